@@ -18,7 +18,9 @@ const schema = z
     DEEDWIRE_HOME: z.string().optional(),
     /** The name in the audit log. Defaults to the user of the operating system. */
     OPERATOR_NAME: z.string().min(1).max(200).optional(),
-    /** For `secrets rewrap` only. */
+    /** The new secret of `subscription rotate`. Defaults to a generated one. */
+    WEBHOOK_SECRET: z.string().optional(),
+    /** For `secrets rewrap` and `subscription` only. */
     WEBHOOK_SECRET_KEYS: appVariables.WEBHOOK_SECRET_KEYS.optional(),
     /** As for the worker. An export does not report an older entry that is missing. */
     AUDIT_RETENTION_DAYS: auditRetentionDaysVariable,

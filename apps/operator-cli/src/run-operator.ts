@@ -10,6 +10,7 @@ import { addOrganizationCommands } from './commands/organization.ts';
 import { addPartnerCommands } from './commands/partner.ts';
 import { addReferralCommands } from './commands/referral.ts';
 import { addSecretsCommands } from './commands/secrets.ts';
+import { addSubscriptionCommands } from './commands/subscription.ts';
 import type { Shell } from './shell.ts';
 
 const exitCodes = { succeeded: 0, failed: 1, wrongUsage: 2 };
@@ -27,7 +28,7 @@ export async function runOperator(shell: Shell, commandArguments: readonly strin
 function createProgram(shell: Shell): Command {
   const program = new Command('deedwire-operator')
     .description(
-      'Manage accounts, credentials, referrals, secrets and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
+      'Manage accounts, credentials, referrals, webhook subscriptions, secrets and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
     )
     .showHelpAfterError()
     .exitOverride()
@@ -42,6 +43,7 @@ function createProgram(shell: Shell): Command {
   addClientCommands(program, shell);
   addCredentialCommands(program, shell);
   addReferralCommands(program, shell);
+  addSubscriptionCommands(program, shell);
   addDeliveryCommands(program, shell);
   addSecretsCommands(program, shell);
   addAuditCommands(program, shell);

@@ -1,15 +1,20 @@
 import type { Logger } from '@deedwire/service-runtime';
 import type { Store } from '@deedwire/store';
 import { deleteExpiredIdempotencyKeys, maintainAuditLog } from '@deedwire/store/housekeeping';
+import { endRotations } from '@deedwire/webhooks/subscriptions';
 import { createLoop, type Loop } from './loop.ts';
 
 // Small enough to hold its locks for milliseconds.
 const batchSize = 1_000;
 
-/** Deletes idempotency keys after 24 hours and entries of the audit log after their retention. */
+/**
+ * Deletes idempotency keys after 24 hours and entries of the audit log after their retention, and completes rotations of webhook
+ * secrets that have ended.
+ */
 export function createHousekeeping(options: { store: Store; logger: Logger; auditRetentionDays: number }): Loop {
   const { store, logger, auditRetentionDays } = options;
   return createLoop('housekeeping', logger, async () => {
+    while ((await endRotations(store, batchSize)) === batchSize);
     while ((await deleteExpiredIdempotencyKeys(store, batchSize)) === batchSize);
     for (const { created, dropped } of await maintainAuditLog(store, auditRetentionDays)) {
       logger.info({ created, dropped }, 'audit log partition changed');

@@ -1,4 +1,4 @@
-import { parseGid, secretAssociatedData } from '@deedwire/domain';
+import { secretAssociatedData } from '@deedwire/domain';
 import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
 import {
   countSubscriptions,
@@ -8,19 +8,14 @@ import {
   reserveSubscriptionId,
   selectSubscription,
 } from '@deedwire/webhooks/subscriptions';
-import { z } from 'zod';
 import { appendAuditEntry } from './audit.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import type { Caller, WebhookActionContext } from './context.ts';
 import { inputError, type UserError } from './errors.ts';
-import {
-  type IdempotencyErrorCode,
-  type SavedResult,
-  type SaveResult,
-  timeCodec,
-  withIdempotencyKey,
-} from './idempotency.ts';
+import { type IdempotencyErrorCode, type SavedResult, type SaveResult, withIdempotencyKey } from './idempotency.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
+import { webhookSecretInvalid } from './webhook-secret-invalid.ts';
+import { savedSubscription, webhookSubscriptionCodec } from './webhook-subscription-codec.ts';
 import {
   createMutation,
   type SubscribedEventType,
@@ -126,8 +121,7 @@ async function checkInput(
   userErrors.push(...choice.userErrors);
   const webhookSecret = input.webhookSecret ?? generateWebhookSecret();
   if (!isWebhookSecret(webhookSecret)) {
-    const message = `A webhook secret is \`whsec_\` and the base64 of 24 to 64 bytes.${describeSecretSize(webhookSecret)}`;
-    userErrors.push(inputError('WEBHOOK_SECRET_INVALID', 'webhookSecret', message));
+    userErrors.push(webhookSecretInvalid(webhookSecret));
   }
   // Checked again under a lock before the subscription is saved.
   const count = await countSubscriptions(context.store, caller.accountId);
@@ -183,31 +177,5 @@ function repeatResult(
   context: Pick<WebhookActionContext, 'gidNamespace' | 'secretKeys'>,
   saved: SavedResult<WebhookSubscription>,
 ): CreateWebhookSubscriptionResult {
-  const { payload: webhookSubscription, secretCiphertext } = saved;
-  const id = parseGid(context.gidNamespace, 'WebhookSubscription', webhookSubscription.id);
-  if (id === null || secretCiphertext === null)
-    throw new Error('The saved result is not a subscription with a secret.');
-  const webhookSecret = context.secretKeys.decrypt(secretCiphertext, secretAssociatedData(id));
-  return { webhookSubscription, webhookSecret, userErrors: [], isRepeated: true };
+  return { ...savedSubscription(context, saved), userErrors: [], isRepeated: true };
 }
-
-/** For secrets whose only problem is their size. */
-function describeSecretSize(secret: string): string {
-  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]*={0,2})$/.exec(secret) ?? [];
-  const bytes = Buffer.from(base64, 'base64');
-  if (base64 === '' || bytes.toString('base64') !== base64) return '';
-  return ` This one has ${bytes.length.toLocaleString('en')} bytes.`;
-}
-
-/**
- * How a saved result keeps a subscription. Results of earlier builds must stay readable for 24 hours: only add optional fields.
- */
-export const webhookSubscriptionCodec = z.object({
-  id: z.string(),
-  callbackUrl: z.string(),
-  status: z.enum(['ACTIVE', 'PAUSED']),
-  pausedReason: z.enum(['OWNER', 'GONE', 'FAILING', 'VERSION_RETIRED']).nullable(),
-  pausedAt: timeCodec.nullable(),
-  eventTypes: z.array(z.object({ type: z.string(), version: z.string() })),
-  createdAt: timeCodec,
-}) satisfies z.ZodType<WebhookSubscription>;

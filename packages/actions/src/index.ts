@@ -73,6 +73,14 @@ export {
   rewrapSecrets,
   type SecretCount,
 } from './rewrap-secrets.ts';
+export {
+  rotateSecretOfSubscription,
+  rotateWebhookSecret,
+  type RotateWebhookSecretErrorCode,
+  type RotateWebhookSecretInput,
+  type RotateWebhookSecretResult,
+  type RotationContext,
+} from './rotate-webhook-secret.ts';
 export { advanceAllSequences, listSequences } from './sequences.ts';
 export {
   addTeamMember,

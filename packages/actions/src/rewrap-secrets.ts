@@ -6,7 +6,11 @@ import {
   replaceIdempotencySecrets,
   selectIdempotencySecrets,
 } from '@deedwire/store/idempotency';
-import { replaceSubscriptionSecrets, selectSubscriptionSecrets } from '@deedwire/webhooks/subscriptions';
+import {
+  replaceSubscriptionSecrets,
+  selectSubscriptionSecrets,
+  type SubscriptionSecretRef,
+} from '@deedwire/webhooks/subscriptions';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
 
@@ -50,7 +54,7 @@ export async function countSecrets(context: ActionContext): Promise<SecretCount[
  * Encrypts all webhook secrets with the current key. Others can go on reading, creating, changing and deleting them: a
  * ciphertext is replaced only if it is still the one that was read. A call after an interruption continues.
  *
- * @param onProgress called with the number of rows that were read
+ * @param onProgress called with the number of rows and of further secrets in them that were read
  */
 export async function rewrapSecrets(
   context: RewrapContext,
@@ -94,17 +98,18 @@ interface SecretTable {
 function secretTables(context: ActionContext): SecretTable[] {
   const { store, gidNamespace } = context;
   return [
-    secretTable<RecordId<'WebhookSubscription'>>({
+    secretTable<SubscriptionSecretRef>({
       name: 'webhook_subscription',
       context,
       read: async (after) =>
-        (await selectSubscriptionSecrets(store, after, pageSize)).map(({ id, secretCiphertext }) => ({
-          ref: id,
-          subscriptionId: id,
+        (await selectSubscriptionSecrets(store, after, pageSize)).map(({ secretCiphertext, ...ref }) => ({
+          ref,
+          subscriptionId: ref.id,
           ciphertext: secretCiphertext,
         })),
       replace: replaceSubscriptionSecrets,
-      describe: (id) => formatGid(gidNamespace, 'WebhookSubscription', id),
+      describe: ({ id, isNext }) =>
+        formatGid(gidNamespace, 'WebhookSubscription', id) + (isNext ? ', new secret of a rotation' : ''),
     }),
     secretTable<IdempotencySecretRow>({
       name: 'idempotency_key',
@@ -132,7 +137,7 @@ interface StoredSecret<Ref> {
 interface TableAccess<Ref> {
   name: string;
   context: ActionContext;
-  /** The next `pageSize` rows. */
+  /** The secrets of the next `pageSize` rows. A subscription can have two. */
   read: (after: Ref | null) => Promise<StoredSecret<Ref>[]>;
   /** Returns how many were replaced. */
   replace: (

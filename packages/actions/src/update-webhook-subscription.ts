@@ -1,4 +1,4 @@
-import { formatGid, parseGid, type RecordId, secretAssociatedData } from '@deedwire/domain';
+import { formatGid, parseGid, type RecordId } from '@deedwire/domain';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import {
   deleteEventTypePins,
@@ -14,6 +14,7 @@ import { appendAuditEntry } from './audit.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import type { Caller, WebhookActionContext } from './context.ts';
 import { inputError, type UserError } from './errors.ts';
+import { signingSecrets } from './signing-secrets.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
 import { pinnableEventVersions } from './webhook-event-types.ts';
 import {
@@ -60,8 +61,8 @@ export async function updateWebhookSubscription(
   if (userErrors.length > 0) return reject(userErrors);
 
   if (change.callbackUrl !== null) {
-    const secret = context.secretKeys.decrypt(current.secretCiphertext, secretAssociatedData(id));
-    const verificationError = await verifyCallbackUrl(context, caller, { url: change.callbackUrl, secret });
+    const target = { url: change.callbackUrl, ...signingSecrets(context.secretKeys, current) };
+    const verificationError = await verifyCallbackUrl(context, caller, target);
     if (verificationError !== null) return reject([verificationError]);
   }
 

@@ -1,3 +1,4 @@
+import type { HandshakeTarget } from '@deedwire/webhook-sender';
 import { countHandshake, deleteOldHandshakeCounts } from '@deedwire/webhooks/subscriptions';
 import type { Caller, WebhookActionContext } from './context.ts';
 import { inputError, type UserError } from './errors.ts';
@@ -24,7 +25,7 @@ const handshakesPerMinute = 20;
 export async function verifyCallbackUrl(
   context: WebhookActionContext,
   caller: Caller,
-  request: { url: string; secret: string },
+  request: HandshakeTarget,
 ): Promise<UserError<VerificationErrorCode> | null> {
   const handshakes = await countHandshake(context.store, caller.accountId, caller.interfaceName);
   if (handshakes === 1) await deleteOldHandshakeCounts(context.store, caller.accountId);

@@ -15,10 +15,10 @@ import {
   type SubscriptionPage,
   toShownAttemptError,
 } from '@deedwire/webhooks/deliveries';
-import { subscriptionExists } from '@deedwire/webhooks/subscriptions';
 import type { ActionContext, Caller } from './context.ts';
 import { InvalidArgumentError, RefusedError } from './errors.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from './page.ts';
+import { requireSubscription } from './require-subscription.ts';
 
 /** `WebhookDelivery`, without its attempts. */
 export interface WebhookDelivery {
@@ -158,8 +158,7 @@ export async function listAllWebhookDeliveries(
 ): Promise<Page<WebhookDelivery>> {
   const gid = request.subscriptionId;
   const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
-  const exists = subscriptionId !== null && (await subscriptionExists(context.store, subscriptionId));
-  if (gid !== null && !exists) throw new RefusedError('NOT_FOUND', `The subscription ${gid} does not exist.`);
+  if (gid !== null) await requireSubscription(context, gid);
   const { status } = request;
   return keysetPage(
     deliveryOrder,

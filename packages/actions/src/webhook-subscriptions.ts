@@ -16,8 +16,11 @@ import type { ActionContext, Caller } from './context.ts';
 import { inputError, type UserError } from './errors.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
-/** The mutation whose idempotency keys a deletion erases. */
 export const createMutation = 'createWebhookSubscription';
+export const rotateMutation = 'rotateWebhookSecret';
+
+/** The mutations whose saved results contain a subscription. Its deletion erases them. */
+const mutationsWithResults = [createMutation, rotateMutation];
 
 /** The same for a malformed identifier, a deleted subscription and the subscription of another account. */
 export const subscriptionNotFound = inputError('NOT_FOUND', 'id', 'You have no subscription with this identifier.');
@@ -39,6 +42,8 @@ export interface WebhookSubscription {
   /** Ordered by type. */
   eventTypes: SubscribedEventType[];
   createdAt: Date;
+  /** `WebhookSecretRotation`. Null if the secret is not being rotated. */
+  rotation: { startedAt: Date; endsAt: Date } | null;
 }
 
 export function toWebhookSubscription(gidNamespace: string, row: SubscriptionRow): WebhookSubscription {
@@ -50,6 +55,7 @@ export function toWebhookSubscription(gidNamespace: string, row: SubscriptionRow
     pausedAt: row.pausedAt,
     eventTypes: row.eventTypes,
     createdAt: row.createdAt,
+    rotation: row.rotation && { startedAt: row.rotation.startedAt, endsAt: row.rotation.endsAt },
   };
 }
 
@@ -122,7 +128,11 @@ export async function deleteWebhookSubscription(
       await markSubscriptionDeleted(transaction, id);
       await deleteEventTypePins(transaction, id);
       const { accountId, interfaceName } = caller;
-      await eraseIdempotencyKeysOfRecord(transaction, { accountId, mutation: createMutation, recordId: id });
+      await eraseIdempotencyKeysOfRecord(transaction, {
+        accountId,
+        mutations: mutationsWithResults,
+        recordId: id,
+      });
       await appendAuditEntry(transaction, caller, {
         action: 'webhook_subscription.delete',
         subject: input.id,

@@ -50,6 +50,7 @@ test('pins the current versions, encrypts the secret and returns it once', async
       { type: 'referral.declined', version: '2026-11-01' },
     ],
     createdAt: expect.any(Date),
+    rotation: null,
   });
   expect(world.partnerApi.sender.verified).toEqual([{ url: firstUrl, secret: webhookSecret }]);
   const [row] = await world.sql('select id, secret_ciphertext from webhook_subscription');

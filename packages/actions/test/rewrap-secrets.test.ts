@@ -9,6 +9,7 @@ import {
   deleteWebhookSubscription,
   type RewrapContext,
   rewrapSecrets,
+  rotateWebhookSecret,
   updateWebhookSubscription,
 } from '../src/index.ts';
 import { useWorld } from './support/use-world.ts';
@@ -85,6 +86,46 @@ test('encrypts every secret with the first key, so that the other key can go', a
   const moved = { id: first.webhookSubscription?.id ?? '', callbackUrl: 'https://receiver.example/moved' };
   expect((await updateWebhookSubscription(world.partnerApi, world.partner, moved)).userErrors).toEqual([]);
   expect(world.partnerApi.sender.verified.at(-1)).toEqual({ url: moved.callbackUrl, secret: first.webhookSecret });
+});
+
+test('encrypts both secrets of a rotation', async () => {
+  const { webhookSubscription, webhookSecret } = await subscribe('key');
+  const id = webhookSubscription?.id ?? '';
+  const rotated = await rotateWebhookSecret(world.partnerApi, world.partner, { id });
+  expect(await countSecrets(world.operator)).toEqual([
+    { table: 'webhook_subscription', keyId: 'old', secrets: 2 },
+    { table: 'idempotency_key', keyId: 'old', secrets: 1 },
+  ]);
+  expect((await rewrapSecrets(operator())).after).toEqual([
+    { table: 'webhook_subscription', keyId: 'new', secrets: 2 },
+    { table: 'idempotency_key', keyId: 'new', secrets: 1 },
+  ]);
+  world.partnerApi.secretKeys = newRing;
+  await updateWebhookSubscription(world.partnerApi, world.partner, {
+    id,
+    callbackUrl: 'https://receiver.example/moved',
+  });
+  expect(world.partnerApi.sender.verified.at(-1)).toMatchObject({
+    secret: webhookSecret,
+    nextSecret: rotated.webhookSecret,
+  });
+});
+
+test('does not bring back a new secret whose rotation was completed after it was read', async () => {
+  const { webhookSubscription } = await subscribe('key');
+  const id = webhookSubscription?.id ?? '';
+  const { webhookSecret } = await rotateWebhookSecret(world.partnerApi, world.partner, { id });
+  await world.sql(`update webhook_subscription set rotation_ends_at = now() - interval '1 s'`);
+  const complete = () => world.sql('select webhook_end_rotations(10)');
+  await rewrapSecrets(operator(interrupted(complete)));
+  const [row] = await world.sql(
+    'select secret_ciphertext as bytes, next_secret_ciphertext as next from webhook_subscription',
+  );
+  expect(row?.['next']).toBe(null);
+  const bytes = row?.['bytes'];
+  expect(Buffer.isBuffer(bytes) && newRing.decrypt(bytes, secretAssociatedData(toRecordId(recordIdOf(id))))).toBe(
+    webhookSecret,
+  );
 });
 
 test('records what it changed in the audit log, and nothing when there is nothing to change', async () => {

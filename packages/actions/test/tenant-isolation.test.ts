@@ -12,6 +12,7 @@ import {
   ownLender,
   readLenderName,
   readPartner,
+  rotateWebhookSecret,
   updateWebhookSubscription,
 } from '../src/index.ts';
 import { useWorld } from './support/use-world.ts';
@@ -76,6 +77,12 @@ const cases: Case[] = [
     missing: { webhookSubscription: null, userErrors: [notFound] },
   },
   {
+    name: 'rotateWebhookSecret',
+    make: subscription,
+    find: (context, caller, id) => rotateWebhookSecret(context, caller, { id }),
+    missing: { webhookSubscription: null, webhookSecret: null, userErrors: [notFound] },
+  },
+  {
     name: 'deleteWebhookSubscription',
     make: subscription,
     find: (context, caller, id) => deleteWebhookSubscription(context, caller, { id }),
@@ -87,7 +94,7 @@ describe.each(cases)('$name', ({ make, find, missing }) => {
   test('returns the same for records of another account and for unknown or malformed identifiers', async () => {
     const own = await make(world.partner);
     const others = await make(world.otherPartner);
-    const before = await world.sql('select id, callback_url, deleted_at from webhook_subscription order by id');
+    const before = await world.sql('select * from webhook_subscription order by id');
     const verified = world.partnerApi.sender.verified.length;
     const ids = [
       others,
@@ -110,9 +117,7 @@ describe.each(cases)('$name', ({ make, find, missing }) => {
     ];
     for (const id of ids)
       expect({ id, result: await find(world.partnerApi, world.partner, id) }).toEqual({ id, result: missing });
-    expect(await world.sql('select id, callback_url, deleted_at from webhook_subscription order by id')).toEqual(
-      before,
-    );
+    expect(await world.sql('select * from webhook_subscription order by id')).toEqual(before);
     expect(world.partnerApi.sender.verified).toHaveLength(verified);
     expect(await find(world.partnerApi, world.partner, own)).not.toEqual(missing);
   });

@@ -143,20 +143,20 @@ export async function releaseIdempotencyKey(
 
 /**
  * Erases the saved results of a deleted record. The keys stay used for 24 hours. Served by idempotency_key_pkey, which
- * reads the keys that the account used for the mutation in the last 24 hours.
+ * reads the keys that the account used for the mutations in the last 24 hours.
  */
 export async function eraseIdempotencyKeysOfRecord(
   database: Database,
-  record: { accountId: AccountId; mutation: string; recordId: string },
+  record: { accountId: AccountId; mutations: readonly string[]; recordId: string },
 ): Promise<void> {
   const statement = {
     name: 'erase-idempotency-keys-of-record',
     text: `
       update idempotency_key
       set payload = null, secret_ciphertext = null, input_hash = '', record_deleted = true
-      where account_id = $1 and mutation = $2 and record_id = $3`,
+      where account_id = $1 and mutation = any ($2::text[]) and record_id = $3`,
   };
-  await database.query(statement, [record.accountId, record.mutation, record.recordId]);
+  await database.query(statement, [record.accountId, record.mutations, record.recordId]);
 }
 
 export interface IdempotencySecretRow extends IdempotencyKeyRef {

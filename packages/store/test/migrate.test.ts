@@ -34,6 +34,7 @@ const allMigrations = [
   '0016-matters-in-an-index',
   '0017-one-index-of-matters',
   '0018-what-owners-see',
+  '0019-secret-rotation-and-owner-pauses',
 ];
 
 let database: TestDatabase;

@@ -68,6 +68,7 @@ describe('the catalog', () => {
       'sequence_states',
       'webhook_create_partitions',
       'webhook_drop_partition',
+      'webhook_end_rotations',
       'webhook_has_worker',
     ]);
   });
@@ -87,6 +88,7 @@ describe('the catalog', () => {
       'sequence_states: operator webhook_worker',
       'webhook_create_partitions: webhook_worker',
       'webhook_drop_partition: webhook_worker',
+      'webhook_end_rotations: webhook_worker',
       'webhook_has_worker: lender_api operator partner_api',
     ]);
   });

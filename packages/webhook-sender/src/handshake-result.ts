@@ -26,6 +26,7 @@ export type HandshakeResult = { verified: true } | FailedHandshake;
 export interface HandshakeSecrets {
   readonly token: string;
   readonly secret: string;
+  readonly nextSecret?: string | undefined;
 }
 
 const remedy = 'Respond with the JSON object of the request, {"verification_token":"…"}.';
@@ -111,8 +112,9 @@ function received({ body, headers }: ReceivedResponse, secrets: HandshakeSecrets
   return `The response has ${type === undefined ? 'no Content-Type' : `Content-Type ${redacted(type, secrets)}`} and ${start}.`;
 }
 
-function redacted(text: string, { token, secret }: HandshakeSecrets): string {
-  return excerpt(text, { 'the token': token, 'the secret': secret });
+function redacted(text: string, { token, secret, nextSecret }: HandshakeSecrets): string {
+  const secrets = nextSecret === undefined ? {} : { 'the new secret': nextSecret };
+  return excerpt(text, { 'the token': token, 'the secret': secret, ...secrets });
 }
 
 function failed(code: HandshakeErrorCode, message: string): FailedHandshake {

@@ -8,6 +8,7 @@ export {
   type AttemptResult,
   createWebhookSender,
   type Delivery,
+  type HandshakeTarget,
   type PreparedTarget,
   TlsVerificationOffError,
   type WebhookSender,

@@ -37,6 +37,8 @@ export interface WebhookTarget {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
+export type HandshakeTarget = Pick<WebhookTarget, 'nextSecret' | 'secret' | 'url'>;
+
 export interface Delivery {
   /** The `webhook-id`, the same for every attempt. */
   webhookId: string;
@@ -74,7 +76,7 @@ export interface WebhookSender {
   /** Never throws: the attempts of an invalid target fail. Keep the result as long as the target does not change. */
   readonly target: (target: WebhookTarget) => PreparedTarget;
   /** Performs the handshake: sends a new token and expects it in the response. Never rejects. */
-  readonly verify: (subscription: { url: string; secret: string }) => Promise<HandshakeResult>;
+  readonly verify: (subscription: HandshakeTarget) => Promise<HandshakeResult>;
   /** Waits for the attempts in flight, at most until their deadlines, and closes all connections. */
   readonly close: () => Promise<void>;
 }
@@ -168,7 +170,7 @@ export function createWebhookSender({
     });
   }
 
-  function verify({ url, secret }: { url: string; secret: string }): Promise<HandshakeResult> {
+  function verify({ url, secret, nextSecret }: HandshakeTarget): Promise<HandshakeResult> {
     const checked = checkCallbackUrl(url, rules);
     if (!checked.ok) return Promise.resolve({ verified: false, code: checked.code, message: checked.message });
     const token = randomBytes(32).toString('base64url');
@@ -178,11 +180,11 @@ export function createWebhookSender({
       headers: {},
     };
     return new Promise((settle) => {
-      poster({ url: checked.href, secret })(delivery, true, performance.now(), (response, error) =>
+      poster({ url: checked.href, secret, nextSecret })(delivery, true, performance.now(), (response, error) =>
         settle(
           response === null
             ? classifyFailure(asAttemptError(error), timeoutMs)
-            : classifyResponse(response.response(), { token, secret }),
+            : classifyResponse(response.response(), { token, secret, nextSecret }),
         ),
       );
     });

@@ -24,6 +24,7 @@ const exampleCallbackUrl = 'https://hooks.example.com/deedwire';
 const exampleSecret = `whsec_${Buffer.from('not a secret but an example of it').toString('base64')}`;
 const exampleTimes: Readonly<Record<string, string>> = {
   createdAt: '2026-11-02T16:05:12.480Z',
+  endsAt: '2026-11-03T10:30:00.052Z',
   startedAt: '2026-11-03T09:30:00.052Z',
 };
 const exampleTime = '2026-11-03T09:30:00.000Z';

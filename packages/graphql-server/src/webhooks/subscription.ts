@@ -24,6 +24,13 @@ export function addWebhookSubscription(
     }),
   });
 
+  const Rotation = builder.objectRef<NonNullable<WebhookSubscription['rotation']>>('WebhookSecretRotation').implement({
+    fields: (t) => ({
+      startedAt: t.expose('startedAt', { type: 'DateTime' }),
+      endsAt: t.expose('endsAt', { type: 'DateTime' }),
+    }),
+  });
+
   const Subscription = builder.objectRef<WebhookSubscription>('WebhookSubscription').implement({
     fields: (t) => ({
       id: t.exposeID('id'),
@@ -33,6 +40,7 @@ export function addWebhookSubscription(
       pausedAt: t.expose('pausedAt', { type: 'DateTime', nullable: true }),
       eventTypes: t.field({ type: [EventType], resolve: ({ eventTypes }) => eventTypes }),
       createdAt: t.expose('createdAt', { type: 'DateTime' }),
+      rotation: t.field({ type: Rotation, nullable: true, resolve: ({ rotation }) => rotation }),
     }),
   });
   const SubscriptionConnection = connectionOf('WebhookSubscription', Subscription);

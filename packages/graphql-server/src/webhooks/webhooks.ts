@@ -5,6 +5,7 @@ import { addDeleteWebhookSubscription } from './delete-subscription.ts';
 import { addWebhookDelivery } from './delivery.ts';
 import type { WebhookDifferences } from './differences.ts';
 import { addWebhookEventType } from './event-type.ts';
+import { addRotateWebhookSecret } from './rotate-secret.ts';
 import { addWebhookSubscriptionEventTypeInput } from './subscription-event-type-input.ts';
 import { addWebhookSubscription } from './subscription.ts';
 import { addUpdateWebhookSubscription } from './update-subscription.ts';
@@ -21,5 +22,6 @@ export function addWebhooks(
   const EventTypeInput = addWebhookSubscriptionEventTypeInput(builder);
   addCreateWebhookSubscription(builder, Subscription, EventTypeInput);
   addUpdateWebhookSubscription(builder, { Subscription, EventTypeInput, checkId });
+  addRotateWebhookSecret(builder, Subscription, checkId);
   addDeleteWebhookSubscription(builder, checkId);
 }

@@ -89,6 +89,12 @@ export type Mutation = {
   /** Changes the callback URL, the event types, or both. If a new callback URL fails the handshake, nothing is changed. */
   updateWebhookSubscription: UpdateWebhookSubscriptionPayload;
   /**
+   * Replaces the webhook secret. During the overlap, Deedwire signs every request with the old and the new secret, so that a
+   * receiver with either of them can verify it: `webhook-signature` contains both signatures, and
+   * `X-Service-Webhook-Signature-Next` that of the new secret. After the overlap, only the new secret signs.
+   */
+  rotateWebhookSecret: RotateWebhookSecretPayload;
+  /**
    * Deletes a subscription and its deliveries. Pending deliveries are not sent. An attempt that is already in flight can
    * still reach the callback URL.
    */
@@ -105,6 +111,12 @@ export type MutationCreateWebhookSubscriptionArgs = {
 /** Mutations of the lender interface. An operation can contain only one mutation field. */
 export type MutationUpdateWebhookSubscriptionArgs = {
   input: UpdateWebhookSubscriptionInput;
+};
+
+
+/** Mutations of the lender interface. An operation can contain only one mutation field. */
+export type MutationRotateWebhookSecretArgs = {
+  input: RotateWebhookSecretInput;
 };
 
 
@@ -216,6 +228,8 @@ export type WebhookSubscription = {
   eventTypes: Array<WebhookSubscriptionEventType>;
   /** When the subscription was created. */
   createdAt: Scalars['DateTime']['output'];
+  /** The rotation of the webhook secret that is in progress. Null if there is none. */
+  rotation: Maybe<WebhookSecretRotation>;
   /** Deliveries to the subscription, newest first. */
   deliveries: WebhookDeliveryConnection;
 };
@@ -226,6 +240,14 @@ export type WebhookSubscriptionDeliveriesArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
   status?: InputMaybe<WebhookDeliveryStatus>;
+};
+
+/** A rotation of a webhook secret. Until it ends, the old and the new secret sign. */
+export type WebhookSecretRotation = {
+  /** When the rotation started. */
+  startedAt: Scalars['DateTime']['output'];
+  /** When the overlap ends. From then on, only the new secret signs. */
+  endsAt: Scalars['DateTime']['output'];
 };
 
 /** A subscribed event type and its pinned payload version. */
@@ -595,6 +617,69 @@ export type UpdateWebhookSubscriptionUserErrorCode =
    * addresses that the host name resolves to must be public.
    */
   | 'VERIFICATION_UNREACHABLE'
+  | '%future added value';
+
+/** Input of `rotateWebhookSecret`. */
+export type RotateWebhookSecretInput = {
+  /** Global identifier of the subscription. */
+  id: Scalars['ID']['input'];
+  /**
+   * New secret that signs deliveries: `whsec_` followed by the base64 encoding of 24 to 64 bytes. If omitted, Deedwire generates
+   * one.
+   */
+  webhookSecret?: InputMaybe<Scalars['String']['input']>;
+  /**
+   * Seconds for which both secrets sign, from 0 to 604,800 (7 days). Defaults to 86,400 (a day); null selects the default. With 0,
+   * the new secret replaces the old one at once: a receiver that does not have it yet rejects deliveries, which Deedwire retries.
+   */
+  overlapSeconds?: InputMaybe<Scalars['Int']['input']>;
+  /**
+   * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+   * key and the same input returns the first successful result instead of running the mutation again. The response then
+   * contains `"idempotency": { "replayed": true }` in `extensions`.
+   */
+  idempotencyKey?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Result of `rotateWebhookSecret`. */
+export type RotateWebhookSecretPayload = {
+  /** The subscription. Null if there are user errors; nothing was changed. */
+  webhookSubscription: Maybe<WebhookSubscription>;
+  /** The new secret. Store it: no query returns it. Null if there are user errors. */
+  webhookSecret: Maybe<Scalars['String']['output']>;
+  /** Reasons why the secret was not replaced. Empty on success. */
+  userErrors: Array<RotateWebhookSecretUserError>;
+};
+
+/** A reason why a webhook secret was not replaced. */
+export type RotateWebhookSecretUserError = UserError & {
+  /** Machine-readable reason. */
+  code: RotateWebhookSecretUserErrorCode;
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "webhookSecret"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why a webhook secret was not replaced. More values may be added; handle unknown ones. */
+export type RotateWebhookSecretUserErrorCode =
+  /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  /** The idempotency key is not 1 to 64 printable ASCII characters. */
+  | 'IDEMPOTENCY_KEY_INVALID'
+  /** The idempotency key was already used with another input. Use a new key for a new request. */
+  | 'IDEMPOTENCY_KEY_REUSED'
+  /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  /** The overlap is not 0 to 604,800 seconds. */
+  | 'OVERLAP_INVALID'
+  /** The secret is being rotated already. Wait until the rotation ends: `WebhookSubscription.rotation` says when. */
+  | 'ROTATION_IN_PROGRESS'
+  /** The webhook secret is not `whsec_` followed by the base64 encoding of 24 to 64 bytes, or it is the present secret. */
+  | 'WEBHOOK_SECRET_INVALID'
   | '%future added value';
 
 /** Input of `deleteWebhookSubscription`. */

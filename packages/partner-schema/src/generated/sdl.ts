@@ -171,6 +171,17 @@ type Mutation {
     input: UpdateWebhookSubscriptionInput!
   ): UpdateWebhookSubscriptionPayload!
   """
+  Replaces the webhook secret. During the overlap, Deedwire signs every request with the old and the new secret, so that a
+  receiver with either of them can verify it: \`webhook-signature\` contains both signatures, and
+  \`X-Service-Webhook-Signature-Next\` that of the new secret. After the overlap, only the new secret signs.
+  """
+  rotateWebhookSecret(
+    """
+    The subscription and its new secret.
+    """
+    input: RotateWebhookSecretInput!
+  ): RotateWebhookSecretPayload!
+  """
   Deletes a subscription and its deliveries. Pending deliveries are not sent. An attempt that is already in flight can
   still reach the callback URL.
   """
@@ -545,6 +556,10 @@ type WebhookSubscription {
   """
   createdAt: DateTime!
   """
+  The rotation of the webhook secret that is in progress. Null if there is none.
+  """
+  rotation: WebhookSecretRotation
+  """
   Deliveries to the subscription, newest first.
   """
   deliveries(
@@ -561,6 +576,20 @@ type WebhookSubscription {
     """
     status: WebhookDeliveryStatus
   ): WebhookDeliveryConnection!
+}
+
+"""
+A rotation of a webhook secret. Until it ends, the old and the new secret sign.
+"""
+type WebhookSecretRotation {
+  """
+  When the rotation started.
+  """
+  startedAt: DateTime!
+  """
+  When the overlap ends. From then on, only the new secret signs.
+  """
+  endsAt: DateTime!
 }
 
 """
@@ -1124,6 +1153,103 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   addresses that the host name resolves to must be public.
   """
   VERIFICATION_UNREACHABLE
+}
+
+"""
+Input of \`rotateWebhookSecret\`.
+"""
+input RotateWebhookSecretInput {
+  """
+  Global identifier of the subscription.
+  """
+  id: ID!
+  """
+  New secret that signs deliveries: \`whsec_\` followed by the base64 encoding of 24 to 64 bytes. If omitted, Deedwire generates
+  one.
+  """
+  webhookSecret: String
+  """
+  Seconds for which both secrets sign, from 0 to 604,800 (7 days). Defaults to 86,400 (a day); null selects the default. With 0,
+  the new secret replaces the old one at once: a receiver that does not have it yet rejects deliveries, which Deedwire retries.
+  """
+  overlapSeconds: Int = 86400
+  """
+  Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+  key and the same input returns the first successful result instead of running the mutation again. The response then
+  contains \`"idempotency": { "replayed": true }\` in \`extensions\`.
+  """
+  idempotencyKey: String
+}
+
+"""
+Result of \`rotateWebhookSecret\`.
+"""
+type RotateWebhookSecretPayload {
+  """
+  The subscription. Null if there are user errors; nothing was changed.
+  """
+  webhookSubscription: WebhookSubscription
+  """
+  The new secret. Store it: no query returns it. Null if there are user errors.
+  """
+  webhookSecret: String
+  """
+  Reasons why the secret was not replaced. Empty on success.
+  """
+  userErrors: [RotateWebhookSecretUserError!]!
+}
+
+"""
+A reason why a webhook secret was not replaced.
+"""
+type RotateWebhookSecretUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: RotateWebhookSecretUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "webhookSecret"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why a webhook secret was not replaced. More values may be added; handle unknown ones.
+"""
+enum RotateWebhookSecretUserErrorCode {
+  """
+  A request with this idempotency key is still in progress. Retry later with the same key and input.
+  """
+  IDEMPOTENCY_IN_PROGRESS
+  """
+  The idempotency key is not 1 to 64 printable ASCII characters.
+  """
+  IDEMPOTENCY_KEY_INVALID
+  """
+  The idempotency key was already used with another input. Use a new key for a new request.
+  """
+  IDEMPOTENCY_KEY_REUSED
+  """
+  You have no subscription with this identifier.
+  """
+  NOT_FOUND
+  """
+  The overlap is not 0 to 604,800 seconds.
+  """
+  OVERLAP_INVALID
+  """
+  The secret is being rotated already. Wait until the rotation ends: \`WebhookSubscription.rotation\` says when.
+  """
+  ROTATION_IN_PROGRESS
+  """
+  The webhook secret is not \`whsec_\` followed by the base64 encoding of 24 to 64 bytes, or it is the present secret.
+  """
+  WEBHOOK_SECRET_INVALID
 }
 
 """

@@ -12,6 +12,16 @@ function changeUrl(world: World, lane: LaneId, callbackUrl: string): void {
   if (target !== null) world.storage.setTarget({ ...target, callbackUrl, urlNumber: target.urlNumber + 1 });
 }
 
+function startRotation(world: World, lane: LaneId, rotationEndsAtMs: number): void {
+  const target = world.storage.targetOf(lane.subscriptionId);
+  if (target !== null) world.storage.setTarget({ ...target, nextSecret: 'new', rotationEndsAtMs });
+}
+
+function endRotation(world: World, lane: LaneId): void {
+  const target = world.storage.targetOf(lane.subscriptionId);
+  if (target !== null) world.storage.setTarget({ ...target, secret: 'new', nextSecret: null, rotationEndsAtMs: null });
+}
+
 describe('a target', () => {
   test('is read again within 5 s when the notification of a change is lost, without delaying deliveries', async () => {
     const world = new World();
@@ -38,6 +48,40 @@ describe('a target', () => {
     await world.clock.advance(1_000);
     const late = world.sent.filter(({ startedAtMs }) => startedAtMs > 1_050);
     expect(new Set(late.map(({ target }) => target.callbackUrl))).toEqual(new Set(['https://other.example/']));
+  });
+
+  test('is read again at the end of a rotation, without a notification', async () => {
+    const world = new World();
+    const lane = world.addLane(1, succeedsAfter(20));
+    offerEvery(world, lane, 100);
+    await world.clock.advance(950);
+    startRotation(world, lane, world.clock.nowMs() + 2_050);
+    world.dispatcher.laneChanged(lane.subscriptionId);
+    await world.clock.advance(2_000);
+    endRotation(world, lane);
+    await world.clock.advance(2_000);
+    const signed = world.sent.map(({ startedAtMs, target: { secret, nextSecret } }) => {
+      const phase = startedAtMs < 950 ? 'before' : startedAtMs < 3_000 ? 'overlap' : 'after';
+      return `${phase}: ${secret} ${nextSecret}`;
+    });
+    expect([...new Set(signed)]).toEqual([
+      'before: whsec_dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0 null',
+      'overlap: whsec_dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0 new',
+      'after: new null',
+    ]);
+    expect(world.storage.targetReads).toBeLessThanOrEqual(4);
+  });
+
+  test('is not read in a loop while the database does not see the end of a rotation', async () => {
+    const world = new World();
+    const lane = world.addLane(1, succeedsAfter(20));
+    offerEvery(world, lane, 100);
+    await world.clock.advance(50);
+    startRotation(world, lane, world.clock.nowMs() + 950);
+    world.dispatcher.laneChanged(lane.subscriptionId);
+    await world.clock.advance(10_000);
+    expect(world.storage.targetReads).toBeLessThanOrEqual(6);
+    expect(world.sent.length).toBeGreaterThan(95);
   });
 
   test('is not used for longer than 5 s while storage is unavailable', async () => {

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { accountId, subscriptionId } from '../../test/dispatch/ids.ts';
 import { World } from '../../test/dispatch/world.ts';
 import { type LaneNeed, laneNeed } from './lane-need.ts';
-import { cleanLaneState } from './lane-state.ts';
 import { Account, Lane, QueuedDelivery } from './lane.ts';
 
 const world = new World();
@@ -16,7 +15,7 @@ function readyLane(claims = 0): Lane {
   const [delivery] = world.makeDeliveries(id, 1, { claims });
   if (delivery === undefined || target === null) throw new Error('No delivery or no target.');
   lane.openedEmpty();
-  lane.targetRead(target, cleanLaneState, nowMs);
+  lane.targetRead(target, nowMs, 0);
   lane.queue.add(new QueuedDelivery(lane, delivery, nowMs));
   return lane;
 }
@@ -60,11 +59,7 @@ test.each<[string, LaneNeed, (lane: Lane) => void, number?]>([
     },
   ],
   ['was changed', 'target', (lane) => lane.changed()],
-  [
-    'has a target that was read 5 s ago',
-    'target',
-    (lane) => target && lane.targetRead(target, cleanLaneState, nowMs - 5_000),
-  ],
+  ['has a target that was read 5 s ago', 'target', (lane) => target && lane.targetRead(target, nowMs - 5_000, 0)],
   ['is blocked', 'time', (lane) => lane.blocked(nowMs + 1)],
   ['is held by Retry-After', 'time', (lane) => lane.receiver.attemptEnded(10, false, 1, nowMs)],
   ['has an open breaker', 'time', (lane) => failsTenTimes(lane, nowMs)],

@@ -3,7 +3,6 @@ import type { OnDispatchEvent, StorageCall } from './events.ts';
 import { LaneCalls } from './lane-calls.ts';
 import { laneNeed } from './lane-need.ts';
 import type { LaneRegistry } from './lane-registry.ts';
-import { shiftLaneState } from './lane-state.ts';
 import type { LaneTarget } from './lane-target.ts';
 import { type Lane, QueuedDelivery } from './lane.ts';
 import type { Memory } from './memory.ts';
@@ -212,7 +211,7 @@ export class LaneScheduler {
     const nowMs = clock.nowMs();
     // The place of a lane depends on its history, which ends with a new URL.
     if (lane.target.isOtherUrl(target)) slots.withdraw(lane);
-    if (!lane.targetRead(target, shiftLaneState(target.state, clock.offsetMs), nowMs)) {
+    if (!lane.targetRead(target, nowMs, clock.offsetMs)) {
       lane.blocked(nowMs + blockedMs);
       onEvent({ kind: 'secret-unreadable', alarm: true, lane: lane.id });
     }

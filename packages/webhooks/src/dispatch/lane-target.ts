@@ -9,10 +9,12 @@ export interface LaneTarget {
   readonly callbackUrl: string;
   /** Incremented with each new callback URL and each resumption. The state of a receiver belongs to one number. */
   readonly urlNumber: number;
-  /** Null if the stored secret cannot be decrypted. The lane then waits, and an alarm is reported. */
+  /** Null if a stored secret cannot be decrypted. The lane then waits, and an alarm is reported. */
   readonly secret: string | null;
   /** The new secret during a rotation. Null otherwise. */
   readonly nextSecret: string | null;
+  /** When the new secret becomes the only one, by the clock of the database. Null outside of a rotation. */
+  readonly rotationEndsAtMs: number | null;
   readonly state: LaneState;
 }
 
@@ -23,7 +25,7 @@ export function isSendable(target: LaneTarget): target is SendableTarget {
   return target.secret !== null;
 }
 
-/** Whether both targets produce the same requests. Ignores the stored state. */
+/** Whether both targets produce the same requests. Ignores the stored state and the end of a rotation. */
 function isSameTarget(a: LaneTarget, b: LaneTarget): boolean {
   return a.urlNumber === b.urlNumber && a.secret === b.secret && a.nextSecret === b.nextSecret;
 }
@@ -37,6 +39,7 @@ export class TargetCache {
   readonly #maxAgeMs: number;
   #current: SendableTarget | null = null;
   #readAtMs = -Infinity;
+  #rotationEndsAtMs = Infinity;
 
   /** @param maxAgeMs an older target is not used */
   constructor(maxAgeMs: number) {
@@ -54,7 +57,7 @@ export class TargetCache {
   }
 
   isFresh(nowMs: number): boolean {
-    return this.#current !== null && nowMs - this.#readAtMs < this.#maxAgeMs;
+    return this.#current !== null && nowMs - this.#readAtMs < this.#maxAgeMs && nowMs < this.#rotationEndsAtMs;
   }
 
   mustRefresh(nowMs: number): boolean {
@@ -67,14 +70,21 @@ export class TargetCache {
     this.#readAtMs = -Infinity;
   }
 
-  /** Keeps the object if nothing changed: the sender caches by identity. Returns false if the target cannot be used. */
-  read(target: LaneTarget, nowMs: number): boolean {
+  /**
+   * Keeps the object if nothing changed: the sender caches by identity. Returns false if the target cannot be used.
+   *
+   * @param offsetMs steady time minus the time of the database
+   */
+  read(target: LaneTarget, nowMs: number, offsetMs: number): boolean {
     if (!isSendable(target)) {
       this.#current = null;
       return false;
     }
     if (this.#current === null || !isSameTarget(this.#current, target)) this.#current = target;
     this.#readAtMs = nowMs;
+    const rotationEndsAtMs = (target.rotationEndsAtMs ?? Infinity) + offsetMs;
+    // The database can report an end as future that this clock has passed. Reading until both agree would be a busy loop.
+    this.#rotationEndsAtMs = rotationEndsAtMs > nowMs ? rotationEndsAtMs : Infinity;
     return true;
   }
 }

@@ -6,7 +6,7 @@ import { LaneCall } from './lane-calls.ts';
 import { LaneQueue } from './lane-queue.ts';
 import { LaneReceiver } from './lane-receiver.ts';
 import { LaneSource } from './lane-source.ts';
-import type { LaneState } from './lane-state.ts';
+import { shiftLaneState } from './lane-state.ts';
 import { type LaneTarget, TargetCache } from './lane-target.ts';
 import { SlotAccount, SlotLane } from './slots.ts';
 
@@ -160,14 +160,18 @@ export class Lane extends SlotLane {
     this.enter('loading');
   }
 
-  /** @returns false if the target cannot be used */
-  targetRead(target: LaneTarget, stored: LaneState, nowMs: number): boolean {
+  /**
+   * @param offsetMs steady time minus the time of the database
+   * @returns false if the target cannot be used
+   */
+  targetRead(target: LaneTarget, nowMs: number, offsetMs: number): boolean {
+    const stored = shiftLaneState(target.state, offsetMs);
     const isOtherUrl = this.target.isOtherUrl(target);
     if (isOtherUrl) this.receiver.urlChanged();
     if (isOtherUrl || this.#phase === 'loading') this.receiver.stateAdopted(stored);
     else this.receiver.stateStored(stored);
     this.enter('open');
-    return this.target.read(target, nowMs);
+    return this.target.read(target, nowMs, offsetMs);
   }
 
   /** A result pauses the subscription, and is not recorded yet. */

@@ -48,9 +48,11 @@ export function createDispatchStorage(options: DispatchStorageOptions): Dispatch
     async targets(lanes) {
       const targets = new Map<SubscriptionId, LaneTarget>();
       const stored = await ifAlive(options, (id) => selectTargets(store, id, lanes));
-      for (const { secretCiphertext, ...target } of stored) {
-        const secret = openSecret(target.subscriptionId, secretCiphertext);
-        targets.set(target.subscriptionId, { ...target, secret, nextSecret: null });
+      for (const { secretCiphertext, nextSecretCiphertext, ...target } of stored) {
+        const open = (ciphertext: Buffer): string | null => openSecret(target.subscriptionId, ciphertext);
+        const nextSecret = nextSecretCiphertext === null ? null : open(nextSecretCiphertext);
+        const isOpen = nextSecretCiphertext === null || nextSecret !== null;
+        targets.set(target.subscriptionId, { ...target, secret: isOpen ? open(secretCiphertext) : null, nextSecret });
       }
       return targets;
     },

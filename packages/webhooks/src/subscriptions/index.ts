@@ -11,11 +11,13 @@ export {
   reserveSubscriptionId,
   resumeSubscription,
   selectSubscription,
+  selectSubscriptionOwner,
   selectSubscriptions,
   selectSubscriptionsById,
-  subscriptionExists,
+  type SubscriptionOwner,
   type SubscriptionRow,
   updateSubscriptionUrl,
 } from './subscriptions.ts';
 export { deleteEventTypePins, insertEventTypePins } from './event-type-pins.ts';
-export { replaceSubscriptionSecrets, selectSubscriptionSecrets } from './secrets.ts';
+export { endRotations, rotateSecret } from './rotation.ts';
+export { replaceSubscriptionSecrets, selectSubscriptionSecrets, type SubscriptionSecretRef } from './secrets.ts';

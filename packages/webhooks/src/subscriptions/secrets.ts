@@ -1,29 +1,48 @@
-import type { Database, Transaction } from '@deedwire/store';
+import { type Database, onlyRow, type Transaction } from '@deedwire/store';
 import type { SubscriptionId } from '../kernel/ids.ts';
 
-export interface SubscriptionSecretRow {
+/** Names one of the two secrets that a subscription can have. */
+export interface SubscriptionSecretRef {
   id: SubscriptionId;
+  /** The new secret of a rotation. */
+  isNext: boolean;
+}
+
+export interface SubscriptionSecret extends SubscriptionSecretRef {
   /** Empty once the subscription is deleted. */
   secretCiphertext: Buffer;
 }
 
-/** A page of all subscriptions of all accounts, by id, also of deleted ones. Served by webhook_subscription_pkey. */
+/**
+ * The secrets of a page of all subscriptions of all accounts, by id, also of deleted ones. A subscription has one, or two from
+ * the start of a rotation until it is completed. Served by webhook_subscription_pkey.
+ *
+ * @param limit how many subscriptions to read
+ */
 export async function selectSubscriptionSecrets(
   database: Database,
-  after: SubscriptionId | null,
+  after: SubscriptionSecretRef | null,
   limit: number,
-): Promise<SubscriptionSecretRow[]> {
+): Promise<SubscriptionSecret[]> {
   const statement = {
     name: 'select-subscription-secrets',
     text: `
-      select id, secret_ciphertext as "secretCiphertext"
+      select id, secret_ciphertext as "secretCiphertext", next_secret_ciphertext as "nextSecretCiphertext"
       from webhook_subscription
       where id > $1
       order by id
       limit $2`,
     planning: 'in-index-order' as const,
   };
-  return database.query<SubscriptionSecretRow>(statement, [after ?? 0, limit]);
+  const rows = await database.query<{
+    id: SubscriptionId;
+    secretCiphertext: Buffer;
+    nextSecretCiphertext: Buffer | null;
+  }>(statement, [after?.id ?? 0, limit]);
+  return rows.flatMap(({ id, secretCiphertext, nextSecretCiphertext: next }) => [
+    { id, isNext: false, secretCiphertext },
+    ...(next === null ? [] : [{ id, isNext: true, secretCiphertext: next }]),
+  ]);
 }
 
 /**
@@ -36,27 +55,36 @@ export async function selectSubscriptionSecrets(
  */
 export async function replaceSubscriptionSecrets(
   transaction: Transaction,
-  secrets: readonly { ref: SubscriptionId; read: Buffer; replacement: Buffer }[],
+  secrets: readonly { ref: SubscriptionSecretRef; read: Buffer; replacement: Buffer }[],
 ): Promise<number> {
   const statement = {
     name: 'replace-subscription-secrets',
     text: `
       with locked as (
-        select s.id, r.replacement
-        from unnest($1::bigint[], $2::bytea[], $3::bytea[]) as r (id, read, replacement)
-        join webhook_subscription s on s.id = r.id and s.secret_ciphertext = r.read
+        select s.id, r.is_next, r.replacement
+        from unnest($1::bigint[], $2::boolean[], $3::bytea[], $4::bytea[]) as r (id, is_next, read, replacement)
+        join webhook_subscription s
+          on s.id = r.id and r.read = case when r.is_next then s.next_secret_ciphertext else s.secret_ciphertext end
         for no key update of s skip locked
+      ), replaced as (
+        update webhook_subscription s
+        set secret_ciphertext = coalesce(l.secret, s.secret_ciphertext),
+          next_secret_ciphertext = coalesce(l.next, s.next_secret_ciphertext)
+        from (
+          select id, (array_agg(replacement) filter (where not is_next))[1] as secret,
+            (array_agg(replacement) filter (where is_next))[1] as next
+          from locked
+          group by id
+        ) l
+        where s.id = l.id
       )
-      update webhook_subscription s
-      set secret_ciphertext = l.replacement
-      from locked l
-      where s.id = l.id
-      returning s.id`,
+      select count(*)::int as count from locked`,
   };
-  const rows = await transaction.query(statement, [
-    secrets.map(({ ref }) => ref),
+  const rows = await transaction.query<{ count: number }>(statement, [
+    secrets.map(({ ref }) => ref.id),
+    secrets.map(({ ref }) => ref.isNext),
     secrets.map(({ read }) => read),
     secrets.map(({ replacement }) => replacement),
   ]);
-  return rows.length;
+  return onlyRow(rows).count;
 }

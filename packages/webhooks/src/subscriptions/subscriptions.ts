@@ -1,6 +1,7 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
 import { type Database, firstRow, keysetConditions, onlyRow, type PageQuery, type Transaction } from '@deedwire/store';
 import type { SubscriptionId } from '../kernel/ids.ts';
+import { secretColumns } from '../kernel/secret-columns.ts';
 import { appendSubscriptionChange } from '../outbox/append-subscription-change.ts';
 
 export type PausedReason = 'OWNER' | 'GONE' | 'FAILING' | 'VERSION_RETIRED';
@@ -11,10 +12,18 @@ export interface EventTypePin {
   version: string;
 }
 
+/** The account of a subscription. */
+export interface SubscriptionOwner {
+  accountId: AccountId;
+  interfaceName: InterfaceName;
+}
+
 export interface SubscriptionRow {
   id: SubscriptionId;
   callbackUrl: string;
   secretCiphertext: Buffer;
+  /** The rotation that has not ended. Null if there is none. */
+  rotation: { nextSecretCiphertext: Buffer; startedAt: Date; endsAt: Date } | null;
   /** Null while the subscription is active. So is `pausedAt`. */
   pausedReason: PausedReason | null;
   pausedAt: Date | null;
@@ -23,15 +32,33 @@ export interface SubscriptionRow {
   eventTypes: EventTypePin[];
 }
 
-/** The columns of `SubscriptionRow`, from `webhook_subscription s`. */
+type StoredSubscription = Omit<SubscriptionRow, 'rotation'> &
+  (
+    | { nextSecretCiphertext: Buffer; rotationStartedAt: Date; rotationEndsAt: Date }
+    | { nextSecretCiphertext: null; rotationStartedAt: null; rotationEndsAt: null }
+  );
+
+/** The columns of `StoredSubscription`, from `webhook_subscription s`. */
 const subscriptionColumns = `
-  s.id, s.callback_url as "callbackUrl", s.secret_ciphertext as "secretCiphertext", s.paused_reason as "pausedReason",
-  s.paused_at as "pausedAt", s.created_at as "createdAt",
+  s.id, s.callback_url as "callbackUrl", s.paused_reason as "pausedReason", s.paused_at as "pausedAt",
+  s.created_at as "createdAt", ${secretColumns('now()')},
+  case when s.rotation_ends_at > now() then s.rotation_started_at end as "rotationStartedAt",
+  case when s.rotation_ends_at > now() then s.rotation_ends_at end as "rotationEndsAt",
   (
     select coalesce(json_agg(json_build_object('type', t.event_type, 'version', t.event_version) order by t.event_type), '[]')
     from webhook_subscription_event_type t
     where t.subscription_id = s.id
   ) as "eventTypes"`;
+
+function toSubscriptionRow({
+  nextSecretCiphertext,
+  rotationStartedAt,
+  rotationEndsAt,
+  ...row
+}: StoredSubscription): SubscriptionRow {
+  if (nextSecretCiphertext === null) return { ...row, rotation: null };
+  return { ...row, rotation: { nextSecretCiphertext, startedAt: rotationStartedAt, endsAt: rotationEndsAt } };
+}
 
 /** Returns null if the account has no such subscription, or has deleted it. Served by webhook_subscription_pkey. */
 export async function selectSubscription(
@@ -46,7 +73,8 @@ export async function selectSubscription(
       from webhook_subscription s
       where s.id = $2 and s.account_id = $1 and s.deleted_at is null`,
   };
-  return firstRow(await database.query<SubscriptionRow>(statement, [accountId, id]));
+  const row = firstRow(await database.query<StoredSubscription>(statement, [accountId, id]));
+  return row === null ? null : toSubscriptionRow(row);
 }
 
 /** In any order, without those of another account and deleted ones. Served by webhook_subscription_pkey. */
@@ -62,7 +90,7 @@ export async function selectSubscriptionsById(
       from webhook_subscription s
       where s.id = any ($2::bigint[]) and s.account_id = $1 and s.deleted_at is null`,
   };
-  return database.query<SubscriptionRow>(statement, [accountId, ids]);
+  return (await database.query<StoredSubscription>(statement, [accountId, ids])).map(toSubscriptionRow);
 }
 
 /** Newest first. Served by webhook_subscription_by_account. */
@@ -79,16 +107,23 @@ export async function selectSubscriptions(
       where s.deleted_at is null and ${keysetConditions(['s.account_id', '$1'], 's.id', '$2')}
       limit $3`,
   };
-  return database.query<SubscriptionRow>(statement, [accountId, page.afterId, page.limit]);
+  const rows = await database.query<StoredSubscription>(statement, [accountId, page.afterId, page.limit]);
+  return rows.map(toSubscriptionRow);
 }
 
-/** Looks in all accounts, for operators. False for a deleted subscription. Served by webhook_subscription_pkey. */
-export async function subscriptionExists(database: Database, id: SubscriptionId): Promise<boolean> {
+/** Looks in all accounts, for operators. Null for a deleted subscription. Served by webhook_subscription_pkey. */
+export async function selectSubscriptionOwner(
+  database: Database,
+  id: SubscriptionId,
+): Promise<SubscriptionOwner | null> {
   const statement = {
-    name: 'subscription-exists',
-    text: 'select id from webhook_subscription where id = $1 and deleted_at is null',
+    name: 'select-subscription-owner',
+    text: `
+      select account_id as "accountId", interface as "interfaceName"
+      from webhook_subscription
+      where id = $1 and deleted_at is null`,
   };
-  return (await database.query(statement, [id])).length === 1;
+  return firstRow(await database.query<SubscriptionOwner>(statement, [id]));
 }
 
 /** Does not count deleted subscriptions. Served by webhook_subscription_by_account. */
@@ -212,7 +247,7 @@ export async function resumeSubscription(transaction: Transaction, id: Subscript
 }
 
 /**
- * Hides a subscription from every interface and erases its URL and its secret. Its worker deletes the pending deliveries
+ * Hides a subscription from every interface and erases its URL and its secrets. Its worker deletes the pending deliveries
  * and the receiver state. Served by webhook_subscription_pkey.
  */
 export async function markSubscriptionDeleted(transaction: Transaction, id: SubscriptionId): Promise<void> {
@@ -220,7 +255,8 @@ export async function markSubscriptionDeleted(transaction: Transaction, id: Subs
     name: 'mark-subscription-deleted',
     text: `
       update webhook_subscription
-      set deleted_at = now(), callback_url = '', secret_ciphertext = ''
+      set deleted_at = now(), callback_url = '', secret_ciphertext = '', next_secret_ciphertext = null,
+        rotation_started_at = null, rotation_ends_at = null
       where id = $1`,
   };
   await transaction.query(statement, [id]);

@@ -165,6 +165,7 @@ describe('targets', () => {
       urlNumber: 2,
       secret: `${lane}:not a ciphertext`,
       nextSecret: null,
+      rotationEndsAtMs: null,
       state: {
         consecutiveFailures: 0,
         breakerOpenUntilMs: null,
@@ -174,6 +175,30 @@ describe('targets', () => {
         lastFailureMs: null,
       },
     });
+  });
+
+  test('have both secrets until a rotation ends, and then the new one, whether it was completed or not', async () => {
+    const lane = await world.addLane();
+    const rotate = (ends: string) =>
+      world.admin.run(
+        `update webhook_subscription
+         set next_secret_ciphertext = 'new', rotation_started_at = now(), rotation_ends_at = now() + $2::interval
+         where id = $1`,
+        [lane, ends],
+      );
+    const read = async () => {
+      const target = (await world.storage.targets([lane])).get(lane);
+      return { secret: target?.secret, nextSecret: target?.nextSecret, isRotated: target?.rotationEndsAtMs !== null };
+    };
+    await rotate('1 day');
+    expect(await read()).toEqual({ secret: `${lane}:not a ciphertext`, nextSecret: `${lane}:new`, isRotated: true });
+    await rotate('-1 ms');
+    expect(await read()).toEqual({ secret: `${lane}:new`, nextSecret: null, isRotated: false });
+    await rotate('1 day');
+    await world.admin.run(`update webhook_subscription set next_secret_ciphertext = 'unreadable' where id = $1`, [
+      lane,
+    ]);
+    expect(await read()).toMatchObject({ secret: null });
   });
 
   test('of paused and deleted subscriptions are missing, and an unreadable secret is null', async () => {

@@ -201,6 +201,7 @@ function targetFor(id: LaneId): LaneTarget {
     urlNumber: 1,
     secret: 'whsec_dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0',
     nextSecret: null,
+    rotationEndsAtMs: null,
     state: cleanLaneState,
   };
 }

@@ -1,54 +1,141 @@
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listen, eventually } from '@deedwire/testing';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createClient, type Client, eventually, listen } from '@deedwire/testing';
 import { honoHandler } from '@deedwire/webhook-receiver/hono';
-import { createWebhookSender, type WebhookSender } from '@deedwire/webhook-sender';
-import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { type LibraryReceiver, startLibraryReceiver, type Verify } from '../support/library-receiver.ts';
 import { startInstances } from '../support/receiver-kit/instances.ts';
 import { createKitReceiver, startKitReceiver } from '../support/receiver-kit/kit-receiver.ts';
-import { type KitResponse, type Observed, observe } from '../support/receiver-kit/observe.ts';
+import { type Observed, observe } from '../support/receiver-kit/observe.ts';
 import { createReceiverDatabase, type ReceiverDatabase } from '../support/receiver-kit/receiver-database.ts';
 import { receiverPath } from '../support/receiver-kit/servers.ts';
-import { type SentDelivery, type SignedLoad, startSignedLoad } from '../support/receiver-kit/signed-load.ts';
+import { subscribe } from '../support/subscribe.ts';
+
+// `rotateWebhookSecret` of the API, and the worker, with receivers of our kit and of two libraries. All in this process.
 
 const timeout = 300_000;
+/** Guards against hanging: a rejected delivery is retried after 5 s, and after a third failure after up to 54 s. */
+const waitMs = 120_000;
+const pauseMs = 30;
 const [oldSecret, newSecret] = [generateWebhookSecret(), generateWebhookSecret()];
-/** The secrets with which the worker signs before, during and after the overlap. */
-const before = { secret: oldSecret, nextSecret: null };
-const overlap = { secret: oldSecret, nextSecret: newSecret };
-const after = { secret: newSecret, nextSecret: null };
 
-let sender: WebhookSender;
+const standard: Verify = (secret, body, headers) => new StandardWebhook(secret).verify(body, headers);
+const svix: Verify = (secret, body, headers) => new SvixWebhook(secret).verify(body, headers);
 
-beforeAll(() => {
-  // The usual deadline of 5 s would fail the test on a machine that is busy for so long.
-  sender = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/1.0.0', timeoutMs: 60_000 });
+let t: Harness;
+let client: Client;
+let worker: Awaited<ReturnType<Harness['startWorker']>>;
+
+beforeAll(async () => {
+  t = await createHarness();
+  const api = await t.startPartnerApi();
+  client = createClient(`${api.url}/partners/graphql`, t.accounts.partner.credential);
+  worker = await t.startWorker();
 });
 
-afterAll(() => sender.close());
+afterAll(() => t.close());
 
-/** A receiver, its database, and what is delivered to it. */
-interface Subject {
-  database: ReceiverDatabase;
-  receiver: Observed;
-  load: SignedLoad;
+interface Load {
+  /** Resolves when this many more referrals have been created, and everything about them was delivered. */
+  more(count: number): Promise<void>;
+  stop(): Promise<void>;
 }
 
-/** Creates the database of a receiver, starts the receiver, and delivers to it. Everything is closed after the test. */
-async function start<Receiver extends Observed & { url: string; close(): Promise<void> }>(
+async function expectNothingPending(before: number): Promise<void> {
+  const [row] = await t.sql(`select count(*)::int as pending from webhook_pending_delivery where sequence <= $1`, [
+    before,
+  ]);
+  expect(row?.['pending']).toBe(0);
+}
+
+async function deliveredCount(): Promise<number> {
+  const [row] = await t.sql(
+    'select min(last_sequence)::int as last from webhook_subscription_sequence q join webhook_subscription s on s.id = q.subscription_id where s.deleted_at is null',
+  );
+  return Number(row?.['last']);
+}
+
+/** Creates referrals, each an event, until it is stopped. */
+function startLoad(): Load {
+  let isStopped = false;
+  let created = 0;
+  async function createInTurn(): Promise<void> {
+    while (!isStopped) {
+      await t.refer(1);
+      created += 1;
+      // Each is delivered to up to seven receivers, which share two cores with the worker.
+      await sleep(pauseMs);
+    }
+  }
+  const running = createInTurn();
+  onTestFinished(() => {
+    isStopped = true;
+    return running;
+  });
+  return {
+    async more(count) {
+      const target = created + count;
+      await eventually(() => expect(created).toBeGreaterThanOrEqual(target), waitMs);
+      const last = (await deliveredCount()) + count;
+      await eventually(async () => expect(await deliveredCount()).toBeGreaterThanOrEqual(last), waitMs);
+      await eventually(() => expectNothingPending(last), waitMs);
+    },
+    async stop() {
+      isStopped = true;
+      await running;
+      await eventually(() => expectNothingPending(Number.MAX_SAFE_INTEGER), waitMs);
+    },
+  };
+}
+
+/** Subscribes a receiver, which has the old secret, and deletes the subscription after the test. */
+async function subscribeReceiver(callbackUrl: string): Promise<string> {
+  const eventTypes = [{ type: 'referral.created' }];
+  const { id } = await subscribe(client, { callbackUrl, eventTypes, webhookSecret: oldSecret });
+  onTestFinished(async () => void (await client.request(operations.UnsubscribeDocument, { input: { id } })));
+  return id;
+}
+
+async function rotate(id: string, overlapSeconds: number): Promise<void> {
+  const input = { id, webhookSecret: newSecret, overlapSeconds };
+  const { rotateWebhookSecret } = await client.request(operations.RotateSecretDocument, { input });
+  expect(rotateWebhookSecret.userErrors).toEqual([]);
+}
+
+/** Lets every rotation end now. Nothing tells the worker, which reads a target again within 5 s. */
+const endRotations = () =>
+  t.sql('update webhook_subscription set rotation_ends_at = now() where rotation_ends_at is not null');
+
+interface KitSubject {
+  database: ReceiverDatabase;
+  receiver: Observed;
+  subscriptionId: string;
+}
+
+/** Starts a receiver of the kit with a database of its own, and subscribes it. */
+async function startKit<Receiver extends Observed & { url: string; close(): Promise<void> }>(
   startReceiver: (databaseUrl: string) => Promise<Receiver>,
-): Promise<Subject & { receiver: Receiver }> {
+): Promise<KitSubject & { receiver: Receiver }> {
   const database = await createReceiverDatabase();
   onTestFinished(() => database.close());
   const receiver = await startReceiver(database.databaseUrl);
   onTestFinished(() => receiver.close());
-  const load = startSignedLoad(sender, receiver.url, before);
-  onTestFinished(() => load.stop());
-  return { database, receiver, load };
+  return { database, receiver, subscriptionId: await subscribeReceiver(receiver.url) };
+}
+
+async function startLibrary(verify: Verify): Promise<LibraryReceiver & { subscriptionId: string }> {
+  const receiver = await startLibraryReceiver(verify, [oldSecret, newSecret]);
+  onTestFinished(() => receiver.close());
+  return { ...receiver, subscriptionId: await subscribeReceiver(receiver.url) };
 }
 
 /** A receiver on Hono that reads its secret from the file that the bindings name, as platforms mount secrets. */
@@ -82,147 +169,143 @@ async function startFileReceiver(databaseUrl: string) {
   };
 }
 
-/** A receiver that has one secret at any time, in a variable. */
+/** A receiver that has the given secrets at any time, in a variable. */
 async function startVariableReceiver(databaseUrl: string) {
-  let secret = oldSecret;
+  let secrets = [oldSecret];
   return {
-    ...(await startKitReceiver({ databaseUrl, secrets: () => [secret] })),
-    set(changed: string) {
-      secret = changed;
+    ...(await startKitReceiver({ databaseUrl, secrets: () => secrets })),
+    hold(...changed: string[]) {
+      secrets = changed;
     },
   };
 }
 
-const nameOf = (secret: string | null): string =>
-  secret === oldSecret ? 'old' : secret === newSecret ? 'new' : 'none';
-
-/** Which secrets made the signatures of a request, by header. */
-function signersOf({ headers }: KitResponse, body: Uint8Array): Record<string, string> {
-  const id = String(headers['webhook-id']);
-  const timestamp = Number(headers['webhook-timestamp']);
-  const signers = new Map<string, string>();
-  for (const secret of [oldSecret, newSecret]) {
-    const signature = signWebhook({ id, timestamp, body, secret });
-    signers.set(signature['webhook-signature'], nameOf(secret));
-    signers.set(signature['x-service-webhook-signature'], nameOf(secret));
-  }
-  return Object.fromEntries(
-    ['x-service-webhook-signature', 'x-service-webhook-signature-next', 'webhook-signature'].map((name) => {
-      const signatures = headers[name]?.toString().split(' ') ?? [];
-      return [name, signatures.map((signature) => signers.get(signature) ?? 'unknown').join(' ')];
+/** The requests to a receiver of the kit: how many signatures each has, and the response. Without repeats, in order. */
+function exchangesOf({ receiver }: KitSubject): string[] {
+  const requests = receiver.responses.filter(({ headers }) => headers['x-service-webhook-event'] !== undefined);
+  return withoutRepeats(
+    requests.map(({ headers, status }) => {
+      const signatures = headers['webhook-signature']?.toString().split(' ').length;
+      const next = headers['x-service-webhook-signature-next'] === undefined ? 0 : 1;
+      return `${signatures} + ${next}: ${status}`;
     }),
   );
 }
 
-function phaseOf({ signedWith }: SentDelivery): string {
-  return signedWith.nextSecret === null ? nameOf(signedWith.secret) : 'overlap';
-}
+const withoutRepeats = (values: readonly string[]): string[] => [...new Set(values)];
+const nameOf = (secret: string): string => (secret === oldSecret ? 'old' : 'new');
+const signersOf = ({ received }: LibraryReceiver): string[] =>
+  withoutRepeats(received.map(({ signedWith }) => signedWith.map(nameOf).join(' and ')));
+const rejectedBy = ({ received }: LibraryReceiver) => received.filter(({ isAccepted }) => !isAccepted);
 
-/** What a load and its receiver saw, without repeats. */
-function resultsOf({ load, receiver }: Subject) {
-  const sent = new Map(load.sent.map((delivery) => [`${delivery.webhookId} ${delivery.attempt}`, delivery]));
-  const requests = receiver.responses.flatMap((response) => {
-    const { 'webhook-id': webhookId, 'x-service-webhook-attempt': attempt } = response.headers;
-    const delivery = sent.get(`${String(webhookId)} ${String(attempt)}`);
-    if (delivery === undefined) return [];
-    return [{ phase: phaseOf(delivery), status: response.status, ...signersOf(response, delivery.body) }];
-  });
-  return [...new Set(requests.map((request) => JSON.stringify(request)))].map((text) => JSON.parse(text));
-}
-
-const signedBefore = {
-  'x-service-webhook-signature': 'old',
-  'x-service-webhook-signature-next': '',
-  'webhook-signature': 'old',
-};
-const signedInOverlap = {
-  'x-service-webhook-signature': 'old',
-  'x-service-webhook-signature-next': 'new',
-  'webhook-signature': 'old new',
-};
-const signedAfter = {
-  'x-service-webhook-signature': 'new',
-  'x-service-webhook-signature-next': '',
-  'webhook-signature': 'new',
-};
-
-/** Compares the effects of a receiver with the deliveries that it acknowledged. */
-async function expectOneEffectEach({ load, receiver, database }: Subject): Promise<void> {
-  await eventually(() => expect(receiver.responses).toHaveLength(load.sent.length));
-  const acknowledged = load.sent.filter(({ result }) => result.responseStatus === 200 && result.error === null);
-  expect(load.sent.some(({ attempt }) => attempt === 2)).toBe(true);
-  const effects = (await database.effects()).map(({ deliveryId }) => deliveryId);
-  expect(effects.toSorted()).toEqual([...new Set(acknowledged.map(({ webhookId }) => webhookId))].toSorted());
+/** Every delivery has one effect. */
+async function expectOneEffectEach(subjects: readonly KitSubject[]): Promise<void> {
+  for (const { database, subscriptionId } of subjects) {
+    const rows = await t.sql('select id from webhook_delivery where subscription_id = $1', [
+      subscriptionId.split('/').at(-1),
+    ]);
+    const ids = rows.map(({ id }) => `gid://service/WebhookDelivery/${String(id)}`).toSorted();
+    expect(ids.length).toBeGreaterThan(100);
+    expect((await database.effects()).map(({ deliveryId }) => deliveryId).toSorted()).toEqual(ids);
+  }
 }
 
 test(
   'receivers that change their secrets at different times of a rotation under load reject no delivery',
   { timeout },
   async () => {
-    const early = await start((databaseUrl) => startInstances(databaseUrl, [oldSecret]));
-    const late = await start((databaseUrl) => startInstances(databaseUrl, [oldSecret]));
-    const file = await start(startFileReceiver);
-    const variable = await start(startVariableReceiver);
-    const subjects: readonly Subject[] = [early, late, file, variable];
-    const progress = async (count: number): Promise<void> => {
-      await Promise.all(subjects.map(({ load }) => load.more(count)));
-    };
+    const early = await startKit((databaseUrl) => startInstances(databaseUrl, [oldSecret]));
+    const late = await startKit((databaseUrl) => startInstances(databaseUrl, [oldSecret]));
+    const file = await startKit(startFileReceiver);
+    const variable = await startKit(startVariableReceiver);
+    const kits = [early, late, file, variable];
+    const libraries = [await startLibrary(standard), await startLibrary(svix), await startLibrary(standard)] as const;
+    const load = startLoad();
 
-    await progress(100);
+    await load.more(30);
     await early.receiver.deploy(0, [oldSecret, newSecret]);
-    await progress(50);
+    await load.more(10);
     await early.receiver.deploy(1, [newSecret, oldSecret]);
-    await progress(100);
+    libraries[2].hold(oldSecret, newSecret);
+    await load.more(10);
 
-    for (const { load } of subjects) load.sign(overlap);
-    // All deliveries that are signed with the old secret only have a response.
-    await progress(100);
+    for (const { subscriptionId } of [...kits, ...libraries]) await rotate(subscriptionId, 86_400);
+    // Requests that were signed before it have a response.
+    await load.more(30);
     await late.receiver.deploy(0, [newSecret]);
-    await progress(50);
+    libraries[0].hold(newSecret);
+    await load.more(10);
     await file.receiver.replace(newSecret);
-    await progress(50);
+    libraries[1].hold(newSecret);
+    // Another worker takes over during the overlap.
+    const next = await t.startWorker();
+    await t.stopWorker(worker);
+    worker = next;
+    await load.more(10);
     await eventually(() => {
-      expect(variable.receiver.inFlight()).toBeGreaterThan(1);
-      variable.receiver.set(newSecret);
-    });
-    await progress(50);
+      expect(variable.receiver.inFlight()).toBeGreaterThan(0);
+      variable.receiver.hold(newSecret);
+    }, waitMs);
+    await load.more(10);
     await late.receiver.deploy(1, [newSecret]);
-    await progress(100);
+    await load.more(10);
 
-    for (const { load } of subjects) load.sign(after);
-    await progress(100);
+    await endRotations();
+    await eventually(() => {
+      for (const { received } of libraries) expect(received.at(-1)?.signatures).toBe(1);
+    }, waitMs);
+    await load.more(20);
     await early.receiver.deploy(0, [newSecret]);
-    await progress(50);
     await early.receiver.deploy(1, [newSecret]);
-    await progress(100);
-    await Promise.all(subjects.map(({ load }) => load.stop()));
+    libraries[2].hold(newSecret);
+    await load.more(10);
+    await load.stop();
 
-    for (const subject of subjects) {
-      await expectOneEffectEach(subject);
-      expect(resultsOf(subject)).toEqual([
-        { phase: 'old', status: 200, ...signedBefore },
-        { phase: 'overlap', status: 200, ...signedInOverlap },
-        { phase: 'new', status: 200, ...signedAfter },
-      ]);
-      expect(subject.load.sent.filter(({ result }) => result.error !== null)).toEqual([]);
+    for (const kit of kits) expect(exchangesOf(kit)).toEqual(['1 + 0: 200', '2 + 1: 200']);
+    for (const library of libraries) {
+      expect(rejectedBy(library)).toEqual([]);
+      // What was signed before and after the overlap has one signature, by the old and the new secret.
+      expect(signersOf(library)).toEqual(['old', 'old and new', 'new']);
     }
+    await expectOneEffectEach(kits);
   },
 );
 
-test('without an overlap, a receiver rejects deliveries until it has the new secret', { timeout }, async () => {
-  const subject = await start(startVariableReceiver);
-  const { load, receiver } = subject;
-  await load.more(50);
-  load.sign(after);
-  await load.more(50);
-  receiver.set(newSecret);
-  await load.more(50);
-  await load.stop();
+test(
+  'without an overlap, receivers with both secrets reject no delivery, and one with the new secret only what was signed before',
+  { timeout },
+  async () => {
+    const kit = await startKit(startVariableReceiver);
+    const both = [await startLibrary(standard), await startLibrary(svix)] as const;
+    const one = await startLibrary(standard);
+    const load = startLoad();
+    await load.more(30);
+    kit.receiver.hold(oldSecret, newSecret);
+    for (const receiver of both) receiver.hold(oldSecret, newSecret);
+    await load.more(20);
 
-  await expectOneEffectEach(subject);
-  expect(resultsOf(subject)).toEqual([
-    { phase: 'old', status: 200, ...signedBefore },
-    { phase: 'new', status: 401, ...signedAfter },
-    { phase: 'new', status: 200, ...signedAfter },
-  ]);
-});
+    for (const { subscriptionId } of [kit, ...both, one]) await rotate(subscriptionId, 0);
+    one.hold(newSecret);
+    await load.more(30);
+    kit.receiver.hold(newSecret);
+    for (const receiver of both) receiver.hold(newSecret);
+    await load.more(30);
+    await load.stop();
+
+    expect(exchangesOf(kit)).toEqual(['1 + 0: 200']);
+    for (const receiver of both) {
+      expect(rejectedBy(receiver)).toEqual([]);
+      expect(signersOf(receiver)).toEqual(['old', 'new']);
+    }
+    // They were in flight, or started before the worker read the change. Each was delivered again.
+    const rejected = rejectedBy(one);
+    process.stderr.write(
+      `${rejected.length} of ${one.received.length} requests were signed before the rotation and arrived after it.\n`,
+    );
+    expect(withoutRepeats(rejected.map(({ signedWith }) => signedWith.map(nameOf).join()))).toEqual(
+      rejected.length === 0 ? [] : ['old'],
+    );
+    expect(signersOf(one)).toEqual(['old', 'new']);
+    await expectOneEffectEach([kit]);
+  },
+);

@@ -35,7 +35,9 @@ const largest: LargestValues = {
     'CreateReferralUserError.message': 500,
     'CreateWebhookSubscriptionUserError.message': 900,
     'UpdateWebhookSubscriptionUserError.message': 900,
+    'RotateWebhookSecretUserError.message': 500,
     'CreateWebhookSubscriptionPayload.webhookSecret': 94,
+    'RotateWebhookSecretPayload.webhookSecret': 94,
   },
   items: {
     'Lender.members': 250,
@@ -45,12 +47,16 @@ const largest: LargestValues = {
     'WebhookSubscription.eventTypes': 12,
     'WebhookDelivery.attempts': 20,
     ...Object.fromEntries(
-      ['CreateReferral', 'CreateWebhookSubscription', 'UpdateWebhookSubscription', 'DeleteWebhookSubscription'].flatMap(
-        (mutation) => [
-          [`${mutation}Payload.userErrors`, 24],
-          [`${mutation}UserError.field`, 4],
-        ],
-      ),
+      [
+        'CreateReferral',
+        'CreateWebhookSubscription',
+        'UpdateWebhookSubscription',
+        'RotateWebhookSecret',
+        'DeleteWebhookSubscription',
+      ].flatMap((mutation) => [
+        [`${mutation}Payload.userErrors`, 24],
+        [`${mutation}UserError.field`, 4],
+      ]),
     ),
   },
 };
@@ -64,6 +70,7 @@ const argumentValues: ArgumentValues = {
   'Mutation.createReferral(input:)': { clientName: 'Ada' },
   'Mutation.createWebhookSubscription(input:)': { callbackUrl: 'https://example.com', eventTypes: [{ type: 'x' }] },
   'Mutation.updateWebhookSubscription(input:)': { id },
+  'Mutation.rotateWebhookSecret(input:)': { id },
   'Mutation.deleteWebhookSubscription(input:)': { id },
 };
 

@@ -16,7 +16,7 @@ export function sendableTarget(target: Pick<SendableTarget, 'callbackUrl' | 'nex
     failingSinceMs: null,
     lastFailureMs: null,
   };
-  return { ...subscription, urlNumber: 1, state, ...target };
+  return { ...subscription, urlNumber: 1, rotationEndsAtMs: null, state, ...target };
 }
 
 /** The part of a delivery of the worker that does not depend on the test: it is of the target's subscription, and due. */

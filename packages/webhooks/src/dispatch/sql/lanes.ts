@@ -4,6 +4,7 @@ import type { WorkerId } from '../../fence/worker-id.ts';
 import type { AccountId, SubscriptionId } from '../../kernel/ids.ts';
 import type { LaneId } from '../../kernel/lane-id.ts';
 import { pgArray } from '../../kernel/pg-array.ts';
+import { secretColumns } from '../../kernel/secret-columns.ts';
 import type { Shard } from '../../kernel/shard.ts';
 import { cleanLaneState, type LaneState } from '../lane-state.ts';
 
@@ -98,7 +99,9 @@ export async function selectLanesOfShard(
 const selectTargetsStatement: Statement = {
   name: 'select-delivery-targets',
   text: `
-    select worker."isAlive", s.id, s.account_id, s.callback_url, s.url_number, s.secret_ciphertext,
+    select worker."isAlive", s.id, s.account_id, s.callback_url, s.url_number, ${secretColumns('clock_timestamp()')},
+      case when s.rotation_ends_at > clock_timestamp() then round(date_part('epoch', s.rotation_ends_at) * 1000) end
+        as "rotationEndsAtMs",
       r.consecutive_failures, r.breaker_probes,
       round(date_part('epoch', r.breaker_open_until) * 1000) as breaker_open_until_ms,
       round(date_part('epoch', r.hold_until) * 1000) as hold_until_ms,
@@ -126,15 +129,21 @@ type TargetRow = StateRow & {
   account_id: AccountId;
   callback_url: string;
   url_number: number;
-  secret_ciphertext: Buffer;
-};
+} & StoredSecrets;
 
-export interface StoredTarget {
+interface StoredSecrets {
+  readonly secretCiphertext: Buffer;
+  /** The new secret during a rotation. Null otherwise. */
+  readonly nextSecretCiphertext: Buffer | null;
+  /** When the new secret becomes the only one. Null outside of a rotation. */
+  readonly rotationEndsAtMs: number | null;
+}
+
+export interface StoredTarget extends StoredSecrets {
   readonly subscriptionId: SubscriptionId;
   readonly accountId: AccountId;
   readonly callbackUrl: string;
   readonly urlNumber: number;
-  readonly secretCiphertext: Buffer;
   readonly state: LaneState;
 }
 
@@ -162,7 +171,9 @@ export async function selectTargets(
       accountId: row.account_id,
       callbackUrl: row.callback_url,
       urlNumber: row.url_number,
-      secretCiphertext: row.secret_ciphertext,
+      secretCiphertext: row.secretCiphertext,
+      nextSecretCiphertext: row.nextSecretCiphertext,
+      rotationEndsAtMs: row.rotationEndsAtMs,
       state: toLaneState(row),
     });
   }

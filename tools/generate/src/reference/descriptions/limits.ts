@@ -33,6 +33,7 @@ export const limitDescriptions: Readonly<Record<string, string>> = {
   webhookPayloadBytes: 'Size of the body of a delivery.',
   webhookSecretMaximumBytes: 'Maximum length of a webhook secret after decoding.',
   webhookSecretMinimumBytes: 'Minimum length of a webhook secret after decoding.',
+  webhookSecretOverlapSeconds: 'Overlap of a rotation of a webhook secret.',
   webhookSubscriptions: 'Subscriptions of an account.',
   webhookVerificationsPerMinute: 'Handshakes for an account.',
 };
@@ -46,6 +47,7 @@ const units: readonly (readonly [ending: RegExp, unit: string])[] = [
   [/PerMinute$/, ' per minute'],
   [/PerSecond$/, ' per second'],
   [/Points$/, ' points'],
+  [/Seconds$/, ' seconds'],
 ];
 
 /** A limit's value with its unit, for example `100,000 bytes`, and a remark if it is not enforced yet. */

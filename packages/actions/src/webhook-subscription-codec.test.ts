@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { webhookSubscriptionCodec } from './create-webhook-subscription.ts';
+import { webhookSubscriptionCodec } from './webhook-subscription-codec.ts';
 import type { WebhookSubscription } from './webhook-subscriptions.ts';
 
 const subscription: WebhookSubscription = {
@@ -10,12 +10,14 @@ const subscription: WebhookSubscription = {
   pausedAt: new Date('2026-11-21T08:00:00.000Z'),
   eventTypes: [{ type: 'referral.created', version: '2026-11-01' }],
   createdAt: new Date('2026-11-20T08:00:00.123Z'),
+  rotation: { startedAt: new Date('2026-11-21T09:00:00.000Z'), endsAt: new Date('2026-11-22T09:00:00.000Z') },
 };
 
 const stored =
   '{"id":"gid://service/WebhookSubscription/1","callbackUrl":"https://receiver.example/hook","status":"PAUSED",' +
   '"pausedReason":"GONE","pausedAt":"2026-11-21T08:00:00.000Z",' +
-  '"eventTypes":[{"type":"referral.created","version":"2026-11-01"}],"createdAt":"2026-11-20T08:00:00.123Z"}';
+  '"eventTypes":[{"type":"referral.created","version":"2026-11-01"}],"createdAt":"2026-11-20T08:00:00.123Z",' +
+  '"rotation":{"startedAt":"2026-11-21T09:00:00.000Z","endsAt":"2026-11-22T09:00:00.000Z"}}';
 
 test('writes and reads the stored JSON, whose format is pinned', () => {
   expect(JSON.stringify(webhookSubscriptionCodec.encode(subscription))).toBe(stored);
@@ -26,4 +28,9 @@ test('reads an active subscription', () => {
   const active: WebhookSubscription = { ...subscription, status: 'ACTIVE', pausedReason: null, pausedAt: null };
   const json = JSON.stringify(webhookSubscriptionCodec.encode(active));
   expect(webhookSubscriptionCodec.decode(JSON.parse(json))).toEqual(active);
+});
+
+test('reads a subscription of a build without rotations', () => {
+  const { rotation: _, ...earlier } = JSON.parse(stored);
+  expect(webhookSubscriptionCodec.decode(earlier)).toEqual({ ...subscription, rotation: null });
 });

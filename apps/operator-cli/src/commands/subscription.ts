@@ -1,0 +1,35 @@
+import { rotateSecretOfSubscription } from '@deedwire/actions';
+import type { Command } from 'commander';
+import { readSecretKeys, withContext } from '../session.ts';
+import type { Shell } from '../shell.ts';
+import { parseDuration } from '../time-options.ts';
+import { addVerb, print, type OutputOptions } from '../verb.ts';
+
+export function addSubscriptionCommands(program: Command, shell: Shell): void {
+  const noun = program.command('subscription').description('manage webhook subscriptions');
+
+  addVerb(
+    noun,
+    'rotate <gid>',
+    'replace the webhook secret by WEBHOOK_SECRET, or by a generated one, and print it once',
+  )
+    .option('--overlap <duration>', 'how long both secrets sign, 0 to 7d', parseDuration, 86_400)
+    .action(async (subscriptionId: string, options: OutputOptions & { overlap: number }) => {
+      const secretKeys = readSecretKeys(shell);
+      const rotated = await withContext(shell, (context, { WEBHOOK_SECRET: webhookSecret = null }) =>
+        rotateSecretOfSubscription(
+          { ...context, secretKeys },
+          { subscriptionId, webhookSecret, overlapSeconds: options.overlap },
+        ),
+      );
+      print(shell, options, rotated, ({ webhookSecret, webhookSubscription: { rotation } }) =>
+        [
+          'Store the webhook secret now. It cannot be shown again.',
+          webhookSecret,
+          rotation === null
+            ? 'Only this secret signs now.'
+            : `The old secret signs as well until ${rotation.endsAt.toISOString()}.`,
+        ].join('\n'),
+      );
+    });
+}

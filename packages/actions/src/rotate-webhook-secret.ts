@@ -1,0 +1,195 @@
+import { formatGid, parseGid, type RecordId, secretAssociatedData } from '@deedwire/domain';
+import { type SecretKeyRing, SecretUnreadableError } from '@deedwire/store';
+import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
+import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
+import {
+  lockSubscription,
+  rotateSecret,
+  selectSubscription,
+  type SubscriptionOwner,
+} from '@deedwire/webhooks/subscriptions';
+import { appendAuditEntry } from './audit.ts';
+import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
+import { inputError, RefusedError, type UserError } from './errors.ts';
+import { type IdempotencyErrorCode, type SaveResult, withIdempotencyKey } from './idempotency.ts';
+import { requireSubscription } from './require-subscription.ts';
+import { webhookSecretInvalid } from './webhook-secret-invalid.ts';
+import { savedSubscription, webhookSubscriptionCodec } from './webhook-subscription-codec.ts';
+import {
+  rotateMutation,
+  subscriptionNotFound,
+  toWebhookSubscription,
+  type WebhookSubscription,
+} from './webhook-subscriptions.ts';
+
+/** The user errors of `rotateWebhookSecret`. */
+export type RotateWebhookSecretErrorCode =
+  | IdempotencyErrorCode
+  | 'NOT_FOUND'
+  | 'OVERLAP_INVALID'
+  | 'ROTATION_IN_PROGRESS'
+  | 'WEBHOOK_SECRET_INVALID';
+
+/** `RotateWebhookSecretInput`. A field that is null or undefined is not set. */
+export interface RotateWebhookSecretInput {
+  id: string;
+  webhookSecret?: string | null | undefined;
+  overlapSeconds?: number | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}
+
+/** Either a subscription with its new secret, or user errors. */
+export interface RotateWebhookSecretResult {
+  webhookSubscription: WebhookSubscription | null;
+  webhookSecret: string | null;
+  userErrors: UserError<RotateWebhookSecretErrorCode>[];
+  /** Whether it is the result of an earlier request with the same idempotency key. */
+  isRepeated?: boolean;
+}
+
+export interface RotationContext extends ActionContext {
+  secretKeys: SecretKeyRing;
+}
+
+const defaultOverlapSeconds = 86_400;
+const overlapSecondsMax = 7 * 86_400;
+
+/** Replaces the webhook secret of a subscription of the caller. During the overlap, both secrets sign. */
+export async function rotateWebhookSecret(
+  context: RotationContext,
+  caller: Caller,
+  input: RotateWebhookSecretInput,
+): Promise<RotateWebhookSecretResult> {
+  const { id, webhookSecret = null, overlapSeconds, idempotencyKey } = input;
+  const request = {
+    mutation: rotateMutation,
+    key: idempotencyKey,
+    input: { id, webhookSecret, overlapSeconds: overlapSeconds ?? defaultOverlapSeconds },
+    codec: webhookSubscriptionCodec,
+  };
+  const idempotency = await withIdempotencyKey<WebhookSubscription, RotateWebhookSecretResult>(
+    context,
+    caller,
+    request,
+    (saveResult) => rotate(context, caller, caller, { input, saveResult }),
+  );
+  switch (idempotency.kind) {
+    case 'done':
+      return idempotency.result;
+    case 'repeated':
+      return { ...savedSubscription(context, idempotency.saved), userErrors: [], isRepeated: true };
+    case 'rejected':
+      return reject([...(await addInputErrors(context, caller, input, idempotency.userError)), idempotency.userError]);
+  }
+}
+
+/**
+ * Replaces the webhook secret of any subscription, for an operator.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the subscription does not exist, `CONFLICT` if its secret is being rotated already,
+ * `INVALID` if the secret or the overlap is invalid
+ */
+export async function rotateSecretOfSubscription(
+  context: OperatorContext & RotationContext,
+  input: { subscriptionId: string; webhookSecret: string | null; overlapSeconds: number },
+): Promise<{ webhookSubscription: WebhookSubscription; webhookSecret: string }> {
+  const { subscriptionId: id, webhookSecret: secret, overlapSeconds } = input;
+  const owner = await requireSubscription(context, id);
+  const rotation = { input: { id, webhookSecret: secret, overlapSeconds }, saveResult: async () => {} };
+  const { webhookSubscription, webhookSecret, userErrors } = await rotate(context, owner, context.operator, rotation);
+  if (webhookSubscription !== null && webhookSecret !== null) return { webhookSubscription, webhookSecret };
+  const code = userErrors.some((error) => error.code === 'ROTATION_IN_PROGRESS') ? 'CONFLICT' : 'INVALID';
+  throw new RefusedError(code, userErrors.map(({ message }) => message).join(' '));
+}
+
+/** An invalid key is reported with everything else that is wrong. Other errors of a key are about another request. */
+async function addInputErrors(
+  context: ActionContext,
+  caller: Caller,
+  input: RotateWebhookSecretInput,
+  error: UserError<IdempotencyErrorCode>,
+): Promise<UserError<RotateWebhookSecretErrorCode>[]> {
+  if (error.code !== 'IDEMPOTENCY_KEY_INVALID') return [];
+  const id = parseGid(context.gidNamespace, 'WebhookSubscription', input.id);
+  const row = id === null ? null : await selectSubscription(context.store, caller.accountId, id);
+  return row === null ? [subscriptionNotFound] : checkInput(input);
+}
+
+function checkInput({
+  webhookSecret,
+  overlapSeconds,
+}: RotateWebhookSecretInput): UserError<RotateWebhookSecretErrorCode>[] {
+  const userErrors: UserError<RotateWebhookSecretErrorCode>[] = [];
+  if (typeof webhookSecret === 'string' && !isWebhookSecret(webhookSecret)) {
+    userErrors.push(webhookSecretInvalid(webhookSecret));
+  }
+  const seconds = overlapSeconds ?? defaultOverlapSeconds;
+  if (!Number.isInteger(seconds) || seconds < 0 || seconds > overlapSecondsMax) {
+    const message = `The overlap must be 0 to ${overlapSecondsMax.toLocaleString('en')} seconds (7 days); it is ${seconds.toLocaleString('en')}.`;
+    userErrors.push(inputError('OVERLAP_INVALID', 'overlapSeconds', message));
+  }
+  return userErrors;
+}
+
+async function rotate(
+  context: RotationContext,
+  owner: SubscriptionOwner,
+  by: Caller | Operator,
+  { input, saveResult }: { input: RotateWebhookSecretInput; saveResult: SaveResult<WebhookSubscription> },
+): Promise<RotateWebhookSecretResult> {
+  const { gidNamespace, secretKeys, store } = context;
+  const { accountId, interfaceName } = owner;
+  const id = parseGid(gidNamespace, 'WebhookSubscription', input.id);
+  if (id === null) return reject([subscriptionNotFound]);
+  return store.transaction(async (transaction) => {
+    const locked = await lockSubscription(transaction, accountId, id);
+    const current = locked === null ? null : await selectSubscription(transaction, accountId, id);
+    if (current === null) return reject([subscriptionNotFound]);
+    const userErrors = checkInput(input);
+    if (current.rotation !== null) userErrors.push(rotationInProgress(current.rotation.endsAt));
+    const secret = input.webhookSecret ?? generateWebhookSecret();
+    if (secret === decrypt(secretKeys, id, current.secretCiphertext)) userErrors.push(secretUnchanged);
+    if (userErrors.length > 0) return reject(userErrors);
+
+    const secretCiphertext = secretKeys.encrypt(secret, secretAssociatedData(id));
+    const overlapSeconds = input.overlapSeconds ?? defaultOverlapSeconds;
+    await rotateSecret(transaction, id, { secretCiphertext, overlapSeconds });
+    const row = await selectSubscription(transaction, accountId, id);
+    if (row === null) throw new Error(`The subscription ${id} does not exist after its change.`);
+    const webhookSubscription = toWebhookSubscription(gidNamespace, row);
+    await appendAuditEntry(transaction, by, {
+      action: 'webhook_subscription.rotate',
+      subject: formatGid(gidNamespace, 'WebhookSubscription', id),
+      account: { id: accountId, interfaceName },
+      details: { overlapSeconds },
+    });
+    await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
+    await saveResult(transaction, { payload: webhookSubscription, secretCiphertext, recordId: id });
+    return { webhookSubscription, webhookSecret: secret, userErrors: [] };
+  });
+}
+
+/** Null if no key can decrypt the secret. Its owner can replace it anyway. */
+function decrypt(keys: SecretKeyRing, id: RecordId<'WebhookSubscription'>, ciphertext: Buffer): string | null {
+  try {
+    return keys.decrypt(ciphertext, secretAssociatedData(id));
+  } catch (error) {
+    if (error instanceof SecretUnreadableError) return null;
+    throw error;
+  }
+}
+
+const secretUnchanged = inputError(
+  'WEBHOOK_SECRET_INVALID',
+  'webhookSecret',
+  'This is the present secret. Pass another one, or omit it to have one generated.',
+);
+
+function rotationInProgress(endsAt: Date): UserError<'ROTATION_IN_PROGRESS'> {
+  const message = `The secret is being rotated until ${endsAt.toISOString()}. Rotate it again after that time.`;
+  return inputError('ROTATION_IN_PROGRESS', 'id', message);
+}
+
+function reject(userErrors: UserError<RotateWebhookSecretErrorCode>[]): RotateWebhookSecretResult {
+  return { webhookSubscription: null, webhookSecret: null, userErrors };
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { secretAssociatedData, toRecordId } from '@deedwire/domain';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { createSecretKeyRing } from '@deedwire/store';
+import { connect, type Connection } from '@deedwire/testing';
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+
+const key = randomBytes(32);
+const ring = createSecretKeyRing(new Map([['k1', key]]));
+
+let database: TestDatabase;
+let superuser: Connection;
+let env: Record<string, string>;
+let accountId: string;
+let id: string;
+
+const gid = (): string => `gid://service/WebhookSubscription/${id}`;
+const oldSecret = generateWebhookSecret();
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  superuser = await connect(database.databaseUrl);
+  env = {
+    DATABASE_URL: await database.urlFor('operator'),
+    WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
+    OPERATOR_NAME: 'ada',
+    SLOW_STATEMENT_MS: '0',
+  };
+  const [account] = await superuser.run(
+    `with organization as (insert into organization (name) values ('Harbour') returning id)
+     insert into account (interface, organization_id, name) select 'partner', id, 'Keystone' from organization returning id`,
+  );
+  accountId = String(account?.['id']);
+});
+
+beforeEach(async () => {
+  const [{ id: reserved } = {}] = await superuser.run('select new_record_id() as id');
+  id = String(reserved);
+  await superuser.run(
+    `with subscription as (
+       insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
+       values ($1, $2, 'partner', 'https://receiver.example/', $3, nextval('webhook_queue_position'))
+       returning id, interface
+     ), pin as (
+       insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+       select id, interface, 'referral.created', '2026-11-01' from subscription
+     )
+     insert into webhook_subscription_sequence (subscription_id, interface) select id, interface from subscription`,
+    [id, accountId, ring.encrypt(oldSecret, secretAssociatedData(toRecordId(id)))],
+  );
+});
+
+afterAll(async () => {
+  await superuser.close();
+  await database.drop();
+});
+
+const operate = (...commandArguments: string[]) => callOperator(env, 'subscription', ...commandArguments);
+
+async function read(): Promise<Record<string, unknown>> {
+  const [row] = await superuser.run('select * from webhook_subscription where id = $1', [id]);
+  return row ?? {};
+}
+
+async function storedSecret(column: 'secret_ciphertext' | 'next_secret_ciphertext'): Promise<string | null> {
+  const bytes = (await read())[column];
+  return Buffer.isBuffer(bytes) ? ring.decrypt(bytes, secretAssociatedData(toRecordId(id))) : null;
+}
+
+describe('rotate', () => {
+  test('prints a generated secret once, and when the old one ends', async () => {
+    const { exitCode, stdout, stderr } = await operate('rotate', gid(), '--overlap', '1h');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const [first, secret, last] = stdout.split('\n');
+    expect(first).toBe('Store the webhook secret now. It cannot be shown again.');
+    expect(await storedSecret('secret_ciphertext')).toBe(oldSecret);
+    expect(await storedSecret('next_secret_ciphertext')).toBe(secret);
+    const endsAt = (await read())['rotation_ends_at'];
+    expect(last).toBe(`The old secret signs as well until ${endsAt instanceof Date ? endsAt.toISOString() : ''}.`);
+    const again = await operate('rotate', gid());
+    expect(again).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(again.stderr).toMatch(
+      /^error: The secret is being rotated until 20\S+Z\. Rotate it again after that time\.\n$/,
+    );
+  });
+
+  test('takes the secret of the environment or of a file, and never prints another', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'rotate-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const secret = generateWebhookSecret();
+    const file = join(folder, 'secret');
+    await writeFile(file, `${secret}\n`);
+    const withFile = { ...env, WEBHOOK_SECRET_FILE: file };
+    const rotated = await callOperator(withFile, 'subscription', 'rotate', gid(), '--overlap', '0', '--json');
+    expect(rotated).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(rotated.stdout)).toMatchObject({
+      webhookSecret: secret,
+      webhookSubscription: { id: gid(), rotation: null },
+    });
+    expect(await storedSecret('secret_ciphertext')).toBe(secret);
+    const malformed = await callOperator({ ...env, WEBHOOK_SECRET: 'whsec_short' }, 'subscription', 'rotate', gid());
+    expect(malformed).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(malformed.stderr).not.toContain('short');
+    const argument = await callOperator(env, 'subscription', 'rotate', gid(), '--secret', secret);
+    expect(argument.exitCode).toBe(2);
+  });
+
+  test('needs the keys, and an existing subscription', async () => {
+    const { WEBHOOK_SECRET_KEYS: _, ...without } = env;
+    expect((await callOperator(without, 'subscription', 'rotate', gid())).stderr).toContain('Set WEBHOOK_SECRET_KEYS');
+    for (const unknown of ['gid://service/WebhookSubscription/1', 'nothing']) {
+      expect(await operate('rotate', unknown)).toEqual({
+        exitCode: 1,
+        stdout: '',
+        stderr: `error: The subscription ${unknown} does not exist.\n`,
+      });
+    }
+  });
+});

@@ -1,0 +1,72 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { listen } from '@deedwire/testing';
+
+/** Verifies a request as a library does: throws if it is not authentic. */
+export type Verify = (secret: string, body: string, headers: Record<string, string>) => unknown;
+
+export interface LibraryReceiver {
+  /** The callback URL. */
+  url: string;
+  /** What was received, in order, without handshakes. */
+  readonly received: readonly ReceivedDelivery[];
+  /** Accepts from now on what one of these secrets has signed. */
+  hold(...secrets: string[]): void;
+  close(): Promise<void>;
+}
+
+export interface ReceivedDelivery {
+  isAccepted: boolean;
+  /** The secrets with which the library accepts the request, whether the receiver holds them or not. */
+  signedWith: string[];
+  /** How many signatures `webhook-signature` has. */
+  signatures: number;
+}
+
+/**
+ * A receiver that verifies each request, handshakes too, with a library, and responds 200 or 401.
+ *
+ * @param secrets those that can sign. It holds the first one.
+ */
+export async function startLibraryReceiver(verify: Verify, secrets: readonly string[]): Promise<LibraryReceiver> {
+  let held = secrets.slice(0, 1);
+  const received: ReceivedDelivery[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      const headers = textHeaders(request.headers);
+      const signedWith = secrets.filter((secret) => accepts(verify, secret, body, headers));
+      const isAccepted = signedWith.some((secret) => held.includes(secret));
+      const parsed: Record<string, unknown> = JSON.parse(body);
+      const token = parsed['verification_token'];
+      if (token === undefined) {
+        received.push({ isAccepted, signedWith, signatures: headers['webhook-signature']?.split(' ').length ?? 0 });
+      }
+      response.writeHead(isAccepted ? 200 : 401, { 'Content-Type': 'application/json' });
+      response.end(JSON.stringify({ verification_token: token }));
+    });
+  });
+  const listening = await listen(server);
+  return {
+    url: `http://127.0.0.1:${listening.port}/`,
+    received,
+    hold(...changed) {
+      held = changed;
+    },
+    close: () => listening.close(),
+  };
+}
+
+function accepts(verify: Verify, ...request: Parameters<Verify>): boolean {
+  try {
+    verify(...request);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function textHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+}
