@@ -99,6 +99,7 @@ export {
 export {
   type AttemptsRequest,
   countWebhookAttempts,
+  explainWebhookDelivery,
   type FilteredDeliveriesRequest,
   findWebhookDelivery,
   listAllWebhookDeliveries,
@@ -106,6 +107,7 @@ export {
   listLatestAttempts,
   listWebhookAttempts,
   listWebhookDeliveries,
+  readWebhookDelays,
   readWebhookDelivery,
   readWebhookPayloads,
   type SubscriptionDeliveriesRequest,

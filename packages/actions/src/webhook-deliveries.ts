@@ -1,10 +1,13 @@
 import { formatGid, parseGid, type RecordId, timeOf } from '@deedwire/domain';
 import {
+  adviceFor,
   type AttemptRow,
   type AttemptsPage,
+  type Delay,
   type DeliveryRow,
   type DeliveryStatus,
   selectAttempts,
+  selectDelays,
   selectDeliveries,
   selectDeliveriesOfAllAccounts,
   selectDeliveriesOfEach,
@@ -198,16 +201,14 @@ export interface WebhookAttempt {
   responseStatus: number | null;
   /** Null if a complete response was received. */
   error: ShownAttemptError | null;
+  /** What the owner of the receiver can do. Null if the attempt succeeded. */
+  advice: string | null;
 }
 
 function toWebhookAttempt(row: AttemptRow): WebhookAttempt {
-  return {
-    number: row.number,
-    startedAt: row.startedAt,
-    durationMs: row.durationMs,
-    responseStatus: row.responseStatus,
-    error: row.error === null ? null : toShownAttemptError(row.error),
-  };
+  const { number, startedAt, durationMs, responseStatus } = row;
+  const error = row.error === null ? null : toShownAttemptError(row.error);
+  return { number, startedAt, durationMs, responseStatus, error, advice: adviceFor({ responseStatus, error }) };
 }
 
 const attemptsShown = 20;
@@ -302,4 +303,38 @@ export async function readWebhookPayloads(
     return { eventId, eventVersion: event.version };
   });
   return selectShownPayloads(context.store, keys);
+}
+
+/**
+ * Why each delivery is not sent yet, or not sent again yet. Null if it is finished.
+ *
+ * @param deliveries results of another use case, which has checked that the caller may see them
+ */
+export async function readWebhookDelays(
+  context: ActionContext,
+  deliveries: readonly WebhookDelivery[],
+): Promise<(Delay | null)[]> {
+  const pending = deliveries.filter(({ status }) => status === 'PENDING');
+  const keys = pending.map((delivery) => {
+    const subscriptionId = parseGid(context.gidNamespace, 'WebhookSubscription', delivery.subscriptionId);
+    if (subscriptionId === null) throw new Error(`${delivery.subscriptionId} is not the subscription of a result.`);
+    return { id: idOf(context, delivery), subscriptionId };
+  });
+  const delays = await selectDelays(context.store, keys);
+  const delayOf = new Map(pending.map((delivery, index) => [delivery, delays[index] ?? null]));
+  return deliveries.map((delivery) => delayOf.get(delivery) ?? null);
+}
+
+/**
+ * A delivery of any account, why it waits, and its latest 20 attempts, newest first.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the delivery does not exist
+ */
+export async function explainWebhookDelivery(
+  context: ActionContext,
+  input: { deliveryId: string },
+): Promise<WebhookDelivery & { delay: Delay | null; attempts: WebhookAttempt[] }> {
+  const { attempts, ...delivery } = await readWebhookDelivery(context, input);
+  const [delay = null] = await readWebhookDelays(context, [delivery]);
+  return { ...delivery, delay, attempts };
 }

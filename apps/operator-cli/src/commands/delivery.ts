@@ -1,4 +1,5 @@
 import {
+  explainWebhookDelivery,
   listAllWebhookDeliveries,
   readWebhookDelivery,
   type WebhookAttempt,
@@ -40,6 +41,27 @@ export function addDeliveryCommands(program: Command, shell: Shell): void {
       print(shell, options, shown, (delivery) => `${deliveryTable([delivery])}\n\n${attemptTable(delivery.attempts)}`);
     },
   );
+
+  addVerb(noun, 'why <gid>', 'say why a delivery is late or failed, and what its owner can do').action(
+    async (deliveryId: string, options: OutputOptions) => {
+      const explained = await withContext(shell, (context) => explainWebhookDelivery(context, { deliveryId }));
+      print(shell, options, explained, explanation);
+    },
+  );
+}
+
+type Explained = Awaited<ReturnType<typeof explainWebhookDelivery>>;
+
+function explanation({ status, delay, attempts }: Explained): string {
+  const since = delay?.since ? `, since ${delay.since.toISOString()}` : '';
+  const until = delay?.until ? `, until ${delay.until.toISOString()}` : '';
+  const lines = [delay === null ? status : `${status}: ${delay.reason}${since}${until}`];
+  if (delay !== null) lines.push(delay.message);
+  for (const { number, startedAt, responseStatus, error, advice } of attempts) {
+    lines.push('', `Attempt ${number} at ${startedAt.toISOString()}: ${error ?? `HTTP ${responseStatus}`}`);
+    if (advice !== null) lines.push(advice);
+  }
+  return lines.join('\n');
 }
 
 function deliveryTable(deliveries: readonly WebhookDelivery[]): string {

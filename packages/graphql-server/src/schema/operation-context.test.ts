@@ -14,6 +14,7 @@ test('each loader is created once', () => {
   const { loaders } = context;
   expect(loaders.webhookAttempts).toBe(loaders.webhookAttempts);
   expect(loaders.webhookAttemptCounts).toBe(loaders.webhookAttemptCounts);
+  expect(loaders.webhookDelays).toBe(loaders.webhookDelays);
   expect(loaders.webhookPayloads).toBe(loaders.webhookPayloads);
   expect(loaders.webhookSubscriptions).toBe(loaders.webhookSubscriptions);
   expect(loaders.deliveriesOfSubscriptions).toBe(loaders.deliveriesOfSubscriptions);

@@ -6,6 +6,7 @@ import {
   type LenderContext,
   listDeliveriesOfSubscriptions,
   listWebhookAttempts,
+  readWebhookDelays,
   readWebhookPayloads,
   type Page,
   type SubscriptionDeliveriesRequest,
@@ -16,6 +17,7 @@ import {
   type WebhookSubscription,
 } from '@deedwire/actions';
 import type { AuthenticatedClient } from '@deedwire/auth';
+import type { Delay } from '@deedwire/webhooks/deliveries';
 import DataLoader from 'dataloader';
 
 /** The dependencies of the use cases of either interface. */
@@ -35,6 +37,7 @@ export interface OperationContext {
 
 type AttemptsLoader = DataLoader<AttemptsRequest, WebhookAttempt[], string>;
 type AttemptCountsLoader = DataLoader<WebhookDelivery, number, string>;
+type DelaysLoader = DataLoader<WebhookDelivery, Delay | null, string>;
 type PayloadsLoader = DataLoader<WebhookDelivery, string | null, string>;
 type SubscriptionsLoader = DataLoader<string, WebhookSubscription | null>;
 type DeliveriesLoader = DataLoader<SubscriptionDeliveriesRequest, Page<WebhookDelivery>, string>;
@@ -45,6 +48,7 @@ export class Loaders {
   readonly #caller: Caller;
   #webhookAttempts: AttemptsLoader | undefined;
   #webhookAttemptCounts: AttemptCountsLoader | undefined;
+  #webhookDelays: DelaysLoader | undefined;
   #webhookPayloads: PayloadsLoader | undefined;
   #webhookSubscriptions: SubscriptionsLoader | undefined;
   #deliveriesOfSubscriptions: DeliveriesLoader | undefined;
@@ -66,6 +70,12 @@ export class Loaders {
       (deliveries) => countWebhookAttempts(this.#actions, deliveries),
       { cacheKeyFn: ({ id }) => id },
     ));
+  }
+
+  get webhookDelays(): DelaysLoader {
+    return (this.#webhookDelays ??= new DataLoader((deliveries) => readWebhookDelays(this.#actions, deliveries), {
+      cacheKeyFn: ({ id }) => id,
+    }));
   }
 
   get webhookPayloads(): PayloadsLoader {

@@ -13,6 +13,7 @@ export function addWebhookAttempt(builder: InterfaceSchemaBuilder): ObjectTypeRe
       durationMs: t.exposeInt('durationMs'),
       responseStatus: t.exposeInt('responseStatus', { nullable: true }),
       error: t.expose('error', { type: AttemptError, nullable: true }),
+      advice: t.exposeString('advice', { nullable: true }),
     }),
   });
 }

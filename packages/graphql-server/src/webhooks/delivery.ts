@@ -3,6 +3,7 @@ import { RequestError } from '../errors/request-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 import { addWebhookAttempt } from './attempt.ts';
+import { addWebhookDelay } from './delay.ts';
 import type { WebhookDifferences } from './differences.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
 
@@ -17,6 +18,7 @@ export function addWebhookDelivery(
   }: WebhookDifferences & { connectionOf: ConnectionOf; Subscription: WebhookSubscriptionRef },
 ): void {
   const Attempt = addWebhookAttempt(builder);
+  const DelayType = addWebhookDelay(builder);
   const Status = builder.enumType('WebhookDeliveryStatus', {
     values: ['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const,
   });
@@ -51,6 +53,11 @@ export function addWebhookDelivery(
       payload: t.string({
         nullable: true,
         resolve: (delivery, _args, { loaders }) => loaders.webhookPayloads.load(delivery),
+      }),
+      delay: t.field({
+        type: DelayType,
+        nullable: true,
+        resolve: (delivery, _args, { loaders }) => loaders.webhookDelays.load(delivery),
       }),
       attemptCount: t.int({
         resolve: (delivery, _args, { loaders }) => loaders.webhookAttemptCounts.load(delivery),

@@ -486,6 +486,10 @@ type WebhookDelivery {
   """
   nextAttemptAt: DateTime
   """
+  Why the delivery is not sent yet, or not sent again yet. Null if it is not \`PENDING\`.
+  """
+  delay: WebhookDelay
+  """
   Number of attempts so far.
   """
   attemptCount: Int!
@@ -502,6 +506,59 @@ type WebhookDelivery {
     """
     before: Int
   ): [WebhookAttempt!]!
+}
+
+"""
+Why a delivery waits.
+"""
+type WebhookDelay {
+  """
+  The reason that holds longest.
+  """
+  reason: WebhookDelayReason!
+  """
+  Since when the reason holds. Null if that is not known.
+  """
+  since: DateTime
+  """
+  When the next attempt can start. Null if that does not depend on time alone.
+  """
+  until: DateTime
+  """
+  The reason and what you can do, for people. The text can change.
+  """
+  message: String!
+}
+
+"""
+Why a delivery waits. More values may be added; handle unknown ones.
+"""
+enum WebhookDelayReason {
+  """
+  The subscription is paused. \`pausedReason\` of the subscription says why, and how to resume it.
+  """
+  PAUSED
+  """
+  The last attempts to the callback URL failed, at least 10 in a row. Deedwire sends single requests, and all deliveries once
+  one succeeds.
+  """
+  BREAKER_OPEN
+  """
+  The receiver asked with \`Retry-After\` to get no request until then.
+  """
+  RETRY_AFTER
+  """
+  The last attempt failed, and the next one is scheduled.
+  """
+  RETRY_SCHEDULED
+  """
+  Deedwire sends no deliveries of your account at the moment. Your receiver is not the cause.
+  """
+  NO_WORKER
+  """
+  The delivery is due or being sent. Deliveries to a slow receiver wait for earlier ones.
+  """
+  WAITING_FOR_TURN
 }
 
 """
@@ -574,6 +631,10 @@ type WebhookAttempt {
   Why no complete response was received. Null if one was, whatever its status.
   """
   error: WebhookAttemptError
+  """
+  What you can do about a failed attempt, for people. The text can change. Null if the attempt succeeded.
+  """
+  advice: String
 }
 
 """
@@ -1590,6 +1651,10 @@ type WebhookDelivery {
   """
   nextAttemptAt: DateTime
   """
+  Why the delivery is not sent yet, or not sent again yet. Null if it is not \`PENDING\`.
+  """
+  delay: WebhookDelay
+  """
   Number of attempts so far.
   """
   attemptCount: Int!
@@ -1606,6 +1671,59 @@ type WebhookDelivery {
     """
     before: Int
   ): [WebhookAttempt!]!
+}
+
+"""
+Why a delivery waits.
+"""
+type WebhookDelay {
+  """
+  The reason that holds longest.
+  """
+  reason: WebhookDelayReason!
+  """
+  Since when the reason holds. Null if that is not known.
+  """
+  since: DateTime
+  """
+  When the next attempt can start. Null if that does not depend on time alone.
+  """
+  until: DateTime
+  """
+  The reason and what you can do, for people. The text can change.
+  """
+  message: String!
+}
+
+"""
+Why a delivery waits. More values may be added; handle unknown ones.
+"""
+enum WebhookDelayReason {
+  """
+  The subscription is paused. \`pausedReason\` of the subscription says why, and how to resume it.
+  """
+  PAUSED
+  """
+  The last attempts to the callback URL failed, at least 10 in a row. Deedwire sends single requests, and all deliveries once
+  one succeeds.
+  """
+  BREAKER_OPEN
+  """
+  The receiver asked with \`Retry-After\` to get no request until then.
+  """
+  RETRY_AFTER
+  """
+  The last attempt failed, and the next one is scheduled.
+  """
+  RETRY_SCHEDULED
+  """
+  Deedwire sends no deliveries of your account at the moment. Your receiver is not the cause.
+  """
+  NO_WORKER
+  """
+  The delivery is due or being sent. Deliveries to a slow receiver wait for earlier ones.
+  """
+  WAITING_FOR_TURN
 }
 
 """
@@ -1678,6 +1796,10 @@ type WebhookAttempt {
   Why no complete response was received. Null if one was, whatever its status.
   """
   error: WebhookAttemptError
+  """
+  What you can do about a failed attempt, for people. The text can change. Null if the attempt succeeded.
+  """
+  advice: String
 }
 
 """

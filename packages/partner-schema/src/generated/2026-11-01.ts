@@ -493,6 +493,8 @@ export type WebhookDelivery = {
   createdAt: Scalars['DateTime']['output'];
   /** When the next attempt is due. Null if none is scheduled, for example while the subscription is paused. */
   nextAttemptAt: Maybe<Scalars['DateTime']['output']>;
+  /** Why the delivery is not sent yet, or not sent again yet. Null if it is not `PENDING`. */
+  delay: Maybe<WebhookDelay>;
   /** Number of attempts so far. */
   attemptCount: Scalars['Int']['output'];
   /** Attempts, newest first. */
@@ -505,6 +507,37 @@ export type WebhookDeliveryAttemptsArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   before?: InputMaybe<Scalars['Int']['input']>;
 };
+
+/** Why a delivery waits. */
+export type WebhookDelay = {
+  /** The reason that holds longest. */
+  reason: WebhookDelayReason;
+  /** Since when the reason holds. Null if that is not known. */
+  since: Maybe<Scalars['DateTime']['output']>;
+  /** When the next attempt can start. Null if that does not depend on time alone. */
+  until: Maybe<Scalars['DateTime']['output']>;
+  /** The reason and what you can do, for people. The text can change. */
+  message: Scalars['String']['output'];
+};
+
+/** Why a delivery waits. More values may be added; handle unknown ones. */
+export type WebhookDelayReason =
+  /** The subscription is paused. `pausedReason` of the subscription says why, and how to resume it. */
+  | 'PAUSED'
+  /**
+   * The last attempts to the callback URL failed, at least 10 in a row. Deedwire sends single requests, and all deliveries once
+   * one succeeds.
+   */
+  | 'BREAKER_OPEN'
+  /** The receiver asked with `Retry-After` to get no request until then. */
+  | 'RETRY_AFTER'
+  /** The last attempt failed, and the next one is scheduled. */
+  | 'RETRY_SCHEDULED'
+  /** Deedwire sends no deliveries of your account at the moment. Your receiver is not the cause. */
+  | 'NO_WORKER'
+  /** The delivery is due or being sent. Deliveries to a slow receiver wait for earlier ones. */
+  | 'WAITING_FOR_TURN'
+  | '%future added value';
 
 /** Status of a delivery. More values may be added; handle unknown ones. */
 export type WebhookDeliveryStatus =
@@ -548,6 +581,8 @@ export type WebhookAttempt = {
   responseStatus: Maybe<Scalars['Int']['output']>;
   /** Why no complete response was received. Null if one was, whatever its status. */
   error: Maybe<WebhookAttemptError>;
+  /** What you can do about a failed attempt, for people. The text can change. Null if the attempt succeeded. */
+  advice: Maybe<Scalars['String']['output']>;
 };
 
 /** Why an attempt received no complete response. More values may be added; handle unknown ones. */

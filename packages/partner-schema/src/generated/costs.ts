@@ -41,6 +41,8 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "RotateWebhookSecretUserError.message": 1,
       "UpdateWebhookSubscriptionUserError.message": 1,
       "UserError.message": 1,
+      "WebhookAttempt.advice": 0.25,
+      "WebhookDelay.message": 0.25,
       "WebhookDelivery.attemptCount": 0.25,
       "WebhookDelivery.attempts": 0.25,
       "WebhookDelivery.event": 0.25,

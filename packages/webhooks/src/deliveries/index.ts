@@ -1,5 +1,8 @@
+export { adviceFor } from './attempt-advice.ts';
 export { type AttemptRow, type AttemptsPage, selectAttempts } from './attempts.ts';
 export { type DeliveryFilter, selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from './deliveries.ts';
+export { type Delay, delayReasons } from './delay.ts';
+export { selectDelays } from './delays.ts';
 export { selectDeliveriesOfType } from './deliveries-of-type.ts';
 export { selectDeliveriesOfEach, type SubscriptionPage } from './deliveries-of-each.ts';
 export { selectShownPayloads } from './payloads.ts';

@@ -1,6 +1,7 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import { selectAttempts } from '../../src/deliveries/attempts.ts';
+import { selectDelays } from '../../src/deliveries/delays.ts';
 import { selectDeliveriesOfEach } from '../../src/deliveries/deliveries-of-each.ts';
 import { selectDeliveriesOfType } from '../../src/deliveries/deliveries-of-type.ts';
 import { selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from '../../src/deliveries/deliveries.ts';
@@ -112,6 +113,7 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
         listed.map((row) => ({ deliveryId: row.id, before: null, limit: 20 })),
       ),
     );
+    await measure(`delays of 100 deliveries`, api, (database) => selectDelays(database, listed));
     await measure(`payloads of 20 deliveries`, api, (database) => selectShownPayloads(database, listed.slice(0, 20)));
   }
 }

@@ -30,6 +30,8 @@ const largest: LargestValues = {
     'Referral.externalReference': 200,
     'Referral.note': 5000,
     'WebhookSubscription.callbackUrl': 2048,
+    'WebhookAttempt.advice': 250,
+    'WebhookDelay.message': 250,
     'WebhookDelivery.payload': 256_000,
     'WebhookEventType.description': 150,
     'CreateReferralUserError.message': 500,

@@ -84,3 +84,19 @@ export async function insertPayload(
      values (${eventId}, '2026-11-01', '${interfaceName}', '\\x${body.toString('hex')}')`,
   );
 }
+
+/** Makes a delivery PENDING, as after this number of attempts. */
+export async function insertPending(
+  harness: Harness,
+  { id: subscriptionId, account, interfaceName }: StoredSubscription,
+  { id, eventId, sequence }: StoredDelivery,
+  { attempts = 0, dueInSeconds = 0 } = {},
+): Promise<void> {
+  await harness.sql(
+    `insert into webhook_pending_delivery
+       (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
+        due_at, attempts, body_bytes)
+     values (${subscriptionId}, ${id}, ${account.accountId}, '${interfaceName}', ${eventId}, 'webhook.test', '2026-11-01',
+       '2026-11-02T09:30:00Z', ${sequence}, now() + ${dueInSeconds} * interval '1 second', ${attempts}, 9)`,
+  );
+}

@@ -1,0 +1,107 @@
+export const delayReasons = [
+  'PAUSED',
+  'BREAKER_OPEN',
+  'RETRY_AFTER',
+  'RETRY_SCHEDULED',
+  'NO_WORKER',
+  'WAITING_FOR_TURN',
+] as const;
+
+export type DelayReason = (typeof delayReasons)[number];
+
+/** Why a delivery has not been sent yet, or is not sent again yet. */
+export interface Delay {
+  reason: DelayReason;
+  /** Since when the reason holds. Null if that is not known. */
+  since: Date | null;
+  /** When the next attempt can start. Null if that depends on something other than time. */
+  until: Date | null;
+  message: string;
+}
+
+export type PausedReason = 'OWNER' | 'GONE' | 'FAILING' | 'VERSION_RETIRED';
+
+/** What the database knows about a delivery that is not finished. Times are by its clock. */
+export interface DelayFacts {
+  now: Date;
+  dueAt: Date;
+  /** The number of attempts made. */
+  attempts: number;
+  /** When the last attempt started. Null if there is none. */
+  lastAttemptAt: Date | null;
+  pausedReason: PausedReason | null;
+  pausedAt: Date | null;
+  /** Of the receiver. Null while the breaker is closed. Can lie in the past. */
+  breakerOpenUntil: Date | null;
+  /** Until when the receiver asked for no request. Null if it did not ask. Can lie in the past. */
+  holdUntil: Date | null;
+  /** The first failure since the last success of the subscription. Null if there is none. */
+  failingSince: Date | null;
+  /** The last failure since the last success. Null if there is none, or if a worker of an earlier release recorded it. */
+  lastFailureAt: Date | null;
+  /** Whether a worker sends the deliveries of the account. */
+  hasWorker: boolean;
+}
+
+const pausedMessages: Readonly<Record<PausedReason, string>> = {
+  OWNER: 'You paused the subscription. The delivery is sent once the subscription is active again.',
+  GONE: 'The subscription is paused, because the callback URL returned 410 Gone. Pass a callback URL to `updateWebhookSubscription`; it can be the same one.',
+  FAILING:
+    'The subscription is paused, because all attempts failed for 96 hours. Fix the receiver, then pass the callback URL to `updateWebhookSubscription`; it can be the same one.',
+  VERSION_RETIRED:
+    'The subscription is paused, because it pins a retired version of an event type. Pin another version with `updateWebhookSubscription`.',
+};
+
+/** The reason that holds longest. A pause comes first, because no time ends it. */
+export function delayOf(facts: DelayFacts): Delay {
+  const { now, dueAt, attempts, pausedReason, pausedAt, breakerOpenUntil, holdUntil, hasWorker } = facts;
+  if (pausedReason !== null)
+    return { reason: 'PAUSED', since: pausedAt, until: null, message: pausedMessages[pausedReason] };
+
+  const waits = [
+    wait(breakerOpenUntil, {
+      reason: 'BREAKER_OPEN',
+      since: facts.failingSince,
+      message:
+        'The last 10 attempts or more to the callback URL failed. Deedwire tries single deliveries, and sends all others once one succeeds. See the advice of the latest attempts.',
+    }),
+    wait(holdUntil, {
+      reason: 'RETRY_AFTER',
+      since: facts.lastFailureAt,
+      message:
+        'The receiver asked with `Retry-After` to get no request until then. This applies to all deliveries of the subscription.',
+    }),
+    wait(attempts > 0 ? dueAt : null, {
+      reason: 'RETRY_SCHEDULED',
+      since: facts.lastAttemptAt,
+      message: `Attempt ${attempts} failed, and the next one is scheduled. The time between attempts grows from 5 seconds to 12 hours.`,
+    }),
+  ].filter((delay) => delay !== null && delay.until > now);
+  const longest = waits.reduce<Wait | null>(
+    (one, other) => (one && other && other.until <= one.until ? one : other),
+    null,
+  );
+  if (longest) return longest;
+
+  if (!hasWorker)
+    return {
+      reason: 'NO_WORKER',
+      since: dueAt,
+      until: null,
+      message:
+        'Deedwire sends no deliveries of your account at the moment. Your receiver is not the cause; the delivery is sent once a worker runs again.',
+    };
+  return {
+    reason: 'WAITING_FOR_TURN',
+    since: dueAt > now ? null : dueAt,
+    until: dueAt > now ? dueAt : null,
+    message:
+      'The delivery is due or being sent. A subscription has at most 16 requests at a time, so deliveries to a slow receiver wait for earlier ones.',
+  };
+}
+
+type Wait = Delay & { until: Date };
+
+function wait(until: Date | null, delay: Omit<Delay, 'until'>): Wait | null {
+  return until === null ? null : { ...delay, until };
+}

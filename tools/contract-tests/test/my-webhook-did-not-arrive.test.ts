@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { addTeamMember } from '@deedwire/actions';
+import { callOperator, joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
+import * as lender from '@deedwire/lender-schema';
+import * as partner from '@deedwire/partner-schema';
+import { eventually, missing, type Receiver, startReceiver } from '@deedwire/testing';
+import { buildSchema, isEnumType, parse, validate } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const page = readFileSync(join(import.meta.dirname, '../../../docs/my-webhook-did-not-arrive.md'), 'utf8');
+const blocks = [...page.matchAll(/^```graphql\n(query (\w+).*?)^```$/gms)];
+const documents = Object.fromEntries(blocks.map(([, text = '', name = '']) => [name, text]));
+
+/** The first cells of the rows of the table whose first heading is this. */
+function rowsOf(heading: string): string[] {
+  const lines = page.split('\n');
+  const start = lines.findIndex((line) => line.startsWith(`| \`${heading}\``)) + 2;
+  const rows = lines.slice(start, lines.indexOf('', start));
+  return rows.map((row) => /^\| `(\w+)`/.exec(row)?.[1] ?? '');
+}
+
+const schemas = [lender, partner].flatMap(({ sdl, versions }) =>
+  versions.map(({ version }) => buildSchema(sdl(version))),
+);
+
+test('the page has the operations that the tests below run, and they are valid at every version', () => {
+  expect(Object.keys(documents)).toEqual(['FindDeliveries', 'Subscriptions', 'ExplainDelivery', 'OlderAttempts']);
+  for (const schema of schemas)
+    for (const text of Object.values(documents)) expect(validate(schema, parse(text))).toEqual([]);
+});
+
+test.each([
+  ['status', 'WebhookDeliveryStatus'],
+  ['delay.reason', 'WebhookDelayReason'],
+])('the table of `%s` has a row for each value of %s', (heading, name) => {
+  const types = schemas.map((schema) => schema.getType(name));
+  for (const type of types)
+    expect(rowsOf(heading)).toEqual(isEnumType(type) ? type.getValues().map((value) => value.name) : missing());
+});
+
+describe.each([
+  { name: 'lender', eventType: 'team_member.added' },
+  { name: 'partner', eventType: 'referral.created' },
+] as const)('the $name interface', ({ name, eventType }) => {
+  let t: SharedSystem;
+  let receiver: Receiver;
+  const startedAt = new Date(Date.now() - 60_000).toISOString();
+
+  beforeAll(async () => {
+    t = await joinSharedSystem();
+    receiver = await startReceiver();
+    receiver.onDelivery = (response) => response.writeHead(404).end();
+    const subscribe = `mutation ($input: CreateWebhookSubscriptionInput!) {
+      createWebhookSubscription(input: $input) { userErrors { code } } }`;
+    const input = { callbackUrl: receiver.url, eventTypes: [{ type: eventType }] };
+    await run(subscribe, { input });
+    if (name === 'partner')
+      await run('mutation { createReferral(input: { clientName: "Ada" }) { userErrors { code } } }', {});
+    else
+      await addTeamMember(t.operator, {
+        lenderId: t.accounts.lender.id,
+        firstName: 'Dai',
+        lastName: 'Wei',
+        email: 'dai.wei@northwind.example',
+      });
+    await receiver.waitFor(1);
+  });
+  afterAll(async () => {
+    await receiver.close();
+    await t.close();
+  });
+
+  const run = <Data extends object>(text: string, variables: object): Promise<Data> =>
+    t[name].request<Data, object>(parse(text), variables);
+
+  async function findDelivery(): Promise<string> {
+    const found = await run<{ webhookDeliveries: { nodes: { id: string; event: object }[]; pageInfo: object } }>(
+      documents['FindDeliveries'] ?? '',
+      { eventType, since: startedAt },
+    );
+    expect(found.webhookDeliveries.nodes).toEqual([
+      {
+        id: expect.stringMatching(/^gid:/),
+        subscriptionId: expect.stringMatching(/^gid:/),
+        createdAt: expect.any(String),
+        status: 'PENDING',
+        attemptCount: expect.any(Number),
+        event: { id: expect.any(String), timestamp: expect.any(String) },
+      },
+    ]);
+    return found.webhookDeliveries.nodes[0]?.id ?? missing();
+  }
+
+  test('finds the delivery by its type and time, and nothing later', async () => {
+    await findDelivery();
+    const later = { eventType, since: new Date(Date.now() + 60_000).toISOString() };
+    expect(await run(documents['FindDeliveries'] ?? '', later)).toEqual({
+      webhookDeliveries: { nodes: [], pageInfo: { endCursor: null, hasNextPage: false } },
+    });
+  });
+
+  test('shows the subscription with its event types', async () => {
+    expect(await run(documents['Subscriptions'] ?? '', {})).toMatchObject({
+      webhookSubscriptions: { nodes: [{ status: 'ACTIVE', eventTypes: [{ type: eventType }] }] },
+    });
+  });
+
+  test('says why the delivery is late, what came back and what to do, and has the exact payload', async () => {
+    const id = await findDelivery();
+    await eventually(async () => {
+      expect(await run(documents['ExplainDelivery'] ?? '', { id })).toMatchObject({
+        webhookDelivery: {
+          status: 'PENDING',
+          delay: {
+            reason: expect.stringMatching(/^(?:RETRY_SCHEDULED|WAITING_FOR_TURN)$/),
+            message: expect.any(String),
+          },
+          subscription: { callbackUrl: receiver.url },
+          attempts: expect.arrayContaining([
+            expect.objectContaining({
+              number: 1,
+              responseStatus: 404,
+              advice: expect.stringContaining('The path does not exist'),
+            }),
+          ]),
+          payload: receiver.deliveries[0]?.body.toString(),
+        },
+      });
+    });
+    expect(await run(documents['OlderAttempts'] ?? '', { id, before: 2 })).toMatchObject({
+      webhookDelivery: { attempts: [{ number: 1, responseStatus: 404 }] },
+    });
+    expect(await run(documents['OlderAttempts'] ?? '', { id, before: 1 })).toEqual({
+      webhookDelivery: { attempts: [] },
+    });
+  });
+});
+
+test('the commands of the page exist', async () => {
+  const commands = [...page.matchAll(/`deedwire-operator (delivery \w+)/g)].map(([, command = '']) =>
+    command.split(' '),
+  );
+  expect(commands).toEqual([
+    ['delivery', 'why'],
+    ['delivery', 'list'],
+  ]);
+  for (const command of commands) {
+    const { exitCode, stdout } = await callOperator({}, ...command, '--help');
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`Usage: deedwire-operator ${command.join(' ')}`)]);
+  }
+});
