@@ -20,17 +20,30 @@ export interface ProcessUsage {
   residentBytes: number;
 }
 
+/** What a process holds, in bytes. */
+export interface ProcessMemory {
+  resident: number;
+  /** The most that was ever resident. */
+  residentPeak: number;
+  /** Outside the heap: buffers, for the most part. */
+  external: number;
+  /** What the heap has reserved, by its spaces. */
+  heap: Record<string, number>;
+}
+
 /** An app in its own process, its log going to a file. */
 export interface AppProcess {
   /** For example `http://127.0.0.1:4001`. Null for the worker, which serves no clients. */
   url: string | null;
   usage(): Promise<ProcessUsage>;
+  /** Linux only. */
+  memory(): Promise<ProcessMemory>;
   stop(): Promise<void>;
 }
 
 const apps = new URL('../../apps/', import.meta.url);
 // Makes an app stop when the process that started it ends.
-const endWithParent = new URL('../../tools/dev-environment/src/end-with-parent.ts', import.meta.url);
+const endWithParent = new URL('../../tools/dev-environment/src/end-with-parent.js', import.meta.url);
 // Guards against hanging only.
 const startTimeoutMs = 300_000;
 const stopTimeoutMs = 60_000;
@@ -62,7 +75,7 @@ export async function startAppProcess({ app, built, env, logFile }: AppProcessOp
   };
   try {
     const { url, adminUrl } = await readyAddresses(app, logFile, () => child.exitCode !== null);
-    return { url, usage: () => readUsage(adminUrl), stop };
+    return { url, usage: () => readUsage(adminUrl), memory: () => readMemory(adminUrl, child.pid), stop };
   } catch (cause) {
     await stop();
     throw cause;
@@ -82,11 +95,38 @@ async function readyAddresses(app: string, logFile: string, hasEnded: () => bool
 }
 
 async function readUsage(adminUrl: string): Promise<ProcessUsage> {
-  const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-  const read = (name: string): number => {
-    const [, value] = new RegExp(String.raw`^${name} (\S+)$`, 'm').exec(metrics) ?? [];
-    if (value === undefined) throw new Error(`The app has no metric ${name}.`);
-    return Number(value);
+  const metrics = await readMetrics(adminUrl);
+  return {
+    cpuMs: metric(metrics, 'process_cpu_seconds_total') * 1000,
+    residentBytes: metric(metrics, 'process_resident_memory_bytes'),
   };
-  return { cpuMs: read('process_cpu_seconds_total') * 1000, residentBytes: read('process_resident_memory_bytes') };
+}
+
+async function readMemory(adminUrl: string, pid: number | undefined): Promise<ProcessMemory> {
+  // First, because it creates garbage in the app.
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const metrics = await readMetrics(adminUrl);
+  const spaces = metrics.matchAll(/^nodejs_heap_space_size_total_bytes\{space="(\w+)"\} (\S+)$/gm);
+  return {
+    resident: statusBytes(status, 'VmRSS'),
+    residentPeak: statusBytes(status, 'VmHWM'),
+    external: metric(metrics, 'nodejs_external_memory_bytes'),
+    heap: Object.fromEntries(Array.from(spaces, ([, space = '', bytes]) => [space, Number(bytes)])),
+  };
+}
+
+async function readMetrics(adminUrl: string): Promise<string> {
+  return (await fetch(`${adminUrl}/metrics`)).text();
+}
+
+function metric(metrics: string, name: string): number {
+  const [, value] = new RegExp(String.raw`^${name} (\S+)$`, 'm').exec(metrics) ?? [];
+  if (value === undefined) throw new Error(`The app has no metric ${name}.`);
+  return Number(value);
+}
+
+function statusBytes(status: string, name: string): number {
+  const [, kilobytes] = new RegExp(String.raw`^${name}:\s+(\d+) kB$`, 'm').exec(status) ?? [];
+  if (kilobytes === undefined) throw new Error(`The status of the process has no ${name}.`);
+  return Number(kilobytes) * 1024;
 }

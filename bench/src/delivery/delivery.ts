@@ -5,6 +5,7 @@ import { account } from './parts/account.ts';
 import { hanging } from './parts/hanging.ts';
 import { history } from './parts/history.ts';
 import { latency } from './parts/latency.ts';
+import { memory } from './parts/memory.ts';
 import { rates } from './parts/rates.ts';
 import { statements } from './parts/statements.ts';
 import { store } from './parts/store.ts';
@@ -38,6 +39,7 @@ const parts: Readonly<Record<string, RunnablePart>> = {
   store: runnable(store),
   account: runnable(account),
   write: runnable(write),
+  memory: runnable(memory),
 };
 
 export const delivery: Bench = {

@@ -1,3 +1,4 @@
+import type { ProcessMemory } from '../app-process.ts';
 import { markdownTable } from '../markdown-table.ts';
 import { latencyHeader, latencyRow, type LatencySummary } from './latency-summary.ts';
 import type { PeerName } from './peers/index.ts';
@@ -64,6 +65,18 @@ export interface WriteResult {
   roundMs: number;
   /** Ours first, without and with idempotency keys. */
   results: WriteContestantResult[];
+}
+
+export interface MemoryResult {
+  connections: number;
+  durationMs: number;
+  eventsPerSecond: number;
+  apps: {
+    name: string;
+    /** When the app is ready, and after the load. */
+    before: ProcessMemory;
+    after: ProcessMemory;
+  }[];
 }
 
 export interface StatementsResult {
@@ -180,6 +193,32 @@ export function writeMarkdown({ connections, rounds, roundMs, results }: WriteRe
         cell(cpu.api, 'µs'),
         cell(cpu.worker, 'µs'),
         cell(cpu.postgres, 'µs'),
+      ]),
+    ]),
+  ].join('\n\n');
+}
+
+const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
+
+const spaces = (heap: ProcessMemory['heap']): string =>
+  Object.entries(heap)
+    .filter(([, bytes]) => bytes >= 2 ** 20)
+    .map(([space, bytes]) => `${space} ${mebibytes(bytes)}`)
+    .join(', ');
+
+export function memoryMarkdown({ connections, durationMs, eventsPerSecond, apps }: MemoryResult): string {
+  const rate = Math.round(eventsPerSecond).toLocaleString('en-US');
+  return [
+    `${durationMs / 1000} s of referrals with a new idempotency key each, by ${connections} connections: ${rate} per second.`,
+    markdownTable([
+      ['memory', 'at the start', 'peak', 'at the end', 'buffers', 'heap'],
+      ...apps.map(({ name, before, after }) => [
+        name,
+        mebibytes(before.resident),
+        mebibytes(after.residentPeak),
+        mebibytes(after.resident),
+        mebibytes(after.external),
+        spaces(after.heap),
       ]),
     ]),
   ].join('\n\n');

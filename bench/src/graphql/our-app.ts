@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run, workspaceRoot } from '@deedwire/checks';
 import type { InterfaceName } from '@deedwire/domain';
-import { type ProcessUsage, startAppProcess } from '../app-process.ts';
+import { type AppProcess, startAppProcess } from '../app-process.ts';
 import type { Defer } from '../with-cleanup.ts';
 
 const paths: Record<InterfaceName, string> = { lender: '/lenders/graphql', partner: '/partners/graphql' };
@@ -25,7 +25,7 @@ export async function startOurApp({
   secretKeys,
   built,
   defer,
-}: OurAppOptions): Promise<{ url: string; usage: () => Promise<ProcessUsage> }> {
+}: OurAppOptions): Promise<Pick<AppProcess, 'usage' | 'memory'> & { url: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-bench-log-'));
   defer(() => rm(folder, { recursive: true, force: true }));
   const app = await startAppProcess({
@@ -44,7 +44,11 @@ export async function startOurApp({
     logFile: join(folder, 'app.log'),
   });
   defer(() => app.stop());
-  return { url: `${app.url ?? ''}${paths[interfaceName]}`, usage: () => app.usage() };
+  return {
+    url: `${app.url ?? ''}${paths[interfaceName]}`,
+    usage: () => app.usage(),
+    memory: () => app.memory(),
+  };
 }
 
 export async function buildApps(apps: readonly string[]): Promise<void> {

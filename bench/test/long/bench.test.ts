@@ -46,6 +46,12 @@ it('shares measures a client beside each attack', async () => {
 it('delivery compares our engine with three queues, and measures its other parts', async () => {
   const perSecond = { deliveriesPerSecond: positive };
   const latency = { events: positive, p50Ms: positive, p99Ms: positive, maxMs: positive };
+  const memory = {
+    resident: positive,
+    residentPeak: positive,
+    external: positive,
+    heap: { new: positive, old: positive },
+  };
   const names = ['deedwire', 'bare', 'pg-boss', 'graphile-worker'];
   const ratios = { bare: positive, 'pg-boss': positive, 'graphile-worker': positive };
   expect(await reportOf('delivery')).toMatchObject({
@@ -77,6 +83,10 @@ it('delivery compares our engine with three queues, and measures its other parts
         eventsPerSecond: positive,
         rateRatio: positive,
       })),
+    },
+    memory: {
+      eventsPerSecond: positive,
+      apps: ['partner-api', 'webhook-worker'].map((name) => ({ name, before: memory, after: memory })),
     },
   });
 });

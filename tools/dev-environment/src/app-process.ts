@@ -96,7 +96,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
 }
 
 function spawnApp({ name, env, built = false, workspace = workspaceRoot }: AppOptions): ChildProcess {
-  const preload = ['--import', new URL('end-with-parent.ts', import.meta.url).href];
+  const preload = ['--import', new URL('end-with-parent.js', import.meta.url).href];
   const folder = join(workspace, 'apps', name);
   const main = built
     ? [...preload, join(folder, 'dist/main.js')]

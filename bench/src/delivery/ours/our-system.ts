@@ -37,8 +37,12 @@ export interface OurSystem {
   holdEvents(accounts: readonly AccountId[], events: number): Promise<HeldEvents>;
   /** Commits one event. Returns when it was committed, by `machineMs()`. */
   commitEvent(account: AccountId, name: string): Promise<number>;
-  /** Starts one more worker. */
-  startWorker(): Promise<WorkerApp>;
+  /**
+   * Starts one more worker.
+   *
+   * @param options.built run the output of `pnpm build` instead of the sources, which is the default
+   */
+  startWorker(options?: { built: boolean }): Promise<WorkerApp>;
   /** Resolves when each of the workers owns its share of the work. */
   untilShared(workers: number): Promise<void>;
   /** Resolves when every event is fanned out and every delivery settled. */
@@ -127,10 +131,10 @@ export async function createOurSystem(databaseUrl: string): Promise<OurSystem> {
       return machineMs();
     },
 
-    async startWorker() {
+    async startWorker({ built } = { built: false }) {
       const logFile = join(logFolder, `worker-${workers.length + 1}.log`);
       const secretKeys = `${keyId}:${forWorkers.key}`;
-      const worker = await startWorkerApp({ databaseUrl: forWorkers.databaseUrl, secretKeys, logFile });
+      const worker = await startWorkerApp({ databaseUrl: forWorkers.databaseUrl, secretKeys, built, logFile });
       workers.push(worker);
       return worker;
     },

@@ -1,21 +1,23 @@
 import { type AppProcess, startAppProcess } from '../../app-process.ts';
 
 /** `apps/webhook-worker` in its own process, its log going to a file. */
-export type WorkerApp = Pick<AppProcess, 'usage' | 'stop'>;
+export type WorkerApp = Pick<AppProcess, 'usage' | 'memory' | 'stop'>;
 
 export interface WorkerAppOptions {
   /** With the rights of the worker. */
   databaseUrl: string;
   /** As in WEBHOOK_SECRET_KEYS. */
   secretKeys: string;
+  /** Run the output of `pnpm build` instead of the sources. */
+  built: boolean;
   logFile: string;
 }
 
 /** Resolves when the worker is ready. */
-export function startWorkerApp({ databaseUrl, secretKeys, logFile }: WorkerAppOptions): Promise<WorkerApp> {
+export function startWorkerApp({ databaseUrl, secretKeys, built, logFile }: WorkerAppOptions): Promise<WorkerApp> {
   return startAppProcess({
     app: 'webhook-worker',
-    built: false,
+    built,
     env: {
       DATABASE_URL: databaseUrl,
       WEBHOOK_SECRET_KEYS: secretKeys,

@@ -21,7 +21,8 @@ export const write: Part<WriteResult> = {
     return withStack({ receivers: 1 + writePeerNames.length }, async ({ postgres, receiver, system }, defer) => {
       const [ourOrigin = '', ...peerOrigins] = receiver.origins;
       progress('Starting the servers');
-      const contestants = await startOurContestants(system, ourOrigin, input, defer);
+      const { withoutKeys, withKeys } = await startOurContestants(system, ourOrigin, { input, built: false, defer });
+      const contestants = [withoutKeys, withKeys];
       for (const [index, name] of writePeerNames.entries()) {
         const databaseUrl = await postgres.createDatabase(name);
         contestants.push(await startWritePeer(name, databaseUrl, peerOrigins[index] ?? '', input, defer));

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { issueCredential, setClientLimit, systemRandom } from '@deedwire/actions';
 import { type AccountId, formatAccountGid } from '@deedwire/domain';
 import { createLogin } from '@deedwire/embedded-postgres';
+import type { AppProcess } from '../../app-process.ts';
 import { createBenchStore } from '../../bench-store.ts';
 import { startOurApp } from '../../graphql/our-app.ts';
 import type { Defer } from '../../with-cleanup.ts';
@@ -15,21 +16,32 @@ const gidNamespace = 'service';
 const mutation =
   'mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } userErrors { code } } }';
 
-/** Starts our API and our worker. They run without idempotency keys and with a new one for each mutation. */
+export interface OurContestants {
+  withoutKeys: WriteContestant;
+  /** A new idempotency key for each mutation. */
+  withKeys: WriteContestant;
+  app: Pick<AppProcess, 'memory'>;
+  worker: Pick<AppProcess, 'memory'>;
+}
+
+/**
+ * Starts our API and our worker.
+ *
+ * @param options.built run the output of `pnpm build` instead of the sources
+ */
 export async function startOurContestants(
   system: OurSystem,
   origin: string,
-  input: object,
-  defer: Defer,
-): Promise<WriteContestant[]> {
+  { input, built, defer }: { input: object; built: boolean; defer: Defer },
+): Promise<OurContestants> {
   const [account] = await system.addAccounts([[`${origin}/hooks`]]);
   if (account === undefined) throw new Error('There is no account.');
-  const worker = await system.startWorker();
+  const worker = await system.startWorker({ built });
   const app = await startOurApp({
     interfaceName: 'partner',
     databaseUrl: await createLogin(system.databaseUrl, 'bench_partner_api', 'partner_api'),
     secretKeys: `${system.forWorkers.keyId}:${system.forWorkers.key}`,
-    built: false,
+    built,
     defer,
   });
   const headers = [await credentials(system.databaseUrl, account)];
@@ -48,14 +60,16 @@ export async function startOurContestants(
       return { api: (await app.usage()).cpuMs, worker: (await worker.usage()).cpuMs };
     },
   });
-  return [
-    contestant(ours, input),
-    contestant(`${ours}, a new idempotency key each`, {
+  return {
+    withoutKeys: contestant(ours, input),
+    withKeys: contestant(`${ours}, a new idempotency key each`, {
       ...input,
       externalReference: 'CRM-1',
       idempotencyKey: 'key-{n}',
     }),
-  ];
+    app,
+    worker,
+  };
 }
 
 /** The headers of a client of the account whose operations are not limited. */

@@ -1,6 +1,6 @@
 /**
  * Preloaded into an app, so that the app stops as on SIGTERM when its parent process ends for any reason. The IPC channel
- * to the parent closes then.
+ * to the parent closes then. It is JavaScript, because Node needs 20 MB of memory to strip types.
  */
 const stopWithinMs = 8_000;
 
