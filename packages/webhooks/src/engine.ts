@@ -178,6 +178,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
   return {
     async start() {
       await workers.start();
+      await fanOut.prepare();
       retention.start();
     },
     wake(payload) {

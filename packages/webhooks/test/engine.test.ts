@@ -1,5 +1,5 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, type Store } from '@deedwire/store';
+import { createStore, onlyRow, type Store } from '@deedwire/store';
 import { eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createWebhookEngine, type WebhookEngine } from '../src/engine.ts';
@@ -13,13 +13,19 @@ let workerStore: Store;
 let engine: WebhookEngine;
 const acquired = Promise.withResolvers<void>();
 const alarms: EngineEvent[] = [];
+const connections = 10;
 
 /** An engine that does not poll. */
 beforeAll(async () => {
   database = await createMigratedDatabase();
   store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
   const directUrl = await database.urlFor('webhook_worker');
-  workerStore = createStore({ databaseUrl: directUrl, applicationName: 'test-worker', plansOnceByIndexes: true });
+  workerStore = createStore({
+    databaseUrl: directUrl,
+    applicationName: 'test-worker',
+    plansOnceByIndexes: true,
+    maxConnections: connections,
+  });
   engine = createWebhookEngine({
     store: workerStore,
     fanOutStore: workerStore,
@@ -71,6 +77,29 @@ test.each<[string, (shard: number) => string | null]>([
   expect(await queued()).toHaveLength(1);
   engine.wake(payloadOf(shard));
   await eventually(async () => expect(await queued()).toEqual([]));
+});
+
+test('has planned the statements of fan-out on four connections', async () => {
+  const prepared = `
+    select array_agg(name order by name) as names
+    from pg_prepared_statements
+    where name in ('fan-out-read-queue', 'read-pins', 'fan-out-read-events', 'fan-out-write-round') and generic_plans > 0`;
+  const all = ['fan-out-read-events', 'fan-out-read-queue', 'fan-out-write-round', 'read-pins'];
+  const holding = Promise.withResolvers<void>();
+  let held = 0;
+  const namesOfEach = await Promise.all(
+    Array.from({ length: connections }, () =>
+      workerStore.transaction(async (transaction) => {
+        const rows = await transaction.query<{ names: string[] | null }>({ name: 'prepared', text: prepared }, []);
+        held += 1;
+        if (held === connections) holding.resolve();
+        // Each transaction has its own connection until all have one.
+        await holding.promise;
+        return onlyRow(rows).names;
+      }),
+    ),
+  );
+  expect(namesOfEach.filter((names) => names?.join() === all.join()).length).toBeGreaterThanOrEqual(4);
 });
 
 test('a worker must not start while a sequence is behind the rows', async () => {

@@ -68,6 +68,6 @@ export type FanOutAlarm =
 /** `isolated`: one account, because an entry may end the process or its rows were locked. */
 export type RoundKind = 'express' | 'bulk' | 'isolated';
 
-export type FanOutCall = 'discover' | 'round' | 'change' | 'unblock';
+export type FanOutCall = 'prepare' | 'discover' | 'round' | 'change' | 'unblock';
 
 export type OnFanOutEvent = (event: FanOutEvent) => void;

@@ -14,6 +14,7 @@ import type { RoundKind, OnFanOutEvent } from './events.ts';
 import { KnownEntries } from './known-entries.ts';
 import { defaultFanOutLimits, type FanOutLimits } from './limits.ts';
 import { PinsCache } from './pins-cache.ts';
+import { planStatements } from './plan-statements.ts';
 import type { QueuedAccount } from './queued-account.ts';
 import type { Renderer } from './renderer.ts';
 import { RoundRunner } from './round-runner.ts';
@@ -54,6 +55,7 @@ interface Progress {
  * changes when accounts have entries.
  *
  *     const fanOut = new FanOut({ store, render, offer: (deliveries) => dispatcher.offer(deliveries), …options });
+ *     await fanOut.prepare(); // after the worker was registered
  *     fanOut.addShards(acquired); // after their lanes were opened
  *     fanOut.wake([shard]); // for each notification
  *     await fanOut.removeShard(shard); // before the shard is released
@@ -155,6 +157,16 @@ export class FanOut {
       },
     });
     this.#poll();
+  }
+
+  /** Prepares the connections for the first events. Call it when the worker is registered. Never rejects. */
+  async prepare(): Promise<void> {
+    const { store, workerId, onEvent } = this.#options;
+    try {
+      await planStatements(store, workerId());
+    } catch (error) {
+      onEvent({ kind: 'fan-out-unavailable', call: 'prepare', error });
+    }
   }
 
   addShards(shards: readonly { shard: Shard; isRecovering: boolean }[]): void {

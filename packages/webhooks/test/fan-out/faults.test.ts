@@ -196,3 +196,11 @@ test('a set-aside entry is written once the database accepts it', async () => {
   await world.rows('alter table webhook_payload drop constraint refused');
   await vi.waitFor(() => expect(world.offered).toHaveLength(1), waits);
 });
+
+test('reports that the database was unavailable while connections were prepared', async () => {
+  const world = await FanOutWorld.create();
+  const error = new StoreUnavailableError(new Error('The connection broke.'));
+  const fanOut = world.start({ store: { ...world.workerStore, transaction: () => Promise.reject(error) } });
+  await fanOut.prepare();
+  expect(world.ofKind('fan-out-unavailable')).toEqual([{ kind: 'fan-out-unavailable', call: 'prepare', error }]);
+});

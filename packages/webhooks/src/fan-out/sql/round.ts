@@ -27,7 +27,7 @@ type EventTuple = [
 
 /**
  * Reads events in the order of `ids`, in one row, until their snapshots have `bytesMax` together. Includes the first event
- * whatever its size. The bounds of the ids keep the statement from locking all partitions, and `any` from reading all
+ * whatever its size. The bounds of the ids keep the statement from reading all partitions, and `any` from reading all
  * events between the bounds.
  *
  * Served by the primary keys of the partitions.
