@@ -1,3 +1,4 @@
+import { RefusedError } from '@deedwire/actions';
 import { Command, CommanderError } from 'commander';
 import { addAuditCommands } from './commands/audit.ts';
 import { addClientCommands } from './commands/client.ts';
@@ -17,15 +18,16 @@ const exitCodes = { succeeded: 0, failed: 1, wrongUsage: 2 };
 
 /** Runs a command line without the program name. Returns the exit code. */
 export async function runOperator(shell: Shell, commandArguments: readonly string[]): Promise<number> {
+  const isJson = commandArguments.includes('--json');
   try {
-    await createProgram(shell).parseAsync(commandArguments, { from: 'user' });
+    await createProgram(shell, isJson).parseAsync(commandArguments, { from: 'user' });
     return exitCodes.succeeded;
   } catch (error) {
-    return report(shell, error);
+    return isJson ? reportJson(shell, error) : report(shell, error);
   }
 }
 
-function createProgram(shell: Shell): Command {
+function createProgram(shell: Shell, isJson: boolean): Command {
   const program = new Command('deedwire-operator')
     .description(
       'Manage accounts, credentials, referrals, webhook subscriptions, secrets and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
@@ -34,7 +36,8 @@ function createProgram(shell: Shell): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => shell.stdout.write(text),
-      writeErr: (text) => shell.stderr.write(text),
+      // A program that reads JSON gets the message as JSON.
+      writeErr: (text) => isJson || shell.stderr.write(text),
     });
   addOrganizationCommands(program, shell);
   addLenderCommands(program, shell);
@@ -52,10 +55,27 @@ function createProgram(shell: Shell): Command {
 }
 
 function report({ stderr }: Shell, error: unknown): number {
-  // Commander has already written its message. Its exit code is 0 after `--help`.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.succeeded : exitCodes.wrongUsage;
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
-  const because = cause === '' ? '' : ` (${cause})`;
-  stderr.write(`error: ${error instanceof Error ? error.message : String(error)}${because}\n`);
-  return exitCodes.failed;
+  // Commander has already written its message.
+  if (!(error instanceof CommanderError)) stderr.write(`error: ${messageOf(error)}\n`);
+  return exitCodeOf(error);
+}
+
+function reportJson({ stderr }: Shell, error: unknown): number {
+  const exitCode = exitCodeOf(error);
+  if (exitCode === exitCodes.succeeded) return exitCode;
+  const code =
+    exitCode === exitCodes.wrongUsage ? 'WRONG_USAGE' : error instanceof RefusedError ? error.code : 'FAILED';
+  stderr.write(`${JSON.stringify({ error: { code, message: messageOf(error).replace(/^error: /, '') } })}\n`);
+  return exitCode;
+}
+
+/** The exit code of Commander is 0 after `--help`. */
+function exitCodeOf(error: unknown): number {
+  if (!(error instanceof CommanderError)) return exitCodes.failed;
+  return error.exitCode === 0 ? exitCodes.succeeded : exitCodes.wrongUsage;
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
 }

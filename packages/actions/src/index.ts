@@ -53,6 +53,17 @@ export {
 export { InvalidArgumentError, RefusedError, type RefusedErrorCode, type UserError } from './errors.ts';
 export { issueCredential, type IssuedCredential, rotateCredential } from './issue-credential.ts';
 export { createLenderReader, type LenderReader } from './lender-reader.ts';
+export {
+  pauseSubscription,
+  pauseWebhookSubscription,
+  type PauseWebhookSubscriptionResult,
+} from './pause-webhook-subscription.ts';
+export {
+  resumePausedSubscription,
+  resumeWebhookSubscription,
+  type ResumeWebhookSubscriptionErrorCode,
+  type ResumeWebhookSubscriptionResult,
+} from './resume-webhook-subscription.ts';
 export { createOrganization, type Organization } from './organizations.ts';
 export type { Page, PageRequest } from './page.ts';
 export {

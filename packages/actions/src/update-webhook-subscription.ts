@@ -4,8 +4,6 @@ import {
   deleteEventTypePins,
   insertEventTypePins,
   lockSubscription,
-  type PausedReason,
-  resumeSubscription,
   selectSubscription,
   type SubscriptionRow,
   updateSubscriptionUrl,
@@ -13,6 +11,7 @@ import {
 import { appendAuditEntry } from './audit.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import type { Caller, WebhookActionContext } from './context.ts';
+import { endPause, isReceiverFailing } from './end-pause.ts';
 import { inputError, type UserError } from './errors.ts';
 import { signingSecrets } from './signing-secrets.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
@@ -105,14 +104,13 @@ async function save(
     if (locked === null) return null;
     if (change.callbackUrl !== null) {
       await updateSubscriptionUrl(transaction, id, change.callbackUrl);
-      if (isReceiverFailing(locked.pausedReason)) await resumeSubscription(transaction, id);
+      await endPause(transaction, locked, { isUrlVerified: true, arePinsServed: false, byOwner: false });
     }
     if (change.eventTypes !== null) {
       await deleteEventTypePins(transaction, id);
       await insertEventTypePins(transaction, { id, interfaceName: caller.interfaceName }, change.eventTypes);
-      if (locked.pausedReason === 'VERSION_RETIRED' && arePinnable(change.eventTypes, context.now())) {
-        await resumeSubscription(transaction, id);
-      }
+      const arePinsServed = arePinnable(change.eventTypes, context.now());
+      await endPause(transaction, locked, { isUrlVerified: false, arePinsServed, byOwner: false });
     }
     const { accountId, interfaceName } = caller;
     await appendAuditEntry(transaction, caller, {
@@ -126,11 +124,6 @@ async function save(
     }
     return selectSubscription(transaction, caller.accountId, id);
   });
-}
-
-/** Whether the worker paused the subscription because of its receiver. A verified URL resumes it. */
-function isReceiverFailing(reason: PausedReason | null): boolean {
-  return reason === 'GONE' || reason === 'FAILING';
 }
 
 /** A version that this build does not know counts as retired: its retirement may have removed it. */

@@ -12,6 +12,8 @@ import {
   ownLender,
   readLenderName,
   readPartner,
+  pauseWebhookSubscription,
+  resumeWebhookSubscription,
   rotateWebhookSecret,
   updateWebhookSubscription,
 } from '../src/index.ts';
@@ -74,6 +76,18 @@ const cases: Case[] = [
     make: subscription,
     find: (context, caller, id) =>
       updateWebhookSubscription(context, caller, { id, callbackUrl: 'https://receiver.example/other' }),
+    missing: { webhookSubscription: null, userErrors: [notFound] },
+  },
+  {
+    name: 'pauseWebhookSubscription',
+    make: subscription,
+    find: (context, caller, id) => pauseWebhookSubscription(context, caller, { id }),
+    missing: { webhookSubscription: null, userErrors: [notFound] },
+  },
+  {
+    name: 'resumeWebhookSubscription',
+    make: subscription,
+    find: (context, caller, id) => resumeWebhookSubscription(context, caller, { id }),
     missing: { webhookSubscription: null, userErrors: [notFound] },
   },
   {

@@ -1,4 +1,9 @@
-import { rotateSecretOfSubscription } from '@deedwire/actions';
+import {
+  pauseSubscription,
+  resumePausedSubscription,
+  rotateSecretOfSubscription,
+  type WebhookSubscription,
+} from '@deedwire/actions';
 import type { Command } from 'commander';
 import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
@@ -7,6 +12,20 @@ import { addVerb, print, type OutputOptions } from '../verb.ts';
 
 export function addSubscriptionCommands(program: Command, shell: Shell): void {
   const noun = program.command('subscription').description('manage webhook subscriptions');
+
+  addVerb(noun, 'pause <gid>', 'pause a subscription for its owner; its events are kept').action(
+    async (subscriptionId: string, options: OutputOptions) => {
+      const paused = await withContext(shell, (context) => pauseSubscription(context, { subscriptionId }));
+      print(shell, options, paused, describe);
+    },
+  );
+
+  addVerb(noun, 'resume <gid>', 'resume a subscription without a handshake; its kept events are sent').action(
+    async (subscriptionId: string, options: OutputOptions) => {
+      const resumed = await withContext(shell, (context) => resumePausedSubscription(context, { subscriptionId }));
+      print(shell, options, resumed, describe);
+    },
+  );
 
   addVerb(
     noun,
@@ -32,4 +51,9 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
         ].join('\n'),
       );
     });
+}
+
+function describe({ id, pausedReason, pausedAt }: WebhookSubscription): string {
+  if (pausedAt === null) return `The subscription ${id} is active`;
+  return `The subscription ${id} is paused with ${pausedReason} since ${pausedAt.toISOString()}`;
 }

@@ -5,6 +5,8 @@ import { addDeleteWebhookSubscription } from './delete-subscription.ts';
 import { addWebhookDelivery } from './delivery.ts';
 import type { WebhookDifferences } from './differences.ts';
 import { addWebhookEventType } from './event-type.ts';
+import { addPauseWebhookSubscription } from './pause-subscription.ts';
+import { addResumeWebhookSubscription } from './resume-subscription.ts';
 import { addRotateWebhookSecret } from './rotate-secret.ts';
 import { addWebhookSubscriptionEventTypeInput } from './subscription-event-type-input.ts';
 import { addWebhookSubscription } from './subscription.ts';
@@ -22,6 +24,8 @@ export function addWebhooks(
   const EventTypeInput = addWebhookSubscriptionEventTypeInput(builder);
   addCreateWebhookSubscription(builder, Subscription, EventTypeInput);
   addUpdateWebhookSubscription(builder, { Subscription, EventTypeInput, checkId });
+  addPauseWebhookSubscription(builder, Subscription, checkId);
+  addResumeWebhookSubscription(builder, Subscription, checkId);
   addRotateWebhookSecret(builder, Subscription, checkId);
   addDeleteWebhookSubscription(builder, checkId);
 }

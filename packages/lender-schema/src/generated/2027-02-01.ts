@@ -92,6 +92,17 @@ export type Mutation = {
   /** Changes the callback URL, the event types, or both. If a new callback URL fails the handshake, nothing is changed. */
   updateWebhookSubscription: UpdateWebhookSubscriptionPayload;
   /**
+   * Pauses a subscription: Deedwire keeps its events and sends none until you resume it. An attempt that is already in flight can
+   * still reach the callback URL. Changes nothing if you have already paused it.
+   */
+  pauseWebhookSubscription: PauseWebhookSubscriptionPayload;
+  /**
+   * Resumes a paused subscription and sends the events that it has missed, in order. If it is paused with `GONE` or `FAILING`, the
+   * callback URL must pass the handshake first. If it is paused with `VERSION_RETIRED`, pin another version with
+   * `updateWebhookSubscription` instead. Changes nothing if the subscription is active.
+   */
+  resumeWebhookSubscription: ResumeWebhookSubscriptionPayload;
+  /**
    * Replaces the webhook secret. During the overlap, Deedwire signs every request with the old and the new secret, so that a
    * receiver with either of them can verify it: `webhook-signature` contains both signatures, and
    * `X-Service-Webhook-Signature-Next` that of the new secret. After the overlap, only the new secret signs.
@@ -120,6 +131,24 @@ export type MutationCreateWebhookSubscriptionArgs = {
  */
 export type MutationUpdateWebhookSubscriptionArgs = {
   input: UpdateWebhookSubscriptionInput;
+};
+
+
+/**
+ * Mutations of the lender interface. An operation can contain only one mutation field. An identifier of another form or type than
+ * that of its argument is rejected with `BAD_USER_INPUT`.
+ */
+export type MutationPauseWebhookSubscriptionArgs = {
+  input: PauseWebhookSubscriptionInput;
+};
+
+
+/**
+ * Mutations of the lender interface. An operation can contain only one mutation field. An identifier of another form or type than
+ * that of its argument is rejected with `BAD_USER_INPUT`.
+ */
+export type MutationResumeWebhookSubscriptionArgs = {
+  input: ResumeWebhookSubscriptionInput;
 };
 
 
@@ -311,14 +340,17 @@ export type WebhookSubscriptionStatus =
 
 /** Why a subscription is paused. More values may be added; handle unknown ones. */
 export type WebhookPausedReason =
-  /** You paused the subscription. */
+  /** You paused the subscription. To resume, call `resumeWebhookSubscription`. */
   | 'OWNER'
   /**
-   * The callback URL returned 410 Gone. To resume, pass a callback URL to `updateWebhookSubscription`; it can be the same
-   * one.
+   * The callback URL returned 410 Gone. To resume, call `resumeWebhookSubscription`, or pass another callback URL to
+   * `updateWebhookSubscription`.
    */
   | 'GONE'
-  /** All attempts failed for 96 hours. To resume, pass a callback URL to `updateWebhookSubscription`; it can be the same one. */
+  /**
+   * All attempts failed for 96 hours. To resume, call `resumeWebhookSubscription`, or pass another callback URL to
+   * `updateWebhookSubscription`.
+   */
   | 'FAILING'
   /**
    * A pinned event version was retired. To resume, pin another version with `updateWebhookSubscription`. Once Deedwire has
@@ -620,13 +652,13 @@ export type UpdateWebhookSubscriptionInput = {
   id: Scalars['ID']['input'];
   /**
    * New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with `GONE` or
-   * `FAILING`, even if the URL is the same.
+   * `FAILING`, even if the URL is the same. If you have paused it too, it stays paused with `OWNER`.
    */
   callbackUrl?: InputMaybe<Scalars['String']['input']>;
   /**
    * Event types to receive from now on, in place of the present list: at least one, each at most once. Existing deliveries
    * keep their payload versions. Resumes a subscription that is paused with `VERSION_RETIRED`, unless it still pins a
-   * retired version.
+   * retired version. If you have paused it too, it stays paused with `OWNER`.
    */
   eventTypes?: InputMaybe<Array<WebhookSubscriptionEventTypeInput>>;
 };
@@ -692,6 +724,99 @@ export type UpdateWebhookSubscriptionUserErrorCode =
    * addresses that the host name resolves to must be public.
    */
   | 'VERIFICATION_UNREACHABLE'
+  | '%future added value';
+
+/** Input of `pauseWebhookSubscription`. */
+export type PauseWebhookSubscriptionInput = {
+  /** Global identifier of the subscription to pause. */
+  id: Scalars['ID']['input'];
+};
+
+/** Result of `pauseWebhookSubscription`. */
+export type PauseWebhookSubscriptionPayload = {
+  /** The subscription. Null if there are user errors; nothing was changed. */
+  webhookSubscription: Maybe<WebhookSubscription>;
+  /** Reasons why the subscription was not paused. Empty on success. */
+  userErrors: Array<PauseWebhookSubscriptionUserError>;
+};
+
+/** A reason why a subscription was not paused. */
+export type PauseWebhookSubscriptionUserError = UserError & {
+  /** Machine-readable reason. */
+  code: PauseWebhookSubscriptionUserErrorCode;
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "id"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why a subscription was not paused. More values may be added; handle unknown ones. */
+export type PauseWebhookSubscriptionUserErrorCode =
+  /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  | '%future added value';
+
+/** Input of `resumeWebhookSubscription`. */
+export type ResumeWebhookSubscriptionInput = {
+  /** Global identifier of the subscription to resume. */
+  id: Scalars['ID']['input'];
+};
+
+/** Result of `resumeWebhookSubscription`. */
+export type ResumeWebhookSubscriptionPayload = {
+  /** The subscription. Null if there are user errors; nothing was changed. */
+  webhookSubscription: Maybe<WebhookSubscription>;
+  /** Reasons why the subscription was not resumed. Empty on success. */
+  userErrors: Array<ResumeWebhookSubscriptionUserError>;
+};
+
+/** A reason why a subscription was not resumed. */
+export type ResumeWebhookSubscriptionUserError = UserError & {
+  /** Machine-readable reason. */
+  code: ResumeWebhookSubscriptionUserErrorCode;
+  /** Human-readable reason. If the handshake failed, it describes the response of the callback URL. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "id"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why a subscription was not resumed. More values may be added; handle unknown ones. */
+export type ResumeWebhookSubscriptionUserErrorCode =
+  /** The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a public host name or address. */
+  | 'CALLBACK_URL_FORBIDDEN'
+  /**
+   * The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, with a valid host name and without user
+   * information or a fragment.
+   */
+  | 'CALLBACK_URL_INVALID'
+  /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  /**
+   * The handshake response did not contain the verification token. Return a JSON object with the `verification_token` that
+   * was sent.
+   */
+  | 'VERIFICATION_MISMATCH'
+  /** 20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute. */
+  | 'VERIFICATION_RATE_LIMITED'
+  /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
+  | 'VERIFICATION_REDIRECT'
+  /** The callback URL responded to the handshake with a status other than 2xx. */
+  | 'VERIFICATION_STATUS'
+  /** The callback URL did not respond completely to the handshake within 5 seconds. */
+  | 'VERIFICATION_TIMEOUT'
+  /**
+   * The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
+   * addresses that the host name resolves to must be public.
+   */
+  | 'VERIFICATION_UNREACHABLE'
+  /** The subscription pins a retired event version. Pin another one with `updateWebhookSubscription`, which resumes it. */
+  | 'VERSION_RETIRED'
   | '%future added value';
 
 /** Input of `rotateWebhookSecret`. */

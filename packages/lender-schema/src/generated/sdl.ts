@@ -107,6 +107,27 @@ type Mutation {
     input: UpdateWebhookSubscriptionInput!
   ): UpdateWebhookSubscriptionPayload!
   """
+  Pauses a subscription: Deedwire keeps its events and sends none until you resume it. An attempt that is already in flight can
+  still reach the callback URL. Changes nothing if you have already paused it.
+  """
+  pauseWebhookSubscription(
+    """
+    The subscription to pause.
+    """
+    input: PauseWebhookSubscriptionInput!
+  ): PauseWebhookSubscriptionPayload!
+  """
+  Resumes a paused subscription and sends the events that it has missed, in order. If it is paused with \`GONE\` or \`FAILING\`, the
+  callback URL must pass the handshake first. If it is paused with \`VERSION_RETIRED\`, pin another version with
+  \`updateWebhookSubscription\` instead. Changes nothing if the subscription is active.
+  """
+  resumeWebhookSubscription(
+    """
+    The subscription to resume.
+    """
+    input: ResumeWebhookSubscriptionInput!
+  ): ResumeWebhookSubscriptionPayload!
+  """
   Replaces the webhook secret. During the overlap, Deedwire signs every request with the old and the new secret, so that a
   receiver with either of them can verify it: \`webhook-signature\` contains both signatures, and
   \`X-Service-Webhook-Signature-Next\` that of the new secret. After the overlap, only the new secret signs.
@@ -383,16 +404,17 @@ Why a subscription is paused. More values may be added; handle unknown ones.
 """
 enum WebhookPausedReason {
   """
-  You paused the subscription.
+  You paused the subscription. To resume, call \`resumeWebhookSubscription\`.
   """
   OWNER
   """
-  The callback URL returned 410 Gone. To resume, pass a callback URL to \`updateWebhookSubscription\`; it can be the same
-  one.
+  The callback URL returned 410 Gone. To resume, call \`resumeWebhookSubscription\`, or pass another callback URL to
+  \`updateWebhookSubscription\`.
   """
   GONE
   """
-  All attempts failed for 96 hours. To resume, pass a callback URL to \`updateWebhookSubscription\`; it can be the same one.
+  All attempts failed for 96 hours. To resume, call \`resumeWebhookSubscription\`, or pass another callback URL to
+  \`updateWebhookSubscription\`.
   """
   FAILING
   """
@@ -867,13 +889,13 @@ input UpdateWebhookSubscriptionInput {
   id: ID!
   """
   New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with \`GONE\` or
-  \`FAILING\`, even if the URL is the same.
+  \`FAILING\`, even if the URL is the same. If you have paused it too, it stays paused with \`OWNER\`.
   """
   callbackUrl: String
   """
   Event types to receive from now on, in place of the present list: at least one, each at most once. Existing deliveries
   keep their payload versions. Resumes a subscription that is paused with \`VERSION_RETIRED\`, unless it still pins a
-  retired version.
+  retired version. If you have paused it too, it stays paused with \`OWNER\`.
   """
   eventTypes: [WebhookSubscriptionEventTypeInput!]
 }
@@ -971,6 +993,151 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   addresses that the host name resolves to must be public.
   """
   VERIFICATION_UNREACHABLE
+}
+
+"""
+Input of \`pauseWebhookSubscription\`.
+"""
+input PauseWebhookSubscriptionInput {
+  """
+  Global identifier of the subscription to pause.
+  """
+  id: ID!
+}
+
+"""
+Result of \`pauseWebhookSubscription\`.
+"""
+type PauseWebhookSubscriptionPayload {
+  """
+  The subscription. Null if there are user errors; nothing was changed.
+  """
+  webhookSubscription: WebhookSubscription
+  """
+  Reasons why the subscription was not paused. Empty on success.
+  """
+  userErrors: [PauseWebhookSubscriptionUserError!]!
+}
+
+"""
+A reason why a subscription was not paused.
+"""
+type PauseWebhookSubscriptionUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: PauseWebhookSubscriptionUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "id"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why a subscription was not paused. More values may be added; handle unknown ones.
+"""
+enum PauseWebhookSubscriptionUserErrorCode {
+  """
+  You have no subscription with this identifier.
+  """
+  NOT_FOUND
+}
+
+"""
+Input of \`resumeWebhookSubscription\`.
+"""
+input ResumeWebhookSubscriptionInput {
+  """
+  Global identifier of the subscription to resume.
+  """
+  id: ID!
+}
+
+"""
+Result of \`resumeWebhookSubscription\`.
+"""
+type ResumeWebhookSubscriptionPayload {
+  """
+  The subscription. Null if there are user errors; nothing was changed.
+  """
+  webhookSubscription: WebhookSubscription
+  """
+  Reasons why the subscription was not resumed. Empty on success.
+  """
+  userErrors: [ResumeWebhookSubscriptionUserError!]!
+}
+
+"""
+A reason why a subscription was not resumed.
+"""
+type ResumeWebhookSubscriptionUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: ResumeWebhookSubscriptionUserErrorCode!
+  """
+  Human-readable reason. If the handshake failed, it describes the response of the callback URL.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "id"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why a subscription was not resumed. More values may be added; handle unknown ones.
+"""
+enum ResumeWebhookSubscriptionUserErrorCode {
+  """
+  The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a public host name or address.
+  """
+  CALLBACK_URL_FORBIDDEN
+  """
+  The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, with a valid host name and without user
+  information or a fragment.
+  """
+  CALLBACK_URL_INVALID
+  """
+  You have no subscription with this identifier.
+  """
+  NOT_FOUND
+  """
+  The handshake response did not contain the verification token. Return a JSON object with the \`verification_token\` that
+  was sent.
+  """
+  VERIFICATION_MISMATCH
+  """
+  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  """
+  VERIFICATION_RATE_LIMITED
+  """
+  The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL.
+  """
+  VERIFICATION_REDIRECT
+  """
+  The callback URL responded to the handshake with a status other than 2xx.
+  """
+  VERIFICATION_STATUS
+  """
+  The callback URL did not respond completely to the handshake within 5 seconds.
+  """
+  VERIFICATION_TIMEOUT
+  """
+  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
+  addresses that the host name resolves to must be public.
+  """
+  VERIFICATION_UNREACHABLE
+  """
+  The subscription pins a retired event version. Pin another one with \`updateWebhookSubscription\`, which resumes it.
+  """
+  VERSION_RETIRED
 }
 
 """
@@ -1230,6 +1397,27 @@ type Mutation {
     """
     input: UpdateWebhookSubscriptionInput!
   ): UpdateWebhookSubscriptionPayload!
+  """
+  Pauses a subscription: Deedwire keeps its events and sends none until you resume it. An attempt that is already in flight can
+  still reach the callback URL. Changes nothing if you have already paused it.
+  """
+  pauseWebhookSubscription(
+    """
+    The subscription to pause.
+    """
+    input: PauseWebhookSubscriptionInput!
+  ): PauseWebhookSubscriptionPayload!
+  """
+  Resumes a paused subscription and sends the events that it has missed, in order. If it is paused with \`GONE\` or \`FAILING\`, the
+  callback URL must pass the handshake first. If it is paused with \`VERSION_RETIRED\`, pin another version with
+  \`updateWebhookSubscription\` instead. Changes nothing if the subscription is active.
+  """
+  resumeWebhookSubscription(
+    """
+    The subscription to resume.
+    """
+    input: ResumeWebhookSubscriptionInput!
+  ): ResumeWebhookSubscriptionPayload!
   """
   Replaces the webhook secret. During the overlap, Deedwire signs every request with the old and the new secret, so that a
   receiver with either of them can verify it: \`webhook-signature\` contains both signatures, and
@@ -1548,16 +1736,17 @@ Why a subscription is paused. More values may be added; handle unknown ones.
 """
 enum WebhookPausedReason {
   """
-  You paused the subscription.
+  You paused the subscription. To resume, call \`resumeWebhookSubscription\`.
   """
   OWNER
   """
-  The callback URL returned 410 Gone. To resume, pass a callback URL to \`updateWebhookSubscription\`; it can be the same
-  one.
+  The callback URL returned 410 Gone. To resume, call \`resumeWebhookSubscription\`, or pass another callback URL to
+  \`updateWebhookSubscription\`.
   """
   GONE
   """
-  All attempts failed for 96 hours. To resume, pass a callback URL to \`updateWebhookSubscription\`; it can be the same one.
+  All attempts failed for 96 hours. To resume, call \`resumeWebhookSubscription\`, or pass another callback URL to
+  \`updateWebhookSubscription\`.
   """
   FAILING
   """
@@ -2032,13 +2221,13 @@ input UpdateWebhookSubscriptionInput {
   id: ID!
   """
   New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with \`GONE\` or
-  \`FAILING\`, even if the URL is the same.
+  \`FAILING\`, even if the URL is the same. If you have paused it too, it stays paused with \`OWNER\`.
   """
   callbackUrl: String
   """
   Event types to receive from now on, in place of the present list: at least one, each at most once. Existing deliveries
   keep their payload versions. Resumes a subscription that is paused with \`VERSION_RETIRED\`, unless it still pins a
-  retired version.
+  retired version. If you have paused it too, it stays paused with \`OWNER\`.
   """
   eventTypes: [WebhookSubscriptionEventTypeInput!]
 }
@@ -2136,6 +2325,151 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   addresses that the host name resolves to must be public.
   """
   VERIFICATION_UNREACHABLE
+}
+
+"""
+Input of \`pauseWebhookSubscription\`.
+"""
+input PauseWebhookSubscriptionInput {
+  """
+  Global identifier of the subscription to pause.
+  """
+  id: ID!
+}
+
+"""
+Result of \`pauseWebhookSubscription\`.
+"""
+type PauseWebhookSubscriptionPayload {
+  """
+  The subscription. Null if there are user errors; nothing was changed.
+  """
+  webhookSubscription: WebhookSubscription
+  """
+  Reasons why the subscription was not paused. Empty on success.
+  """
+  userErrors: [PauseWebhookSubscriptionUserError!]!
+}
+
+"""
+A reason why a subscription was not paused.
+"""
+type PauseWebhookSubscriptionUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: PauseWebhookSubscriptionUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "id"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why a subscription was not paused. More values may be added; handle unknown ones.
+"""
+enum PauseWebhookSubscriptionUserErrorCode {
+  """
+  You have no subscription with this identifier.
+  """
+  NOT_FOUND
+}
+
+"""
+Input of \`resumeWebhookSubscription\`.
+"""
+input ResumeWebhookSubscriptionInput {
+  """
+  Global identifier of the subscription to resume.
+  """
+  id: ID!
+}
+
+"""
+Result of \`resumeWebhookSubscription\`.
+"""
+type ResumeWebhookSubscriptionPayload {
+  """
+  The subscription. Null if there are user errors; nothing was changed.
+  """
+  webhookSubscription: WebhookSubscription
+  """
+  Reasons why the subscription was not resumed. Empty on success.
+  """
+  userErrors: [ResumeWebhookSubscriptionUserError!]!
+}
+
+"""
+A reason why a subscription was not resumed.
+"""
+type ResumeWebhookSubscriptionUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: ResumeWebhookSubscriptionUserErrorCode!
+  """
+  Human-readable reason. If the handshake failed, it describes the response of the callback URL.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "id"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why a subscription was not resumed. More values may be added; handle unknown ones.
+"""
+enum ResumeWebhookSubscriptionUserErrorCode {
+  """
+  The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a public host name or address.
+  """
+  CALLBACK_URL_FORBIDDEN
+  """
+  The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, with a valid host name and without user
+  information or a fragment.
+  """
+  CALLBACK_URL_INVALID
+  """
+  You have no subscription with this identifier.
+  """
+  NOT_FOUND
+  """
+  The handshake response did not contain the verification token. Return a JSON object with the \`verification_token\` that
+  was sent.
+  """
+  VERIFICATION_MISMATCH
+  """
+  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  """
+  VERIFICATION_RATE_LIMITED
+  """
+  The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL.
+  """
+  VERIFICATION_REDIRECT
+  """
+  The callback URL responded to the handshake with a status other than 2xx.
+  """
+  VERIFICATION_STATUS
+  """
+  The callback URL did not respond completely to the handshake within 5 seconds.
+  """
+  VERIFICATION_TIMEOUT
+  """
+  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
+  addresses that the host name resolves to must be public.
+  """
+  VERIFICATION_UNREACHABLE
+  """
+  The subscription pins a retired event version. Pin another one with \`updateWebhookSubscription\`, which resumes it.
+  """
+  VERSION_RETIRED
 }
 
 """

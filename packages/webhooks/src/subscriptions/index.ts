@@ -8,6 +8,7 @@ export {
   lockSubscriptionsOfAccount,
   markSubscriptionDeleted,
   type PausedReason,
+  pauseSubscriptionByOwner,
   reserveSubscriptionId,
   resumeSubscription,
   selectSubscription,

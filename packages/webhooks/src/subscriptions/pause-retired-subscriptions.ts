@@ -2,6 +2,7 @@ import type { Transaction } from '@deedwire/store';
 import { rowOfLiveWorker } from '../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../fence/worker-id.ts';
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
+import { rememberedOwnerPause } from '../kernel/remembered-owner-pause.ts';
 import { shardOf } from '../kernel/shard.ts';
 import type { EventTypePin } from './subscriptions.ts';
 
@@ -12,8 +13,8 @@ export interface PausedSubscription {
 
 /**
  * Pauses subscriptions that pin a retired version, and appends their changes to the queue. Includes subscriptions that are
- * paused because their receiver fails: under that reason, fan-out would wait for a build that knows the version. A pause by
- * the owner stays.
+ * paused for another reason: under that one, fan-out would wait for a build that knows the version. A pause by the owner is
+ * remembered.
  *
  * Skips subscriptions that another transaction has locked. Served by webhook_subscription_event_type_by_version and
  * webhook_subscription_pkey.
@@ -40,16 +41,16 @@ export async function pauseRetiredSubscriptions(
               from unnest($2::text[], $3::text[]) as v (event_type, event_version)
               join webhook_subscription_event_type t on t.event_type = v.event_type and t.event_version = v.event_version
               join webhook_subscription p on p.id = t.subscription_id
-              where p.deleted_at is null and (p.paused_reason is null or p.paused_reason in ('GONE', 'FAILING'))
+              where p.deleted_at is null and p.paused_reason is distinct from 'VERSION_RETIRED'
               limit $4
             ))
-            and s.deleted_at is null and (s.paused_reason is null or s.paused_reason in ('GONE', 'FAILING'))
+            and s.deleted_at is null and s.paused_reason is distinct from 'VERSION_RETIRED'
           order by s.id
           for no key update of s skip locked
         ),
         paused as (
           update webhook_subscription s
-          set paused_reason = 'VERSION_RETIRED', paused_at = coalesce(s.paused_at, now())
+          set paused_reason = 'VERSION_RETIRED', paused_at = coalesce(s.paused_at, now()), ${rememberedOwnerPause}
           from retired
           where s.id = retired.id
           returning s.id, s.account_id, s.interface

@@ -232,18 +232,43 @@ export async function updateSubscriptionUrl(
 }
 
 /**
- * Resumes a paused subscription. Its URL gets a new number, so that the receiver starts without earlier failures, and
- * requests from before the pause cannot pause it again. Served by webhook_subscription_pkey.
+ * Pauses a subscription for its owner. A stronger reason remains the one that is shown. Served by webhook_subscription_pkey.
+ *
+ * @returns false if its owner has already paused it
  */
-export async function resumeSubscription(transaction: Transaction, id: SubscriptionId): Promise<void> {
+export async function pauseSubscriptionByOwner(transaction: Transaction, id: SubscriptionId): Promise<boolean> {
+  const statement = {
+    name: 'pause-subscription-by-owner',
+    text: `
+      update webhook_subscription
+      set paused_reason = coalesce(paused_reason, 'OWNER'), paused_at = coalesce(paused_at, now()), owner_paused_at = now()
+      where id = $1 and (paused_reason is null or (paused_reason <> 'OWNER' and owner_paused_at is null))
+      returning id`,
+  };
+  return (await transaction.query(statement, [id])).length === 1;
+}
+
+/**
+ * Ends the reason for which a subscription is paused. If its owner has paused it too, it stays paused with `OWNER`, unless the
+ * owner resumes it. Its URL gets a new number, so that the receiver starts without earlier failures, and requests from before
+ * the pause cannot pause it again. Served by webhook_subscription_pkey.
+ */
+export async function resumeSubscription(
+  transaction: Transaction,
+  id: SubscriptionId,
+  { byOwner }: { byOwner: boolean },
+): Promise<void> {
   const statement = {
     name: 'resume-subscription',
     text: `
       update webhook_subscription
-      set paused_reason = null, paused_at = null, url_number = url_number + 1
+      set paused_reason = case when not $2 and owner_paused_at is not null then 'OWNER' end,
+        paused_at = case when not $2 then owner_paused_at end,
+        owner_paused_at = case when not $2 then owner_paused_at end,
+        url_number = url_number + 1
       where id = $1`,
   };
-  await transaction.query(statement, [id]);
+  await transaction.query(statement, [id, byOwner]);
 }
 
 /**

@@ -212,11 +212,15 @@ describe('a pause', () => {
     expect(await pausedReason(lane)).toBeNull();
   });
 
-  test('does not replace the reason of an earlier one', async () => {
-    const { lane, deliveries } = await world.seedLane(1);
+  test('replaces the one of the owner, and remembers it', async () => {
+    const { lane, deliveries } = await world.seedLane(2);
     await world.pause(lane);
     expect(await settle(failure(deliveries[0], 0, { pause: 'GONE' }))).toEqual(['settled']);
-    expect(await pausedReason(lane)).toBe('OWNER');
+    expect(await pausedReason(lane)).toBe('GONE');
+    const [row] = await world.admin.run('select owner_paused_at from webhook_subscription where id = $1', [lane]);
+    expect(row?.['owner_paused_at']).toBeInstanceOf(Date);
+    expect(await settle(failure(deliveries[1], 0, { pause: 'FAILING' }))).toEqual(['settled']);
+    expect(await pausedReason(lane)).toBe('GONE');
   });
 
   test('is not recorded for a deleted subscription', async () => {

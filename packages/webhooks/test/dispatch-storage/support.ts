@@ -134,7 +134,7 @@ export class StorageWorld {
   }
 
   async resume(lane: SubscriptionId): Promise<void> {
-    await this.superuser.transaction((transaction) => resumeSubscription(transaction, lane));
+    await this.superuser.transaction((transaction) => resumeSubscription(transaction, lane, { byOwner: true }));
   }
 
   /** Makes a delivery pending again. */

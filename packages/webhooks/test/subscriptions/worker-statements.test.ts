@@ -80,7 +80,7 @@ test('reads the pins of several accounts, without deleted subscriptions', async 
   expect(positionTwo).toBeGreaterThan(positionOne);
 });
 
-test('pauses subscriptions on a retired version, except those that their owner paused', async () => {
+test('pauses subscriptions on a retired version, also paused ones, and remembers the pause of the owner', async () => {
   const account = await seedAccount(store);
   const active = await subscribe(account, [retired, { type: 'webhook.test', version: '2020-01-01' }]);
   const gone = await subscribe(account, [retired]);
@@ -88,7 +88,9 @@ test('pauses subscriptions on a retired version, except those that their owner p
   const current = await subscribe(account);
   const deleted = await subscribe(account, [retired]);
   await set(gone, `paused_reason = 'GONE', paused_at = '2026-11-01'`);
-  await set(ownersPause, `paused_reason = 'OWNER', paused_at = now()`);
+  await set(ownersPause, `paused_reason = 'OWNER', paused_at = '2026-11-02', owner_paused_at = '2026-11-02'`);
+  // As an API of an earlier release leaves it.
+  await set(active, `owner_paused_at = '2026-11-03'`);
   await set(deleted, 'deleted_at = now()');
   await superuser.run('delete from webhook_event_queue');
 
@@ -102,24 +104,25 @@ test('pauses subscriptions on a retired version, except those that their owner p
         limit,
       ),
     );
-  const paused = [...(await pause(1)), ...(await pause(1)), ...(await pause(1))];
+  const paused = [...(await pause(1)), ...(await pause(1)), ...(await pause(1)), ...(await pause(1))];
   expect(paused.toSorted((a, b) => (a.id < b.id ? -1 : 1))).toEqual(
-    [active, gone].toSorted().map((id) => ({ id, accountId: account.id })),
+    [active, gone, ownersPause].toSorted().map((id) => ({ id, accountId: account.id })),
   );
-  expect(notified).toEqual([String(shardOf(account.id)), String(shardOf(account.id))]);
+  expect(notified).toEqual(paused.map(() => String(shardOf(account.id))));
   const changes = await superuser.run(
     'select subscription_id::text as id from webhook_event_queue order by subscription_id',
   );
-  expect(changes.map(({ id }) => id)).toEqual([active, gone].toSorted());
+  expect(changes.map(({ id }) => id)).toEqual([active, gone, ownersPause].toSorted());
   const pins = (await readPins(worker, [account.id])).get(account.id);
   expect(pins?.subscriptions.map(({ id, pausedReason }) => [id, pausedReason])).toEqual(
-    [active, gone, ownersPause, current]
-      .toSorted()
-      .map((id) => [id, id === ownersPause ? 'OWNER' : id === current ? null : 'VERSION_RETIRED']),
+    [active, gone, ownersPause, current].toSorted().map((id) => [id, id === current ? null : 'VERSION_RETIRED']),
   );
-  expect(await superuser.run('select paused_at from webhook_subscription where id = $1', [gone])).toEqual([
-    { paused_at: new Date('2026-11-01T00:00:00Z') },
-  ]);
+  const times = async (id: string) =>
+    (await superuser.run('select paused_at, owner_paused_at from webhook_subscription where id = $1', [id]))[0];
+  expect(await times(gone)).toEqual({ paused_at: new Date('2026-11-01T00:00:00Z'), owner_paused_at: null });
+  const byOwner = new Date('2026-11-02T00:00:00Z');
+  expect(await times(ownersPause)).toEqual({ paused_at: byOwner, owner_paused_at: byOwner });
+  expect(await times(active)).toEqual({ paused_at: expect.any(Date), owner_paused_at: null });
 });
 
 test('skips a subscription that is being changed until the next call', async () => {

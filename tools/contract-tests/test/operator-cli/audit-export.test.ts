@@ -148,7 +148,7 @@ test('reports entries that the database has lost or altered, and exports the new
       `(line 2 of the export, in ${pathOf('a')})\n` +
       `altered in the database: ${third?.entry.at} organization.create ${third?.entry.subject} ` +
       `(line 3 of the export, in ${pathOf('a')}): login, details\n` +
-      'error: The database has lost or altered 2 of the 4 entries of the previous exports. The new entries were exported.\n',
+      '{"error":{"code":"FAILED","message":"The database has lost or altered 2 of the 4 entries of the previous exports. The new entries were exported."}}\n',
   });
   expect((await linesOf('b')).map(({ line, entry }) => [line, entry.action])).toEqual([[5, 'organization.create']]);
 });
@@ -207,5 +207,7 @@ test('exports many entries, and reports the first 20 findings', async () => {
   const { exitCode, stderr } = await exportTo('b', 'a');
   expect(exitCode).toBe(1);
   expect(stderr.split('\n')).toHaveLength(23);
-  expect(stderr).toContain('… and 5 more\nerror: The database has lost or altered 25 of the 2500 entries');
+  expect(stderr).toContain(
+    '… and 5 more\n{"error":{"code":"FAILED","message":"The database has lost or altered 25 of the 2500 entries',
+  );
 });

@@ -171,7 +171,7 @@ describe('deedwire-operator', () => {
     const converted = await operate('referral', 'convert', String(convertible));
     expect(Object.keys(converted)).toEqual(['referralId', 'matterId']);
     expect(converted['referralId']).toBe(convertible);
-    const again = await callOperator(env, 'referral', 'convert', String(convertible), '--json');
+    const again = await callOperator(env, 'referral', 'convert', String(convertible));
     expect(again).toEqual({
       exitCode: 1,
       stdout: '',

@@ -122,3 +122,72 @@ describe('rotate', () => {
     }
   });
 });
+
+const workerPauses = (reason: string) =>
+  superuser.run('update webhook_subscription set paused_reason = $2, paused_at = now() where id = $1', [id, reason]);
+
+describe('pause and resume', () => {
+  test('print the state, and keep what the owner sees', async () => {
+    const paused = await operate('pause', gid());
+    const pausedAt = (await read())['paused_at'];
+    const since = pausedAt instanceof Date ? pausedAt.toISOString() : '';
+    const stdout = `The subscription ${gid()} is paused with OWNER since ${since}\n`;
+    expect(paused).toEqual({ exitCode: 0, stdout, stderr: '' });
+    expect(await operate('pause', gid())).toEqual(paused);
+    expect(await operate('resume', gid())).toEqual({
+      exitCode: 0,
+      stdout: `The subscription ${gid()} is active\n`,
+      stderr: '',
+    });
+    expect(JSON.parse((await operate('pause', gid(), '--json')).stdout)).toMatchObject({
+      id: gid(),
+      status: 'PAUSED',
+      pausedReason: 'OWNER',
+    });
+  });
+
+  test('resume ends GONE without the keys, and refuses a retired version', async () => {
+    const { WEBHOOK_SECRET_KEYS: _, ...without } = env;
+    await workerPauses('GONE');
+    expect(await callOperator(without, 'subscription', 'resume', gid())).toMatchObject({ exitCode: 0 });
+    expect(await read()).toMatchObject({ paused_reason: null, url_number: 2 });
+    await workerPauses('VERSION_RETIRED');
+    expect(await operate('resume', gid())).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('The subscription pins a retired event version.'),
+    });
+  });
+});
+
+describe('errors with --json', () => {
+  const unknown = 'gid://service/WebhookSubscription/1';
+
+  test('have a code and a message', async () => {
+    const error = { code: 'NOT_FOUND', message: `The subscription ${unknown} does not exist.` };
+    expect(await operate('pause', unknown, '--json')).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: `${JSON.stringify({ error })}\n`,
+    });
+  });
+
+  test('report a failure and a wrong command line as one line', async () => {
+    const { DATABASE_URL: _, ...without } = env;
+    const failed = await callOperator(
+      { ...without, DATABASE_URL: 'nothing' },
+      'subscription',
+      'pause',
+      unknown,
+      '--json',
+    );
+    expect(failed).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code: 'FAILED' } });
+    const wrong = await operate('pause', '--json');
+    expect(wrong).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(JSON.parse(wrong.stderr)).toEqual({
+      error: { code: 'WRONG_USAGE', message: "missing required argument 'gid'" },
+    });
+    expect(await operate('pause', '--help', '--json')).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+});

@@ -37,6 +37,8 @@ const largest: LargestValues = {
     'CreateReferralUserError.message': 500,
     'CreateWebhookSubscriptionUserError.message': 900,
     'UpdateWebhookSubscriptionUserError.message': 900,
+    'PauseWebhookSubscriptionUserError.message': 500,
+    'ResumeWebhookSubscriptionUserError.message': 900,
     'RotateWebhookSecretUserError.message': 500,
     'CreateWebhookSubscriptionPayload.webhookSecret': 94,
     'RotateWebhookSecretPayload.webhookSecret': 94,
@@ -53,6 +55,8 @@ const largest: LargestValues = {
         'CreateReferral',
         'CreateWebhookSubscription',
         'UpdateWebhookSubscription',
+        'PauseWebhookSubscription',
+        'ResumeWebhookSubscription',
         'RotateWebhookSecret',
         'DeleteWebhookSubscription',
       ].flatMap((mutation) => [
@@ -72,6 +76,8 @@ const argumentValues: ArgumentValues = {
   'Mutation.createReferral(input:)': { clientName: 'Ada' },
   'Mutation.createWebhookSubscription(input:)': { callbackUrl: 'https://example.com', eventTypes: [{ type: 'x' }] },
   'Mutation.updateWebhookSubscription(input:)': { id },
+  'Mutation.pauseWebhookSubscription(input:)': { id },
+  'Mutation.resumeWebhookSubscription(input:)': { id },
   'Mutation.rotateWebhookSecret(input:)': { id },
   'Mutation.deleteWebhookSubscription(input:)': { id },
 };

@@ -62,10 +62,13 @@ test('names the secrets of a key that is missing, and exits with 1', async ({ ha
   const result = await callOperator({ ...env, WEBHOOK_SECRET_KEYS }, 'secrets', 'rewrap', '--json');
   const counts = [{ table: 'webhook_subscription', keyId: 'test', secrets: 1 }];
   expect(JSON.parse(result.stdout)).toMatchObject({ before: counts, after: counts, unreadable: 1 });
-  expect(result).toMatchObject({
-    exitCode: 1,
-    stderr:
-      'error: Secrets that cannot be decrypted, and were not changed: 1.\n' +
-      `  ${id}: WEBHOOK_SECRET_KEYS contains no key 'test'. Add the key that encrypted this secret.\n`,
+  expect(result.exitCode).toBe(1);
+  expect(JSON.parse(result.stderr)).toEqual({
+    error: {
+      code: 'FAILED',
+      message:
+        'Secrets that cannot be decrypted, and were not changed: 1.\n' +
+        `  ${id}: WEBHOOK_SECRET_KEYS contains no key 'test'. Add the key that encrypted this secret.`,
+    },
   });
 });

@@ -3,6 +3,7 @@ import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
 import { pendingRow, unlockedPendingRow } from '../../kernel/pending-row.ts';
 import { pgArray, TextDictionary } from '../../kernel/pg-array.ts';
+import { rememberedOwnerPause } from '../../kernel/remembered-owner-pause.ts';
 import type { LaneState } from '../lane-state.ts';
 import type { Settlement } from '../storage.ts';
 
@@ -178,16 +179,18 @@ const pauseSubscriptionsStatement: Statement = {
       select id from webhook_worker where id = $1 and alive for key share
     ), paused as (
       update webhook_subscription s
-      set paused_reason = r.reason, paused_at = now()
+      set paused_reason = r.reason, paused_at = now(), ${rememberedOwnerPause}
       from worker, unnest($2::bigint[], $3::int[], $4::text[]) r (id, url_number, reason)
-      where s.id = r.id and s.url_number = r.url_number and s.paused_reason is null and s.deleted_at is null
+      where s.id = r.id and s.url_number = r.url_number and s.deleted_at is null
+        and (s.paused_reason is null or s.paused_reason = 'OWNER')
       returning s.id
     )
     delete from webhook_receiver_state using paused where subscription_id = paused.id`,
 };
 
 /**
- * Pauses the subscriptions of these results. Skips a subscription that is paused or deleted, or whose URL has changed.
+ * Pauses the subscriptions of these results. Skips a subscription that is deleted or paused for a reason other than `OWNER`,
+ * which is remembered, or whose URL has changed.
  *
  * @param settlements in the order of their subscriptions
  */

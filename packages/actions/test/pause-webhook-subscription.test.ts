@@ -1,0 +1,199 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  pauseSubscription,
+  pauseWebhookSubscription,
+  findWebhookSubscription,
+  resumePausedSubscription,
+  resumeWebhookSubscription,
+  updateWebhookSubscription,
+} from '../src/index.ts';
+import { useWorld } from './support/use-world.ts';
+
+const world = await useWorld();
+
+let id: string;
+
+beforeEach(async () => {
+  ({ id } = await world.subscribe());
+  world.partnerApi.sender.verified = [];
+  await forgetChanges();
+});
+
+const pause = () => pauseWebhookSubscription(world.partnerApi, world.partner, { id });
+const resume = () => resumeWebhookSubscription(world.partnerApi, world.partner, { id });
+const read = () => findWebhookSubscription(world.partnerApi, world.partner, id);
+const url = 'https://receiver.example/hook';
+
+/** The worker pauses the subscription, as it does for a reason that is stronger than that of the owner. */
+const workerPauses = (reason: string) =>
+  world.sql(
+    `update webhook_subscription s set paused_reason = $1, paused_at = now(),
+       owner_paused_at = case when s.paused_reason = 'OWNER' then s.owner_paused_at end`,
+    [reason],
+  );
+async function forgetChanges(): Promise<void> {
+  world.partnerApi.notified = 0;
+  await world.sql('delete from webhook_event_queue');
+  await world.sql('truncate audit_entry');
+}
+const effects = async () => ({
+  changes: (await world.sql('select from webhook_event_queue where subscription_id is not null')).length,
+  notified: world.partnerApi.notified,
+  entries: (
+    await world.sql(
+      `select action, details from audit_entry where action like 'webhook_subscription.%' order by number`,
+    )
+  ).map(({ action, details }) => `${String(action)} ${JSON.stringify(details)}`),
+});
+const nothing = { changes: 0, notified: 0, entries: [] };
+const urlNumber = async () => (await world.sql('select url_number as n from webhook_subscription'))[0]?.['n'];
+
+test('pauses once, and tells the worker', async () => {
+  const { webhookSubscription, userErrors } = await pause();
+  expect(userErrors).toEqual([]);
+  expect(webhookSubscription).toMatchObject({ status: 'PAUSED', pausedReason: 'OWNER', pausedAt: expect.any(Date) });
+  expect(await effects()).toEqual({ changes: 1, notified: 1, entries: ['webhook_subscription.pause {}'] });
+  await forgetChanges();
+  expect(await pause()).toEqual({ webhookSubscription, userErrors: [] });
+  expect(await effects()).toEqual(nothing);
+});
+
+test('resumes what its owner has paused without a handshake, once', async () => {
+  await pause();
+  await forgetChanges();
+  const { webhookSubscription, userErrors } = await resume();
+  expect(userErrors).toEqual([]);
+  expect(webhookSubscription).toMatchObject({ status: 'ACTIVE', pausedReason: null, pausedAt: null });
+  expect(await effects()).toEqual({
+    changes: 1,
+    notified: 1,
+    entries: ['webhook_subscription.resume {"pausedReason":"OWNER"}'],
+  });
+  expect(await urlNumber()).toBe(2);
+  await forgetChanges();
+  expect(await resume()).toEqual({ webhookSubscription, userErrors: [] });
+  expect(await effects()).toEqual(nothing);
+  expect(world.partnerApi.sender.verified).toEqual([]);
+  expect(await pause()).toMatchObject({ webhookSubscription: { pausedReason: 'OWNER' } });
+});
+
+describe.each(['GONE', 'FAILING'])('after %s', (reason) => {
+  test('resumes once the callback URL has passed the handshake', async () => {
+    await workerPauses(reason);
+    world.partnerApi.sender.result = () => ({ verified: false, code: 'VERIFICATION_STATUS', message: '410' });
+    expect(await resume()).toEqual({
+      webhookSubscription: null,
+      userErrors: [{ code: 'VERIFICATION_STATUS', message: '410', field: ['input', 'id'] }],
+    });
+    expect(await read()).toMatchObject({ pausedReason: reason });
+    expect(await effects()).toEqual(nothing);
+    world.partnerApi.sender.result = () => ({ verified: true });
+    expect(await resume()).toMatchObject({ webhookSubscription: { status: 'ACTIVE' }, userErrors: [] });
+    expect(world.partnerApi.sender.verified.map((request) => request.url)).toEqual([url, url]);
+    expect(await effects()).toMatchObject({ changes: 1, notified: 1 });
+  });
+
+  test('a pause of the owner stays beneath it, until the owner resumes', async () => {
+    await workerPauses(reason);
+    expect(await pause()).toMatchObject({ webhookSubscription: { pausedReason: reason } });
+    const { webhookSubscription } = await updateWebhookSubscription(world.partnerApi, world.partner, {
+      id,
+      callbackUrl: url,
+    });
+    expect(webhookSubscription).toMatchObject({ status: 'PAUSED', pausedReason: 'OWNER', pausedAt: expect.any(Date) });
+    expect(await resume()).toMatchObject({ webhookSubscription: { status: 'ACTIVE' } });
+  });
+
+  test('that replaced the pause of the owner, the owner resumes both with one handshake', async () => {
+    await pause();
+    await workerPauses(reason);
+    expect(await resume()).toMatchObject({ webhookSubscription: { status: 'ACTIVE' } });
+    expect(world.partnerApi.sender.verified).toHaveLength(1);
+    // The worker pauses it again later, and the earlier pause of the owner does not return.
+    await workerPauses(reason);
+    expect(await updateWebhookSubscription(world.partnerApi, world.partner, { id, callbackUrl: url })).toMatchObject({
+      webhookSubscription: { status: 'ACTIVE' },
+    });
+  });
+
+  test('verifies the URL that the subscription has when it is resumed', async () => {
+    await workerPauses(reason);
+    world.partnerApi.sender.result = async ({ url: verified }) => {
+      if (verified === url)
+        await world.sql(`update webhook_subscription set callback_url = 'https://receiver.example/new'`);
+      return { verified: true };
+    };
+    expect(await resume()).toMatchObject({
+      webhookSubscription: { status: 'ACTIVE', callbackUrl: 'https://receiver.example/new' },
+    });
+    expect(world.partnerApi.sender.verified.map((request) => request.url)).toEqual([
+      url,
+      'https://receiver.example/new',
+    ]);
+  });
+
+  test('verifies if the receiver fails between reading and resuming', async () => {
+    await pause();
+    const { store } = world.partnerApi;
+    let isFirst = true;
+    const context = {
+      ...world.partnerApi,
+      store: {
+        ...store,
+        transaction: async <Result>(work: Parameters<typeof store.transaction<Result>>[0]): Promise<Result> => {
+          if (isFirst) await workerPauses(reason);
+          isFirst = false;
+          return store.transaction(work);
+        },
+      },
+    };
+    expect(await resumeWebhookSubscription(context, world.partner, { id })).toMatchObject({
+      webhookSubscription: { status: 'ACTIVE' },
+    });
+    expect(world.partnerApi.sender.verified).toHaveLength(1);
+  });
+});
+
+test('refuses to resume while a retired version is pinned, and keeps the pause of the owner beneath it', async () => {
+  await pause();
+  await workerPauses('VERSION_RETIRED');
+  await world.sql(`update webhook_subscription_event_type set event_version = '2020-01-01'`);
+  await forgetChanges();
+  expect(await resume()).toEqual({
+    webhookSubscription: null,
+    userErrors: [
+      {
+        code: 'VERSION_RETIRED',
+        message:
+          'The subscription pins a retired event version. Pin another one with `updateWebhookSubscription`, which resumes it.',
+        field: ['input', 'id'],
+      },
+    ],
+  });
+  expect(await effects()).toEqual(nothing);
+  const repinned = await updateWebhookSubscription(world.partnerApi, world.partner, {
+    id,
+    eventTypes: [{ type: 'referral.created', version: '2026-11-01' }],
+  });
+  expect(repinned.webhookSubscription).toMatchObject({ status: 'PAUSED', pausedReason: 'OWNER' });
+  expect(await resume()).toMatchObject({ webhookSubscription: { status: 'ACTIVE' } });
+});
+
+test('an operator pauses and resumes any subscription, without a handshake', async () => {
+  const { operator } = world;
+  expect(await pauseSubscription(operator, { subscriptionId: id })).toMatchObject({ pausedReason: 'OWNER' });
+  await workerPauses('GONE');
+  expect(await resumePausedSubscription(operator, { subscriptionId: id })).toMatchObject({ status: 'ACTIVE' });
+  expect(operator.sender.verified).toEqual([]);
+  expect(operator.notified).toBe(2);
+  expect(await world.sql('select actor, action, subject from audit_entry order by number')).toEqual([
+    { actor: 'ada', action: 'webhook_subscription.pause', subject: id },
+    { actor: 'ada', action: 'webhook_subscription.resume', subject: id },
+  ]);
+  await workerPauses('VERSION_RETIRED');
+  await expect(resumePausedSubscription(operator, { subscriptionId: id })).rejects.toMatchObject({ code: 'CONFLICT' });
+  for (const subscriptionId of ['gid://service/WebhookSubscription/1', '']) {
+    await expect(pauseSubscription(operator, { subscriptionId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(resumePausedSubscription(operator, { subscriptionId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  }
+});
