@@ -48,7 +48,7 @@ const byStatus: ReadonlyMap<number, string> = new Map([
   ],
   [
     410,
-    'The receiver says that it is gone, which pauses the subscription. Restore it, then pass the callback URL to `updateWebhookSubscription`; it can be the same one.',
+    'The receiver says that it is gone, which pauses the subscription. Restore it, then call `resumeWebhookSubscription`, or pass another callback URL to `updateWebhookSubscription`.',
   ],
   [413, 'The receiver or a proxy limits the size of the body. Allow at least 300 kB.'],
   [

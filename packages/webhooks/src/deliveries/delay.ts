@@ -44,10 +44,11 @@ export interface DelayFacts {
 }
 
 const pausedMessages: Readonly<Record<PausedReason, string>> = {
-  OWNER: 'You paused the subscription. The delivery is sent once the subscription is active again.',
-  GONE: 'The subscription is paused, because the callback URL returned 410 Gone. Pass a callback URL to `updateWebhookSubscription`; it can be the same one.',
+  OWNER:
+    'The subscription is paused, by you or for you by an operator. To resume, call `resumeWebhookSubscription`; the delivery is sent then.',
+  GONE: 'The subscription is paused, because the callback URL returned 410 Gone. To resume, call `resumeWebhookSubscription`, or pass another callback URL to `updateWebhookSubscription`.',
   FAILING:
-    'The subscription is paused, because all attempts failed for 96 hours. Fix the receiver, then pass the callback URL to `updateWebhookSubscription`; it can be the same one.',
+    'The subscription is paused, because all attempts failed for 96 hours. Fix the receiver, then call `resumeWebhookSubscription`, or pass another callback URL to `updateWebhookSubscription`.',
   VERSION_RETIRED:
     'The subscription is paused, because it pins a retired version of an event type. Pin another version with `updateWebhookSubscription`.',
 };
