@@ -1,11 +1,16 @@
 import { createLogin, startPostgres, type PostgresServer } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
-import { eventually } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient, eventually } from '@deedwire/testing';
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { succeed } from '../support/command.ts';
 import { startFaultSystem, type FaultSystem } from '../support/faults/fault-system.ts';
 import { expectAllDelivered } from '../support/faults/verdict-of.ts';
 import { checkOutLastRelease, type Release } from '../support/last-release.ts';
+import { type Verify, startLibraryReceiver } from '../support/library-receiver.ts';
+import { subscribe } from '../support/subscribe.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // The apps of the last release serve a load while the migrations of this build are applied, and then beside the apps of this
@@ -27,6 +32,7 @@ afterAll(async () => {
   await release.remove();
 });
 
+const verify: Verify = (secret, body, headers) => new Webhook(secret).verify(body, headers);
 const keyIdOf = ({ apiKey }: { apiKey: string }) => apiKey.split('_')[2] ?? '';
 
 /** The partitions of webhook_event: how many are older than 40 days, and how many begin after today. */
@@ -126,3 +132,57 @@ test('a worker of the last release creates partitions, and one of this build dro
   await eventually(async () => expect((await partitions())?.old).toBe(0), timeout);
   await expectAllDelivered(system, await load.stop());
 });
+
+test(
+  'a worker of the last release signs with the old secret until one of this build has completed a rotation',
+  { timeout },
+  async () => {
+    for (const worker of system.workers.splice(1)) {
+      worker.kill('SIGTERM');
+      await worker.ended;
+    }
+    const api = await system.startApi({}, workspaceRoot);
+    const client = createClient(`${api.url}/partners/graphql`, system.t.accounts.partner.credential);
+    const [oldSecret, newSecret] = [generateWebhookSecret(), generateWebhookSecret()];
+    const receiver = await startLibraryReceiver(verify, [oldSecret, newSecret]);
+    onTestFinished(() => receiver.close());
+    const eventTypes = [{ type: 'referral.created' }];
+    const { id } = await subscribe(client, { callbackUrl: receiver.url, eventTypes, webhookSecret: oldSecret });
+    receiver.hold(oldSecret, newSecret);
+    const { rotateWebhookSecret } = await client.request(operations.RotateSecretDocument, {
+      input: { id, webhookSecret: newSecret, overlapSeconds: 3_600 },
+    });
+    expect(rotateWebhookSecret.userErrors).toEqual([]);
+    const signers = () => receiver.received.map(({ signedWith }) => signedWith.map((secret) => secret === newSecret));
+    const refer = async () => {
+      const before = receiver.received.length;
+      await client.request(operations.ReferDocument, { input: { clientName: 'Ada' } });
+      await eventually(() => expect(receiver.received.length).toBeGreaterThan(before), timeout);
+    };
+
+    await refer();
+    await system.observer.run(
+      `update webhook_subscription set rotation_ends_at = now() where rotation_ends_at is not null`,
+    );
+    await refer();
+    expect(signers()).toEqual([[false], [false]]);
+    system.workers.push(await system.addWorker({}, workspaceRoot));
+    await eventually(
+      async () =>
+        expect(
+          await system.observer.run('select from webhook_subscription where rotation_ends_at is not null'),
+        ).toEqual([]),
+      timeout,
+    );
+    for (const worker of system.workers.splice(1)) {
+      worker.kill('SIGTERM');
+      await worker.ended;
+    }
+    // Its target can be 5 s old.
+    await eventually(async () => {
+      await refer();
+      expect(signers().at(-1)).toEqual([true]);
+    }, timeout);
+    expect(receiver.received.filter(({ isAccepted }) => !isAccepted)).toEqual([]);
+  },
+);
