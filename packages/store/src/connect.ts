@@ -13,7 +13,8 @@ type Own<Config> = Omit<
   options?: string;
 };
 
-const ownTypes: CustomTypesConfig = {
+/** The parsers of values that are received as text. */
+export const ownTypes: CustomTypesConfig = {
   getTypeParser: (type, format) =>
     type === types.builtins.TIMESTAMPTZ && format !== 'binary' ? parseTimestamp : types.getTypeParser(type, format),
 };

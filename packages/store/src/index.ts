@@ -1,5 +1,6 @@
 export { connectionProtection, DatabaseUrlError, type ConnectionProtection } from './connection-options.ts';
 export { type Database, firstRow, onlyRow, type Statement, type Transaction } from './database.ts';
+export { type Deadline, Deadlines } from './deadlines.ts';
 export { describeDatabaseProblems } from './describe-database-problems.ts';
 export {
   CellMismatchError,

@@ -22,13 +22,13 @@ export async function timeStatement<Result extends { rowCount: number | null }>(
 ): Promise<Result> {
   if (options === undefined || options.thresholdMs === 0) return run();
   const startedMs = performance.now();
-  let rows: number | null = null;
+  let result: Result | undefined;
   try {
-    const result = await run();
-    rows = result.rowCount ?? 0;
+    result = await run();
     return result;
   } finally {
     const durationMs = Math.round(performance.now() - startedMs);
-    if (durationMs >= options.thresholdMs) options.onSlow({ name, durationMs, rows });
+    if (durationMs >= options.thresholdMs)
+      options.onSlow({ name, durationMs, rows: result === undefined ? null : (result.rowCount ?? 0) });
   }
 }

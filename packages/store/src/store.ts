@@ -1,10 +1,12 @@
-import { DatabaseError, type Pool, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
+import { DatabaseError, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { createClient, createPool } from './connect.ts';
 import type { Database, Statement, Transaction } from './database.ts';
+import { Deadlines } from './deadlines.ts';
 import { StoreUnavailableError, toStoreError } from './errors.ts';
+import { KeptClients } from './kept-clients.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { beginInIndexOrder, plansInIndexOrder, setPlanning } from './planning.ts';
-import { queryInTime } from './query-in-time.ts';
+import { type QueryAnswer, queryPreparedInTime } from './query-in-time.ts';
 import { retryRecordIdCollisions } from './record-id-collision.ts';
 import { beginWith, planOnceByIndexes, type SessionSettings, startupOptions } from './session-settings.ts';
 import type { SharedWrite, WriteResult } from './shared-writes/row-set.ts';
@@ -87,6 +89,7 @@ export function createStore(options: StoreOptions): Store {
   });
   // Without this handler, a restart of the server would end this process.
   pool.on('error', (error) => options.onError?.(error));
+  const clients = new KeptClients(pool, (error) => options.onError?.(error));
   const notifier = createNotifier({
     databaseUrl: options.directUrl ?? options.databaseUrl,
     applicationName: `${options.applicationName}-notify`,
@@ -113,7 +116,8 @@ export function createStore(options: StoreOptions): Store {
     notify: (payload) => notifier.notify(payload),
     slowStatement,
   });
-  const connections: Connections = { pool, timeoutMs: responseTimeoutMs(timeouts), notifier, slowStatement };
+  const deadlines = new Deadlines(responseTimeoutMs(timeouts));
+  const connections: Connections = { clients, deadlines, notifier, slowStatement };
   const alone: Send = (query) => sendAlone(connections, query, false);
   const inIndexOrder: Send = (query) => sendAlone(connections, query, true);
 
@@ -134,59 +138,58 @@ export function createStore(options: StoreOptions): Store {
     async close() {
       await writer.close();
       await notifier.close();
-      await pool.end();
+      await clients.end();
     },
   };
 }
 
 /** Sends a query to the server. */
-type Send = <Row extends QueryResultRow>(query: QueryConfig) => Promise<QueryResult<Row>>;
+type Send = <Row extends QueryResultRow>(query: QueryConfig) => Promise<QueryAnswer<Row>>;
 
 interface Connections {
-  pool: Pool;
-  /** How long a query waits for its response. */
-  timeoutMs: number;
+  clients: KeptClients;
+  /** Of the responses to queries. */
+  deadlines: Deadlines;
   notifier: Notifier;
   slowStatement: SlowStatementOptions | undefined;
 }
 
 /** Sends a query on its own connection. */
 async function sendAlone<Row extends QueryResultRow>(
-  { pool, timeoutMs }: Connections,
+  { clients, deadlines }: Connections,
   query: QueryConfig,
   isInIndexOrder: boolean,
-): Promise<QueryResult<Row>> {
-  const client = await pool.connect();
+): Promise<QueryAnswer<Row>> {
+  const taken = clients.take();
+  const client = taken instanceof Promise ? await taken : taken;
   let isBroken = false;
   try {
-    if (plansInIndexOrder(client) !== isInIndexOrder) await setPlanning(client, isInIndexOrder, timeoutMs);
-    return await queryInTime<Row>(client, query, timeoutMs);
+    if (plansInIndexOrder(client) !== isInIndexOrder) await setPlanning(client, isInIndexOrder, deadlines.ms);
+    return await queryPreparedInTime<Row>(client, query, deadlines);
   } catch (error) {
     isBroken = toStoreError(error) instanceof StoreUnavailableError;
     throw error;
   } finally {
-    client.release(isBroken);
+    clients.give(client, isBroken);
   }
 }
 
 async function runTransaction<Result>(
-  { pool, timeoutMs, notifier, slowStatement }: Connections,
+  { clients, deadlines, notifier, slowStatement }: Connections,
   begin: string,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const client = await pool.connect().catch((error: unknown) => {
-    throw toStoreError(error);
-  });
+  const client = await connectForTransaction(clients);
   let broken: Error | undefined;
   // A connection that breaks between two statements reports it by this event only.
   const onError = (error: Error): void => {
     broken = error;
   };
   client.on('error', onError);
-  const send: Send = (query) => queryInTime(client, query, timeoutMs);
+  const send: Send = (query) => queryPreparedInTime(client, query, deadlines);
   const payloads = new Set<string>();
   try {
-    if (plansInIndexOrder(client)) await setPlanning(client, false, timeoutMs);
+    if (plansInIndexOrder(client)) await setPlanning(client, false, deadlines.ms);
     await send({ text: begin });
     const result = await work({
       query: (statement, values) => run(send, statement, values, slowStatement),
@@ -208,7 +211,15 @@ async function runTransaction<Result>(
     throw storeError;
   } finally {
     client.off('error', onError);
-    client.release(broken);
+    clients.give(client, broken !== undefined);
+  }
+}
+
+async function connectForTransaction(clients: KeptClients): Promise<PoolClient> {
+  try {
+    return await clients.take();
+  } catch (error) {
+    throw toStoreError(error);
   }
 }
 

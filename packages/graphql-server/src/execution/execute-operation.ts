@@ -1,3 +1,4 @@
+import { Deadlines } from '@deedwire/store';
 import {
   type DocumentNode,
   execute,
@@ -33,16 +34,20 @@ export function createOperationExecutor(
 ): OperationExecutor {
   readListsInResolvers(schema);
   const plans = createPlanCache(schema);
+  const noVariables = getVariableValues(schema, [], {});
+  const deadlines = new Deadlines(operationMs);
 
   return async ({ document, operation, variables, contextValue }) => {
-    const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
-      maxErrors: maxCoercionErrors,
-    });
+    const definitions = operation.variableDefinitions ?? [];
+    const coerced =
+      definitions.length === 0
+        ? noVariables
+        : getVariableValues(schema, definitions, variables, { maxErrors: maxCoercionErrors });
     if (coerced.errors) return { errors: coerced.errors };
     const plan = plans.find(document, operation, coerced.variableValues.coerced);
     if (plan) {
       const { result, abort } = runPlan(plan, coerced.variableValues, contextValue);
-      return result instanceof Promise ? withDeadline(result, operationMs, abort) : result;
+      return result instanceof Promise ? withDeadline(result, deadlines, abort) : result;
     }
 
     const deadline = new AbortController();
@@ -67,20 +72,25 @@ export function createOperationExecutor(
 }
 
 /** Rejects after the deadline, although resolvers or plugins may still run. */
-export function withDeadline<Result>(result: Promise<Result>, ms: number, abort: () => void): Promise<Result> {
+export function withDeadline<Result>(
+  result: Promise<Result>,
+  deadlines: Deadlines,
+  abort: () => void,
+): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  const timer = setTimeout(() => {
+  const deadline = deadlines.start(() => {
     abort();
-    reject(new RequestError('OPERATION_TIMEOUT', { cause: new Error(`The operation ran for ${ms} ms.`) }));
-  }, ms);
+    const cause = new Error(`The operation ran for ${deadlines.ms} ms.`);
+    reject(new RequestError('OPERATION_TIMEOUT', { cause }));
+  });
   // Fewer turns of the microtask queue than with Promise.race.
   void result.then(
     (settled) => {
-      clearTimeout(timer);
+      deadlines.end(deadline);
       return resolve(settled);
     },
     (error: unknown) => {
-      clearTimeout(timer);
+      deadlines.end(deadline);
       reject(error);
     },
   );

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { requestPath } from '@deedwire/service-runtime';
+import { Deadlines } from '@deedwire/store';
 import {
   type ExecutionArgs,
   type ExecutionResult,
@@ -146,6 +147,8 @@ export function createPluginHooks(
   for (const plugin of given) checkHooks(plugin);
   if (!given.some((plugin) => operationHooks.some((hook) => plugin[hook]))) return null;
 
+  const deadlines = new Deadlines(operationMs);
+
   /** One for each operation. */
   function openSteps(context: object): OperationSteps {
     const { parse, validate, contextFactory, execute } = getEnveloped(context);
@@ -163,7 +166,7 @@ export function createPluginHooks(
           const args = { schema, document, contextValue, variableValues: variables, operationName };
           return singleResult(await execute(args));
         };
-        return withDeadline(run(), operationMs, () => {});
+        return withDeadline(run(), deadlines, () => {});
       },
     };
   }
