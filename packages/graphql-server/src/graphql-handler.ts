@@ -3,9 +3,11 @@ import type { AuthenticatedClient, Authenticator } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
 import { deprecationHeaders, operationCostPoints } from '@deedwire/domain';
 import {
+  doLater,
   type HandlerContext,
   headerValues,
   type HttpResponse,
+  logAt,
   type Logger,
   requestPath,
   withChosenFields,
@@ -218,13 +220,16 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000;
     const { causes } = response;
     const afterwards = (): void => {
-      observe({ schemaVersion, code, durationMs });
       const level = code === 'INTERNAL_SERVER_ERROR' ? 'error' : 'warn';
       for (const err of causes) logger[level]({ requestId, clientId, code, err }, 'request failed');
-      if (isLogged || exchange.isDropped) return;
-      const clientRequestId = readClientRequestId(request);
+      const endedMs = Date.now();
+      const hasLine = !isLogged && !exchange.isDropped;
+      const clientRequestId = hasLine ? readClientRequestId(request) : undefined;
       const line = { requestId, clientRequestId, clientId, keyId, address, schemaVersion, status, code, durationMs };
-      requestLogger.info(line, 'request');
+      doLater(() => {
+        observe(line);
+        if (hasLine) logAt(endedMs, () => requestLogger.info(line, 'request'));
+      });
     };
     return { ...serialized, afterwards };
   };

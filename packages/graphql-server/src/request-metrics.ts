@@ -1,4 +1,5 @@
 import type { InterfaceName } from '@deedwire/domain';
+import { doWaitingWork } from '@deedwire/service-runtime';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { ErrorCode } from './errors/error-table.ts';
 
@@ -21,6 +22,7 @@ export function createRequestMetrics(
     labelNames: ['interface', 'version', 'outcome'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
+    collect: doWaitingWork, // observes requests
   });
   // `labels` validates and hashes the labels. There are few combinations.
   const series = new Map<string, ReturnType<typeof durations.labels>>();

@@ -2,6 +2,7 @@ import { createAuthenticator, generateApiKey, type StoredApiKey } from '@deedwir
 import {
   type ClientServerConfig,
   createLogger,
+  doWaitingWork,
   type HttpLimits,
   type Logger,
   noTrustedProxies,
@@ -109,7 +110,7 @@ export interface SampleServer {
   url: string;
   metrics: Registry;
   /** The parsed log lines. */
-  logged: Record<string, unknown>[];
+  readonly logged: Record<string, unknown>[];
   /** Replaces the store's lookup of API keys. */
   findKeysWith(find: () => Promise<StoredApiKey | null>): void;
   setReady(ready: boolean): void;
@@ -195,7 +196,10 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
     port: service.port,
     url: `${service.url}/lenders/graphql`,
     metrics,
-    logged,
+    get logged() {
+      doWaitingWork();
+      return logged;
+    },
     findKeysWith: (next) => (find = next),
     setReady: (next) => (ready = next),
     setTime: (next) => (now = next),

@@ -37,12 +37,25 @@ function redactSecrets(line: string): string {
 
 let standardOutput: LogDestination | undefined;
 
+/** The time of lines that are written later. */
+let lineMs: number | undefined;
+
+/** Writes lines about something that happened at `atMs`, by the clock of the machine. */
+export function logAt(atMs: number, write: () => void): void {
+  lineMs = atMs;
+  try {
+    write();
+  } finally {
+    lineMs = undefined;
+  }
+}
+
 /** The time as a member of the line. Many lines have the same millisecond, and formatting it costs more than the rest. */
 function createTimestamp(): () => string {
   let ms = Number.NaN;
   let member = '';
   return () => {
-    const nowMs = Date.now();
+    const nowMs = lineMs ?? Date.now();
     if (nowMs !== ms) {
       ms = nowMs;
       member = `,"time":"${new Date(nowMs).toISOString()}"`;

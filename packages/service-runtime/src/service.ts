@@ -7,6 +7,7 @@ import { type HttpLimits, httpLimits } from './http/http-limits.ts';
 import type { HttpResponse } from './http/http-response.ts';
 import { createHttpServer, type RequestContext } from './http/http-server.ts';
 import type { RenderRefusal } from './http/refusal.ts';
+import { doWaitingWork } from './late-work.ts';
 import type { Logger } from './logger.ts';
 import { watchReadiness } from './readiness.ts';
 import type { RuntimeConfig } from './runtime-config.ts';
@@ -126,6 +127,7 @@ export async function startService(
     await close();
     ignoreSignals();
     process.off('uncaughtExceptionMonitor', logCrash);
+    doWaitingWork();
     logger.info('stopped');
   }
 

@@ -71,9 +71,10 @@ test('writes its last lines and the error when it crashes', async () => {
   const { logged, url } = await untilListening(child);
   await fetch(`${url}/crash`).catch(() => {});
   expect(await untilClosed(child)).toBe(1);
-  expect(logged.slice(-2)).toMatchObject([
+  expect(logged.slice(-3)).toMatchObject([
     { msg: 'the last line' },
     { msg: 'uncaught error', level: 'fatal', err: { message: 'a bug' } },
+    { msg: 'a later line' },
   ]);
 });
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import {
   clientServerConfig,
   createLogger,
+  doLater,
   readConfig,
   renderRefusal,
   requestPath,
@@ -26,6 +27,7 @@ await runMain(async () => {
         logger.info({ text: 'x'.repeat(10_000) }, 'request');
         if (requestPath(request) === '/crash') {
           setImmediate(() => {
+            doLater(() => logger.info('a later line'));
             logger.info('the last line');
             throw new Error('a bug');
           });

@@ -39,7 +39,7 @@ const logFailuresEveryMs = 10_000;
 export function openCostBuckets({ interfaceName, database, logger, metrics }: OpenCostBucketsOptions): OpenCostBuckets {
   const processId = randomUUID();
   let loggedAtMs = -Infinity;
-  const { countCharge, countRefund, countSettlement } = createCostMetrics(interfaceName, metrics);
+  const count = createCostMetrics(interfaceName, metrics);
 
   function logFailure(err: unknown): void {
     if (performance.now() - loggedAtMs < logFailuresEveryMs) return;
@@ -49,10 +49,10 @@ export function openCostBuckets({ interfaceName, database, logger, metrics }: Op
 
   const buckets = createCostBuckets({
     settle: (clientId, settlement) => settleCostBucket(database, clientId, settlement),
-    onCharge: countCharge,
-    onRefund: countRefund,
+    onCharge: (charge) => count.charge(charge),
+    onRefund: (points) => count.refund(points),
     onSettled(result, error) {
-      countSettlement(result);
+      count.settlement(result);
       if (result === 'failed') logFailure(error);
     },
   });
@@ -86,12 +86,14 @@ function createCostMetrics(interfaceName: InterfaceName, metrics: Registry) {
     help: 'Charges for operations and documents, by interface, result (admitted or rejected) and basis (held, settled or alone).',
     labelNames: ['interface', 'result', 'basis'],
     registers: [metrics],
+    collect: addCounted,
   });
   const points = new Counter({
     name: 'deedwire_cost_points_total',
     help: 'Cost points by interface and kind: charged for what was admitted, refunded, or rejected.',
     labelNames: ['interface', 'kind'],
     registers: [metrics],
+    collect: addCounted,
   });
   const settlements = new Counter({
     name: 'deedwire_cost_settlements_total',
@@ -99,20 +101,39 @@ function createCostMetrics(interfaceName: InterfaceName, metrics: Registry) {
     labelNames: ['interface', 'result'],
     registers: [metrics],
   });
-  // `labels` validates and hashes the labels.
-  const chargesOf = (result: 'admitted' | 'rejected') =>
-    Object.fromEntries(
-      chargeBases.map((basis) => [basis, charges.labels({ interface: interfaceName, result, basis })]),
-    );
-  const pointsOf = (kind: 'charged' | 'rejected' | 'refunded') => points.labels({ interface: interfaceName, kind });
-  const [admitted, rejected] = [chargesOf('admitted'), chargesOf('rejected')];
-  const [charged, notCharged, refunded] = [pointsOf('charged'), pointsOf('rejected'), pointsOf('refunded')];
+  // Counted since the last time that the metrics were read: a counter takes longer than what it counts.
+  let counted = nothingCounted();
+
+  function addCounted(): void {
+    const latest = counted;
+    counted = nothingCounted();
+    for (const basis of chargeBases) {
+      charges.inc({ interface: interfaceName, result: 'admitted', basis }, latest.admitted[basis]);
+      charges.inc({ interface: interfaceName, result: 'rejected', basis }, latest.rejected[basis]);
+    }
+    points.inc({ interface: interfaceName, kind: 'charged' }, latest.pointsCharged);
+    points.inc({ interface: interfaceName, kind: 'rejected' }, latest.pointsRejected);
+    points.inc({ interface: interfaceName, kind: 'refunded' }, latest.pointsRefunded);
+  }
+
   return {
-    countCharge: (charge: { points: number; admitted: boolean; basis: ChargeBasis }): void => {
-      (charge.admitted ? admitted : rejected)[charge.basis]?.inc();
-      (charge.admitted ? charged : notCharged).inc(charge.points);
+    charge: (charge: { points: number; admitted: boolean; basis: ChargeBasis }): void => {
+      (charge.admitted ? counted.admitted : counted.rejected)[charge.basis] += 1;
+      counted[charge.admitted ? 'pointsCharged' : 'pointsRejected'] += charge.points;
     },
-    countRefund: (refund: number): void => refunded.inc(refund),
-    countSettlement: (result: 'succeeded' | 'failed'): void => settlements.inc({ interface: interfaceName, result }),
+    refund(refund: number): void {
+      counted.pointsRefunded += refund;
+    },
+    settlement: (result: 'succeeded' | 'failed'): void => settlements.inc({ interface: interfaceName, result }),
+  };
+}
+
+function nothingCounted() {
+  return {
+    admitted: { held: 0, settled: 0, alone: 0 },
+    rejected: { held: 0, settled: 0, alone: 0 },
+    pointsCharged: 0,
+    pointsRejected: 0,
+    pointsRefunded: 0,
   };
 }
