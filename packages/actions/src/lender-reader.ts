@@ -47,7 +47,7 @@ export function createLenderReader(database: Database): LenderReader {
     waiting = new Map();
     if (batch.length === 0) return;
     running += 1;
-    void readBatch(database, batch).finally(() => (running -= 1));
+    void readBatch(database, batch).then(() => (running -= 1)); // never rejects
   }
 
   function add(accountId: AccountId): Waiting {
@@ -60,7 +60,7 @@ export function createLenderReader(database: Database): LenderReader {
     if (waiting.size === 1) {
       // Alone, an operation waits for its own fields only. Otherwise for the requests that arrive in the same turn: there are
       // other clients, and a statement that serves several of them costs less.
-      if (running === 0) queueMicrotask(flush);
+      if (running === 0) void Promise.resolve().then(flush);
       else setImmediate(flush);
     }
     return added;
@@ -89,31 +89,39 @@ function keyOf({ afterId, limit }: PageQuery<'TeamMember'>): string {
 async function readBatch(database: Database, batch: readonly Waiting[]): Promise<void> {
   try {
     const [only] = batch;
-    const found =
-      only && batch.length === 1 && only.pages.size <= 1
-        ? await readAlone(database, only)
-        : await readAll(database, batch);
+    if (only && batch.length === 1 && only.pages.size <= 1) {
+      only.resolve(await readAlone(database, only));
+      return;
+    }
+    const found = await readAll(database, batch);
     for (const lender of batch) {
       const result = found.get(lender);
       if (result) lender.resolve(result);
-      else lender.reject(new Error(`Account ${lender.accountId} has credentials but does not exist.`));
+      else lender.reject(noAccount(lender));
     }
   } catch (error) {
     for (const lender of batch) lender.reject(error);
   }
 }
 
+function noAccount({ accountId }: Waiting): Error {
+  return new Error(`Account ${accountId} has credentials but does not exist.`);
+}
+
+const noPages: Found['pages'] = new Map();
+
 /** For at most one page. Takes less time than the statement for several lenders. */
-async function readAlone(database: Database, lender: Waiting): Promise<Map<Waiting, Found>> {
-  const { accountId } = lender;
-  const [page] = lender.pages;
-  if (page === undefined) {
+async function readAlone(database: Database, lender: Waiting): Promise<Found> {
+  const { accountId, pages } = lender;
+  if (pages.size === 0) {
     const name = await selectLenderName(database, accountId);
-    return new Map(name === null ? [] : [[lender, { name, pages: new Map() }]]);
+    if (name === null) throw noAccount(lender);
+    return { name, pages: noPages };
   }
-  const [key, query] = page;
-  const found = await selectLender(database, { accountId, ...query });
-  return new Map(found === null ? [] : [[lender, { name: found.name, pages: new Map([[key, found.members]]) }]]);
+  const [[key, { afterId, limit }] = ['', noMembers]] = pages;
+  const found = await selectLender(database, { accountId, afterId, limit });
+  if (found === null) throw noAccount(lender);
+  return { name: found.name, pages: new Map([[key, found.members]]) };
 }
 
 async function readAll(database: Database, batch: readonly Waiting[]): Promise<Map<Waiting, Found>> {

@@ -56,7 +56,7 @@ export interface Authenticator {
    * @param credentials null if the headers contain no well-formed credentials.
    * @param address requests without a valid key are limited per address: 50 per second.
    */
-  authenticate(credentials: Credentials | null, address: string): Promise<AuthenticationResult>;
+  authenticate(credentials: Credentials | null, address: string): AuthenticationResult | Promise<AuthenticationResult>;
 }
 
 const noProof = Buffer.alloc(32);
@@ -96,60 +96,69 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   /** The hash of the credentials that a cached key has authenticated. A key that is read again has to prove itself again. */
   const proofs = new WeakMap<StoredApiKey, Buffer>();
 
-  function acceptProven(key: StoredApiKey, proof: Buffer | null): AuthenticationResult {
-    if (proof) proofs.set(key, proof);
+  function acceptProven(key: StoredApiKey, proof: string | null): AuthenticationResult {
+    if (proof !== null) proofs.set(key, Buffer.from(proof, 'latin1'));
     return accept(key);
   }
 
+  const given = Buffer.alloc(noProof.length);
+
   /** Finds the cached key that has authenticated the same credentials, which spares parsing and four of five hashes. */
-  function findProven(apiKey: string, proof: Buffer): StoredApiKey | null {
+  function findProven(apiKey: string, proof: string): StoredApiKey | null {
     const known = keys.peek(peekKeyId(apiKey));
     const expected = known ? proofs.get(known.key) : undefined;
-    const isSame = timingSafeEqual(proof, expected ?? noProof);
+    given.write(proof, 'latin1');
+    const isSame = timingSafeEqual(given, expected ?? noProof);
     if (!known?.isFresh || !expected || !isSame) return null;
     const { expiresAt } = known.key;
     return expiresAt !== null && now() >= expiresAt ? null : known.key;
   }
 
   return {
-    async authenticate(credentials, address) {
+    authenticate(credentials, address) {
       const proof = credentials && hashTogether(credentials);
-      const proven = credentials && proof && findProven(credentials.apiKey, proof);
-      if (proven) return accept(proven);
-
-      const parsed = credentials && parseApiKey(credentials.apiKey);
-      const keyId = parsed?.keyId ?? null;
-      if (!credentials || !parsed || keyId === null || parsed.interfaceName !== interfaceName) {
-        if (!limiter.take(address)) return refuseOffline('rate_limited', 'rate_limited', keyId);
-        if (!credentials) return refuseOffline('unauthenticated', 'missing', keyId);
-        if (!parsed) return refuseOffline('unauthenticated', 'malformed', keyId);
-        return refuseOffline('wrong_interface', 'wrong_interface', keyId);
-      }
-
-      const hashed = hashCredentials(credentials);
-      const refusalOf = (key: StoredApiKey | null) => findKeyRefusal(hashed, key, interfaceName, now());
-      const known = keys.peek(keyId);
-      const isProven = refusalOf(known?.key ?? null) === null;
-      // Only a match is answered from the cache: a wrong key takes as long as an unknown one.
-      if (isProven && known?.isFresh) return acceptProven(known.key, proof);
-
-      if (!isProven && !limiter.take(address)) return refuseOffline('rate_limited', 'rate_limited', keyId);
-      const refund = (): void => {
-        if (!isProven) limiter.refund(address);
-      };
-      const stored = await keys.lookUp(keyId, isProven).catch((error: unknown) => {
-        refund();
-        throw error;
-      });
-      const reason = refusalOf(stored);
-      if (stored === null || reason !== null) {
-        const clientId = stored?.clientId ?? null;
-        return { kind: 'unauthenticated', refusal: { reason: reason ?? 'unknown', keyId, clientId } };
-      }
-      refund();
-      return acceptProven(stored, proof);
+      const proven = credentials && proof !== null && findProven(credentials.apiKey, proof);
+      return proven ? accept(proven) : check(credentials, proof, address);
     },
   };
+
+  async function check(
+    credentials: Credentials | null,
+    proof: string | null,
+    address: string,
+  ): Promise<AuthenticationResult> {
+    const parsed = credentials && parseApiKey(credentials.apiKey);
+    const keyId = parsed?.keyId ?? null;
+    if (!credentials || !parsed || keyId === null || parsed.interfaceName !== interfaceName) {
+      if (!limiter.take(address)) return refuseOffline('rate_limited', 'rate_limited', keyId);
+      if (!credentials) return refuseOffline('unauthenticated', 'missing', keyId);
+      if (!parsed) return refuseOffline('unauthenticated', 'malformed', keyId);
+      return refuseOffline('wrong_interface', 'wrong_interface', keyId);
+    }
+
+    const hashed = hashCredentials(credentials);
+    const refusalOf = (key: StoredApiKey | null) => findKeyRefusal(hashed, key, interfaceName, now());
+    const known = keys.peek(keyId);
+    const isProven = refusalOf(known?.key ?? null) === null;
+    // Only a match is answered from the cache: a wrong key takes as long as an unknown one.
+    if (isProven && known?.isFresh) return acceptProven(known.key, proof);
+
+    if (!isProven && !limiter.take(address)) return refuseOffline('rate_limited', 'rate_limited', keyId);
+    const refund = (): void => {
+      if (!isProven) limiter.refund(address);
+    };
+    const stored = await keys.lookUp(keyId, isProven).catch((error: unknown) => {
+      refund();
+      throw error;
+    });
+    const reason = refusalOf(stored);
+    if (stored === null || reason !== null) {
+      const clientId = stored?.clientId ?? null;
+      return { kind: 'unauthenticated', refusal: { reason: reason ?? 'unknown', keyId, clientId } };
+    }
+    refund();
+    return acceptProven(stored, proof);
+  }
 }
 
 /** Without a lookup: nothing can be found out about any key. */

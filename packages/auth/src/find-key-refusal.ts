@@ -21,9 +21,9 @@ export function hashCredentials({ apiKey, clientId, organizationId }: Credential
   return { apiKey: hashApiKey(apiKey), clientId: hashText(clientId), organizationId: hashText(organizationId) };
 }
 
-/** One hash of all credentials. They contain no spaces. */
-export function hashTogether({ apiKey, clientId, organizationId }: Credentials): Buffer {
-  return hash('sha256', `${apiKey} ${clientId} ${organizationId}`, 'buffer');
+/** One hash of all credentials, as text with a character per byte: a buffer takes longer than the hash. They contain no spaces. */
+export function hashTogether({ apiKey, clientId, organizationId }: Credentials): string {
+  return hash('sha256', `${apiKey} ${clientId} ${organizationId}`, 'latin1');
 }
 
 /** Returns null if the key authenticates the credentials. Always compares all three of them, each in constant time. */

@@ -23,11 +23,12 @@ export type RecordId<TypeName extends RecordTypeName> = string & { readonly [rec
 /** The id of an account: of a lender or of a partner. */
 export type AccountId = RecordId<'Lender' | 'Partner'>;
 
-const largestBigint = 9_223_372_036_854_775_807n;
+const largestBigint = '9223372036854775807';
 
 /** Returns null for anything but the decimal form of a positive `bigint`, for example for a number with a leading zero. */
 export function parseRecordId<TypeName extends RecordTypeName>(text: string): RecordId<TypeName> | null {
-  if (!/^[1-9]\d{0,18}$/.test(text) || BigInt(text) > largestBigint) return null;
+  if (!/^[1-9]\d{0,18}$/.test(text)) return null;
+  if (text.length === largestBigint.length && text > largestBigint) return null;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only place where an id gets its type, beside SQL rows
   return text as RecordId<TypeName>;
 }

@@ -97,8 +97,20 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     plugins: options.plugins,
     authenticator,
     buckets: costs.buckets,
-    createContext: (request) =>
-      createOperationContext({ ...actions, store: storeOf(request.client.clientId) }, request),
+    createContext(request) {
+      // A copy with `...` takes several times as long.
+      const ofClient: InterfaceActionContext = {
+        store: storeOf(request.client.clientId),
+        lenders: actions.lenders,
+        gidNamespace: actions.gidNamespace,
+        now,
+        random: actions.random,
+        sender,
+        reportHostProblem: actions.reportHostProblem,
+        secretKeys: actions.secretKeys,
+      };
+      return createOperationContext(ofClient, request);
+    },
     logger,
     metrics,
     documentation,

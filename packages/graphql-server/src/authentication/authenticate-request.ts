@@ -23,12 +23,17 @@ export interface RequestAuthenticatorOptions {
 /** Already logged. */
 export class CredentialsRefusedError extends RequestError {}
 
+export interface AuthenticatedRequest {
+  client: AuthenticatedClient;
+  keyId: string;
+}
+
 export interface RequestAuthenticator {
   /** @throws {CredentialsRefusedError} if the request has no valid credentials of the interface */
   authenticate(
     request: Pick<IncomingMessage, 'rawHeaders'>,
     origin: { requestId: string; address: string },
-  ): Promise<{ client: AuthenticatedClient; keyId: string }>;
+  ): AuthenticatedRequest | Promise<AuthenticatedRequest>;
 }
 
 const rateLimited =
@@ -49,21 +54,31 @@ export function createRequestAuthenticator(options: RequestAuthenticatorOptions)
   });
 
   return {
-    async authenticate({ rawHeaders }, { requestId, address }) {
-      const block = addressBlock(address);
-      const result = await authenticator.authenticate(readCredentials(rawHeaders), block);
-      if (result.kind === 'authenticated') return { client: result.client, keyId: result.keyId };
-      const { reason, ...key }: AuthenticationRefusal = result.refusal;
-      const { code, message } = refusals[result.kind];
-      refused.inc({ interface: interfaceName, reason });
-      const suppressedLines = reason === 'rate_limited' ? rateLimitedLines.pass(block) : 0;
-      if (suppressedLines !== null) {
-        const line = { requestId, reason, ...key, address, code, suppressedLines, security: true };
-        logger.warn(line, 'credentials refused');
-      }
-      throw new CredentialsRefusedError(code, message === undefined ? {} : { message });
+    authenticate({ rawHeaders }, origin) {
+      const block = addressBlock(origin.address);
+      const result = authenticator.authenticate(readCredentials(rawHeaders), block);
+      return result instanceof Promise
+        ? result.then((later) => accept(later, block, origin))
+        : accept(result, block, origin);
     },
   };
+
+  function accept(
+    result: AuthenticationResult,
+    block: string,
+    { requestId, address }: { requestId: string; address: string },
+  ): AuthenticatedRequest {
+    if (result.kind === 'authenticated') return { client: result.client, keyId: result.keyId };
+    const { reason, ...key }: AuthenticationRefusal = result.refusal;
+    const { code, message } = refusals[result.kind];
+    refused.inc({ interface: interfaceName, reason });
+    const suppressedLines = reason === 'rate_limited' ? rateLimitedLines.pass(block) : 0;
+    if (suppressedLines !== null) {
+      const line = { requestId, reason, ...key, address, code, suppressedLines, security: true };
+      logger.warn(line, 'credentials refused');
+    }
+    throw new CredentialsRefusedError(code, message === undefined ? {} : { message });
+  }
 }
 
 const refusals: Record<

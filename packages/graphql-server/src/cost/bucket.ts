@@ -47,12 +47,12 @@ export interface CostBuckets {
    * @param points a positive integer
    * @param retryPoints what a retry costs. Defaults to `points`.
    */
-  charge(clientId: string, limit: CostLimit, points: number, retryPoints?: number): Promise<Admission>;
+  charge(clientId: string, limit: CostLimit, points: number, retryPoints?: number): Admission | Promise<Admission>;
   /**
    * The rejection of a charge, if it is known without asking the database, and no refund came after a short wait. Null if it is
    * not.
    */
-  knownRejection(clientId: string, limit: CostLimit, points: number): Promise<Rejection | null>;
+  knownRejection(clientId: string, limit: CostLimit, points: number): null | Promise<Rejection | null>;
   /**
    * Takes points for work that was done before its price was known. If the bucket holds fewer, it owes the rest, and admits nothing
    * until it has regained them.

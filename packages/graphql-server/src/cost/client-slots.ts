@@ -1,9 +1,9 @@
 /**
- * Resolves when the client has a slot, with a function that leaves it. A client gets its slots in the order in which it asked.
+ * Returns a function that leaves the slot, at once if the client has a free one. A client gets its slots in the order in which it asked.
  *
  * @throws the error of `ClientSlotsOptions.refusal` if the slots of the client are occupied for too long.
  */
-export type ClientSlots = (clientId: string) => Promise<() => void>;
+export type ClientSlots = (clientId: string) => (() => void) | Promise<() => void>;
 
 export interface ClientSlotsOptions {
   /** The slots of each client. */
@@ -24,6 +24,12 @@ interface Client {
 export function createClientSlots({ perClient, maxWaitMs, refusal }: ClientSlotsOptions): ClientSlots {
   /** Clients that occupy a slot. */
   const clients = new Map<string, Client>();
+
+  function addClient(clientId: string): Client {
+    const client: Client = { occupied: 0, waiting: new Set() };
+    clients.set(clientId, client);
+    return client;
+  }
 
   function leave(clientId: string, client: Client): void {
     const [next] = client.waiting;
@@ -50,11 +56,11 @@ export function createClientSlots({ perClient, maxWaitMs, refusal }: ClientSlots
     return promise;
   }
 
-  return async (clientId) => {
-    const client = clients.get(clientId) ?? { occupied: 0, waiting: new Set() };
-    clients.set(clientId, client);
-    if (client.occupied < perClient) client.occupied += 1;
-    else await wait(client);
-    return () => leave(clientId, client);
+  return (clientId) => {
+    const client = clients.get(clientId) ?? addClient(clientId);
+    const leaveSlot = (): void => leave(clientId, client);
+    if (client.occupied >= perClient) return wait(client).then(() => leaveSlot);
+    client.occupied += 1;
+    return leaveSlot;
   };
 }

@@ -322,6 +322,34 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     };
   }
 
+  /** Waits for the database, or for refunds. `atOnce` is null if nothing was decided yet. */
+  async function admitLater(
+    client: Client,
+    { points, retryPoints, startMs }: { points: number; retryPoints: number; startMs: number },
+    atOnce: Decision | null,
+  ): Promise<Admission> {
+    let decision = atOnce ?? (await settlementFor(client, points));
+    while (!decision.admitted) {
+      // Also refunds that came while the settlement ran.
+      const rejected = await rejectUnlessRefunded(client, points, retryPoints, startMs + refundWaitMs);
+      if (rejected) {
+        onCharge?.({ points, ...decision });
+        return rejected;
+      }
+      decision = decideAtOnce(client, points, monotonicMs()) ?? (await settlementFor(client, points));
+    }
+    return admission(client, points, decision);
+  }
+
+  function admission(client: Client, points: number, { admitted, basis }: Decision): Admission {
+    onCharge?.({ points, admitted, basis });
+    const end = (): void => {
+      client.open -= 1;
+      if (client.open === 0) for (const { resume } of client.refundWaiters) resume();
+    };
+    return { admitted: true, throttleStatus: throttleStatusOf(client, monotonicMs()), end };
+  }
+
   return {
     status(clientId, limit) {
       const nowMs = monotonicMs();
@@ -331,30 +359,16 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
       return { ...status, nextPointMs };
     },
 
-    async charge(clientId, limit, points, retryPoints = points): Promise<Admission> {
+    charge(clientId, limit, points, retryPoints = points) {
       const startMs = monotonicMs();
       const client = clientOf(clientId, limit, startMs);
       const atOnce = decideAtOnce(client, points, startMs);
       if (atOnce) settleAhead(client, startMs);
-      let decision = atOnce ?? (await settlementFor(client, points));
-      while (!decision.admitted) {
-        // Also refunds that came while the settlement ran.
-        const rejected = await rejectUnlessRefunded(client, points, retryPoints, startMs + refundWaitMs);
-        if (rejected) {
-          onCharge?.({ points, ...decision });
-          return rejected;
-        }
-        decision = decideAtOnce(client, points, monotonicMs()) ?? (await settlementFor(client, points));
-      }
-      onCharge?.({ points, ...decision });
-      const end = (): void => {
-        client.open -= 1;
-        if (client.open === 0) for (const { resume } of client.refundWaiters) resume();
-      };
-      return { admitted: true, throttleStatus: throttleStatusOf(client, monotonicMs()), end };
+      if (atOnce?.admitted) return admission(client, points, atOnce);
+      return admitLater(client, { points, retryPoints, startMs }, atOnce);
     },
 
-    async knownRejection(clientId, limit, points) {
+    knownRejection(clientId, limit, points) {
       const nowMs = monotonicMs();
       const client = clientOf(clientId, limit, nowMs);
       if (!isRejected(client, points, nowMs)) return null;

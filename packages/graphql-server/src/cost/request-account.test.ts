@@ -17,7 +17,7 @@ const limits = {
 
 test('an operation whose client has gone while it waited does not run, and the next one does', async () => {
   const slots = createClientSlots({ perClient: 1, maxWaitMs: 60_000, refusal: () => new Error('Occupied.') });
-  const slotOf = (isOpen: () => boolean): Promise<() => void> =>
+  const slotOf = (isOpen: () => boolean) =>
     openRequestAccount(buckets, client, limits, { turns: createClientTurns(4), slots, isOpen }).slot();
   const leave = await slotOf(() => true);
   let isOpen = true;

@@ -1,7 +1,7 @@
 import type { AuthenticatedClient } from '@deedwire/auth';
 import { RequestError } from '../errors/request-error.ts';
 import type { CostAccount } from '../operation/operation-runner.ts';
-import type { BucketStatus, CostBuckets, Rejection, ThrottleStatus } from './bucket.ts';
+import type { Admission, BucketStatus, CostBuckets, Rejection, ThrottleStatus } from './bucket.ts';
 import type { ClientSlots } from './client-slots.ts';
 import type { ClientTurns } from './client-turns.ts';
 import { rateLimitedError } from './rate-limited-error.ts';
@@ -10,7 +10,7 @@ import { bodyCost, type ReadingCostLimits } from './reading-cost.ts';
 /** The bucket of the client of one request. */
 export interface RequestAccount extends CostAccount {
   /** @throws {RequestError} if the client is known to have no points. */
-  checkPoints(): Promise<void>;
+  checkPoints(): Promise<void> | undefined;
   /** The request will not be refunded any points from now on. Charges of the client's other requests do not wait for it. */
   end(): void;
   /** Charges a request that the client caused to fail before anything was charged. Its body was read for nothing. */
@@ -46,26 +46,38 @@ export function openRequestAccount(
     throw rateLimitedError(what, points, limits.operationCostPoints, rejection);
   }
 
-  async function charge(what: 'operation' | 'document', points: number, retryPoints: number): Promise<void> {
+  function charge(what: 'operation' | 'document', points: number, retryPoints: number): void | Promise<void> {
     isCharged = true;
     endCharge?.(); // an operation does not wait for the refund of its own document
     endCharge = undefined;
-    const admission = await buckets.charge(clientId, costLimit, points, retryPoints);
-    if (!admission.admitted) refuse(what, retryPoints, admission);
-    endCharge = admission.end;
+    const settle = (admission: Admission): void => {
+      if (!admission.admitted) refuse(what, retryPoints, admission);
+      endCharge = admission.end;
+    };
+    const admission = buckets.charge(clientId, costLimit, points, retryPoints);
+    return admission instanceof Promise ? admission.then(settle) : settle(admission);
+  }
+
+  async function refuseLater(known: Promise<Rejection | null>): Promise<void> {
+    const rejection = await known;
+    if (rejection !== null) refuse('request', 1, rejection);
+  }
+
+  function leaveUnlessOpen(leave: () => void): () => void {
+    if (isOpen()) return leave;
+    leave();
+    throw new RequestError('SERVICE_UNAVAILABLE');
   }
 
   return {
-    async checkPoints() {
-      const rejection = await buckets.knownRejection(clientId, costLimit, 1);
-      if (rejection !== null) refuse('request', 1, rejection);
+    checkPoints() {
+      const known = buckets.knownRejection(clientId, costLimit, 1);
+      return known === null ? undefined : refuseLater(known);
     },
     turn: () => turns(clientId),
-    async slot() {
-      const leave = await slots(clientId);
-      if (isOpen()) return leave;
-      leave();
-      throw new RequestError('SERVICE_UNAVAILABLE');
+    slot() {
+      const leave = slots(clientId);
+      return leave instanceof Promise ? leave.then(leaveUnlessOpen) : leaveUnlessOpen(leave);
     },
     chargeReading: (points) => charge('document', points, points),
     chargeOperation: (price, paid) => charge('operation', price - paid, price),

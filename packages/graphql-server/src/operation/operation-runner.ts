@@ -39,19 +39,19 @@ export interface CostAccount {
   /** Resolves when the client may occupy the process with a new document. */
   turn(): Promise<EndTurn>;
   /**
-   * Resolves when the client may run an operation, with a function that ends it.
+   * Returns a function that ends the operation, once the client may run it.
    *
    * @throws {RequestError} if others of its operations run for too long, or the client has gone.
    */
-  slot(): Promise<() => void>;
+  slot(): (() => void) | Promise<() => void>;
   /** @throws {RequestError} if the bucket holds fewer points. */
-  chargeReading(points: number): Promise<void>;
+  chargeReading(points: number): void | Promise<void>;
   /**
    * @param price what the operation costs if its document is cached
    * @param paid the part of the price that reading the document has paid
    * @throws {RequestError} if the bucket holds fewer points.
    */
-  chargeOperation(price: number, paid: number): Promise<void>;
+  chargeOperation(price: number, paid: number): void | Promise<void>;
   /** Takes points even if the bucket holds fewer. */
   deduct(points: number): void;
   refund(points: number): ThrottleStatus;
@@ -168,11 +168,13 @@ export function createOperationRunner(options: OperationRunnerOptions): Operatio
     const price = Math.max(largest, least);
     if (price > paid) await account.chargeOperation(price, paid);
     const requestedQueryCost = Math.max(price, paid);
-    const leave = await account.slot().catch((error: unknown) => {
-      account.refund(requestedQueryCost - paid);
-      throw error;
-    });
-    const execution = await steps.execute({ document, operation, variables, contextValue: context }).finally(leave);
+    const leave = await enter(account, requestedQueryCost - paid);
+    let execution: ExecutionResult;
+    try {
+      execution = await steps.execute({ document, operation, variables, contextValue: context });
+    } finally {
+      leave();
+    }
     if (isAboutVariables(execution))
       return refuseVariables(execution, { requestedQueryCost, paid, bodyBytes }, account);
     const actualQueryCost = Math.max(priceOf(execution.data), least, paid);
@@ -208,6 +210,16 @@ export function createOperationRunner(options: OperationRunnerOptions): Operatio
       return { execution, cost: cost ?? (await chargeResult(execution, request.bodyBytes, account)) };
     },
   };
+}
+
+/** Refunds the charge of an operation that gets no slot. */
+async function enter(account: CostAccount, charged: number): Promise<() => void> {
+  try {
+    return await account.slot();
+  } catch (error) {
+    account.refund(charged);
+    throw error;
+  }
 }
 
 /** Refunds what was charged and not used, or takes what was used and not charged. */

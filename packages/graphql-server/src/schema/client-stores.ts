@@ -30,7 +30,8 @@ export function createClientStores({ store, perClient, maxWaitMs }: ClientStores
       }
     };
     return {
-      ...store,
+      write: (write) => store.write(write),
+      close: () => store.close(),
       query: (statement, values) => inSlot(() => store.query(statement, values)),
       transaction: (work) => inSlot(() => store.transaction(work)),
     };

@@ -16,12 +16,20 @@ export interface Body {
  * @throws {RequestError} if the body is too large, too slow, incomplete or not UTF-8.
  */
 export async function readBody(request: IncomingMessage, limits: { bodyBytes: number; bodyMs: number }): Promise<Body> {
-  const bytes = await readBytes(request, limits);
+  const bytes = request.complete ? readArrived(request, limits) : await readBytes(request, limits);
   try {
     return { text: utf8.decode(bytes), bytes: bytes.length };
   } catch {
     throw new RequestError('BAD_REQUEST', { message: 'The body is not valid UTF-8.' });
   }
+}
+
+/** A short body arrives together with the headers. Without listeners and a timer, reading it takes a fraction of the time. */
+function readArrived(request: IncomingMessage, limits: { bodyBytes: number }): Buffer {
+  const bytes: Buffer | null = request.read();
+  if (bytes === null) return Buffer.alloc(0);
+  if (bytes.length > limits.bodyBytes) throw tooLarge(`at least ${bytes.length.toLocaleString('en')}`, limits);
+  return bytes;
 }
 
 function readBytes(request: IncomingMessage, limits: { bodyBytes: number; bodyMs: number }): Promise<Buffer> {

@@ -53,7 +53,9 @@ export function resultResponse(
   context: ResponseContext,
   ofResolvers: object = {},
 ): GraphqlResponse {
-  const extensions = { ...result.extensions, ...ofResolvers, cost };
+  // Most operations have no other extensions.
+  const hasOthers = result.extensions !== undefined || Object.keys(ofResolvers).length > 0;
+  const extensions = hasOthers ? { ...result.extensions, ...ofResolvers, cost } : { cost };
   if (!result.errors)
     return { status: 200, headers: {}, body: { data: result.data ?? null, extensions }, code: null, causes: [] };
 
