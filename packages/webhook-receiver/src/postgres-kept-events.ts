@@ -86,15 +86,13 @@ export function postgresKeptEvents<Transaction>(
   return {
     async keep({ id, alias, type, version, body, unsigned, source }, signal) {
       const inserted = await run(
-        `insert into ${name} (id, type, version, body, unsigned)
-        select $1, $2, $3, $4, $5 where (select count(*) from ${name}) < $6::int
-        on conflict do nothing returning id`,
+        `insert into ${name} (id, type, version, body, unsigned) select $1, $2, $3, $4, $5
+        where (select count(*) from ${name}) < $6::int on conflict do nothing returning id`,
         [id, type, version, new TextDecoder().decode(body), JSON.stringify({ ...unsigned, alias, source }), maximum],
         signal,
       );
       cleanUp();
-      if (inserted.length > 0) return true;
-      return (await run(`select from ${name} where id = $1`, [id], signal)).length > 0;
+      return inserted.length > 0 || (await run(`select from ${name} where id = $1`, [id], signal)).length > 0;
     },
 
     async names() {
@@ -108,7 +106,7 @@ export function postgresKeptEvents<Transaction>(
         [type, version, after ?? ''],
       );
       return rows.map((row) => {
-        const { alias, source = 'push', ...unsigned }: StoredHeaders = JSON.parse(String(field(row, 'unsigned')));
+        const { alias, source, ...unsigned }: StoredHeaders = JSON.parse(String(field(row, 'unsigned')));
         const body = new TextEncoder().encode(String(field(row, 'body')));
         return { id: String(field(row, 'id')), body, unsigned, source, ...(alias !== undefined && { alias }) };
       });

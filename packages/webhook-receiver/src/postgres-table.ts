@@ -109,16 +109,14 @@ export function cleanUpOf<Transaction>(
   log: ReceiverLog,
   timeoutMs = 30_000,
 ): () => void {
-  const statement = `with removed as (
-    delete from ${name} where id in (
+  const statement = `delete from ${name} where id in (
       select id from ${name} where ${since} < now() - interval '40 days' limit ${cleanUpMax} for update skip locked
-    ) returning 1
-  ) select count(*)::int as count from removed`;
+    ) returning id`;
   const removeAll = async (): Promise<void> => {
     for (let removed = cleanUpMax; removed === cleanUpMax;) {
       const signal = AbortSignal.timeout(timeoutMs);
-      const [row] = await connection.transaction((opened) => connection.query(opened, statement, []), signal);
-      removed = Number(field(row, 'count'));
+      const rows = await connection.transaction((opened) => connection.query(opened, statement, []), signal);
+      removed = rows.length;
     }
   };
   let nextCleanUpMs = 0;

@@ -21,7 +21,7 @@ export interface InboxDelivery {
   readonly body: Uint8Array;
   readonly unsigned: UnsignedHeaders;
   /** Defaults to `push`. */
-  readonly source?: DeliverySource;
+  readonly source?: DeliverySource | undefined;
 }
 
 /** Stores deliveries, and calls the handlers later. */
