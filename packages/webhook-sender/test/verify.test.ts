@@ -44,6 +44,16 @@ describe('the handshake', () => {
     }
   });
 
+  it('signs with both secrets during a rotation, and redacts both', async () => {
+    const nextSecret = generateWebhookSecret();
+    const receiver = await httpReceiver((response) => response.writeHead(400).end(`${secret} ${nextSecret}`));
+    const result = JSON.stringify(await sender().verify({ url: receiver.url, secret, nextSecret }));
+    expect(result).toContain('[the secret] [the new secret]');
+    const [request] = receiver.requests;
+    const { headers = {}, body = Buffer.alloc(0) } = request ?? {};
+    for (const each of [secret, nextSecret]) expect(verifyWebhook({ headers, body, secret: each })).toBeDefined();
+  });
+
   it('sends a new token and a new id each time', async () => {
     const receiver = await httpReceiver((response, { body }) => response.end(body));
     const { verify } = sender();
