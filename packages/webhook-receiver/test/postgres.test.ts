@@ -469,12 +469,14 @@ test('survives a connection that is lost in the read that makes it free', async 
   const client = await small.connect();
   const [{ pid }] = (await client.query('select pg_backend_pid() as pid')).rows;
   const rowsOfBackend = async (): Promise<unknown[]> =>
-    (await pool.query('select state from pg_stat_activity where pid = $1', [pid])).rows;
+    (await pool.query('select state, query from pg_stat_activity where pid = $1', [pid])).rows;
   client.connection.stream.pause();
   client.release();
-  const query = small.query('select 42 as answer');
+  const text = 'select 42 as answer';
+  const query = small.query(text);
   const delivery = postgresStore(small).once(id, effect);
-  await eventually(async () => expect(await rowsOfBackend()).toEqual([{ state: 'idle' }]));
+  // It has been idle before, too.
+  await eventually(async () => expect(await rowsOfBackend()).toEqual([{ state: 'idle', query: text }]));
   await pool.query('select pg_terminate_backend($1)', [pid]);
   await eventually(async () => expect(await rowsOfBackend()).toEqual([]));
   client.connection.stream.resume();
