@@ -146,13 +146,14 @@ async function rotate(
     const current = locked === null ? null : await selectSubscription(transaction, accountId, id);
     if (current === null) return reject([subscriptionNotFound]);
     const userErrors = checkInput(input);
-    if (current.rotation !== null) userErrors.push(rotationInProgress(current.rotation.endsAt));
+    const overlapSeconds = input.overlapSeconds ?? defaultOverlapSeconds;
+    // Without an overlap, a secret that has leaked stops signing, whatever is in progress.
+    if (current.rotation !== null && overlapSeconds !== 0) userErrors.push(rotationInProgress(current.rotation.endsAt));
     const secret = input.webhookSecret ?? generateWebhookSecret();
     if (secret === decrypt(secretKeys, id, current.secretCiphertext)) userErrors.push(secretUnchanged);
     if (userErrors.length > 0) return reject(userErrors);
 
     const secretCiphertext = secretKeys.encrypt(secret, secretAssociatedData(id));
-    const overlapSeconds = input.overlapSeconds ?? defaultOverlapSeconds;
     await rotateSecret(transaction, id, { secretCiphertext, overlapSeconds });
     const row = await selectSubscription(transaction, accountId, id);
     if (row === null) throw new Error(`The subscription ${id} does not exist after its change.`);
@@ -186,7 +187,7 @@ const secretUnchanged = inputError(
 );
 
 function rotationInProgress(endsAt: Date): UserError<'ROTATION_IN_PROGRESS'> {
-  const message = `The secret is being rotated until ${endsAt.toISOString()}. Rotate it again after that time.`;
+  const message = `The secret is being rotated until ${endsAt.toISOString()}. Rotate it again after that time, or with an overlap of 0, which ends this rotation.`;
   return inputError('ROTATION_IN_PROGRESS', 'id', message);
 }
 

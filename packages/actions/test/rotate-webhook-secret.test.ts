@@ -80,15 +80,13 @@ test('without an overlap, replaces the secret at once', async () => {
 test('is in progress until its end, and then leaves the new secret only', async () => {
   const first = await rotate({ webhookSecret: newSecret });
   const endsAt = first.webhookSubscription?.rotation?.endsAt.toISOString();
-  for (const overlapSeconds of [0, 60]) {
-    expect((await rotate({ overlapSeconds })).userErrors).toEqual([
-      {
-        code: 'ROTATION_IN_PROGRESS',
-        message: `The secret is being rotated until ${endsAt}. Rotate it again after that time.`,
-        field: ['input', 'id'],
-      },
-    ]);
-  }
+  expect((await rotate({ overlapSeconds: 60 })).userErrors).toEqual([
+    {
+      code: 'ROTATION_IN_PROGRESS',
+      message: `The secret is being rotated until ${endsAt}. Rotate it again after that time, or with an overlap of 0, which ends this rotation.`,
+      field: ['input', 'id'],
+    },
+  ]);
   await endRotation();
   expect((await read())?.rotation).toBe(null);
   expect(await endRotations()).toBe(1);
@@ -111,6 +109,17 @@ test.each([0, 60])(
     expect(await endRotations()).toBe(0);
   },
 );
+
+test.each([
+  ['another secret', thirdSecret],
+  ['its new secret', newSecret],
+])('without an overlap, %s ends a rotation in progress', async (_, webhookSecret) => {
+  await rotate({ webhookSecret: newSecret });
+  const { webhookSubscription, userErrors } = await rotate({ webhookSecret, overlapSeconds: 0 });
+  expect([userErrors, webhookSubscription?.rotation]).toEqual([[], null]);
+  expect(await stored()).toEqual({ secret: webhookSecret, next: null, seconds: null });
+  expect(await endRotations()).toBe(0);
+});
 
 test('of two rotations at the same time, one is refused', async () => {
   const results = await Promise.all([rotate(), rotate(), rotate()]);

@@ -784,7 +784,8 @@ export type RotateWebhookSecretInput = {
   webhookSecret?: InputMaybe<Scalars['String']['input']>;
   /**
    * Seconds for which both secrets sign, from 0 to 604,800 (7 days). Defaults to 86,400 (a day); null selects the default. With 0,
-   * the new secret replaces the old one at once: a receiver that does not have it yet rejects deliveries, which Deedwire retries.
+   * the new secret replaces the old one at once, and also those of a rotation in progress: a receiver that does not have it yet
+   * rejects deliveries, which Deedwire retries.
    */
   overlapSeconds?: InputMaybe<Scalars['Int']['input']>;
   /**
@@ -830,7 +831,10 @@ export type RotateWebhookSecretUserErrorCode =
   | 'NOT_FOUND'
   /** The overlap is not 0 to 604,800 seconds. */
   | 'OVERLAP_INVALID'
-  /** The secret is being rotated already. Wait until the rotation ends: `WebhookSubscription.rotation` says when. */
+  /**
+   * The secret is being rotated already. Wait until the rotation ends: `WebhookSubscription.rotation` says when. Or rotate without
+   * an overlap, which ends it.
+   */
   | 'ROTATION_IN_PROGRESS'
   /** The webhook secret is not `whsec_` followed by the base64 encoding of 24 to 64 bytes, or it is the present secret. */
   | 'WEBHOOK_SECRET_INVALID'

@@ -1155,7 +1155,8 @@ input RotateWebhookSecretInput {
   webhookSecret: String
   """
   Seconds for which both secrets sign, from 0 to 604,800 (7 days). Defaults to 86,400 (a day); null selects the default. With 0,
-  the new secret replaces the old one at once: a receiver that does not have it yet rejects deliveries, which Deedwire retries.
+  the new secret replaces the old one at once, and also those of a rotation in progress: a receiver that does not have it yet
+  rejects deliveries, which Deedwire retries.
   """
   overlapSeconds: Int = 86400
   """
@@ -1228,7 +1229,8 @@ enum RotateWebhookSecretUserErrorCode {
   """
   OVERLAP_INVALID
   """
-  The secret is being rotated already. Wait until the rotation ends: \`WebhookSubscription.rotation\` says when.
+  The secret is being rotated already. Wait until the rotation ends: \`WebhookSubscription.rotation\` says when. Or rotate without
+  an overlap, which ends it.
   """
   ROTATION_IN_PROGRESS
   """
@@ -2487,7 +2489,8 @@ input RotateWebhookSecretInput {
   webhookSecret: String
   """
   Seconds for which both secrets sign, from 0 to 604,800 (7 days). Defaults to 86,400 (a day); null selects the default. With 0,
-  the new secret replaces the old one at once: a receiver that does not have it yet rejects deliveries, which Deedwire retries.
+  the new secret replaces the old one at once, and also those of a rotation in progress: a receiver that does not have it yet
+  rejects deliveries, which Deedwire retries.
   """
   overlapSeconds: Int = 86400
   """
@@ -2560,7 +2563,8 @@ enum RotateWebhookSecretUserErrorCode {
   """
   OVERLAP_INVALID
   """
-  The secret is being rotated already. Wait until the rotation ends: \`WebhookSubscription.rotation\` says when.
+  The secret is being rotated already. Wait until the rotation ends: \`WebhookSubscription.rotation\` says when. Or rotate without
+  an overlap, which ends it.
   """
   ROTATION_IN_PROGRESS
   """

@@ -2,8 +2,9 @@ import { type Database, onlyRow, type Transaction } from '@deedwire/store';
 import type { SubscriptionId } from '../kernel/ids.ts';
 
 /**
- * Replaces the secret of a subscription. With an overlap, both secrets sign until it has passed. The subscription must be locked
- * and must have no rotation in progress; one that has ended is completed. Served by webhook_subscription_pkey.
+ * Replaces the secret of a subscription. With an overlap, both secrets sign until it has passed, and no rotation must be in
+ * progress; without one, the new secret replaces all others. A rotation that has ended is completed. The subscription must be
+ * locked. Served by webhook_subscription_pkey.
  */
 export async function rotateSecret(
   transaction: Transaction,

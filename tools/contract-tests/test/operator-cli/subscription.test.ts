@@ -85,7 +85,7 @@ describe('rotate', () => {
     const again = await operate('rotate', gid());
     expect(again).toMatchObject({ exitCode: 1, stdout: '' });
     expect(again.stderr).toMatch(
-      /^error: The secret is being rotated until 20\S+Z\. Rotate it again after that time\.\n$/,
+      /^error: The secret is being rotated until 20\S+Z\. Rotate it again after that time, or with an overlap of 0, which ends this rotation\.\n$/,
     );
   });
 
