@@ -35,6 +35,7 @@ const allMigrations = [
   '0017-one-index-of-matters',
   '0018-what-owners-see',
   '0019-secret-rotation-and-owner-pauses',
+  '0020-webhook-replays',
 ];
 
 let database: TestDatabase;

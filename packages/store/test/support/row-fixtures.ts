@@ -190,6 +190,15 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
        values (${delivery}, 1, ${subscription}, $1, now(), 1)`,
     ),
   ],
+  [
+    'webhook_replay',
+    child(
+      both,
+      `insert into webhook_replay
+         (account_id, interface, subscription_id, only_failed, per_second, from_id, until_id, last_id)
+       values (${account}, $1, ${subscription}, true, 50, 0, 1, 0)`,
+    ),
+  ],
   ['webhook_retention', { rowsOf: ['lender'], insert: null, isChild: false }],
   [
     'webhook_worker',
