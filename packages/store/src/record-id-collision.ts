@@ -12,6 +12,7 @@ const recordIdConstraints = new Set([
   'team_member_pkey',
   'webhook_delivery_pkey',
   'webhook_event_pkey',
+  'webhook_replay_pkey',
   'webhook_subscription_pkey',
 ]);
 

@@ -157,6 +157,7 @@ describe('a drawn id that already exists', () => {
       'team_member_pkey',
       'webhook_delivery_pkey',
       'webhook_event_pkey',
+      'webhook_replay_pkey',
       'webhook_subscription_pkey',
     ]);
     for (const constraint of names) {
