@@ -183,18 +183,32 @@ function createReceiver<Transaction, Context>(
     return processAuthentic(verified.id, { body: bytes, source: 'push', unsigned: unsignedHeaders(request.headers) });
   }
 
+  /** @param delivery of any type, because JavaScript can call it */
+  async function processPull(delivery: Partial<Record<keyof PulledDelivery, unknown>> | null): Promise<Outcome> {
+    const { id = '', payload } = delivery ?? {};
+    if (typeof payload !== 'string') {
+      const type = payload === null ? 'null' : typeof payload;
+      return refusal(400, 'BODY_MALFORMED', `payload must be a string, as the API returns it. It is ${type}.`);
+    }
+    if (typeof id !== 'string' || otherGid.test(id)) {
+      const message = `Pass the id of the WebhookDelivery as a string, not ${String(id).slice(0, 100)}.`;
+      return refusal(400, 'ID_MISSING', message);
+    }
+    const body = new TextEncoder().encode(payload);
+    return processAuthentic(id, { body, source: 'pull', unsigned: unsignedHeaders({}) });
+  }
+
   /** The way of each delivery, whether a request or the API brought it. */
-  async function processAuthentic(
-    deliveryId: string | null | undefined,
-    arrived: Omit<InboxDelivery, 'id'>,
-  ): Promise<Outcome> {
+  async function processAuthentic(deliveryId: string | null, arrived: Omit<InboxDelivery, 'id'>): Promise<Outcome> {
     const parsed = parseWebhookBody(arrived.body);
     if (parsed.kind === 'malformed')
       return refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such body.', { problems: parsed.problems });
     if (parsed.kind === 'verification')
-      return handshake(parsed) ?? refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such verification_token.');
-    // Without types, a pull can lack it.
-    if (deliveryId === null || deliveryId === undefined || deliveryId === '')
+      return (
+        (arrived.source === 'push' ? handshake(parsed) : null) ??
+        refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such verification_token.')
+      );
+    if (deliveryId === null || deliveryId === '')
       return refusal(
         400,
         'ID_MISSING',
@@ -386,11 +400,7 @@ function createReceiver<Transaction, Context>(
       if (keepUnhandled === undefined) throw new TypeError('processKept needs the option keepUnhandled.');
       return processKept(keepUnhandled);
     },
-    async processPulled({ id, payload }) {
-      const body = new TextEncoder().encode(payload);
-      const arrived = { body, source: 'pull', unsigned: unsignedHeaders({}) } as const;
-      return (await reported(() => processAuthentic(id, arrived))).code;
-    },
+    processPulled: async (delivery) => (await reported(() => processPull(delivery))).code,
     forget: (which) => ('inbox' in options ? options.inbox : options.store).forget(which),
     async close({ timeoutMs = 25_000 } = {}) {
       checkTimeouts({ timeoutMs });
@@ -450,6 +460,12 @@ async function verify(
     throw error;
   }
 }
+
+/**
+ * With the id of an event, its requests would not be recognized. With the id of a subscription, all its deliveries but one would be
+ * duplicates.
+ */
+const otherGid = /^gid:\/\/[^/]*\/(?!WebhookDelivery\/)/;
 
 const tokenPattern = /^[A-Za-z0-9_-]{16,256}$/;
 

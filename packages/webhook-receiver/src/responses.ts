@@ -14,7 +14,7 @@ export type WebhookResponseCode =
   | 'SECRET_MISSING'
   /** The secrets could not be loaded, or one is malformed. The log says which. */
   | 'SECRET_INVALID'
-  /** Authentic, but without `webhook-id`, so that repeats could not be recognized. */
+  /** Authentic, but without `webhook-id`, so that repeats could not be recognized. Or a pull without the id of its delivery. */
   | 'ID_MISSING'
   /** Not a body that Deedwire sends. */
   | 'BODY_MALFORMED'

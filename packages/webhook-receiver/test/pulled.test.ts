@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { HandlerContext } from '../src/handlers.ts';
 import type { WebhookReceiverOptions } from '../src/options.ts';
 import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
-import { createWebhookReceiver, type PullingReceiver } from '../src/receiver.ts';
+import { createWebhookReceiver, type PulledDelivery, type PullingReceiver } from '../src/receiver.ts';
 import type { ReceiverResult } from '../src/report.ts';
 import { converted, deliveryOf, secret } from './support/delivery.ts';
 import { logLinesTo } from './support/log.ts';
@@ -140,6 +140,43 @@ test('a pull is refused with a code as a request would be', async () => {
   await receiver.close();
   expect(await receiver.processPulled({ id: 'a', payload })).toBe('CLOSING');
   expect(called).toEqual([]);
+});
+
+function fail(): never {
+  throw new Error('A getter failed.');
+}
+
+test('what JavaScript can pass instead of a delivery is refused, and the log says what to pass', async () => {
+  const receiver = receiverOf();
+  const refused: [delivery: unknown, code: string, line: RegExp][] = [
+    [undefined, 'BODY_MALFORMED', /payload must be a string, as the API returns it. It is undefined./],
+    [null, 'BODY_MALFORMED', /It is undefined./],
+    [{ id: 'a', payload: null }, 'BODY_MALFORMED', /It is null./],
+    [{ id: 'a', payload: converted }, 'BODY_MALFORMED', /It is object./],
+    [{ id: 'a', payload: Buffer.from(payload) }, 'BODY_MALFORMED', /It is object./],
+    [{ id: 'a', payload: Symbol('a') }, 'BODY_MALFORMED', /It is symbol./],
+    [{ id: 'a', payload: '{"verification_token":"0123456789abcdef"}' }, 'BODY_MALFORMED', /verification_token/],
+    [{ id: 7, payload }, 'ID_MISSING', /Pass the id of the WebhookDelivery as a string, not 7./],
+    [{ id: { id: 'a' }, payload }, 'ID_MISSING', /not \[object Object\]./],
+    [{ id: null, payload }, 'ID_MISSING', /not null./],
+    [Object.defineProperty({ payload }, 'id', { get: fail }), 'HANDLER_FAILED', /The receiver failed./],
+  ];
+  for (const [delivery, code, line] of refused) {
+    expect(await receiver.processPulled(delivery as PulledDelivery)).toBe(code);
+    expect(logged.at(-1)).toMatch(line);
+  }
+  expect(called).toEqual([]);
+});
+
+test('the id of something else is refused: of the event, a request would have a second effect, and of the subscription, others would be duplicates', async () => {
+  const receiver = receiverOf();
+  for (const id of [converted.id, 'gid://service/WebhookSubscription/7']) {
+    expect(await receiver.processPulled({ id, payload })).toBe('ID_MISSING');
+    expect(logged.at(-1)).toContain(`Pass the id of the WebhookDelivery as a string, not ${id}.`);
+  }
+  expect(await receiverOf({ key: 'event.id' }).processPulled({ id: converted.id, payload })).toBe('ID_MISSING');
+  expect(await receiver.processPulled({ id: 'gid://service/WebhookDelivery/7', payload })).toBe('PROCESSED');
+  expect(called).toHaveLength(1);
 });
 
 test('a pull of an event without a handler is kept with its source', async () => {
