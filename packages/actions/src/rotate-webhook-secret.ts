@@ -146,11 +146,13 @@ async function rotate(
     const current = locked === null ? null : await selectSubscription(transaction, accountId, id);
     if (current === null) return reject([subscriptionNotFound]);
     const userErrors = checkInput(input);
+    const present = decrypt(secretKeys, id, current.secretCiphertext);
     const overlapSeconds = input.overlapSeconds ?? defaultOverlapSeconds;
+    if (present === null && overlapSeconds !== 0) userErrors.push(secretUnreadable);
     // Without an overlap, a secret that has leaked stops signing, whatever is in progress.
     if (current.rotation !== null && overlapSeconds !== 0) userErrors.push(rotationInProgress(current.rotation.endsAt));
     const secret = input.webhookSecret ?? generateWebhookSecret();
-    if (secret === decrypt(secretKeys, id, current.secretCiphertext)) userErrors.push(secretUnchanged);
+    if (secret === present) userErrors.push(secretUnchanged);
     if (userErrors.length > 0) return reject(userErrors);
 
     const secretCiphertext = secretKeys.encrypt(secret, secretAssociatedData(id));
@@ -170,7 +172,7 @@ async function rotate(
   });
 }
 
-/** Null if no key can decrypt the secret. Its owner can replace it anyway. */
+/** Null if no key can decrypt the secret. Its owner can replace it anyway, without an overlap. */
 function decrypt(keys: SecretKeyRing, id: RecordId<'WebhookSubscription'>, ciphertext: Buffer): string | null {
   try {
     return keys.decrypt(ciphertext, secretAssociatedData(id));
@@ -184,6 +186,13 @@ const secretUnchanged = inputError(
   'WEBHOOK_SECRET_INVALID',
   'webhookSecret',
   'This is the present secret. Pass another one, or omit it to have one generated.',
+);
+
+// Until the end of an overlap, nothing would be sent.
+const secretUnreadable = inputError(
+  'OVERLAP_INVALID',
+  'overlapSeconds',
+  'Deedwire cannot decrypt the present secret, so it cannot sign during an overlap. Rotate it with an overlap of 0.',
 );
 
 function rotationInProgress(endsAt: Date): UserError<'ROTATION_IN_PROGRESS'> {

@@ -221,10 +221,15 @@ test('a handshake is signed with both secrets during the overlap, and with the n
   ]);
 });
 
-test('replaces a secret that no key can decrypt', async () => {
+test('a secret that no key can decrypt has no overlap, in which nothing could be sent', async () => {
   await world.sql(`update webhook_subscription set secret_ciphertext = 'x'`);
+  const { webhookSubscription, userErrors } = await rotate({ webhookSecret: newSecret });
+  expect(webhookSubscription).toBe(null);
+  expect(userErrors).toMatchObject([
+    { code: 'OVERLAP_INVALID', message: expect.stringContaining('Rotate it with an overlap of 0.') },
+  ]);
   expect((await rotate({ webhookSecret: newSecret, overlapSeconds: 0 })).userErrors).toEqual([]);
-  expect(await stored()).toMatchObject({ secret: newSecret });
+  expect(await stored()).toEqual({ secret: newSecret, next: null, seconds: null });
 });
 
 test('an operator rotates the secret of any subscription', async () => {

@@ -875,7 +875,10 @@ export type RotateWebhookSecretUserErrorCode =
   | 'IDEMPOTENCY_KEY_REUSED'
   /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
-  /** The overlap is not 0 to 604,800 seconds. */
+  /**
+   * The overlap is not 0 to 604,800 seconds. Or Deedwire cannot decrypt the present secret, so that it can only be replaced with an
+   * overlap of 0.
+   */
   | 'OVERLAP_INVALID'
   /**
    * The secret is being rotated already. Wait until the rotation ends: `WebhookSubscription.rotation` says when. Or rotate without

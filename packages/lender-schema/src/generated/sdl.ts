@@ -1225,7 +1225,8 @@ enum RotateWebhookSecretUserErrorCode {
   """
   NOT_FOUND
   """
-  The overlap is not 0 to 604,800 seconds.
+  The overlap is not 0 to 604,800 seconds. Or Deedwire cannot decrypt the present secret, so that it can only be replaced with an
+  overlap of 0.
   """
   OVERLAP_INVALID
   """
@@ -2559,7 +2560,8 @@ enum RotateWebhookSecretUserErrorCode {
   """
   NOT_FOUND
   """
-  The overlap is not 0 to 604,800 seconds.
+  The overlap is not 0 to 604,800 seconds. Or Deedwire cannot decrypt the present secret, so that it can only be replaced with an
+  overlap of 0.
   """
   OVERLAP_INVALID
   """

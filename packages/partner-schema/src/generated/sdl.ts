@@ -1468,7 +1468,8 @@ enum RotateWebhookSecretUserErrorCode {
   """
   NOT_FOUND
   """
-  The overlap is not 0 to 604,800 seconds.
+  The overlap is not 0 to 604,800 seconds. Or Deedwire cannot decrypt the present secret, so that it can only be replaced with an
+  overlap of 0.
   """
   OVERLAP_INVALID
   """
