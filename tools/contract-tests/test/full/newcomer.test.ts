@@ -1,16 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findProgram } from '@deedwire/testing';
 import { afterAll, beforeAll, test, vi } from 'vitest';
 import {
-  acceptedOnce,
+  allBlocks,
   examples,
   fullRows,
   inboxRows,
-  processedOnce,
+  keptRow,
+  redisRow,
   rows,
-  startNewcomer,
-  type Newcomer,
-} from '../support/newcomer.ts';
+  runBlocks,
+  storeRows,
+} from '../support/newcomer-rows.ts';
+import { acceptedOnce, keptOnce, processedOnce, startNewcomer, type Newcomer } from '../support/newcomer.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // It builds, packs and installs, so the timeouts only guard against hanging.
@@ -40,17 +43,46 @@ test('each example has the packages and the start command of its row', async ({ 
   expect(found).toEqual(expected);
 });
 
+test('every block of the README is run', ({ expect }) => {
+  expect(allBlocks.filter((block) => !runBlocks.has(block))).toEqual([]);
+});
+
+/** What the command of a row prints, by its framework, and what a repeated delivery returns. */
+const afterwards: Record<string, object> = {
+  Express: { printed: "200 [ 'Quay Lending' ]\n" },
+  'Node with PostgreSQL': { printed: 'Forgot 1 deliveries.\n', repeated: { result: 'processed' } },
+  Prisma: { printed: 'done\n' },
+};
+
 // Concurrent, because each waits for the retry of a delivery.
-test.concurrent.for(fullRows)(
+test.concurrent.for([...fullRows, ...storeRows])(
   'a pasted block receives, verifies and processes a delivery once: $framework',
   async (row, { expect, onTestFinished }) => {
-    expect(await newcomer.paste(row, onTestFinished)).toEqual(processedOnce);
+    expect(await newcomer.paste(row, onTestFinished)).toEqual({ ...processedOnce, ...afterwards[row.framework] });
   },
 );
 
 test.concurrent.for(inboxRows)(
-  'a pasted block accepts a delivery, and its job processes it once: $framework',
+  'a pasted block accepts a delivery, its job processes it once, and the inbox of version 1 is moved: $framework',
   async (row, { expect, onTestFinished }) => {
-    expect(await newcomer.paste(row, onTestFinished)).toEqual(acceptedOnce);
+    const printed = '1 deliveries have jobs now.\n0 processed deliveries were moved.\n';
+    expect(await newcomer.paste(row, onTestFinished)).toEqual({ ...acceptedOnce, printed });
   },
 );
+
+test.concurrent('the pasted block keeps an event without a handler, and processes it once with one', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const printed = 'the id\n[{"processed":1,"failed":0},{"processed":0,"failed":0}]\n';
+  expect(await newcomer.paste(keptRow, onTestFinished)).toEqual({ ...keptOnce, printed });
+});
+
+// Under CI, the test fails without Redis.
+const isWithoutRedis = findProgram('redis-server') === undefined && process.env['CI'] !== 'true';
+
+test
+  .skipIf(isWithoutRedis)
+  .concurrent('the pasted block for Redis processes a delivery once', async ({ expect, onTestFinished }) => {
+    expect(await newcomer.paste(redisRow, onTestFinished)).toEqual(processedOnce);
+  });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, test, vi } from 'vitest';
-import { longRows, processedOnce, startNewcomer, type Newcomer } from '../support/newcomer.ts';
+import { longRows } from '../support/newcomer-rows.ts';
+import { processedOnce, startNewcomer, type Newcomer } from '../support/newcomer.ts';
 
 // They install and compile at the same time.
 vi.setConfig({ maxConcurrency: 2 });

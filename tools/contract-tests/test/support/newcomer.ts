@@ -11,87 +11,35 @@ import { dirname, join } from 'node:path';
 import { convertReferral } from '@deedwire/actions';
 import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { createTestDatabase, findFreePort } from '@deedwire/embedded-postgres';
-import { connect, eventually, listen } from '@deedwire/testing';
+import { connect, eventually, listen, missing } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import type { TestContext } from 'vitest';
 import { ReferDocument, SubscribeDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { succeed } from './command.ts';
 import { npmInstall } from './installed-packages.ts';
+import type { Row } from './newcomer-row.ts';
+import { examples } from './newcomer-rows.ts';
 import { tarballsOf } from './packed-packages.ts';
+import { createPartnerAccounts } from './partner-accounts.ts';
 import { workspaceRoot } from './workspace-copy.ts';
 
 /** The kit and the packages that it depends on. */
-export const kit = ['@deedwire/webhook-events', '@deedwire/webhook-receiver', '@deedwire/webhook-signing'];
-
+const kit = ['@deedwire/webhook-events', '@deedwire/webhook-receiver', '@deedwire/webhook-signing'];
 const kitFolder = join(workspaceRoot, 'packages/webhook-receiver');
-const readme = await readFile(join(kitFolder, 'README.md'), 'utf8');
-export const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
-
-export interface Row {
-  framework: string;
-  /** To install beside the kit. */
-  packages: string[];
-  block: string;
-  /** Where the block is pasted. */
-  file: string;
-  start: string;
-  /** The block exports a receiver with an inbox for referral.converted, which `serve.mjs` serves. */
-  isInbox?: boolean;
-}
-
-/** The rows of the table of frameworks. The blocks have the same order. */
-export const rows: Row[] = [...readme.matchAll(/^\| ([\w. ]+?) +\| (?:`(.*?)`)? +\| `(.*?)` +\| (.*?) +\|$/gm)].map(
-  ([, framework = '', packages = '', file = '', start = ''], index) => ({
-    framework,
-    packages: packages.split(' ').filter((name) => name !== ''),
-    block: blocks[index] ?? '',
-    file,
-    // The cell of a function says to deploy it, and names the file that serves it here.
-    start: /^`(.*)`$/.exec(start)?.[1] ?? 'node local.mjs',
-  }),
-);
-
-const fullFrameworks = new Set(['Next.js', 'Express', 'Node with PostgreSQL', 'AWS Lambda']);
-/** The rows that `test/full` pastes. */
-export const fullRows = rows.filter(({ framework }) => fullFrameworks.has(framework));
-/** The rows that `test/long` pastes: the others. */
-export const longRows = rows.filter((row) => !fullRows.includes(row));
-
-/** The blocks that are no whole programs: those with an inbox. */
-export const inboxRows: Row[] = ['graphile-worker', 'pg-boss'].map((library) => ({
-  framework: library,
-  packages: [library, 'pg'],
-  block: blocks.find((code) => code.includes(`from '@deedwire/webhook-receiver/${library}'`)) ?? '',
-  file: 'inbox.mjs',
-  start: 'node serve.mjs',
-  isInbox: true,
-}));
-
-const serveInbox = `
-import { createServer } from 'node:http';
-import { nodeHandler } from '@deedwire/webhook-receiver/node';
-import { pool, receiver } from './inbox.mjs';
-
-await pool.query('create table if not exists conversion (matter_id text)');
-createServer(nodeHandler(receiver)).listen(Number(process.env.PORT));
-`;
-
-/** The example that has the same block. PostgreSQL has none: its packages are in the manifest of the kit. */
-export const examples: Record<string, string> = {
-  Node: 'receiver-node',
-  Express: 'receiver-express',
-  Fastify: 'receiver-fastify',
-  Hono: 'receiver-hono',
-  'Next.js': 'receiver-next',
-  'AWS Lambda': 'receiver-lambda',
-  'Cloudflare Workers': 'receiver-workers',
-};
 
 interface Delivered {
   id: string;
   event: { type: string; data: { referralId: string } };
   status: number;
   result: unknown;
+  send(): Promise<Response>;
 }
+
+/** What waits in the inbox of version 1. */
+const waitingEvent = await readFile(
+  join(workspaceRoot, 'packages/webhook-events/fixtures/referral.converted/2026-11-01/accept/typical.json'),
+  'utf8',
+);
 
 /** These belong to one connection, so they are not forwarded. */
 const connectionHeaders = new Set(['connection', 'content-length', 'host', 'keep-alive', 'transfer-encoding']);
@@ -103,6 +51,10 @@ export interface Pasted {
   responses: { status: number; result: unknown }[];
   /** How often the receiver stored the referral or the conversion, or printed it. */
   effects: number;
+  /** What the command of the row printed. */
+  printed?: string;
+  /** The response to the delivery that is repeated after this command. */
+  repeated?: unknown;
 }
 
 /** The second attempt is the retry of a delivery whose first response was lost. */
@@ -110,6 +62,14 @@ export const processedOnce: Pasted = {
   responses: [
     { status: 200, result: { result: 'processed' } },
     { status: 200, result: { result: 'duplicate' } },
+  ],
+  effects: 1,
+};
+
+export const keptOnce: Pasted = {
+  responses: [
+    { status: 202, result: { result: 'kept' } },
+    { status: 202, result: { result: 'kept' } },
   ],
   effects: 1,
 };
@@ -130,33 +90,43 @@ export interface Newcomer {
 
 export async function startNewcomer(): Promise<Newcomer> {
   const relay = await startRelay();
-  const database = await createTestDatabase({ template: 'newcomer', prepare: async () => {} });
   const [t, tarballs] = await Promise.all([startTestSystem(), tarballsOf(kit)]);
 
   return {
     async paste(row, onTestFinished) {
       const folder = await mkdtemp(join(tmpdir(), 'deedwire-newcomer-'));
       onTestFinished(() => rm(folder, { recursive: true }));
-      await writeFile(join(folder, 'package.json'), '{ "private": true }');
+      const database = await createTestDatabase({ template: 'newcomer', prepare: async () => {} });
+      const { databaseUrl } = database;
+      onTestFinished(() => database.drop());
+      const manifest = { private: true, ...(row.file === 'store.ts' && { type: 'module' }) };
+      await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
       await npmInstall(folder, [...tarballs, ...(await versioned(row))]);
       await mkdir(dirname(join(folder, row.file)), { recursive: true });
       await writeFile(join(folder, row.file), row.block);
       if (row.start === 'node local.mjs')
         await cp(join(workspaceRoot, 'examples/receiver-lambda/local.mjs'), join(folder, 'local.mjs'));
-      if (row.isInbox === true) await writeFile(join(folder, 'serve.mjs'), serveInbox);
+      for (const [name, text] of Object.entries(row.otherFiles ?? {})) await writeFile(join(folder, name), text);
 
-      const port = String(await findFreePort());
+      const [port, redisPort] = [String(await findFreePort()), String(await findFreePort())];
       const url = `http://127.0.0.1:${port}/webhooks`;
       const webhookSecret = generateWebhookSecret();
-      const output = run({
+      const env = {
+        DATABASE_URL: databaseUrl,
+        PORT: port,
+        REDIS_PORT: redisPort,
+        REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+        WAITING: waitingEvent,
+        WEBHOOK_SECRET: webhookSecret,
+      };
+      const { output, hasEnded } = run({
         command: row.start.replace('4005', port),
         cwd: folder,
-        env: { DATABASE_URL: database.databaseUrl, PORT: port, WEBHOOK_SECRET: webhookSecret },
+        env,
         onTestFinished,
       });
-      await eventually(() => fetch(url), hangingMs).catch((cause: unknown) => {
-        throw new Error(`The receiver does not listen:\n${output()}`, { cause });
-      });
+      const listening = await eventually(async () => hasEnded() || (await fetch(url)), hangingMs);
+      if (listening === true) throw new Error(`The receiver has ended:\n${output()}`);
 
       const path = `/${port}`;
       relay.targets.set(path, url);
@@ -165,10 +135,11 @@ export async function startNewcomer(): Promise<Newcomer> {
         eventTypes: [{ type: row.isInbox === true ? 'referral.converted' : 'referral.created', version: '2026-11-01' }],
         webhookSecret,
       };
-      const { createWebhookSubscription } = await t.partner.request(SubscribeDocument, { input });
+      const [{ client } = missing()] = await createPartnerAccounts(t, 1);
+      const { createWebhookSubscription } = await client.request(SubscribeDocument, { input });
       if (createWebhookSubscription.webhookSubscription?.status !== 'ACTIVE')
         throw new Error(`There is no active subscription: ${JSON.stringify(createWebhookSubscription)}`);
-      const { createReferral } = await t.partner.request(ReferDocument, { input: { clientName: 'Grace Hopper' } });
+      const { createReferral } = await client.request(ReferDocument, { input: { clientName: 'Grace Hopper' } });
       const referralId = createReferral.referral?.id ?? 'none';
       const matterId = row.isInbox === true ? (await convertReferral(t.operator, { referralId })).matterId : null;
 
@@ -179,31 +150,28 @@ export async function startNewcomer(): Promise<Newcomer> {
         return found;
       }, hangingMs);
       const responses = attempts.map(({ status, result }) => ({ status, result }));
-      if (!row.packages.includes('pg')) {
-        const printed = await eventually(() => {
-          const [, ...after] = output().split(`referral.created ${referralId}`);
-          if (after.length === 0) throw new Error(`The receiver did not print the referral:\n${output()}`);
-          return after;
-        });
-        return { responses, effects: printed.length };
-      }
-      const connection = await connect(database.databaseUrl);
+      const connection = await connect(databaseUrl);
       onTestFinished(() => connection.close());
-      if (matterId === null) {
-        const stored = await connection.run('select id from referral where id = $1', [referralId]);
-        return { responses, effects: stored.length };
-      }
-      const converted = await eventually(async () => {
-        const found = await connection.run('select from conversion where matter_id = $1', [matterId]);
-        if (found.length === 0) throw new Error(`The job did not end. The receiver printed:\n${output()}`);
-        return found;
+      const countEffects = async (): Promise<number> => {
+        if (row.effects === undefined) return output().split(`referral.created ${referralId}`).length - 1;
+        return (await connection.run(row.effects, [matterId ?? referralId])).length;
+      };
+      // A job ends later than the response.
+      const effects = await eventually(async () => {
+        const count = await countEffects();
+        if (count === 0) throw new Error(`There is no effect. The receiver printed:\n${output()}`);
+        return count;
       }, hangingMs);
-      return { responses, effects: converted.length };
+      if (row.afterwards === undefined) return { responses, effects };
+      const printed = (await succeed('sh', ['-c', row.afterwards], { cwd: folder, env })).replace(referralId, 'the id');
+      if (row.isRepeated !== true) return { responses, effects, printed };
+      // Their key would refuse the second effect.
+      await connection.run('delete from referral');
+      return { responses, effects, printed, repeated: await relay.repeat(path) };
     },
     async close() {
       await t.close();
       await relay.close();
-      await database.drop();
     },
   };
 }
@@ -215,6 +183,8 @@ interface Relay {
   targets: Map<string, string>;
   /** By the path of the callback URL. */
   delivered: Map<string, Delivered[]>;
+  /** Sends the last delivery to this path once more. Resolves with the body of the response. */
+  repeat(path: string): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -229,13 +199,14 @@ async function startRelay(): Promise<Relay> {
     const headers = new Headers();
     for (const [name, values = []] of Object.entries(request.headersDistinct))
       if (!connectionHeaders.has(name)) for (const value of values) headers.append(name, value);
-    const answer = await fetch(targets.get(path) ?? '', { method: 'POST', headers, body });
+    const send = () => fetch(targets.get(path) ?? '', { method: 'POST', headers, body });
+    const answer = await send();
     const text = await answer.text();
     if (headers.has('x-service-webhook-event')) {
       const id = headers.get('webhook-id') ?? '';
       const earlier = delivered.get(path) ?? [];
       const event = JSON.parse(body.toString());
-      delivered.set(path, [...earlier, { event, id, status: answer.status, result: JSON.parse(text) }]);
+      delivered.set(path, [...earlier, { event, id, status: answer.status, result: JSON.parse(text), send }]);
       if (!earlier.some((other) => other.id === id)) return void response.destroy();
     }
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
@@ -246,7 +217,16 @@ async function startRelay(): Promise<Relay> {
       forward(request, response).catch(() => response.destroy());
     }),
   );
-  return { port: server.port, targets, delivered, close: () => server.close() };
+  return {
+    port: server.port,
+    targets,
+    delivered,
+    async repeat(path) {
+      const response = await delivered.get(path)?.at(-1)?.send();
+      return response?.json();
+    },
+    close: () => server.close(),
+  };
 }
 
 /** The packages of a row, each at the version of the lockfile, or at the version that the example pins. */
@@ -258,6 +238,7 @@ async function versioned({ framework, packages }: Row): Promise<string[]> {
       : JSON.parse(await readFile(join(workspaceRoot, 'examples', example, 'package.json'), 'utf8'));
   return Promise.all(
     packages.map(async (name) => {
+      if (name.includes('@', 1)) return name;
       const installed = await readFile(join(kitFolder, 'node_modules', name, 'package.json'), 'utf8').catch(() => null);
       if (installed !== null) return `${name}@${JSON.parse(installed).version}`;
       return `${name}@${manifest.dependencies[name] ?? manifest.devDependencies[name]}`;
@@ -272,8 +253,8 @@ interface Run {
   onTestFinished: TestContext['onTestFinished'];
 }
 
-/** Runs a command in a shell and returns a function for its output. It is killed after the test, with all that it started. */
-function run({ command, cwd, env, onTestFinished }: Run): () => string {
+/** Runs a command in a shell. It is killed after the test, with all that it started. */
+function run({ command, cwd, env, onTestFinished }: Run): { output: () => string; hasEnded: () => boolean } {
   const child = spawn('sh', ['-c', command], {
     cwd,
     detached: true,
@@ -285,8 +266,12 @@ function run({ command, cwd, env, onTestFinished }: Run): () => string {
     stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   const ended = once(child, 'close');
   onTestFinished(async () => {
-    process.kill(-(child.pid ?? 0), 'SIGKILL');
+    try {
+      process.kill(-(child.pid ?? 0), 'SIGKILL');
+    } catch {
+      // All have ended.
+    }
     await ended;
   });
-  return () => output;
+  return { output: () => output, hasEnded: () => child.exitCode !== null };
 }
