@@ -12,6 +12,7 @@ import { addPartnerCommands } from './commands/partner.ts';
 import { addReferralCommands } from './commands/referral.ts';
 import { addSecretsCommands } from './commands/secrets.ts';
 import { addSubscriptionCommands } from './commands/subscription.ts';
+import { addWebhookCommands } from './commands/webhook.ts';
 import type { Shell } from './shell.ts';
 
 const exitCodes = { succeeded: 0, failed: 1, wrongUsage: 2 };
@@ -30,7 +31,7 @@ export async function runOperator(shell: Shell, commandArguments: readonly strin
 function createProgram(shell: Shell, isJson: boolean): Command {
   const program = new Command('deedwire-operator')
     .description(
-      'Manage accounts, credentials, referrals, webhook subscriptions, secrets and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
+      'Manage accounts, credentials, referrals, webhooks, secrets and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
     )
     .showHelpAfterError()
     .exitOverride()
@@ -48,6 +49,7 @@ function createProgram(shell: Shell, isJson: boolean): Command {
   addReferralCommands(program, shell);
   addSubscriptionCommands(program, shell);
   addDeliveryCommands(program, shell);
+  addWebhookCommands(program, shell);
   addSecretsCommands(program, shell);
   addAuditCommands(program, shell);
   addDatabaseCommands(program, shell);

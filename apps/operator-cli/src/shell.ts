@@ -7,9 +7,15 @@ interface Output {
   readonly isTTY?: boolean;
 }
 
+interface Input extends AsyncIterable<Uint8Array> {
+  /** Whether a person would have to type it. */
+  readonly isTTY?: boolean;
+}
+
 /** The environment and the streams of a command. Tests pass their own, to run commands in their process. */
 export interface Shell {
   readonly env: Environment;
+  readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
 }

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
  */
 const contracts = ['lender-schema', 'partner-schema', 'webhook-events', 'webhook-signing'];
 const layer0 = [...contracts, 'domain', 'contract-check'];
-const layer1 = ['auth', 'store', 'webhook-receiver', 'webhook-sender'];
+const layer1 = ['auth', 'store', 'webhook-diagnosis', 'webhook-receiver', 'webhook-sender'];
 const layer2 = ['service-runtime', 'webhooks'];
 const layers0to3 = [...layer0, ...layer1, ...layer2, 'actions'];
 const layers0to4 = [...layers0to3, 'graphql-server'];
@@ -38,6 +38,7 @@ const mayImport: Record<string, readonly string[]> = {
   // Layer 1
   auth: ['domain'],
   store: ['domain'],
+  'webhook-diagnosis': ['webhook-events', 'webhook-signing'],
   'webhook-receiver': ['webhook-events', 'webhook-signing'],
   'webhook-sender': ['webhook-signing'],
   // Layer 2

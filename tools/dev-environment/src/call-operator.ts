@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { runOperator } from '@deedwire/operator-cli/run-operator';
 
 export interface OperatorResult {
@@ -6,9 +7,17 @@ export interface OperatorResult {
   stderr: string;
 }
 
-/** Runs `deedwire-operator` in this process. Its environment is `env` only. */
-export async function callOperator(
-  env: Readonly<Record<string, string | undefined>>,
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Runs `deedwire-operator` in this process. Its environment is `env` only, and its standard input is empty. */
+export function callOperator(env: Environment, ...commandArguments: string[]): Promise<OperatorResult> {
+  return callOperatorWithInput(env, new Uint8Array(), ...commandArguments);
+}
+
+/** As `callOperator`, with a standard input. */
+export async function callOperatorWithInput(
+  env: Environment,
+  input: Uint8Array,
   ...commandArguments: string[]
 ): Promise<OperatorResult> {
   const output = { stdout: '', stderr: '' };
@@ -18,6 +27,8 @@ export async function callOperator(
       done?.();
     },
   });
-  const exitCode = await runOperator({ env, stdout: collect('stdout'), stderr: collect('stderr') }, commandArguments);
+  const stdin = Readable.from(input.length === 0 ? [] : [input]);
+  const shell = { env, stdin, stdout: collect('stdout'), stderr: collect('stderr') };
+  const exitCode = await runOperator(shell, commandArguments);
   return { exitCode, ...output };
 }

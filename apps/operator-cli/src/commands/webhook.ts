@@ -1,0 +1,94 @@
+import { type Diagnosis, diagnoseWebhook, type Finding, readCapturedRequest } from '@deedwire/webhook-diagnosis';
+import type { Command } from 'commander';
+import { readOperatorConfig } from '../config.ts';
+import { readInput } from '../read-input.ts';
+import type { Shell } from '../shell.ts';
+import { parseTime } from '../time-options.ts';
+import { addVerb, print, type OutputOptions } from '../verb.ts';
+
+interface VerifyOptions extends OutputOptions {
+  body?: string;
+  secretFile?: string;
+  at?: Date;
+}
+
+// Bodies have at most 256 kB. JSON, base64 and UTF-16 can make more of them.
+const captureMaxBytes = 4_000_000;
+const secretsMaxBytes = 20_000;
+const secretsMax = 10;
+
+export function addWebhookCommands(program: Command, shell: Shell): void {
+  const noun = program.command('webhook').description('look at requests that receivers have captured');
+
+  addVerb(
+    noun,
+    'verify [file]',
+    'say why a receiver rejects the signature of a request; without a file, reads standard input',
+  )
+    .option('--body <file>', 'the bytes of the body, if the capture has the headers only')
+    .option(
+      '--secret-file <file>',
+      'a file with the secrets, one in a line; - is standard input; defaults to WEBHOOK_SECRET',
+    )
+    .option('--at <time>', 'when the request arrived, for example 2027-01-31T12:00:05Z; defaults to now', parseTime)
+    .addHelpText(
+      'after',
+      `
+Needs no database. The secret is never an argument, because other processes can read those, and is never printed. Several secrets
+are those of a receiver during a rotation.
+
+The request has one of these forms:
+  HTTP text    the request line (optional), the headers, an empty line, and the bytes of the body
+  curl -v      the same with "> " before each header; other lines of curl do not count
+  JSON         {"headers": {…}, "body": "…"}, or "bodyBase64" with the base64 of the bytes. Headers can also be a list of names
+               and values. Events of AWS Lambda have this form.
+
+The result names each rule that the request breaks and what to do: the clock, the timestamp, headers, the secret and its encoding,
+the key, and what has changed the body. The exit code is 1 if the request is rejected.
+
+  WEBHOOK_SECRET_FILE=secret.txt deedwire-operator webhook verify request.http --at 2027-01-31T12:00:05Z
+  deedwire-operator webhook verify headers.txt --body body.json --secret-file secrets.txt`,
+    )
+    .action(async (file: string | undefined, options: VerifyOptions, command: Command) => {
+      const path = file ?? '-';
+      if ([path, options.body, options.secretFile].filter((each) => each === '-').length > 1)
+        command.error('error: only one of the request, its body and its secrets can come from standard input');
+      const secrets = await readSecrets(shell, options.secretFile);
+      const capture = await readInput(shell, path, captureMaxBytes);
+      const body = options.body === undefined ? null : await readInput(shell, options.body, captureMaxBytes);
+      const { request, problem } = readCapturedRequest(capture, body);
+      if (request === null) throw new Error(`The request cannot be read. ${problem}`);
+      const diagnosis = await diagnoseWebhook({ request, secrets, receivedAt: options.at ?? new Date() });
+      print(shell, options, diagnosis, (result) => describe(result, secrets.length));
+      if (!diagnosis.isAccepted) throw new Error(`A receiver rejects the request: ${diagnosis.rejection}.`);
+    });
+}
+
+/** White space counts: it can be the cause. Only the line breaks between the secrets of a file do not. */
+async function readSecrets(shell: Shell, path: string | undefined): Promise<string[]> {
+  const text =
+    path === undefined
+      ? readOperatorConfig(shell.env).WEBHOOK_SECRET
+      : (await readInput(shell, path, secretsMaxBytes)).toString('utf8');
+  const secrets = (text ?? '').split(/\r?\n/).filter((line) => line.trim() !== '');
+  if (secrets.length === 0) {
+    throw new Error('There is no secret. Set WEBHOOK_SECRET or WEBHOOK_SECRET_FILE, or pass --secret-file <file>.');
+  }
+  if (secrets.length > secretsMax)
+    throw new Error(`There are ${secrets.length} secrets; at most ${secretsMax} are allowed.`);
+  return secrets;
+}
+
+function describe({ isAccepted, rejection, matchingSecrets, findings }: Diagnosis, secrets: number): string {
+  const which = secrets === 1 ? 'the secret' : `secret ${matchingSecrets.join(' and ')} of ${secrets}`;
+  const summary = isAccepted
+    ? `Accepted: the request was signed with ${which}.`
+    : matchingSecrets.length > 0
+      ? `Rejected with ${rejection}. The signature was made with ${which}; what follows is wrong.`
+      : `Rejected with ${rejection}.`;
+  return [summary, ...findings.map(describeFinding)].join('\n\n');
+}
+
+function describeFinding({ code, isProven, problem, remedy }: Finding): string {
+  return `${code}${isProven ? '' : ' (probably)'}\n  ${problem}\n  ${remedy}`;
+}

@@ -1,0 +1,3 @@
+export { type CapturedRequest, type CaptureResult, readCapturedRequest } from './captured-request.ts';
+export { type Diagnosis, diagnoseWebhook, type DiagnosisInput } from './diagnose-webhook.ts';
+export type { Finding, FindingCode } from './findings.ts';
