@@ -12,6 +12,8 @@ const schema = appConfig({ adminPort: 4003 }).safeExtend({
   WORKER_LEASE_MS: wholeNumberVariable({ min: 500, max: 60_000 }).default(15_000),
   /** How long events can be delivered. */
   WEBHOOK_RETENTION_DAYS: wholeNumberVariable({ min: 1, max: 365 }).default(30),
+  /** How long the details of attempts are kept. 0: none are. */
+  WEBHOOK_EXCHANGE_RETENTION_DAYS: wholeNumberVariable({ min: 0, max: 365 }).default(7),
   /** For fault tests: the failpoint at which the process kills itself. */
   DEEDWIRE_FAILPOINT: z.string().optional(),
 });

@@ -6,6 +6,7 @@ export interface WorkerMetrics {
   attempts: Counter<'verdict'>;
   attemptDuration: Histogram;
   deliveryLag: Histogram;
+  exchangesLost: Counter;
   alarms: Counter<'alarm'>;
 }
 
@@ -69,6 +70,11 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
       name: 'deedwire_webhook_delivery_lag_seconds',
       help: 'Time from an event to the start of its first attempt.',
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3_600],
+      registers,
+    }),
+    exchangesLost: new Counter({
+      name: 'deedwire_webhook_exchanges_lost_total',
+      help: 'Attempts whose details were to be kept, but were not stored.',
       registers,
     }),
     alarms: new Counter({

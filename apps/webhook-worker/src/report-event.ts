@@ -43,6 +43,8 @@ export function createReporter({ logger, metrics, gidNamespace, now }: ReporterO
   return (event) => {
     if (event.kind === 'attempt') return attempt(event);
     if (event.kind === 'settled') return;
+    if (event.kind === 'exchanges-dropped') return metrics.exchangesLost.inc(event.count);
+    if (event.kind === 'exchanges-not-stored') metrics.exchangesLost.inc(event.count);
     if (event.kind === 'fanned-out') {
       metrics.entriesFannedOut.inc(event.entries);
       metrics.deliveriesCreated.inc(event.deliveries);
@@ -51,7 +53,10 @@ export function createReporter({ logger, metrics, gidNamespace, now }: ReporterO
     report(event);
   };
 
-  function report({ kind, ...fields }: Exclude<EngineEvent, EventOf<'attempt' | 'settled' | 'fanned-out'>>): void {
+  function report({
+    kind,
+    ...fields
+  }: Exclude<EngineEvent, EventOf<'attempt' | 'settled' | 'fanned-out' | 'exchanges-dropped'>>): void {
     const details = loggable(fields);
     if (!('alarm' in fields)) {
       // The engine retries after an error without an alarm, so it is only a warning.

@@ -23,7 +23,7 @@ export function createSend(
     return created;
   }
 
-  return (target, delivery, attempt) =>
+  return (target, delivery, attempt, details) =>
     (prepared.get(target) ?? prepare(target)).deliver({
       webhookId: formatGid(gidNamespace, 'WebhookDelivery', delivery.deliveryId),
       body: delivery.body,
@@ -34,5 +34,6 @@ export function createSend(
         'X-Service-Webhook-Sequence': delivery.sequence,
         ...deprecationHeaders(delivery.eventType, delivery.eventVersion),
       },
+      details,
     });
 }

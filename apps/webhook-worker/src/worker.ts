@@ -90,6 +90,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
     leaseMs: config.WORKER_LEASE_MS,
     pollMs: config.POLL_INTERVAL_MS,
     retentionDays: config.WEBHOOK_RETENTION_DAYS,
+    exchangeRetentionDays: config.WEBHOOK_EXCHANGE_RETENTION_DAYS,
     onEvent: createReporter({ logger, metrics, gidNamespace, now: clock.now }),
   });
   const watches = [

@@ -36,6 +36,7 @@ const allMigrations = [
   '0018-what-owners-see',
   '0019-secret-rotation-and-owner-pauses',
   '0020-webhook-replays',
+  '0021-webhook-exchanges',
 ];
 
 let database: TestDatabase;

@@ -67,6 +67,7 @@ describe('the catalog', () => {
       'merge_audit_claim',
       'sequence_states',
       'webhook_create_partitions',
+      'webhook_drop_exchange_partition',
       'webhook_drop_partition',
       'webhook_end_rotations',
       'webhook_has_worker',
@@ -87,6 +88,7 @@ describe('the catalog', () => {
       'maintain_audit_log: operator webhook_worker',
       'sequence_states: operator webhook_worker',
       'webhook_create_partitions: webhook_worker',
+      'webhook_drop_exchange_partition: webhook_worker',
       'webhook_drop_partition: webhook_worker',
       'webhook_end_rotations: webhook_worker',
       'webhook_has_worker: lender_api operator partner_api',
@@ -170,6 +172,10 @@ describe('a login of an app cannot become the owner', () => {
     await expect(worker.run('select webhook_drop_partition(0)')).rejects.toThrow(
       'The webhook history is kept for at least 1 day, not 0.',
     );
+    await expect(worker.run('select webhook_drop_exchange_partition(0)')).rejects.toThrow(
+      'The details of attempts are kept for at least 1 day, not 0.',
+    );
+    expect(await worker.run('select webhook_drop_exchange_partition(1) as name')).toEqual([{ name: null }]);
     await worker.run('begin');
     try {
       await worker.run('update webhook_retention set expired_before = 9000000000000000000');

@@ -16,6 +16,7 @@ const interfaceOfRole: Partial<Record<DatabaseRole, InterfaceName>> = { lender_a
 const withoutForeignKey = [
   'webhook_attempt',
   'webhook_delivery',
+  'webhook_exchange',
   'webhook_failed_delivery',
   'webhook_payload',
   'webhook_pending_delivery',

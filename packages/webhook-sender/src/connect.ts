@@ -1,6 +1,7 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { AttemptError, errorCode } from './attempt-error.ts';
+import type { ConnectSteps } from './connect-steps.ts';
 import { hostAddress } from './host-address.ts';
 
 // The time after which the next address is tried. Node's default of 250 ms is too short for distant receivers.
@@ -13,7 +14,12 @@ const addressAttemptMs = 1000;
  *
  * @throws {AttemptError} when the connection fails: `CONNECTION_FAILED`, `TLS_FAILED` or `TIMEOUT`.
  */
-export async function connect(url: URL, addresses: readonly string[], signal: AbortSignal): Promise<Socket> {
+export async function connect(
+  url: URL,
+  addresses: readonly string[],
+  signal: AbortSignal,
+  steps: ConnectSteps,
+): Promise<Socket> {
   const secure = url.protocol === 'https:';
   const tcp = tcpOptions(url, addresses, secure ? 443 : 80);
   const socket = secure
@@ -28,9 +34,14 @@ export async function connect(url: URL, addresses: readonly string[], signal: Ab
     : connectTcp(tcp);
 
   let step: 'tcp' | 'tls' = 'tcp';
+  socket.on('connectionAttempt', (address: string) => {
+    steps.address = address;
+  });
   socket.once('connect', () => {
     step = 'tls';
+    steps.connected();
   });
+  if (secure) socket.once('secureConnect', () => steps.secured());
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onAbort = () => reject(signal.reason);
   // The listener is never removed: an error after the deadline would otherwise be an uncaught exception.

@@ -6,6 +6,8 @@ export interface Connection {
   readonly client: Client;
   readonly socket: Socket;
   readonly origin: string;
+  /** Null if it was closed already. */
+  readonly remoteAddress: string | null;
   /** `performance.now()` when its address was vetted. */
   readonly vettedAtMs: number;
   /** True after its first release. */
@@ -114,7 +116,15 @@ export function openConnection(url: URL, socket: Socket, vettedAtMs: number): Co
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const connection = { client, socket, origin: url.origin, vettedAtMs, wasReleased: false, readMax: Infinity };
+  const connection = {
+    client,
+    socket,
+    origin: url.origin,
+    remoteAddress: socket.remoteAddress ?? null,
+    vettedAtMs,
+    wasReleased: false,
+    readMax: Infinity,
+  };
   // The parser of undici bounds headers, but neither reason phrases nor chunk extensions.
   socket.on('readable', () => {
     if (socket.bytesRead > connection.readMax) socket.destroy(new ResponseSizeError('The response has no end'));

@@ -1,6 +1,7 @@
 import { type Dispatcher, errors } from 'undici';
 import { AttemptError } from './attempt-error.ts';
 import { type Connection, ResponseSizeError } from './connection-pool.ts';
+import { type DetailsPolicy, keptBodyBytes } from './details-policy.ts';
 
 export interface PostRequest {
   /** Path and query. */
@@ -22,7 +23,6 @@ export interface ReceivedResponse {
 
 type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
 
-const maxKeptBytes = 16 * 1024;
 const maxReadBytes = 64 * 1024;
 /** Interim responses (1xx) cost time for as long as they arrive. Servers send a few, for example 103 Early Hints. */
 const maxInterimResponses = 16;
@@ -38,20 +38,29 @@ class InterimResponsesError extends Error {}
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly connection: Connection;
   readonly #onEnd: (exchange: Exchange) => void;
-  readonly #kept: Buffer[] | null;
+  readonly #policy: DetailsPolicy | null;
   #headers: HeaderRecord = {};
-  #bodyBytes = 0;
+  /** Null if the body is not kept. */
+  #kept: Buffer[] | null = null;
+  #keptBytes = 0;
   #interimResponses = 0;
+  #sentAtMs = 0;
   #ended = false;
+  /** How many bytes of the body were read. */
+  bodyBytes = 0;
+  /** Whether the policy wants the details of the response. */
+  isKept = false;
+  /** From the request to the headers of the response. Null until these are complete. */
+  firstByteMs: number | null = null;
   /** Null until the response headers are complete. */
   status: number | null = null;
   /** Set when no complete response was received: `CONNECTION_FAILED`, `PROTOCOL_ERROR` or `TIMEOUT`. */
   error: AttemptError | null = null;
 
-  /** Calls `onEnd` once. `keepsBody` is false if only the status and the headers of the response are of interest. */
-  constructor(connection: Connection, keepsBody: boolean, onEnd: (exchange: Exchange) => void) {
+  /** Calls `onEnd` once. `policy` is null if only the status and the headers of the response are of interest. */
+  constructor(connection: Connection, policy: DetailsPolicy | null, onEnd: (exchange: Exchange) => void) {
     this.connection = connection;
-    this.#kept = keepsBody ? [] : null;
+    this.#policy = policy;
     this.#onEnd = onEnd;
   }
 
@@ -59,12 +68,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
   response(): ReceivedResponse {
     const headers = new Map<string, string>();
     for (const [name, value = ''] of Object.entries(this.#headers)) headers.set(name, joined(value));
-    return {
-      status: this.status ?? 0,
-      headers,
-      body: Buffer.concat(this.#kept ?? []).subarray(0, maxKeptBytes),
-      bodyBytes: this.#bodyBytes,
-    };
+    return { status: this.status ?? 0, headers, body: this.keptBody() ?? Buffer.alloc(0), bodyBytes: this.bodyBytes };
+  }
+
+  /** At most the first 16 kB of the body. Null if it is not kept. */
+  keptBody(): Buffer | null {
+    return this.#kept && Buffer.concat(this.#kept);
+  }
+
+  /** The headers of the response: lower-case names, and each value of a repeated one. */
+  *headerValues(): Generator<readonly [string, string]> {
+    for (const [name, value = ''] of Object.entries(this.#headers)) {
+      if (typeof value === 'string') yield [name, value];
+      else for (const each of value) yield [name, each];
+    }
   }
 
   /** Returns the value of a response header, or null. */
@@ -73,8 +90,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return value === undefined ? null : joined(value);
   }
 
-  start({ path, headers, body }: PostRequest): void {
+  /** @param nowMs by `performance.now()` */
+  start({ path, headers, body }: PostRequest, nowMs: number): void {
     const { client, socket } = this.connection;
+    this.#sentAtMs = nowMs;
     this.connection.readMax = socket.bytesRead + maxResponseBytes;
     client.dispatch({ method: 'POST', path, headers, body }, this);
   }
@@ -92,22 +111,31 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return this.#interimResponse(controller);
     this.status = status;
     this.#headers = headers;
+    const nowMs = performance.now();
+    this.firstByteMs = nowMs - this.#sentAtMs;
+    const policy = this.#policy;
+    if (policy === null || this.#ended || !policy.keeps(status, nowMs)) return;
+    this.isKept = true;
+    if (policy.takeBytes(keptBodyBytes, nowMs)) this.#kept = [];
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // Copied, because the parser reuses its memory for the next chunk.
-    if (this.#bodyBytes < maxKeptBytes) this.#kept?.push(Buffer.from(chunk));
-    this.#bodyBytes += chunk.length;
-    if (this.#bodyBytes < maxReadBytes) return;
+    if (this.#kept !== null && this.#keptBytes < keptBodyBytes) {
+      // Copied, because the parser reuses its memory for the next chunk.
+      const kept = Buffer.from(chunk.subarray(0, keptBodyBytes - this.#keptBytes));
+      this.#kept.push(kept);
+      this.#keptBytes += kept.length;
+    }
+    this.bodyBytes += chunk.length;
+    if (this.bodyBytes < maxReadBytes) return;
     this.onResponseEnd();
     controller.abort(new Error('The size limit of the body is reached'));
   }
 
   onResponseEnd(): void {
     if (this.#ended) return;
-    this.#ended = true;
     // In a later tick, because undici then has read the rest of the chunk. It closes the connection if data follows.
-    process.nextTick(this.#onEnd, this);
+    this.#end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -125,9 +153,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #fail(cause: Error | null, timedOut: boolean): void {
     if (this.#ended) return;
-    this.#ended = true;
     this.connection.socket.destroy();
     this.error = exchangeError(this.connection.origin, this.status, cause, timedOut);
+    this.#end();
+  }
+
+  #end(): void {
+    this.#ended = true;
+    if (this.#kept !== null) this.#policy?.returnBytes(keptBodyBytes - this.#keptBytes);
     process.nextTick(this.#onEnd, this);
   }
 }

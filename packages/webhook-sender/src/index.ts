@@ -2,6 +2,8 @@ export { type AttemptErrorClass, attemptErrorClasses, type HostProblem } from '.
 export type { CallbackPolicy } from './callback-policy.ts';
 export type { DeniedRanges } from './callback-rules.ts';
 export type { CallbackUrlCheck } from './callback-url.ts';
+export type { DetailsPolicy } from './details-policy.ts';
+export type { ExchangeDetails } from './exchange-details.ts';
 export type { HandshakeErrorCode, HandshakeResult } from './handshake-result.ts';
 export type { Resolve } from './resolve.ts';
 export {

@@ -6,6 +6,8 @@ import type { DeniedRanges } from './callback-rules.ts';
 import { type CallbackUrlCheck, checkCallbackUrl } from './callback-url.ts';
 import { createConnectionPool } from './connection-pool.ts';
 import { createDeadlines } from './deadlines.ts';
+import type { DetailsPolicy } from './details-policy.ts';
+import { detailsOf, type ExchangeDetails } from './exchange-details.ts';
 import { classifyFailure, classifyResponse, type HandshakeResult } from './handshake-result.ts';
 import { headerList } from './request-headers.ts';
 import { type Resolve, resolverFor } from './resolve.ts';
@@ -49,6 +51,8 @@ export interface Delivery {
    * override the headers that the sender sets.
    */
   headers: Readonly<Record<string, string>>;
+  /** Which details of the attempt to report. None by default. */
+  details?: DetailsPolicy | undefined;
 }
 
 export interface AttemptResult {
@@ -62,6 +66,8 @@ export interface AttemptResult {
   retryAfter: string | null;
   /** For the log of the operator. Omitted unless the host name could not be called. */
   hostProblem?: HostProblem;
+  /** What was sent and received. Omitted if the policy of the delivery does not want it. */
+  exchange?: ExchangeDetails;
 }
 
 /** A callback URL with its secrets, checked once for many attempts. */
@@ -81,7 +87,9 @@ export interface WebhookSender {
   readonly close: () => Promise<void>;
 }
 
-type Post = (delivery: Delivery, keepsBody: boolean, startMs: number, onEnd: OnAttemptEnd) => void;
+type Post = (delivery: Delivery, startMs: number, onEnd: OnAttemptEnd) => void;
+
+const wholeResponse: DetailsPolicy = { keeps: () => true, takeBytes: () => true, returnBytes() {} };
 
 /** The environment disables certificate verification, which the `public` policy does not allow. */
 export class TlsVerificationOffError extends Error {
@@ -119,11 +127,11 @@ export function createWebhookSender({
     const { origin } = parsed;
     const path = parsed.pathname + parsed.search;
     const list = headerList(headers, userAgent);
-    return (delivery, keepsBody, startMs, onEnd) => {
-      const { webhookId, body } = delivery;
+    return (delivery, startMs, onEnd) => {
+      const { webhookId, body, details = null } = delivery;
       const timestamp = Math.floor(now().getTime() / 1000);
       const signature = signWebhook({ id: webhookId, timestamp, body, secret, nextSecret });
-      const request = { url: parsed, origin, path, headers: list(delivery.headers, signature), body, keepsBody };
+      const request = { url: parsed, origin, path, headers: list(delivery.headers, signature), body, policy: details };
       startAttempt(dependencies, request, startMs, onEnd);
     };
   }
@@ -138,26 +146,27 @@ export function createWebhookSender({
         throw error;
       };
     }
-    return (delivery, keepsBody, startMs, onEnd) => {
+    return (delivery, startMs, onEnd) => {
       inFlight += 1;
-      const end: OnAttemptEnd = (response, error) => {
-        onEnd(response, error);
+      const end: OnAttemptEnd = (response, error, attempt) => {
+        onEnd(response, error, attempt);
         inFlight -= 1;
         if (inFlight === 0) for (const closed of closing.splice(0)) closed();
       };
       try {
-        post(delivery, keepsBody, startMs, end);
+        post(delivery, startMs, end);
       } catch (error) {
-        end(null, asAttemptError(error));
+        end(null, asAttemptError(error), null);
       }
     };
   }
 
-  function deliver(post: Post, delivery: Delivery): Promise<AttemptResult> {
+  function deliver(url: string, post: Post, delivery: Delivery): Promise<AttemptResult> {
     return new Promise((settle) => {
       const startedAt = now();
       const startMs = performance.now();
-      post(delivery, false, startMs, (response, error) =>
+      post(delivery, startMs, (response, error, attempt) => {
+        const isReported = delivery.details !== undefined && (response === null || response.isKept);
         settle({
           startedAt,
           durationMs: Math.round(performance.now() - startMs),
@@ -165,8 +174,9 @@ export function createWebhookSender({
           error: error?.code ?? null,
           retryAfter: response === null ? null : response.header('retry-after'),
           ...(error?.hostProblem && { hostProblem: error.hostProblem }),
-        }),
-      );
+          ...(isReported && { exchange: detailsOf(url, attempt) }),
+        });
+      });
     });
   }
 
@@ -178,9 +188,10 @@ export function createWebhookSender({
       webhookId: `handshake_${randomBytes(16).toString('hex')}`,
       body: Buffer.from(JSON.stringify({ verification_token: token })),
       headers: {},
+      details: wholeResponse,
     };
     return new Promise((settle) => {
-      poster({ url: checked.href, secret, nextSecret })(delivery, true, performance.now(), (response, error) =>
+      poster({ url: checked.href, secret, nextSecret })(delivery, performance.now(), (response, error) =>
         settle(
           response === null
             ? classifyFailure(asAttemptError(error), timeoutMs)
@@ -194,7 +205,7 @@ export function createWebhookSender({
     check: (url) => checkCallbackUrl(url, rules),
     target(target) {
       const post = poster(target);
-      return { deliver: (delivery) => deliver(post, delivery) };
+      return { deliver: (delivery) => deliver(target.url, post, delivery) };
     },
     verify,
     close() {

@@ -1,8 +1,10 @@
 import { AttemptError } from './attempt-error.ts';
 import type { CallbackRules } from './callback-rules.ts';
+import { ConnectSteps } from './connect-steps.ts';
 import { connect } from './connect.ts';
 import { type Connection, type ConnectionPool, openConnection } from './connection-pool.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
+import type { DetailsPolicy } from './details-policy.ts';
 import { Exchange, type PostRequest } from './exchange.ts';
 import type { Resolve } from './resolve.ts';
 import { vettedAddresses } from './vetted-addresses.ts';
@@ -18,11 +20,12 @@ export interface AttemptRequest extends PostRequest {
   /** A checked callback URL, whose path is `path`. */
   readonly url: URL;
   readonly origin: string;
-  readonly keepsBody: boolean;
+  /** Null if only the status and the headers of the response are of interest. */
+  readonly policy: DetailsPolicy | null;
 }
 
-/** Exactly one of `response` and `error` is null. */
-export type OnAttemptEnd = (response: Exchange | null, error: AttemptError | null) => void;
+/** Exactly one of `response` and `error` is null. `attempt` is null if no request could be built. */
+export type OnAttemptEnd = (response: Exchange | null, error: AttemptError | null, attempt: Attempt | null) => void;
 
 /** Starts an attempt. Calls `onEnd` once, later. `startMs` is the start of the deadline in `performance.now()`. */
 export function startAttempt(
@@ -39,36 +42,39 @@ export function startAttempt(
  * request is sent once, whatever happens to the connection: each recorded attempt is at most one request to the receiver.
  * Uses callbacks and creates no promise on an idle connection, the usual case.
  */
-class Attempt {
+export class Attempt {
   readonly #dependencies: AttemptDependencies;
-  readonly #request: AttemptRequest;
+  readonly request: AttemptRequest;
   readonly #onEnd: OnAttemptEnd;
   #deadline: Deadline | null = null;
-  #exchange: Exchange | null = null;
+  /** Null until there is a connection. */
+  exchange: Exchange | null = null;
+  /** Null on a connection that was open. */
+  steps: ConnectSteps | null = null;
   /** Set while a connection is opened. */
   #connecting: AbortController | null = null;
 
   constructor(dependencies: AttemptDependencies, request: AttemptRequest, onEnd: OnAttemptEnd) {
     this.#dependencies = dependencies;
-    this.#request = request;
+    this.request = request;
     this.#onEnd = onEnd;
   }
 
   start(startMs: number): void {
     const { deadlines, pool } = this.#dependencies;
     this.#deadline = deadlines.start(startMs, () => this.#expire());
-    const idle = pool.take(this.#request.origin);
+    const idle = pool.take(this.request.origin);
     if (idle === null) void this.#sendOnNewConnection();
-    else this.#send(idle);
+    else this.#send(idle, startMs);
   }
 
-  #send(connection: Connection): void {
-    this.#exchange = new Exchange(connection, this.#request.keepsBody, (exchange) => this.#onExchangeEnd(exchange));
-    this.#exchange.start(this.#request);
+  #send(connection: Connection, nowMs: number): void {
+    this.exchange = new Exchange(connection, this.request.policy, (exchange) => this.#onExchangeEnd(exchange));
+    this.exchange.start(this.request, nowMs);
   }
 
   async #sendOnNewConnection(): Promise<void> {
-    const { url } = this.#request;
+    const { url } = this.request;
     const { rules, resolve } = this.#dependencies;
     this.#connecting = new AbortController();
     const { signal } = this.#connecting;
@@ -76,12 +82,13 @@ class Attempt {
     try {
       const vettedAtMs = performance.now();
       const addresses = await vettedAddresses(url, rules, resolve, signal);
-      connection = openConnection(url, await connect(url, addresses, signal), vettedAtMs);
+      this.steps = new ConnectSteps(url, vettedAtMs);
+      connection = openConnection(url, await connect(url, addresses, signal, this.steps), vettedAtMs);
     } catch (error) {
       this.#end(null, asAttemptError(error));
       return;
     }
-    this.#send(connection);
+    this.#send(connection, performance.now());
   }
 
   #onExchangeEnd(exchange: Exchange): void {
@@ -90,13 +97,13 @@ class Attempt {
   }
 
   #expire(): void {
-    if (this.#exchange === null) this.#connecting?.abort();
-    else this.#exchange.timeOut();
+    if (this.exchange === null) this.#connecting?.abort();
+    else this.exchange.timeOut();
   }
 
   #end(response: Exchange | null, error: AttemptError | null): void {
     this.#deadline?.cancel();
-    this.#onEnd(response, error);
+    this.#onEnd(response, error, this);
   }
 }
 

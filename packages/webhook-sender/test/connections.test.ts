@@ -148,7 +148,7 @@ it('fails a request on a closed connection without opening another', async () =>
   const exchange = () =>
     new Promise((resolve, reject) => {
       const onEnd = ({ error, status }: Exchange) => (error === null ? resolve({ status }) : reject(error));
-      new Exchange(connection, false, onEnd).start({ path: '/', headers: [], body: Buffer.from('{}') });
+      new Exchange(connection, null, onEnd).start({ path: '/', headers: [], body: Buffer.from('{}') }, 0);
     });
   expect(await exchange()).toMatchObject({ status: 200 });
   socket.destroy();

@@ -49,9 +49,11 @@ describe('with a trusted certificate', () => {
     const { port } = await tlsReceiver({ ALPNProtocols: ['h2', 'http/1.1'] }, (socket) => {
       seen.push([socket.servername, socket.alpnProtocol, socket.getProtocol()]);
     });
-    expect(await localSender().deliver(delivery(`https://receiver.test:${port}/`))).toMatchObject({
+    const details = { keeps: () => true, takeBytes: () => true, returnBytes() {} };
+    expect(await localSender().deliver({ ...delivery(`https://receiver.test:${port}/`), details })).toMatchObject({
       responseStatus: 200,
       error: null,
+      exchange: { dnsMs: expect.any(Number), connectMs: expect.any(Number), tlsMs: expect.any(Number) },
     });
     expect(seen).toEqual([['receiver.test', 'http/1.1', 'TLSv1.3']]);
   });

@@ -1,12 +1,15 @@
 import { describeDatabaseProblems, type Store } from '@deedwire/store';
+import type { AttemptResult, DetailsPolicy } from '@deedwire/webhook-sender';
 import { applySubscriptionChange } from './apply-subscription-change.ts';
-import type { Send } from './dispatch/attempts.ts';
 import { Dispatcher, type DispatcherStats } from './dispatch/dispatcher.ts';
+import type { SendableTarget } from './dispatch/lane-target.ts';
 import { createDispatchStorage, type DispatchStorageOptions } from './dispatch/store-dispatch.ts';
 import type { EngineEvent } from './events.ts';
+import { Exchanges } from './exchanges/exchanges.ts';
 import { FanOut } from './fan-out/fan-out.ts';
 import type { Renderer } from './fan-out/renderer.ts';
 import type { Clock } from './kernel/clock.ts';
+import type { PendingDelivery } from './kernel/pending-delivery.ts';
 import { openShards } from './open-shards.ts';
 import { createRetention } from './retention/retention.ts';
 import { createSequenceCheck } from './sequence-problems.ts';
@@ -23,6 +26,19 @@ const retiredBatchSize = 100;
 
 /** The longest delay that `setTimeout` accepts. */
 const neverMs = 2 ** 31 - 1;
+
+/**
+ * Makes one attempt, as `Send` of dispatch.
+ *
+ * @param attempt the number of the attempt, from 1
+ * @param details which details of the attempt to report. Undefined for none
+ */
+export type Send = (
+  target: SendableTarget,
+  delivery: PendingDelivery,
+  attempt: number,
+  details: DetailsPolicy | undefined,
+) => Promise<AttemptResult>;
 
 export interface WebhookEngineOptions {
   /** Used for everything except fan-out and lease renewal. */
@@ -49,7 +65,10 @@ export interface WebhookEngineOptions {
   leaseMs?: number | undefined;
   /** How often to poll for work whose notification was lost. 0 disables polling. */
   pollMs: number;
+  /** How long payloads are kept. Deliveries and attempts are kept 7 days longer. */
   retentionDays: number;
+  /** How long the details of attempts are kept. 0: none are, and those that exist are kept for a day. */
+  exchangeRetentionDays: number;
   onEvent: (event: EngineEvent) => void;
 }
 
@@ -87,6 +106,8 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
   const workerId = () => workers.id;
   let isStalled = false;
 
+  const exchanges = options.exchangeRetentionDays === 0 ? null : new Exchanges({ store, clock, onEvent });
+
   const dispatcher: Dispatcher = new Dispatcher({
     storage: createDispatchStorage({
       store,
@@ -95,17 +116,25 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       onEvent,
       onFencedOut: () => workers.fencedOut(),
     }),
-    send: options.send,
+    send: (target, delivery, attempt) =>
+      options.send(target, delivery, attempt, exchanges?.policyOf(delivery.subscriptionId, attempt)),
     clock,
     random,
     leaseMs,
     slots: options.slots,
     onEvent(event) {
-      if (event.kind === 'settling-stalled') isStalled = true;
+      if (event.kind === 'attempt') addExchange(event);
+      else if (event.kind === 'settling-stalled') isStalled = true;
       else if (event.kind === 'settling-resumed') isStalled = false;
       onEvent(event);
     },
   });
+
+  function addExchange({ delivery, number, result }: Extract<EngineEvent, { kind: 'attempt' }>): void {
+    const { startedAt, exchange: details } = result;
+    const { deliveryId, subscriptionId } = delivery;
+    if (details !== undefined) exchanges?.add({ deliveryId, subscriptionId, number, startedAt, details });
+  }
 
   const backlogs = new BacklogRemover({ store, clock, workerId, onFenced: () => workers.fencedOut(), onEvent });
 
@@ -168,7 +197,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
   const retention = createRetention({
     store,
     directUrl: options.directUrl,
-    retentionDays: options.retentionDays,
+    retentionDays: { history: options.retentionDays, exchanges: Math.max(1, options.exchangeRetentionDays) },
     clock,
     onEvent,
   });
@@ -193,6 +222,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       await fanOut.stop();
       await backlogs.stop();
       await dispatcher.drain();
+      await exchanges?.stop();
       await workers.stop();
     },
     async pauseRetired() {

@@ -1,5 +1,6 @@
 import type { DispatchEvent } from './dispatch/events.ts';
 import type { DispatchStorageEvent } from './dispatch/store-dispatch.ts';
+import type { ExchangesEvent } from './exchanges/events.ts';
 import type { FanOutEvent } from './fan-out/events.ts';
 import type { SubscriptionId } from './kernel/ids.ts';
 import type { Shard } from './kernel/shard.ts';
@@ -16,6 +17,7 @@ export type EngineEvent =
   | WorkersEvent
   | RetentionEvent
   | BacklogEvent
+  | ExchangesEvent
   | SequenceBehindEvent
   /** Subscriptions were paused because they pin a retired version. */
   | { readonly kind: 'retired-paused'; readonly subscriptions: readonly SubscriptionId[] }

@@ -1,8 +1,7 @@
-export { type Send } from './dispatch/attempts.ts';
 export { type Clock } from './kernel/clock.ts';
 export { type SendableTarget } from './dispatch/lane-target.ts';
 export { type PendingDelivery } from './kernel/pending-delivery.ts';
-export { createWebhookEngine, type WebhookEngine, type WebhookEngineOptions } from './engine.ts';
+export { createWebhookEngine, type Send, type WebhookEngine, type WebhookEngineOptions } from './engine.ts';
 export { type EngineEvent } from './events.ts';
 export { armFailpoint } from './kernel/failpoint.ts';
 export { RenderError, type Renderer, type StoredEvent } from './fan-out/renderer.ts';

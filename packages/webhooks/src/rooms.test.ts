@@ -13,6 +13,7 @@ const allowed: Record<string, readonly string[]> = {
   'fan-out': ['kernel', 'fence', 'subscriptions'],
   workers: ['kernel', 'fence'],
   retention: ['kernel'],
+  exchanges: ['kernel'],
 };
 
 function importsOf(folder: string): { file: string; target: string }[] {

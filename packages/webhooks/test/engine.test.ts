@@ -48,6 +48,7 @@ beforeAll(async () => {
     leaseMs: 3_600_000,
     pollMs: 0,
     retentionDays: 30,
+    exchangeRetentionDays: 7,
     onEvent(event) {
       if (event.kind === 'shards-acquired') acquired.resolve();
       if ('alarm' in event) alarms.push(event);

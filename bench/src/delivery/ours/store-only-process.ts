@@ -31,6 +31,7 @@ const engine = createWebhookEngine({
   slots: 2000,
   pollMs: 500,
   retentionDays: 30,
+  exchangeRetentionDays: 7,
   onEvent(event) {
     if ('alarm' in event && event.alarm) throw new Error(`The engine reports ${event.kind}.`);
   },

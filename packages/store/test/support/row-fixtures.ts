@@ -199,6 +199,15 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
        values (${account}, $1, ${subscription}, true, 50, 0, 1, 0)`,
     ),
   ],
+  [
+    'webhook_exchange',
+    child(
+      both,
+      `insert into webhook_exchange
+         (delivery_id, number, started_at, subscription_id, interface, callback_url, request_headers, response_headers, body_bytes)
+       values (${delivery}, 1, now(), ${subscription}, $1, 'https://a.test/', '{}', '{}', 0)`,
+    ),
+  ],
   ['webhook_retention', { rowsOf: ['lender'], insert: null, isChild: false }],
   [
     'webhook_worker',

@@ -2,7 +2,7 @@ import { idAt } from '@deedwire/domain';
 import { LockTimeoutError, type Store } from '@deedwire/store';
 import { type Day, startOf } from './days.ts';
 import type { OnRetentionEvent } from './events.ts';
-import { isDue, parsePartition, type RetentionBounds, retentionBounds } from './partitions.ts';
+import { isDue, parsePartition, type RetentionBounds, retentionBounds, type RetentionDays } from './partitions.ts';
 import {
   advanceExpiredBefore,
   deleteExpiredQueueEntries,
@@ -11,12 +11,12 @@ import {
   type PendingKey,
   type QueueKey,
 } from './sql/expired-rows.ts';
-import { dropDuePartition, selectDuePartitions } from './sql/partitions.ts';
+import { dropDueExchangePartition, dropDuePartition, selectDuePartitions } from './sql/partitions.ts';
 import { walk } from './walk.ts';
 
 export interface ExpireOptions {
   store: Store;
-  retentionDays: number;
+  retentionDays: RetentionDays;
   /** Resolves with true after `ms`, or with false as soon as this process stops. */
   wait: (ms: number) => Promise<boolean>;
   onEvent: OnRetentionEvent;
@@ -64,18 +64,25 @@ export async function expire(options: ExpireOptions, now: Date): Promise<void> {
   const due = await selectDuePartitions(store, retentionDays);
   if (due.length > 0) {
     if (!(await wait(quietMs))) return;
-    reportOverdue(due, retentionBounds(now, retentionDays + overdueDays), onEvent);
-    if (!(await dropAll(options))) return;
+    const { history, exchanges } = retentionDays;
+    const late = { history: history + overdueDays, exchanges: exchanges + overdueDays };
+    reportOverdue(due, retentionBounds(now, late), onEvent);
+    if (!(await dropAll(options, () => dropDuePartition(store, history)))) return;
+    if (!(await dropAll(options, () => dropDueExchangePartition(store, exchanges)))) return;
   }
   const droppedBefore = idAt<'WebhookDelivery'>(firstTimeOf(bounds.deliveries));
   await walk<PendingKey>((after) => deleteOldFailures(store, droppedBefore, after));
 }
 
-/** Returns false if this process stops meanwhile. Throws if transactions use a table during all tries; the next run continues. */
-async function dropAll({ store, retentionDays, wait, onEvent }: ExpireOptions): Promise<boolean> {
+/**
+ * Returns false if this process stops meanwhile. Throws if transactions use a table during all tries; the next run continues.
+ *
+ * @param dropNext drops a partition and returns its name, or null if none is due
+ */
+async function dropAll({ wait, onEvent }: ExpireOptions, dropNext: () => Promise<string | null>): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const name = await dropDuePartition(store, retentionDays);
+      const name = await dropNext();
       if (name === null) return true;
       onEvent({ kind: 'partition-dropped', name });
       tries = 0;

@@ -2,16 +2,20 @@ import type { Store } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
 import { dayOf } from './days.ts';
 import type { OnRetentionEvent } from './events.ts';
-import { daysAhead } from './partitions.ts';
+import { daysAhead, type PartitionedTable } from './partitions.ts';
 import { createPartitions, selectPartitions } from './sql/partitions.ts';
 
 const wantedDaysAhead = 60;
 const alarmDaysAhead = 14;
 
-/** Returns for how many days after today the history has partitions. -1 if one is missing today. */
-export async function readDaysAhead(store: Store): Promise<number> {
+/**
+ * Returns for how many days after today the tables have partitions. -1 if one is missing today.
+ *
+ * @param tables defaults to all that are partitioned
+ */
+export async function readDaysAhead(store: Store, tables?: readonly PartitionedTable[]): Promise<number> {
   const [partitions, now] = [await selectPartitions(store), await selectTime(store)];
-  return daysAhead(partitions, dayOf(now));
+  return daysAhead(partitions, dayOf(now), tables);
 }
 
 /** Creates partitions for the next 60 days. One transaction per day, so that locks are held for a short time. */

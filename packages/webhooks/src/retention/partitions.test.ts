@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
 import { dayOf } from './days.ts';
-import { daysAhead, parsePartition, type Partition, partitionedTables, retentionBounds } from './partitions.ts';
+import {
+  daysAhead,
+  historyTables,
+  isDue,
+  parsePartition,
+  type Partition,
+  partitionedTables,
+  retentionBounds,
+} from './partitions.ts';
 
 const day = (text: string): number => dayOf(new Date(text));
 const everyTable = (date: string): Partition[] => partitionedTables.map((table) => ({ table, day: day(date) }));
@@ -24,10 +32,24 @@ test('counts the days ahead without gaps', () => {
   expect(daysAhead([...withGap, ...everyTable('2026-11-22').slice(1)], today)).toBe(1);
 });
 
+test('counts the days ahead of some tables', () => {
+  const withoutExchanges = everyTable('2026-11-20').filter(({ table }) => table !== 'webhook_exchange');
+  expect(daysAhead(withoutExchanges, day('2026-11-20'))).toBe(-1);
+  expect(daysAhead(withoutExchanges, day('2026-11-20'), historyTables)).toBe(0);
+});
+
 test('deliveries expire after the retention, and lose their bodies a day later and themselves 7 days later', () => {
-  expect(retentionBounds(new Date('2026-12-31T15:00:00Z'), 30)).toEqual({
+  expect(retentionBounds(new Date('2026-12-31T15:00:00Z'), { history: 30, exchanges: 7 })).toEqual({
     expired: day('2026-12-01'),
     bodies: day('2026-11-30'),
     deliveries: day('2026-11-24'),
+    exchanges: day('2026-12-24'),
   });
+});
+
+test('details of attempts have days of their own', () => {
+  const bounds = retentionBounds(new Date('2026-12-31T15:00:00Z'), { history: 30, exchanges: 7 });
+  expect(isDue({ table: 'webhook_exchange', day: day('2026-12-23') }, bounds)).toBe(true);
+  expect(isDue({ table: 'webhook_exchange', day: day('2026-12-24') }, bounds)).toBe(false);
+  expect(isDue({ table: 'webhook_attempt', day: day('2026-12-23') }, bounds)).toBe(false);
 });

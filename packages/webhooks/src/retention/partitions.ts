@@ -1,6 +1,8 @@
 import { type Day, dayOf } from './days.ts';
 
-export const partitionedTables = ['webhook_event', 'webhook_payload', 'webhook_delivery', 'webhook_attempt'] as const;
+/** Without partitions of these tables, no event can be stored or delivered. */
+export const historyTables = ['webhook_event', 'webhook_payload', 'webhook_delivery', 'webhook_attempt'] as const;
+export const partitionedTables = [...historyTables, 'webhook_exchange'] as const;
 export type PartitionedTable = (typeof partitionedTables)[number];
 
 /** The rows of one day. */
@@ -9,7 +11,7 @@ export interface Partition {
   readonly day: Day;
 }
 
-const namePattern = /^(webhook_(?:event|payload|delivery|attempt))_(\d{4})(\d{2})(\d{2})$/;
+const namePattern = /^(webhook_(?:event|payload|delivery|attempt|exchange))_(\d{4})(\d{2})(\d{2})$/;
 
 /** Returns null for the name of another table. */
 export function parsePartition(name: string): Partition | null {
@@ -19,15 +21,30 @@ export function parsePartition(name: string): Partition | null {
   return { table, day: dayOf(new Date(Date.UTC(Number(year), Number(month) - 1, Number(date)))) };
 }
 
-/** Returns for how many days after today every table has partitions, without a gap. -1 if one is missing today. */
-export function daysAhead(partitions: readonly Partition[], today: Day): number {
+/** Returns for how many days after today each of these tables has partitions, without a gap. -1 if one is missing today. */
+export function daysAhead(
+  partitions: readonly Partition[],
+  today: Day,
+  tables: readonly PartitionedTable[] = partitionedTables,
+): number {
   const existing = new Set(partitions.map(({ table, day }) => `${table} ${day}`));
   let ahead = -1;
-  while (partitionedTables.every((table) => existing.has(`${table} ${today + ahead + 1}`))) ahead += 1;
+  while (tables.every((table) => existing.has(`${table} ${today + ahead + 1}`))) ahead += 1;
   return ahead;
 }
 
-/** The database computes the same bounds when it drops partitions (`webhook_due_partitions`). */
+/** How long the rows of the history are kept. */
+export interface RetentionDays {
+  /** Of payloads. Deliveries and attempts are kept 7 days longer. */
+  readonly history: number;
+  /** Of the details of attempts. */
+  readonly exchanges: number;
+}
+
+/**
+ * The database computes the same bounds when it drops partitions (`webhook_due_partitions`,
+ * `webhook_due_exchange_partitions`).
+ */
 export interface RetentionBounds {
   /** Deliveries drawn before this day have expired. */
   readonly expired: Day;
@@ -38,16 +55,26 @@ export interface RetentionBounds {
   readonly bodies: Day;
   /** Deliveries and attempts before this day are dropped. */
   readonly deliveries: Day;
+  /** Details of attempts before this day are dropped. */
+  readonly exchanges: Day;
 }
 
 const daysOfExpired = 7;
 
-export function retentionBounds(now: Date, retentionDays: number): RetentionBounds {
-  const expired = dayOf(now) - retentionDays;
-  return { expired, bodies: expired - 1, deliveries: expired - daysOfExpired };
+export function retentionBounds(now: Date, { history, exchanges }: RetentionDays): RetentionBounds {
+  const expired = dayOf(now) - history;
+  return { expired, bodies: expired - 1, deliveries: expired - daysOfExpired, exchanges: dayOf(now) - exchanges };
 }
 
 /** Whether all rows of a partition are older than their table keeps them. */
-export function isDue({ table, day }: Partition, { bodies, deliveries }: RetentionBounds): boolean {
-  return day < (table === 'webhook_event' || table === 'webhook_payload' ? bodies : deliveries);
+export function isDue({ table, day }: Partition, bounds: RetentionBounds): boolean {
+  return day < bounds[boundOf[table]];
 }
+
+const boundOf: Readonly<Record<PartitionedTable, keyof RetentionBounds>> = {
+  webhook_event: 'bodies',
+  webhook_payload: 'bodies',
+  webhook_delivery: 'deliveries',
+  webhook_attempt: 'deliveries',
+  webhook_exchange: 'exchanges',
+};

@@ -4,13 +4,13 @@ import type { Clock } from '../kernel/clock.ts';
 import type { OnRetentionEvent } from './events.ts';
 import { expire } from './expire.ts';
 import { keepPartitions, readDaysAhead } from './keep-partitions.ts';
+import { historyTables, type RetentionDays } from './partitions.ts';
 
 export interface RetentionOptions {
   store: Store;
   /** A direct connection, for the lock that one worker at a time holds. */
   directUrl: string;
-  /** How long payloads are kept. Deliveries and attempts are kept 7 days longer. */
-  retentionDays: number;
+  retentionDays: RetentionDays;
   clock: Pick<Clock, 'setTimer'>;
   onEvent: OnRetentionEvent;
   /** Milliseconds since 1970 by the clock of this machine. */
@@ -76,7 +76,7 @@ export function createRetention(options: RetentionOptions): Retention {
     },
     async problems() {
       try {
-        const days = await readDaysAhead(store);
+        const days = await readDaysAhead(store, historyTables);
         if (days >= leastDaysAhead) return [];
         const existing = days < 0 ? 'no partitions for today' : `partitions for today and ${days} more days`;
         return [`The webhook history has ${existing}. The logs of the workers say why they could not create more.`];

@@ -11,7 +11,7 @@ import { expire } from '../../src/retention/expire.ts';
 import { createPastPartitions } from '../support/history.ts';
 import { seedAccount, type SeededAccount } from '../support/seed.ts';
 
-const retentionDays = 30;
+const retentionDays = { history: 30, exchanges: 7 };
 
 let database: TestDatabase;
 let workerUrl: string;
@@ -144,6 +144,28 @@ test('drops deliveries and attempts, then deletes failures, 7 days after they ha
   expect(await counts()).toMatchObject({ deliveries: 1, attempts: 1, failed: 1 });
   await expireAfter(38);
   expect(await counts()).toEqual({ events: 0, payloads: 0, deliveries: 0, attempts: 0, pending: 0, failed: 0 });
+});
+
+test('drops the details of attempts by days of their own, and nothing else', async () => {
+  await seedDelivery(1);
+  const [{ today: databaseDay } = {}] = await superuser.run(`select (now() at time zone 'UTC')::date::text as today`);
+  const nameAgo = (days: number): string =>
+    `webhook_exchange_${nameOf(dayOf(new Date(`${String(databaseDay)}T00:00:00Z`)) - days)}`;
+  for (const days of [7, 8, 9]) {
+    await superuser.run(`
+      do $$
+      declare
+        day date := (now() at time zone 'UTC')::date - ${days};
+      begin
+        execute format('create table %I partition of webhook_exchange for values from (%s) to (%s)', '${nameAgo(days)}',
+          (day - date '2026-01-01')::bigint * 86400000 << 22, (day + 1 - date '2026-01-01')::bigint * 86400000 << 22);
+      end
+      $$`);
+  }
+  await expireAfter(30);
+  expect(events).toEqual([8, 9].map((days) => ({ kind: 'partition-dropped', name: nameAgo(days) })).toReversed());
+  expect(await counts()).toEqual(untouched);
+  expect(await superuser.run('select from pg_class where relname = $1', [nameAgo(7)])).toHaveLength(1);
 });
 
 test('expires a younger delivery whose event will be dropped', async () => {

@@ -40,7 +40,14 @@ function create(options: Partial<RetentionOptions> = {}): Retention {
       return () => {};
     },
   };
-  const retention = createRetention({ store, directUrl: workerUrl, retentionDays: 30, clock, onEvent, ...options });
+  const retention = createRetention({
+    store,
+    directUrl: workerUrl,
+    retentionDays: { history: 30, exchanges: 7 },
+    clock,
+    onEvent,
+    ...options,
+  });
   running.push(retention);
   return retention;
 }
@@ -91,6 +98,19 @@ test('is not ready under two days ahead, until partitions are created', async ()
   expect(await retention.problems()).toEqual([expect.stringContaining('The webhook history has ')]);
   await store.transaction((transaction) => createPartitions(transaction, 3));
   expect(await retention.problems()).toEqual([]);
+});
+
+test('is ready without partitions for the details of attempts, and creates them', async () => {
+  await keepPartitions(store, onEvent);
+  const names = await superuser.run(
+    `select relname as name from pg_class where relname ~ '^webhook_exchange_[0-9]+$' and relkind = 'r'`,
+  );
+  expect(names.length).toBeGreaterThan(60);
+  for (const { name } of names) await superuser.run(`drop table ${String(name)}`);
+  expect(await create().problems()).toEqual([]);
+  expect(await readDaysAhead(store)).toBe(-1);
+  await keepPartitions(store, onEvent);
+  expect(await readDaysAhead(store)).toBeGreaterThanOrEqual(59);
 });
 
 test('runs at once and then every hour, and stops while it waits', async () => {

@@ -48,7 +48,7 @@ async function sendVersion(eventVersion: string, eventType = 'referral.created')
     attempts: 0,
     body: Buffer.from('{}'),
   };
-  expect(await send(target, delivery, 1)).toMatchObject({ responseStatus: 204, error: null });
+  expect(await send(target, delivery, 1, undefined)).toMatchObject({ responseStatus: 204, error: null });
   return receiver.deliveries.at(-1)?.headers ?? {};
 }
 

@@ -90,6 +90,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
           WORKER_CONCURRENCY: 256,
           WORKER_LEASE_MS: 15_000,
           WEBHOOK_RETENTION_DAYS: 30,
+          WEBHOOK_EXCHANGE_RETENTION_DAYS: 7,
           AUDIT_RETENTION_DAYS: 400,
           ...config,
         },

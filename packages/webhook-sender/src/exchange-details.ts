@@ -1,0 +1,84 @@
+import type { Attempt } from './start-attempt.ts';
+
+/** More headers of a response are not kept. */
+const keptHeaders = 40;
+/** Longer names and values are cut. */
+const keptNameCharacters = 100;
+const keptValueCharacters = 300;
+
+/**
+ * What an attempt sent and received, for the owner of the receiver. It contains no secret, and of a host name that cannot be called
+ * nothing that the error does not tell.
+ */
+export interface ExchangeDetails {
+  /** The callback URL of the request. */
+  readonly url: string;
+  /** Names and values in turn, as sent. Empty if no request could be built. */
+  readonly requestHeaders: readonly string[];
+  /** The address that was called, or the last one that was tried. Null if none was. */
+  readonly remoteAddress: string | null;
+  /** Milliseconds to resolve the host name. Null on a connection that was open, for an address, and if that failed. */
+  readonly dnsMs: number | null;
+  /** Milliseconds to open the TCP connection. Null on a connection that was open, and if that failed. */
+  readonly connectMs: number | null;
+  /** Milliseconds of the TLS handshake. Null on a connection that was open, without TLS, and if that failed. */
+  readonly tlsMs: number | null;
+  /** Milliseconds from the request to the headers of the response. Null without them. */
+  readonly firstByteMs: number | null;
+  /**
+   * Names and values in turn: the first 40 headers. Names are cut after 100 characters and values after 300, with an ellipsis.
+   * Empty if no response was received.
+   */
+  readonly responseHeaders: readonly string[];
+  /** The first 16 kB. Null if no response was received or its body was not kept. */
+  readonly responseBody: Buffer | null;
+  /** How many bytes of the response body were read, up to about 64 kB. */
+  readonly responseBytes: number;
+}
+
+/** @param attempt null if no request could be built */
+export function detailsOf(url: string, attempt: Attempt | null): ExchangeDetails {
+  const { exchange = null, steps = null, request = null } = attempt ?? {};
+  const response = exchange !== null && exchange.status !== null ? exchange : null;
+  const requestHeaders = request === null ? [] : sentHeaders(request);
+  return {
+    url,
+    requestHeaders,
+    remoteAddress: exchange?.connection.remoteAddress ?? steps?.address ?? null,
+    dnsMs: steps?.dnsMs ?? null,
+    connectMs: steps?.connectMs ?? null,
+    tlsMs: steps?.tlsMs ?? null,
+    firstByteMs: response?.firstByteMs ?? null,
+    responseHeaders: response === null ? [] : keptHeadersOf(response.headerValues()),
+    responseBody: response?.keptBody() ?? null,
+    responseBytes: exchange?.bodyBytes ?? 0,
+  };
+}
+
+/** As undici writes them: it adds the first two and the last one. */
+function sentHeaders({ url, headers, body }: Attempt['request']): string[] {
+  return ['host', url.host, 'connection', 'keep-alive', ...headers, 'content-length', String(body.length)];
+}
+
+function keptHeadersOf(headers: Iterable<readonly [string, string]>): string[] {
+  const kept: string[] = [];
+  for (const [name, value] of headers) {
+    if (kept.length === 2 * keptHeaders) break;
+    kept.push(cut(name, keptNameCharacters), cut(readable(value), keptValueCharacters));
+  }
+  return kept;
+}
+
+/** Headers are decoded as ISO 8859-1, but servers that send other characters than those of ASCII mostly send UTF-8. */
+function readable(value: string): string {
+  if (/^[ -~]*$/.test(value)) return value;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(value, 'latin1'));
+  } catch {
+    return value;
+  }
+}
+
+function cut(text: string, characters: number): string {
+  return text.length > characters ? `${text.slice(0, characters - 1)}…` : text;
+}

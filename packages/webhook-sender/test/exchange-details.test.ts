@@ -1,0 +1,235 @@
+import { createServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { describe, expect, it } from 'vitest';
+import type { DetailsPolicy, ExchangeDetails } from '../src/index.ts';
+import { sender, type TargetedDelivery } from './sender.ts';
+import { every, httpReceiver, listening, rawReceiver } from './test-receivers.ts';
+
+const secret = generateWebhookSecret();
+const keptBytes = 16 * 1024;
+
+interface RecordingPolicy extends DetailsPolicy {
+  /** What was taken and not returned. */
+  readonly used: () => number;
+  readonly taken: () => number;
+}
+
+function policyThat(keeps: boolean, hasBytes = true): RecordingPolicy {
+  let [used, taken] = [0, 0];
+  return {
+    keeps: () => keeps,
+    takeBytes(bytes) {
+      taken += 1;
+      if (hasBytes) used += bytes;
+      return hasBytes;
+    },
+    returnBytes: (bytes) => void (used -= bytes),
+    used: () => used,
+    taken: () => taken,
+  };
+}
+
+function delivery(url: string, details?: DetailsPolicy): TargetedDelivery {
+  const headers = { 'X-Service-Webhook-Attempt': '1' };
+  return { url, webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{"a":1}'), secret, headers, details };
+}
+
+/** The details of one attempt, with a policy that keeps everything. */
+async function detailsAt(url: string, timeoutMs = 5_000, policy = policyThat(true)) {
+  const result = await sender({ timeoutMs }).deliver(delivery(url, policy));
+  const { exchange } = result;
+  if (exchange === undefined) throw new Error('There are no details.');
+  expect(policy.used()).toBe(exchange.responseBody?.length ?? 0);
+  return { ...exchange, status: result.responseStatus, error: result.error };
+}
+
+/** What is kept of a response with this head and these chunks of a body, which ends when `isEndless` is false. */
+const responds = (head: string, chunk: Buffer, chunks = 1) =>
+  rawReceiver((socket) => {
+    socket.write(`HTTP/1.1 ${head}\r\n\r\n`);
+    for (let left = chunks; left > 0; left -= 1) socket.write(chunk);
+  });
+
+it('reports what was sent as the receiver got it, and how long each step took', async () => {
+  const receiver = await httpReceiver((response) =>
+    response.writeHead(500, { 'Content-Type': 'text/plain', 'X-Many': ['a', 'b'] }).end('out of order'),
+  );
+  const url = receiver.url.replace('127.0.0.1', 'receiver.test');
+  const { deliver } = sender({ resolve: async () => ['127.0.0.1'] });
+  const [first, second] = [
+    await deliver(delivery(url, policyThat(true))),
+    await deliver(delivery(url, policyThat(true))),
+  ];
+  const someMs: unknown = expect.any(Number);
+  for (const [index, { exchange }] of [first, second].entries()) {
+    const connectingMs = index === 0 ? someMs : null;
+    const { rawHeaders = [] } = receiver.requests[index] ?? {};
+    expect(exchange).toStrictEqual({
+      url,
+      requestHeaders: rawHeaders,
+      remoteAddress: '127.0.0.1',
+      dnsMs: connectingMs,
+      connectMs: connectingMs,
+      tlsMs: null,
+      firstByteMs: expect.any(Number),
+      responseHeaders: expect.arrayContaining(['content-type', 'text/plain', 'x-many', 'a', 'x-many', 'b']),
+      responseBody: Buffer.from('out of order'),
+      responseBytes: 12,
+    } satisfies Record<keyof ExchangeDetails, unknown>);
+    expect(rawHeaders).toContain('webhook-signature');
+    expect(JSON.stringify(exchange)).not.toContain(secret.slice('whsec_'.length));
+    const firstByteMs = exchange?.firstByteMs ?? 0;
+    expect([firstByteMs > 0, firstByteMs <= ([first, second][index]?.durationMs ?? 0) + 1]).toEqual([true, true]);
+  }
+});
+
+it('reports nothing, and takes no bytes, of a complete response that the policy does not want', async () => {
+  const receiver = await httpReceiver((response) => response.end('ok'));
+  const unwanted = policyThat(false);
+  for (const policy of [unwanted, undefined])
+    expect(await sender().deliver(delivery(receiver.url, policy))).not.toHaveProperty('exchange');
+  expect(unwanted.taken()).toBe(0);
+});
+
+it('reports an attempt without a complete response, whatever the policy wants', async () => {
+  const receiver = await rawReceiver((socket) =>
+    socket.write('HTTP/1.1 200 OK\r\nserver: a\r\ncontent-length: 9\r\n\r\nab'),
+  );
+  const result = await sender({ timeoutMs: 2_000 }).deliver(delivery(receiver.url, policyThat(false)));
+  expect(result).toMatchObject({
+    error: 'TIMEOUT',
+    responseStatus: 200,
+    exchange: { responseHeaders: ['server', 'a', 'content-length', '9'], responseBody: null, responseBytes: 2 },
+  });
+});
+
+it('keeps no body without bytes for it, and says how long it was', async () => {
+  const receiver = await httpReceiver((response) => response.writeHead(500).end('text'));
+  const policy = policyThat(true, false);
+  const { exchange } = await sender().deliver(delivery(receiver.url, policy));
+  expect(exchange).toMatchObject({ responseBody: null, responseBytes: 4 });
+  expect(policy.taken()).toBe(1);
+});
+
+const headerLines = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `${index.toString(36)}:`).join('\r\n');
+
+describe('a hostile response', () => {
+  it('of 16 MB is kept up to 16 kB and read up to 64 kB', async () => {
+    const receiver = await responds(`500 X\r\ncontent-length: ${16 << 20}`, Buffer.alloc(1 << 20, 'x'), 16);
+    const details = await detailsAt(receiver.url);
+    expect(details).toMatchObject({ status: 500, responseBody: Buffer.alloc(keptBytes, 'x') });
+    expect(details.responseBytes).toBeGreaterThanOrEqual(64 * 1024);
+    expect(details.responseBytes).toBeLessThan(1 << 20);
+  });
+
+  it('without an end is kept as far as it came, and its bytes are counted', async () => {
+    const receiver = await rawReceiver((socket) => {
+      socket.write('HTTP/1.1 500 X\r\ntransfer-encoding: chunked\r\n\r\n');
+      every(5, socket, () => socket.write('1\r\nx\r\n'));
+    });
+    const details = await detailsAt(receiver.url, 2_000);
+    expect(details).toMatchObject({ status: 500, error: 'TIMEOUT', firstByteMs: expect.any(Number) });
+    expect(details.responseBody?.toString()).toMatch(/^x+$/);
+    expect(details.responseBytes).toBe(details.responseBody?.length);
+  });
+
+  it('that expands to 10 MB is kept as it was sent', async () => {
+    const bomb = gzipSync(Buffer.alloc(10_000_000));
+    expect(bomb.length).toBeLessThan(keptBytes);
+    const receiver = await responds(`500 X\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}`, bomb);
+    expect(await detailsAt(receiver.url)).toMatchObject({ responseBody: bomb, responseBytes: bomb.length });
+  });
+
+  it('with 4,000 headers is kept with 40 of them, and one with 10,000 is refused', async () => {
+    const allowed = await responds(`500 X\r\n${headerLines(2_500)}\r\ncontent-length: 0`, Buffer.alloc(0));
+    expect((await detailsAt(allowed.url)).responseHeaders).toHaveLength(80);
+    const refused = await responds(`500 X\r\n${headerLines(10_000)}\r\ncontent-length: 0`, Buffer.alloc(0));
+    expect(await detailsAt(refused.url)).toMatchObject({
+      error: 'PROTOCOL_ERROR',
+      status: null,
+      firstByteMs: null,
+      responseHeaders: [],
+      responseBody: null,
+      responseBytes: 0,
+    });
+  });
+
+  it('with long names and values is cut, and other characters than ASCII are read as UTF-8 or ISO 8859-1', async () => {
+    const head = `500 X\r\n${'n'.repeat(120)}: ${'v'.repeat(400)}\r\na: é€\r\ncontent-length: 0`;
+    const receiver = await rawReceiver((socket) => {
+      socket.write(`HTTP/1.1 ${head}\r\nb: `);
+      socket.write(Buffer.from([0xe9, 0x0d, 0x0a, 0x0d, 0x0a]));
+    });
+    expect((await detailsAt(receiver.url)).responseHeaders).toEqual([
+      `${'n'.repeat(99)}…`,
+      `${'v'.repeat(299)}…`,
+      'a',
+      'é€',
+      'content-length',
+      '0',
+      'b',
+      'é',
+    ]);
+  });
+
+  it('that resets the connection in its body returns the bytes that it did not need', async () => {
+    const receiver = await rawReceiver((socket) => {
+      socket.write('HTTP/1.1 500 X\r\ncontent-length: 100\r\n\r\nabc');
+      setTimeout(() => socket.resetAndDestroy(), 20);
+    });
+    const details = await detailsAt(receiver.url);
+    expect(details).toMatchObject({ error: 'CONNECTION_FAILED', responseBody: Buffer.from('abc'), responseBytes: 3 });
+  });
+});
+
+describe('without a response', () => {
+  const nothing = { responseHeaders: [], responseBody: null, responseBytes: 0, firstByteMs: null, tlsMs: null };
+
+  it('tells the address that refused the connection', async () => {
+    const server = await listening(createServer());
+    const url = `http://127.0.0.1:${server.port}/`;
+    await server.close();
+    expect(await detailsAt(url)).toMatchObject({
+      ...nothing,
+      error: 'CONNECTION_FAILED',
+      remoteAddress: '127.0.0.1',
+      connectMs: null,
+    });
+  });
+
+  it('of a server that is silent has the times until then', async () => {
+    const receiver = await rawReceiver(() => {});
+    expect(await detailsAt(receiver.url, 2_000)).toMatchObject({
+      ...nothing,
+      error: 'TIMEOUT',
+      remoteAddress: '127.0.0.1',
+      connectMs: expect.any(Number),
+    });
+  });
+
+  it('tells nothing of a name that cannot be called but what the error tells', async () => {
+    for (const resolve of [async () => ['10.0.0.1'], () => Promise.reject(new Error('ENOTFOUND'))]) {
+      const options = { policy: 'public', timeoutMs: 50, resolve } as const;
+      const result = await sender(options).deliver(delivery('https://internal.example/a', policyThat(true)));
+      expect(result).toMatchObject({ error: 'DNS_FAILED' });
+      expect(result.exchange).toStrictEqual({
+        ...nothing,
+        url: 'https://internal.example/a',
+        requestHeaders: expect.arrayContaining(['host', 'internal.example']),
+        remoteAddress: null,
+        dnsMs: null,
+        connectMs: null,
+      });
+    }
+  });
+
+  it('is empty if no request could be built', async () => {
+    const result = await sender().deliver({ ...delivery('http://127.0.0.1:1/', policyThat(true)), secret: 'whsec_x' });
+    expect(result).toMatchObject({
+      error: 'PROTOCOL_ERROR',
+      exchange: { ...nothing, url: 'http://127.0.0.1:1/', requestHeaders: [], remoteAddress: null },
+    });
+  });
+});

@@ -1,0 +1,58 @@
+import type { Database, Statement } from '@deedwire/store';
+import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
+import type { Exchange } from '../exchange.ts';
+
+// Not fenced: a reader compares the start of the attempt, so what a worker adds after it was declared dead is never shown.
+// webhook_subscription by primary key.
+const insertStatement: Statement = {
+  name: 'insert-exchanges',
+  text: `
+    insert into webhook_exchange (
+      delivery_id, number, started_at, subscription_id, interface, callback_url, request_headers, remote_address, dns_ms,
+      connect_ms, tls_ms, first_byte_ms, response_headers, body, body_bytes
+    )
+    select r.delivery_id, r.number, to_timestamp(r.started_ms / 1000.0::float8), r.subscription_id, s.interface, r.url,
+      r.request_headers::text[], r.remote_address, r.dns_ms, r.connect_ms, r.tls_ms, r.first_byte_ms,
+      r.response_headers::text[], r.body, r.body_bytes
+    from unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::int[], $9::int[],
+      $10::int[], $11::int[], $12::text[], $13::bytea[], $14::int[])
+      as r (delivery_id, number, started_ms, subscription_id, url, request_headers, remote_address, dns_ms, connect_ms, tls_ms,
+        first_byte_ms, response_headers, body, body_bytes)
+    cross join lateral (
+      select interface
+      from webhook_subscription
+      where id = r.subscription_id
+      limit 1
+    ) s`,
+};
+
+/** Inserts the details of attempts. */
+export async function insertExchanges(database: Database, batch: readonly Exchange[]): Promise<void> {
+  const details = batch.map((exchange) => exchange.details);
+  await database.query(insertStatement, [
+    pgArray(batch.map(({ deliveryId }) => deliveryId)),
+    pgArray(batch.map(({ number }) => number)),
+    pgArray(batch.map(({ startedAt }) => startedAt.getTime())),
+    pgArray(batch.map(({ subscriptionId }) => subscriptionId)),
+    pgTextArray(details.map(({ url }) => storable(url))),
+    pgTextArray(details.map(({ requestHeaders }) => pgTextArray(requestHeaders.map(storable)))),
+    pgTextArray(details.map(({ remoteAddress }) => remoteAddress)),
+    pgArray(details.map(({ dnsMs }) => rounded(dnsMs))),
+    pgArray(details.map(({ connectMs }) => rounded(connectMs))),
+    pgArray(details.map(({ tlsMs }) => rounded(tlsMs))),
+    pgArray(details.map(({ firstByteMs }) => rounded(firstByteMs))),
+    pgTextArray(details.map(({ responseHeaders }) => pgTextArray(responseHeaders.map(storable)))),
+    pgTextArray(details.map(({ responseBody }) => responseBody && `\\x${responseBody.toString('hex')}`)),
+    pgArray(details.map(({ responseBytes }) => responseBytes)),
+  ]);
+}
+
+/** The columns contain whole milliseconds. */
+function rounded(ms: number | null): number | null {
+  return ms && Math.round(ms);
+}
+
+/** PostgreSQL stores every character but U+0000, and one text would fail the whole statement. */
+function storable(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
+}

@@ -1,0 +1,81 @@
+import type { Harness } from '@deedwire/dev-environment/harness';
+import { eventually, type Receiver } from '@deedwire/testing';
+import { expect } from 'vitest';
+import { test } from './fixtures.ts';
+
+/** The details that were stored, in the order of the attempts. */
+const stored = (harness: Harness): Promise<Record<string, unknown>[]> =>
+  harness.sql(`select e.number, e.started_at = a.started_at as is_of_attempt, e.callback_url, e.response_headers, e.body, e.body_bytes
+    from webhook_exchange e join webhook_attempt a on a.delivery_id = e.delivery_id and a.number = e.number
+    order by e.delivery_id, e.number`);
+
+test.concurrent('stores what every attempt that is not a plain first success sent and received', async ({
+  harness,
+  receiver,
+}) => {
+  await harness.startWorker();
+  await harness.subscribe(receiver.url, ['referral.created']);
+  receiver.onDelivery = (response) =>
+    response
+      .writeHead(receiver.deliveries.length === 1 ? 503 : 200, { 'X-Trace': 'abc' })
+      .end(`answer ${receiver.deliveries.length}`);
+  await harness.refer(1);
+  await eventually(async () =>
+    expect(await stored(harness)).toMatchObject([
+      { number: 1, is_of_attempt: true, body: Buffer.from('answer 1'), body_bytes: 8 },
+      { number: 2, is_of_attempt: true, callback_url: receiver.url, body: Buffer.from('answer 2'), body_bytes: 8 },
+    ]),
+  );
+  const [{ request_headers: sent } = {}] = await harness.sql(
+    'select request_headers from webhook_exchange where number = 1',
+  );
+  expect(sent).toEqual(receiver.deliveries[0]?.rawHeaders);
+});
+
+test.concurrent('stores one of many plain first successes', async ({ harness, receiver }) => {
+  const worker = await harness.startWorker();
+  await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.refer(200);
+  await receiver.waitFor(200);
+  await harness.stopWorker(worker);
+  const [{ attempts = 0, exchanges = 0, seconds = 0 } = {}] = await harness.sql(`
+    select (select count(*)::int from webhook_attempt) as attempts, (select count(*)::int from webhook_exchange) as exchanges,
+      (select extract(epoch from max(started_at) - min(started_at))::float8 from webhook_attempt) as seconds`);
+  expect(attempts).toBe(200);
+  expect(exchanges).toBeGreaterThanOrEqual(1);
+  expect(exchanges).toBeLessThanOrEqual(Math.ceil(Number(seconds)) + 1);
+});
+
+async function deliverAll(harness: Harness, receiver: Receiver): Promise<void> {
+  await harness.startWorker();
+  await harness.subscribe(receiver.url, ['referral.created']);
+  receiver.onDelivery = (response) => response.writeHead(receiver.deliveries.length <= 3 ? 500 : 200).end('x');
+  await harness.refer(20);
+  await eventually(async () => {
+    const deliveries = await harness.deliveries();
+    expect(deliveries).toHaveLength(20);
+    expect(deliveries.filter(({ status }) => status !== 'DELIVERED')).toEqual([]);
+  });
+}
+
+test.concurrent('delivers without the right to insert details', async ({ harness, receiver }) => {
+  await harness.sql('revoke insert on webhook_exchange from webhook_worker');
+  await deliverAll(harness, receiver);
+});
+
+test.concurrent('delivers without the table of details', async ({ harness, receiver }) => {
+  await harness.sql('drop table webhook_exchange');
+  await deliverAll(harness, receiver);
+});
+
+test.concurrent('stores no details, and delivers, with a retention of 0 days', async ({ harness, receiver }) => {
+  const worker = await harness.startWorker({ WEBHOOK_EXCHANGE_RETENTION_DAYS: 0 });
+  await harness.subscribe(receiver.url, ['referral.created']);
+  receiver.onDelivery = (response) => response.writeHead(400).end('x');
+  await harness.refer(1);
+  await receiver.waitFor(1);
+  await harness.stopWorker(worker);
+  expect(await harness.sql('select (select count(*)::int from webhook_exchange) as exchanges')).toEqual([
+    { exchanges: 0 },
+  ]);
+});
