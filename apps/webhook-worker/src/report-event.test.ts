@@ -17,6 +17,8 @@ const delivery: Extract<EngineEvent, { kind: 'attempt' }>['delivery'] = {
   requestId: 'request-1',
   sequence: '1',
   attempts: 0,
+  priorAttempts: 0,
+  replayId: null,
   claims: 1,
   dueAtMs: 0,
   body: new Uint8Array(),

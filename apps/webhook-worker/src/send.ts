@@ -3,6 +3,9 @@ import type { PreparedTarget, WebhookSender } from '@deedwire/webhook-sender';
 import type { Send, SendableTarget } from '@deedwire/webhooks';
 import type { DeprecationHeaders } from './deprecation-headers.ts';
 
+/** Announces a delivery that was finished before. */
+const replayHeader = { 'X-Service-Webhook-Replay': 'true' };
+
 /** Sends deliveries as webhooks. Prepares a target once, for as long as it does not change. */
 export function createSend(
   sender: Pick<WebhookSender, 'target'>,
@@ -32,6 +35,7 @@ export function createSend(
         'X-Service-Webhook-Event-Version': delivery.eventVersion,
         'X-Service-Webhook-Attempt': String(attempt),
         'X-Service-Webhook-Sequence': delivery.sequence,
+        ...(delivery.replayId !== null && replayHeader),
         ...deprecationHeaders(delivery.eventType, delivery.eventVersion),
       },
       details,

@@ -9,6 +9,7 @@ export type RecordTypeName =
   | 'TeamMember'
   | 'WebhookDelivery'
   | 'WebhookEvent'
+  | 'WebhookReplay'
   | 'WebhookSubscription';
 
 // Exists for the compiler only: no value has this property.

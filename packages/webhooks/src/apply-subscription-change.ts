@@ -2,12 +2,15 @@ import type { Store } from '@deedwire/store';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
 import { selectLane } from './dispatch/sql/lanes.ts';
 import type { LaneId } from './kernel/lane-id.ts';
+import { shardOf } from './kernel/shard.ts';
+import type { ReplayFeeder } from './replay/feeder.ts';
 import type { BacklogRemover } from './subscriptions/backlog-remover.ts';
 
 export interface SubscriptionChangeContext {
   store: Pick<Store, 'query'>;
   dispatcher: Pick<Dispatcher, 'closeLane' | 'laneChanged' | 'openLane'>;
   backlogs: Pick<BacklogRemover, 'remove'>;
+  replays: Pick<ReplayFeeder, 'changed'>;
 }
 
 /**
@@ -15,7 +18,7 @@ export interface SubscriptionChangeContext {
  * account: nothing in the database prevents it, and this worker may not own that account.
  */
 export async function applySubscriptionChange(
-  { store, dispatcher, backlogs }: SubscriptionChangeContext,
+  { store, dispatcher, backlogs, replays }: SubscriptionChangeContext,
   id: LaneId,
 ): Promise<void> {
   const lane = await selectLane(store, id.subscriptionId);
@@ -23,5 +26,6 @@ export async function applySubscriptionChange(
   if (lane === null || !lane.isActive) dispatcher.closeLane(id.subscriptionId);
   else if (lane.hasPending) dispatcher.openLane(id);
   else dispatcher.laneChanged(id.subscriptionId);
+  replays.changed(shardOf(id.accountId));
   if (lane?.isDeleted) await backlogs.remove(id);
 }

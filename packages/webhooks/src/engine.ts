@@ -11,6 +11,8 @@ import type { Renderer } from './fan-out/renderer.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { PendingDelivery } from './kernel/pending-delivery.ts';
 import { openShards } from './open-shards.ts';
+import { ReplayFeeder } from './replay/feeder.ts';
+import { createReplayStorage } from './replay/store-replays.ts';
 import { createRetention } from './retention/retention.ts';
 import { createSequenceCheck } from './sequence-problems.ts';
 import { BacklogRemover } from './subscriptions/backlog-remover.ts';
@@ -122,6 +124,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     random,
     leaseMs,
     slots: options.slots,
+    onReplayedSettled: (lane) => replays.settled(lane),
     onEvent(event) {
       if (event.kind === 'attempt') addExchange(event);
       else if (event.kind === 'settling-stalled') isStalled = true;
@@ -138,6 +141,14 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
 
   const backlogs = new BacklogRemover({ store, clock, workerId, onFenced: () => workers.fencedOut(), onEvent });
 
+  const replays = new ReplayFeeder({
+    storage: createReplayStorage(store, workerId),
+    clock,
+    lanes: dispatcher,
+    onFenced: () => workers.fencedOut(),
+    onEvent,
+  });
+
   const fanOut: FanOut = new FanOut({
     store: options.fanOutStore,
     clock,
@@ -146,7 +157,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     expect: (lanes) => dispatcher.expect(lanes),
     offer: (deliveries) => dispatcher.offer(deliveries),
     isBehind: (accountId) => dispatcher.isBehind(accountId),
-    onSubscriptionChanged: (id) => applySubscriptionChange({ store, dispatcher, backlogs }, id),
+    onSubscriptionChanged: (id) => applySubscriptionChange({ store, dispatcher, backlogs, replays }, id),
     onUncertain(lanes) {
       for (const lane of lanes) dispatcher.openLane(lane);
     },
@@ -173,6 +184,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
           onOpened(shard) {
             fanOut.addShards([shard]);
             backlogs.addShard(shard.shard);
+            replays.addShard(shard.shard);
           },
           isOwned: (shard) => workers.shards.has(shard),
           onUnavailable: (shard, error) => onEvent({ kind: 'shard-unreadable', shard, error }),
@@ -183,12 +195,14 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     async onReleasing(shards) {
       await Promise.all(shards.map((shard) => fanOut.removeShard(shard)));
       await Promise.all(shards.map((shard) => backlogs.removeShard(shard)));
+      await Promise.all(shards.map((shard) => replays.removeShard(shard)));
       for (const shard of shards) dispatcher.closeShard(shard);
     },
     inFlight: (shards) => dispatcher.unfinishedIn(shards),
     async onLost() {
       fanOut.removeAllShards();
       backlogs.removeAllShards();
+      replays.removeAllShards();
       dispatcher.closeAllShards();
     },
     onEvent,
@@ -221,6 +235,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       await Promise.all([workers.leave(), retention.stop()]);
       await fanOut.stop();
       await backlogs.stop();
+      await replays.stop();
       await dispatcher.drain();
       await exchanges?.stop();
       await workers.stop();

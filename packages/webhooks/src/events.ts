@@ -4,6 +4,7 @@ import type { ExchangesEvent } from './exchanges/events.ts';
 import type { FanOutEvent } from './fan-out/events.ts';
 import type { SubscriptionId } from './kernel/ids.ts';
 import type { Shard } from './kernel/shard.ts';
+import type { ReplayEvent } from './replay/events.ts';
 import type { RetentionEvent } from './retention/events.ts';
 import type { SequenceBehindEvent } from './sequence-problems.ts';
 import type { BacklogEvent } from './subscriptions/backlog-remover.ts';
@@ -18,6 +19,7 @@ export type EngineEvent =
   | RetentionEvent
   | BacklogEvent
   | ExchangesEvent
+  | ReplayEvent
   | SequenceBehindEvent
   /** Subscriptions were paused because they pin a retired version. */
   | { readonly kind: 'retired-paused'; readonly subscriptions: readonly SubscriptionId[] }

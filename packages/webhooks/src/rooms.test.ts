@@ -12,6 +12,7 @@ const allowed: Record<string, readonly string[]> = {
   dispatch: ['kernel', 'fence'],
   'fan-out': ['kernel', 'fence', 'subscriptions'],
   workers: ['kernel', 'fence'],
+  replay: ['kernel', 'fence'],
   retention: ['kernel'],
   exchanges: ['kernel'],
 };

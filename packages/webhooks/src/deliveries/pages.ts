@@ -1,4 +1,5 @@
 import { idAt, nearestIdAt } from '@deedwire/domain';
+import { idsPerDay } from '../kernel/ids-per-day.ts';
 import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
 
@@ -7,9 +8,6 @@ export interface IdRange {
   min: bigint;
   before: bigint;
 }
-
-/** How many ids belong to one day. The history has one partition per day, and id 0 is at the start of a day. */
-export const idsPerDay = 86_400_000n << 22n;
 
 /** Splits a range at the limits of partitions, newest first. Each part lies within `days` partitions. */
 export function* splitByDays({ min, before }: IdRange, days: number): Generator<IdRange> {

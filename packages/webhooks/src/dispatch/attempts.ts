@@ -76,7 +76,7 @@ export class Attempts {
     const { delivery, lane } = queued;
     const nowMs = clock.nowMs();
     const number = delivery.attempts + 1;
-    const classification = classifyAttempt(result, number, nowMs - clock.offsetMs, random);
+    const classification = classifyAttempt(result, number - delivery.priorAttempts, nowMs - clock.offsetMs, random);
     const { next } = classification;
     onEvent({ kind: 'attempt', delivery, number, result, next });
     const { startedAt, durationMs, responseStatus, error } = result;

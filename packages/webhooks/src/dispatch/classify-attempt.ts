@@ -28,7 +28,7 @@ const overloaded: ReadonlySet<number | null> = new Set([429, 503]);
 /**
  * Classifies an attempt. A status counts only if the response was complete.
  *
- * @param attempt the number of this attempt, from 1
+ * @param attempt the number of this attempt since the delivery was queued, from 1
  * @param nowMs database time, to which a date in `Retry-After` refers
  * @param random from 0 (inclusive) to 1 (exclusive), for the jitter of the retry
  */

@@ -10,11 +10,12 @@ import { LaneRegistry } from './lane-registry.ts';
 import { LaneScheduler } from './lane-scheduler.ts';
 import { type Lane, QueuedDelivery } from './lane.ts';
 import { defaultMemoryLimits, Memory, type MemoryLimits } from './memory.ts';
+import { replayRoom } from './replay-room.ts';
 import { ResultRecorder } from './result-recorder.ts';
 import { Slots } from './slots.ts';
 import { SlowPace } from './slow-pace.ts';
 import { SteadyClock } from './steady-clock.ts';
-import type { DispatchStorage } from './storage.ts';
+import type { DeliveryKey, DispatchStorage } from './storage.ts';
 import { SuspectRuns } from './suspect-runs.ts';
 
 export interface DispatcherOptions {
@@ -36,6 +37,8 @@ export interface DispatcherOptions {
   memory?: MemoryLimits | undefined;
   /** Idle lanes are evicted when there are more lanes than this. Defaults to 50,000. */
   lanesMax?: number | undefined;
+  /** Called when a replayed delivery of the lane is settled, which may make room for others. */
+  onReplayedSettled?: ((lane: SubscriptionId) => void) | undefined;
 }
 
 export interface DispatcherStats {
@@ -110,7 +113,10 @@ export class Dispatcher {
       memory: this.#memory,
       scheduler: this.#scheduler,
       onEvent,
-      onConcluded: (queued) => this.#suspects.ended(queued),
+      onConcluded: (queued) => {
+        this.#suspects.ended(queued);
+        if (queued.delivery.replayId !== null) options.onReplayedSettled?.(queued.lane.id);
+      },
       afterConcluded: () => this.#continue(),
     });
     this.#attempts = new Attempts({
@@ -171,6 +177,23 @@ export class Dispatcher {
   isBehind(id: AccountId): boolean {
     const account = this.#registry.findAccount(id);
     return account !== undefined && this.#memory.hasEnough(account);
+  }
+
+  /**
+   * How many more replayed deliveries the lane can be offered without delaying others. Reads the target of a lane that has none.
+   * The same rule as for `offer` applies to the lane.
+   */
+  replayRoom(id: LaneId): number {
+    if (!this.#isClaiming || this.#recorder.isStalled) return 0;
+    const lane = this.#registry.findOrAdd(id);
+    const nowMs = this.#clock.nowMs();
+    if (lane.phase === 'new') this.expect([id]);
+    return replayRoom(lane, nowMs);
+  }
+
+  /** Whether the delivery is in flight, or its result is not recorded yet. */
+  isClaimed({ subscriptionId, deliveryId }: DeliveryKey): boolean {
+    return this.#registry.find(subscriptionId)?.known.get(deliveryId)?.isClaimed === true;
   }
 
   /** Opens a lane that has pending deliveries in storage. Discards its in-memory queue and reloads it. */

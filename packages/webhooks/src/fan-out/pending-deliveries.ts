@@ -39,6 +39,8 @@ export function pendingDeliveries(plan: RoundPlan, written: WrittenRound): Round
         requestId: event.requestId,
         sequence: String(before + ordinal),
         attempts: 0,
+        priorAttempts: 0,
+        replayId: null,
         claims: 0,
         dueAtMs: writtenAtMs,
         body: payload.body,

@@ -6,6 +6,9 @@
 export type Failpoint =
   | 'fan-out-before-write'
   | 'fan-out-after-write'
+  | 'replay-before-write'
+  | 'replay-after-write'
+  | 'replay-after-offer'
   | 'dispatch-after-send'
   | 'dispatch-after-response'
   | 'settle-before-write'

@@ -1,4 +1,4 @@
-import type { AccountId, DeliveryId, EventId, SubscriptionId } from './ids.ts';
+import type { AccountId, DeliveryId, EventId, ReplayId, SubscriptionId } from './ids.ts';
 
 /** An unfinished delivery, with everything that sending needs except the target of its lane. */
 export interface PendingDelivery {
@@ -15,6 +15,10 @@ export interface PendingDelivery {
   readonly sequence: string;
   /** How many attempts are recorded. */
   readonly attempts: number;
+  /** How many of them belong to earlier sendings: the delivery was queued again by a retry or a replay. */
+  readonly priorAttempts: number;
+  /** The retry or replay that queued the delivery again. Null if fan-out queued it. */
+  readonly replayId: ReplayId | null;
   /** How many workers claimed this delivery and died before they recorded an attempt. */
   readonly claims: number;
   /** When the next attempt may start. */

@@ -63,8 +63,8 @@ export async function explain(
 
 function toLiteral(value: unknown): string {
   if (value instanceof Buffer) return `'\\x${value.toString('hex')}'`;
-  if (typeof value !== 'string' && typeof value !== 'number')
-    throw new TypeError('Expected a text, a number or bytes.');
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
+    throw new TypeError('Expected a text, a number, a boolean or bytes.');
   return `'${String(value).replaceAll("'", "''")}'`;
 }
 

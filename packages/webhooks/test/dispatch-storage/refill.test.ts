@@ -36,6 +36,8 @@ describe('a refill', () => {
           requestId: 'request',
           sequence: '1',
           attempts: 0,
+          priorAttempts: 0,
+          replayId: null,
           claims: 0,
           dueAtMs: Number(row?.['dueAt']),
           body: Buffer.from('{"sequence":1}'),

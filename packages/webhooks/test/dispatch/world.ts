@@ -129,6 +129,8 @@ export class World {
         requestId: null,
         sequence: String(sequence),
         attempts: 0,
+        priorAttempts: 0,
+        replayId: null,
         claims: 0,
         dueAtMs: this.clock.nowMs(),
         body,

@@ -54,7 +54,8 @@ test.each([false, true])(
       offer: (deliveries) => {
         for (const { subscriptionId } of deliveries) offers.emit(subscriptionId);
       },
-      onSubscriptionChanged: (id) => applySubscriptionChange({ store: workerStore, dispatcher, backlogs }, id),
+      onSubscriptionChanged: (id) =>
+        applySubscriptionChange({ store: workerStore, dispatcher, backlogs, replays: { changed() {} } }, id),
     });
     await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), { timeout: 60_000 });
 

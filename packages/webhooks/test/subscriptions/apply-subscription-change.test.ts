@@ -2,6 +2,7 @@ import { toRecordId } from '@deedwire/domain';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applySubscriptionChange } from '../../src/apply-subscription-change.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
+import { shardOf } from '../../src/kernel/shard.ts';
 import { StorageWorld } from '../dispatch-storage/support.ts';
 
 let world: StorageWorld;
@@ -9,6 +10,9 @@ beforeAll(async () => {
   world = await StorageWorld.create();
 });
 afterAll(() => world.drop());
+
+/** Those whose replays were read again. */
+const shards: number[] = [];
 
 async function apply(id: SubscriptionId, accountId = world.account.id): Promise<string[]> {
   const calls: string[] = [];
@@ -18,7 +22,11 @@ async function apply(id: SubscriptionId, accountId = world.account.id): Promise<
     laneChanged: () => void calls.push('changed'),
   };
   const backlogs = { remove: async () => void calls.push('remove') };
-  await applySubscriptionChange({ store: world.store, dispatcher, backlogs }, { subscriptionId: id, accountId });
+  const replays = { changed: (shard: number) => void shards.push(shard) };
+  await applySubscriptionChange(
+    { store: world.store, dispatcher, backlogs, replays },
+    { subscriptionId: id, accountId },
+  );
   return calls;
 }
 
@@ -31,6 +39,15 @@ test('opens a lane with pending deliveries, and reads the target of another one 
 test('ignores a change of another account, whose worker may be another one', async () => {
   const { lane } = await world.seedLane(1);
   expect(await apply(lane, toRecordId<'Partner'>('4711'))).toEqual([]);
+});
+
+test('reads the replays of the shard again, unless the change is of another account', async () => {
+  const { lane } = await world.seedLane(1);
+  shards.length = 0;
+  await apply(lane, toRecordId<'Partner'>('4711'));
+  expect(shards).toEqual([]);
+  await apply(lane);
+  expect(shards).toEqual([shardOf(world.account.id)]);
 });
 
 test('closes the lane of a paused subscription', async () => {

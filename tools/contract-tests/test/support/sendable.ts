@@ -20,4 +20,11 @@ export function sendableTarget(target: Pick<SendableTarget, 'callbackUrl' | 'nex
 }
 
 /** The part of a delivery of the worker that does not depend on the test: it is of the target's subscription, and due. */
-export const dueDelivery = { ...subscription, requestId: null, claims: 0, dueAtMs: 0 };
+export const dueDelivery = {
+  ...subscription,
+  requestId: null,
+  priorAttempts: 0,
+  replayId: null,
+  claims: 0,
+  dueAtMs: 0,
+};

@@ -6,7 +6,7 @@ import type { EventType, EventVersion } from './event-types.ts';
 export type PayloadSchema = Record<string, unknown>;
 
 interface DeliveryHeader {
-  sent: 'always' | 'with events' | 'during a secret rotation' | 'with deprecated versions';
+  sent: 'always' | 'with events' | 'with replays' | 'during a secret rotation' | 'with deprecated versions';
   description: string;
 }
 
@@ -172,6 +172,7 @@ function message({ type, description }: EventType, version: EventVersion, schema
   const sent = [
     'always',
     'with events',
+    'with replays',
     'during a secret rotation',
     ...(isDeprecated ? ['with deprecated versions'] : []),
   ];

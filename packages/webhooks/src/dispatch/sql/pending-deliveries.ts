@@ -2,7 +2,7 @@ import type { Database, Statement } from '@deedwire/store';
 import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
 import { idRange } from '../../kernel/id-order.ts';
-import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../kernel/ids.ts';
+import type { AccountId, DeliveryId, EventId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
 import type { PendingDelivery } from '../../kernel/pending-delivery.ts';
 import { pendingRow, unlockedPendingRow } from '../../kernel/pending-row.ts';
 import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
@@ -80,7 +80,7 @@ const selectPendingStatement: Statement = {
       date_part('epoch', clock_timestamp()) * 1000 as now_ms,
       coalesce(json_agg(json_build_array(delivery_id::text, account_id::text, event_id::text, event_type, event_version,
         round(date_part('epoch', occurred_at) * 1000), request_id, sequence::text, attempts, takes,
-        round(date_part('epoch', due_at) * 1000), body_bytes) order by due_at, sequence), '[]') as deliveries
+        round(date_part('epoch', due_at) * 1000), body_bytes, prior_attempts, replay_id::text) order by due_at, sequence), '[]') as deliveries
     from (
       select *
       from webhook_pending_delivery
@@ -113,6 +113,8 @@ type PendingTuple = [
   claims: number,
   dueAtMs: number,
   bodyBytes: number,
+  priorAttempts: number,
+  replayId: ReplayId | null,
 ];
 
 /** A pending delivery without its body. */
@@ -146,7 +148,7 @@ export async function selectPendingDeliveries(
   const row = rowOfLiveWorker(rows, workerId);
   const deliveries = row.deliveries.map(
     ([deliveryId, accountId, eventId, eventType, eventVersion, occurredAtMs, requestId, sequence, ...rest]) => {
-      const [attempts, claims, dueAtMs, bodyBytes] = rest;
+      const [attempts, claims, dueAtMs, bodyBytes, priorAttempts, replayId] = rest;
       const occurredAt = new Date(occurredAtMs);
       return {
         deliveryId,
@@ -159,6 +161,8 @@ export async function selectPendingDeliveries(
         requestId,
         sequence,
         attempts,
+        priorAttempts,
+        replayId,
         claims,
         dueAtMs,
         bodyBytes,

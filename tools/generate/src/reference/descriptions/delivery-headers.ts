@@ -1,7 +1,7 @@
 import { readText } from '../../workspace-files.ts';
 
 interface DeliveryHeader {
-  sent: 'always' | 'with events' | 'during a secret rotation' | 'with deprecated versions';
+  sent: 'always' | 'with events' | 'with replays' | 'during a secret rotation' | 'with deprecated versions';
   description: string;
 }
 

@@ -1,0 +1,27 @@
+import type { Lane } from './lane.ts';
+
+/** How many replayed deliveries of a lane may wait, be in flight or be unsettled. A crash repeats no more of them. */
+const replayedMax = 8;
+
+/** The share of the window that a replay leaves to other deliveries. */
+const freeShare = 1 / 4;
+
+/**
+ * How many replayed deliveries a lane can take without delaying others: none while its receiver fails or asks for no request, or
+ * while deliveries are due that are in storage only. Retries that are not due yet do not count.
+ */
+export function replayRoom(lane: Lane, nowMs: number): number {
+  const { receiver, source } = lane;
+  if (lane.phase !== 'open' || lane.isRecovering || receiver.isBreakerOpen || lane.allowedFromMs > nowMs) return 0;
+  if (source.isRefilling || source.dueAtMs <= nowMs) return 0;
+  let replayed = 0;
+  let waiting = 0;
+  for (const { isClaimed, isSetAside, dueAtMs, delivery } of lane.known.values()) {
+    const isWaiting = !isClaimed && dueAtMs <= nowMs;
+    if (isWaiting) waiting += 1;
+    if (delivery.replayId !== null && (isWaiting || (isClaimed && !isSetAside))) replayed += 1;
+  }
+  // With a window of one request, a replay has it while nothing else does.
+  const share = Math.max(1, Math.floor(receiver.window * (1 - freeShare)));
+  return Math.max(0, Math.min(replayedMax - replayed, share - lane.inFlight - waiting));
+}

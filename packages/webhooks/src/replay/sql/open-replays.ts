@@ -1,0 +1,75 @@
+import type { Database, Statement } from '@deedwire/store';
+import { FencedOutError } from '../../fence/fenced-out-error.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
+import type { AccountId, SubscriptionId } from '../../kernel/ids.ts';
+import { pgArray } from '../../kernel/pg-array.ts';
+import type { Shard } from '../../kernel/shard.ts';
+import type { OpenReplay } from '../storage.ts';
+
+/** Those that are open longest come first. The others follow once these have ended. */
+const replaysMax = 1_000;
+
+// webhook_replay_open, webhook_subscription by primary key. It writes only what anyone may know who sees the subscription.
+const selectOpenStatement: Statement = {
+  name: 'select-open-replays',
+  text: `
+    with worker as (
+      select id from webhook_worker where id = $1 and alive for key share
+    ), open as materialized (
+      select r.*, s.deleted_at
+      from worker
+      cross join unnest($2::smallint[]) own (shard)
+      cross join lateral (
+        select * from webhook_replay where shard = own.shard and ended_at is null and cancelled_at is null
+      ) r
+      cross join lateral (
+        select deleted_at
+        from webhook_subscription
+        where id = r.subscription_id and account_id = r.account_id and (paused_reason is null or deleted_at is not null)
+        limit 1
+      ) s
+      order by r.id
+      limit $3
+    ), ended as (
+      update webhook_replay r set ended_at = open.deleted_at from open where r.id = open.id and open.deleted_at is not null
+    )
+    select live."isAlive", open.id, open.account_id as "accountId", open.subscription_id as "subscriptionId",
+      open.delivery_id as "deliveryId", open.event_types as "eventTypes", open.only_failed as "onlyFailed",
+      open.per_second as "perSecond", open.until_id as "untilId", open.from_sequence as "fromSequence",
+      open.until_sequence as "untilSequence", open.last_id as "lastId"
+    from (select exists (select from worker) as "isAlive") live
+    left join open on open.deleted_at is null`,
+};
+
+interface OpenRow extends Omit<OpenReplay, 'lane'> {
+  isAlive: true;
+  accountId: AccountId;
+  subscriptionId: SubscriptionId;
+}
+
+/**
+ * Reads the retries and replays that are in progress in these shards, without those of paused subscriptions. Ends those of
+ * deleted ones.
+ *
+ * @throws {FencedOutError} if the worker was declared dead
+ */
+export async function selectOpenReplays(
+  database: Database,
+  workerId: WorkerId,
+  shards: readonly Shard[],
+): Promise<OpenReplay[]> {
+  // Without a replay, one row says whether the worker is alive.
+  const rows = await database.query<OpenRow | { isAlive: boolean; id: null }>(selectOpenStatement, [
+    workerId,
+    pgArray(shards),
+    replaysMax,
+  ]);
+  if (rows[0]?.isAlive !== true) throw new FencedOutError(workerId);
+  const open: OpenReplay[] = [];
+  for (const row of rows) {
+    if (row.id === null) continue;
+    const { isAlive: _, accountId, subscriptionId, ...replay } = row;
+    open.push({ ...replay, lane: { accountId, subscriptionId } });
+  }
+  return open;
+}

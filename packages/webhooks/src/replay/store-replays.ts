@@ -1,0 +1,24 @@
+import type { Database } from '@deedwire/store';
+import type { WorkerId } from '../fence/worker-id.ts';
+import { feedReplay } from './sql/feed.ts';
+import { hastenDelivery } from './sql/hasten.ts';
+import { selectOpenReplays } from './sql/open-replays.ts';
+import { selectDelivery, selectPart } from './sql/parts.ts';
+import type { ReplayStorage } from './storage.ts';
+
+/** The storage of replays in PostgreSQL. */
+export function createReplayStorage(store: Database, workerId: () => WorkerId): ReplayStorage {
+  return {
+    open: (shards) => selectOpenReplays(store, workerId(), shards),
+    part: (replay, after) => selectPart(store, replay, after),
+    feed: (replay, after, part) => feedReplay(store, workerId(), replay, after, part),
+    async retry(replay) {
+      const result = await hastenDelivery(store, workerId(), replay);
+      if (result !== 'finished' || replay.deliveryId === null) return result === 'finished' ? 'changed' : result;
+      const deliveries = await selectDelivery(store, replay.deliveryId);
+      const part = { deliveries, lastId: replay.deliveryId, isLast: true };
+      const queued = await feedReplay(store, workerId(), replay, replay.lastId, part);
+      return queued === 'changed' || queued.length === 0 ? 'changed' : 'queued';
+    },
+  };
+}

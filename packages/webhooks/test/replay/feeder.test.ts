@@ -1,0 +1,215 @@
+import { StoreUnavailableError } from '@deedwire/store';
+import { describe, expect, test } from 'vitest';
+import { shardOf } from '../../src/kernel/shard.ts';
+import { fails, hangs, succeedsAfter } from '../dispatch/world.ts';
+import { ReplayWorld } from './replay-world.ts';
+
+/** The 99th percentile of the times that live deliveries from `sinceMs` on waited for their requests. */
+function liveWaitP99({ sent, clock }: ReplayWorld['world'], sinceMs: number): number {
+  const offsetMs = clock.nowMs() - clock.elapsedMs;
+  const waits = sent
+    .filter(({ delivery }) => delivery.replayId === null && delivery.occurredAt.getTime() >= sinceMs)
+    .map(({ delivery, startedAtMs }) => startedAtMs + offsetMs - delivery.occurredAt.getTime())
+    .toSorted((a, b) => a - b);
+  return waits[Math.floor(waits.length * 0.99)] ?? Infinity;
+}
+
+test('sends everything once and in order, and ends', async () => {
+  const replays = new ReplayWorld();
+  const lane = replays.world.addLane(1, succeedsAfter(20));
+  const replay = replays.replay(lane, 1_000);
+  await replays.world.clock.advance(30_000);
+  expect(replays.sentOf(replay)).toEqual(replay.deliveries.map(({ deliveryId }) => deliveryId));
+  expect(replays.events).toEqual([{ kind: 'replay-completed', replay: replay.replay.id }]);
+  expect(replays.world.storage.pending()).toEqual([]);
+});
+
+test('counts the attempts on, and the schedule of retries from the start', async () => {
+  const replays = new ReplayWorld();
+  const lane = replays.world.addLane(1, fails);
+  replays.replay(lane, 1);
+  await replays.world.clock.advance(7_000);
+  expect(replays.world.sent.map(({ attempt }) => attempt)).toEqual([16, 17]);
+  const [first, second] = replays.world.sent;
+  expect((second?.startedAtMs ?? 0) - (first?.startedAtMs ?? 0)).toBeLessThan(6_100);
+  await replays.world.clock.advance(4 * 24 * 3_600_000);
+  expect(replays.world.sent.map(({ attempt }) => attempt)).toEqual(
+    Array.from({ length: 15 }, (_, index) => index + 16),
+  );
+  expect(replays.world.storage.failed.size).toBe(1);
+});
+
+describe('behind live deliveries', () => {
+  // 20 per second need 1 to 8 of the 16 requests of the lane.
+  test.each([20, 100, 400])('a receiver of %i ms delays them by less than a request', async (afterMs) => {
+    const replays = new ReplayWorld();
+    const { world } = replays;
+    const lane = world.addLane(1, succeedsAfter(afterMs));
+    // Opens the window of the lane.
+    world.offer(lane, 64);
+    await world.clock.advance(20_000);
+    const startMs = world.clock.nowMs();
+    const replay = replays.replay(lane, 10_000);
+    for (let number = 0; number < 600; number += 1) {
+      world.offer(lane, 1);
+      await world.clock.advance(50);
+      const inFlight = world.sent.filter(({ endedAtMs }) => endedAtMs === null);
+      expect(inFlight.filter(({ delivery }) => delivery.replayId !== null).length).toBeLessThanOrEqual(8);
+    }
+    expect(liveWaitP99(world, startMs)).toBeLessThan(afterMs);
+    expect(replays.sentOf(replay).length).toBeGreaterThan(100);
+  });
+
+  test('at most 8 replayed deliveries are in flight or unsettled, and 4 of 16 requests stay free', async () => {
+    const replays = new ReplayWorld();
+    const { world } = replays;
+    const lane = world.addLane(1, succeedsAfter(20));
+    world.offer(lane, 64);
+    await world.clock.advance(1_000);
+    world.receivers.set(lane.subscriptionId, succeedsAfter(3_000));
+    world.offer(lane, 6);
+    await world.clock.advance(1);
+    const replay = replays.replay(lane, 100);
+    await world.clock.advance(1_000);
+    expect(replays.sentOf(replay)).toHaveLength(6);
+    world.offer(lane, 4);
+    await world.clock.advance(10);
+    expect(world.sent.filter(({ endedAtMs }) => endedAtMs === null)).toHaveLength(16);
+    // Results that are not recorded count: a crash would repeat their requests.
+    world.storage.isUnavailable = true;
+    await world.clock.advance(10_000);
+    expect(replays.sentOf(replay)).toHaveLength(8);
+  });
+
+  test('waits while deliveries are due that are in storage only', async () => {
+    const replays = new ReplayWorld({
+      memory: { queueDeliveries: 16, queueBodyBytes: 1_000_000, deliveries: 50_000, bodyBytes: 256_000_000 },
+    });
+    const { world } = replays;
+    const lane = world.addLane(1, succeedsAfter(20));
+    world.offer(lane, 500);
+    const replay = replays.replay(lane, 10);
+    await world.clock.advance(10_000);
+    expect(replays.sentOf(replay)).toHaveLength(10);
+    const order = world.sentTo(lane).map(({ delivery }) => delivery.replayId !== null);
+    expect(order.indexOf(true)).toBeGreaterThan(480);
+  });
+
+  test('does not delay another account', async () => {
+    const replays = new ReplayWorld();
+    const { world } = replays;
+    const lane = world.addLane(1, hangs);
+    const other = world.addLane(2, succeedsAfter(20));
+    replays.replay(lane, 100);
+    await world.clock.advance(1_000);
+    world.offer(other, 1);
+    await world.clock.advance(100);
+    expect(world.sentTo(other)).toHaveLength(1);
+  });
+});
+
+test('queues no more than the rate allows', async () => {
+  const replays = new ReplayWorld();
+  const lane = replays.world.addLane(1, succeedsAfter(5));
+  const replay = replays.replay(lane, 1_000, 10);
+  await replays.world.clock.advance(10_000);
+  expect(replays.sentOf(replay).length).toBeGreaterThanOrEqual(95);
+  expect(replays.sentOf(replay).length).toBeLessThanOrEqual(110);
+});
+
+test('a receiver that fails stops the replay by its breaker, and one that recovers lets it go on', async () => {
+  const replays = new ReplayWorld();
+  const { world } = replays;
+  const lane = world.addLane(1, fails);
+  const replay = replays.replay(lane, 1_000);
+  await world.clock.advance(60_000);
+  const queued = replay.done;
+  expect(queued).toBeLessThanOrEqual(10 + 8);
+  world.receivers.set(lane.subscriptionId, succeedsAfter(5));
+  await world.clock.advance(15 * 60_000);
+  expect(world.storage.delivered.size).toBe(1_000);
+});
+
+test('deliveries that fail and wait for their retry do not hold up the others', async () => {
+  const replays = new ReplayWorld();
+  const { world } = replays;
+  const lane = world.addLane(1, ({ sequence }) => ({ afterMs: 5, status: Number(sequence) % 3 === 0 ? 500 : 200 }));
+  const replay = replays.replay(lane, 300);
+  await world.clock.advance(20_000);
+  expect(new Set(replays.sentOf(replay)).size).toBe(300);
+  expect(world.storage.delivered.size).toBe(200);
+});
+
+test('a Retry-After holds the replay back', async () => {
+  const replays = new ReplayWorld();
+  const { world } = replays;
+  const lane = world.addLane(1, () => ({ afterMs: 5, status: 429, retryAfter: '600' }));
+  const replay = replays.replay(lane, 100);
+  await world.clock.advance(500_000);
+  expect(replays.sentOf(replay).length).toBeLessThanOrEqual(8);
+});
+
+test('a cancelled replay stops, and what it has queued is sent', async () => {
+  const replays = new ReplayWorld();
+  const { world } = replays;
+  const lane = world.addLane(1, succeedsAfter(20));
+  const replay = replays.replay(lane, 1_000);
+  await world.clock.advance(1_000);
+  replay.isOpen = false;
+  const queued = replay.done;
+  await world.clock.advance(10_000);
+  expect(replay.done).toBe(queued);
+  expect(replays.sentOf(replay)).toHaveLength(queued);
+});
+
+test('replays of many subscriptions take turns', async () => {
+  const replays = new ReplayWorld();
+  const { world } = replays;
+  const started = Array.from({ length: 20 }, (_, index) =>
+    replays.replay(world.addLane(index + 1, succeedsAfter(20)), 1_000),
+  );
+  await world.clock.advance(2_000);
+  const sent = started.map((replay) => replays.sentOf(replay).length);
+  expect(Math.min(...sent)).toBeGreaterThan(0);
+  expect(Math.max(...sent)).toBeLessThan(3 * Math.min(...sent));
+});
+
+describe('a statement that queued deliveries', () => {
+  test('and whose result is lost leads to a read of the lane', async () => {
+    const replays = new ReplayWorld();
+    const { world } = replays;
+    const lane = world.addLane(1, succeedsAfter(20));
+    let lost = 0;
+    replays.afterFeed = () => {
+      lost += 1;
+      if (lost % 3 === 0) throw new StoreUnavailableError(new Error('connection lost'));
+    };
+    const replay = replays.replay(lane, 100);
+    await world.clock.advance(200_000);
+    expect(replays.sentOf(replay).toSorted()).toEqual(replay.deliveries.map(({ deliveryId }) => deliveryId).toSorted());
+    expect(replays.events.filter(({ kind }) => kind === 'replay-unavailable').length).toBeGreaterThan(0);
+  });
+
+  test('is not offered once the shard was given up', async () => {
+    const replays = new ReplayWorld();
+    const { world, feeder } = replays;
+    const lane = world.addLane(1, succeedsAfter(20));
+    world.dispatcher.expect([lane]);
+    await world.clock.advance(100);
+    replays.afterFeed = () => {
+      void feeder.removeShard(shardOf(lane.accountId));
+      world.dispatcher.closeShard(shardOf(lane.accountId));
+    };
+    const replay = replays.replay(lane, 100);
+    await world.clock.advance(1_000);
+    expect(replay.done).toBeGreaterThan(0);
+    expect(world.sent).toEqual([]);
+  });
+});
+
+test('an idle worker reads for replays every 5 s only', async () => {
+  const replays = new ReplayWorld();
+  await replays.world.clock.advance(60_000);
+  expect(replays.reads).toBeGreaterThanOrEqual(11);
+  expect(replays.reads).toBeLessThanOrEqual(14);
+});

@@ -1,0 +1,129 @@
+import { toRecordId } from '@deedwire/domain';
+import type { DispatcherOptions } from '../../src/dispatch/dispatcher.ts';
+import type { ReplayId } from '../../src/kernel/ids.ts';
+import type { LaneId } from '../../src/kernel/lane-id.ts';
+import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
+import { shardOf } from '../../src/kernel/shard.ts';
+import type { ReplayEvent } from '../../src/replay/events.ts';
+import { ReplayFeeder } from '../../src/replay/feeder.ts';
+import type { FeedResult, OpenReplay, ReplayedDelivery, ReplayPart, ReplayStorage } from '../../src/replay/storage.ts';
+import { World } from '../dispatch/world.ts';
+
+const rowsPerPart = 256;
+
+/** A replay of deliveries that were sent before. */
+interface StoredReplay {
+  replay: OpenReplay;
+  /** In the order of their ids. */
+  deliveries: PendingDelivery[];
+  done: number;
+  isOpen: boolean;
+}
+
+/** A dispatcher and a feeder under virtual time, with storage in memory. */
+export class ReplayWorld implements ReplayStorage {
+  readonly world: World;
+  readonly feeder: ReplayFeeder;
+  readonly replays = new Map<ReplayId, StoredReplay>();
+  readonly events: ReplayEvent[] = [];
+  reads = 0;
+  /** How long a statement takes. */
+  callMs = 2;
+  /** Called before the result of a statement that queued deliveries is returned. */
+  afterFeed: () => void = () => {};
+
+  constructor(options: Partial<DispatcherOptions> = {}) {
+    this.world = new World({ onReplayedSettled: (lane) => this.feeder.settled(lane), ...options });
+    const { clock, dispatcher } = this.world;
+    this.feeder = new ReplayFeeder({
+      storage: this,
+      clock,
+      lanes: dispatcher,
+      onFenced: () => {},
+      onEvent: (event) => void this.events.push(event),
+    });
+    for (let shard = 0; shard < 64; shard += 1) this.feeder.addShard(shard);
+  }
+
+  /** Starts a replay of `count` deliveries that failed 15 times each. */
+  replay(lane: LaneId, count: number, perSecond = 10_000): StoredReplay {
+    const id = toRecordId<'WebhookReplay'>(String(this.replays.size + 1));
+    const deliveries = this.world.makeDeliveries(lane, count, { attempts: 15, priorAttempts: 15, replayId: id });
+    const first = deliveries[0]?.deliveryId ?? toRecordId<'WebhookDelivery'>('1');
+    const stored: StoredReplay = {
+      replay: {
+        id,
+        lane,
+        deliveryId: null,
+        eventTypes: null,
+        onlyFailed: true,
+        perSecond,
+        untilId: first,
+        fromSequence: null,
+        untilSequence: null,
+        lastId: first,
+      },
+      deliveries,
+      done: 0,
+      isOpen: true,
+    };
+    this.replays.set(id, stored);
+    this.feeder.changed(shardOf(lane.accountId));
+    return stored;
+  }
+
+  /** The deliveries of a replay that were sent, in order. */
+  sentOf({ replay }: StoredReplay): string[] {
+    return this.world.sent
+      .filter(({ delivery }) => delivery.replayId === replay.id)
+      .map(({ delivery }) => delivery.deliveryId);
+  }
+
+  async open(): Promise<OpenReplay[]> {
+    this.reads += 1;
+    await this.world.clock.wait(this.callMs);
+    return [...this.replays.values()].filter(({ isOpen }) => isOpen).map(({ replay }) => replay);
+  }
+
+  async part({ id }: OpenReplay): Promise<ReplayPart> {
+    await this.world.clock.wait(this.callMs);
+    const { deliveries, done } = this.#find(id);
+    const rest = deliveries.slice(done, done + rowsPerPart);
+    const last = rest.at(-1) ?? deliveries.at(-1);
+    return {
+      deliveries: rest.map((delivery): ReplayedDelivery => ({
+        ...delivery,
+        id: delivery.deliveryId,
+        occurredAtMs: delivery.occurredAt.getTime(),
+      })),
+      lastId: last?.deliveryId ?? toRecordId<'WebhookDelivery'>('1'),
+      isLast: done + rest.length === deliveries.length,
+    };
+  }
+
+  async feed({ id }: OpenReplay, _after: unknown, part: ReplayPart): Promise<FeedResult> {
+    await this.world.clock.wait(this.callMs / 2);
+    const stored = this.#find(id);
+    if (!stored.isOpen) return 'changed';
+    const dueAtMs = this.world.clock.nowMs();
+    const queued = stored.deliveries
+      .slice(stored.done, stored.done + part.deliveries.length)
+      .map((delivery) => ({ ...delivery, dueAtMs }));
+    stored.done += queued.length;
+    stored.isOpen = !part.isLast;
+    this.world.storage.insert(queued);
+    await this.world.clock.wait(this.callMs / 2);
+    this.afterFeed();
+    return queued;
+  }
+
+  retry(): never {
+    throw new Error('No retry is expected.');
+  }
+
+  #find(id: ReplayId): StoredReplay {
+    const stored = this.replays.get(id);
+    if (stored === undefined) throw new Error(`There is no replay ${id}.`);
+    return stored;
+  }
+}
