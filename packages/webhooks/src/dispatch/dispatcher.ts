@@ -60,8 +60,11 @@ const targetMaxAgeMs = 5_000;
 /** How many requests start before the process handles other work: responses, timeouts, new deliveries. */
 const startsMax = 16;
 
-/** A request that probably opens a connection counts as this many requests on an open one. */
-const connectingStarts = 4;
+/**
+ * A request that probably opens a connection counts as this many requests on an open one. Connecting takes about half a
+ * millisecond, and between commit and request an event waits for about six turns of the event loop.
+ */
+const connectingStarts = startsMax;
 
 /**
  * Sends the deliveries of the lanes that this process owns. Starts a request whenever a slot is free and a lane may use
