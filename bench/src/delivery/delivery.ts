@@ -2,6 +2,7 @@ import type { Bench } from '../bench.ts';
 import { describeMachine, introduction } from '../report.ts';
 import type { Part } from './part.ts';
 import { account } from './parts/account.ts';
+import { fair } from './parts/fair.ts';
 import { hanging } from './parts/hanging.ts';
 import { history } from './parts/history.ts';
 import { latency } from './parts/latency.ts';
@@ -39,6 +40,7 @@ const parts: Readonly<Record<string, RunnablePart>> = {
   store: runnable(store),
   account: runnable(account),
   write: runnable(write),
+  fair: runnable(fair),
   memory: runnable(memory),
 };
 

@@ -67,6 +67,35 @@ export interface WriteResult {
   results: WriteContestantResult[];
 }
 
+export interface FairResult {
+  rounds: number;
+  roundMs: number;
+  /** The p99 of the mutations of a client alone on one connection, beside the load of `connections`. */
+  crowd: {
+    connections: number;
+    /** The load is of a client on each connection. */
+    spreadP99Ms: number;
+    /** The load is of one client. */
+    oneClientP99Ms: number;
+    /** The second divided by the first in the same round. */
+    p99Ratio: number;
+  };
+  /** The rate of other clients while a client writes to an account that is locked. */
+  locked: {
+    /** Of the other clients, one each. */
+    connections: number;
+    /** Of the client of the locked account. */
+    lockedConnections: number;
+    lockedMs: number;
+    alonePerSecond: number;
+    besidePerSecond: number;
+    /** The second divided by the first in the same round. */
+    rateRatio: number;
+    /** The mutations of the locked account that got 503 in a round. */
+    refused: number;
+  };
+}
+
 export interface MemoryResult {
   connections: number;
   durationMs: number;
@@ -120,7 +149,7 @@ function workloadTable({ name, title, results, ratios }: RatesResult['workloads'
     [`(${name}) ${title}`, 'per second', 'ours', 'CPU per delivery', 'CPU of the store', 'WAL'],
     ...results.map((result) => [
       result.name,
-      Math.round(result.perSecond).toLocaleString('en-US'),
+      wholeNumber(result.perSecond),
       `${(ratioTo.get(result.name) ?? 1).toFixed(2)} ×`,
       cell(result.cpuMicroseconds, 'µs'),
       cell(result.storeCpuMicroseconds, 'µs'),
@@ -137,7 +166,7 @@ export function latencyMarkdown({ idle, halfLoad }: LatencyResult): string {
   return markdownTable([
     latencyHeader('Commit to first byte'),
     latencyRow('idle', idle),
-    latencyRow(`with ${Math.round(halfLoad.deliveriesPerSecond).toLocaleString('en-US')} deliveries/s`, halfLoad),
+    latencyRow(`with ${wholeNumber(halfLoad.deliveriesPerSecond)} deliveries/s`, halfLoad),
   ]);
 }
 
@@ -157,7 +186,7 @@ export function workersMarkdown({ accounts, results }: WorkersResult): string {
     [`${accounts} accounts with one subscription each`, 'per second'],
     ...results.map((result) => [
       result.workers === 1 ? '1 worker' : `${result.workers} workers`,
-      Math.round(result.deliveriesPerSecond).toLocaleString('en-US'),
+      wholeNumber(result.deliveriesPerSecond),
     ]),
   ]);
 }
@@ -165,7 +194,7 @@ export function workersMarkdown({ accounts, results }: WorkersResult): string {
 export function storeMarkdown({ accounts, deliveriesPerSecond }: StoreResult): string {
   return markdownTable([
     [`${accounts} accounts with one subscription each`, 'per second'],
-    ['without HTTP', Math.round(deliveriesPerSecond).toLocaleString('en-US')],
+    ['without HTTP', wholeNumber(deliveriesPerSecond)],
   ]);
 }
 
@@ -173,8 +202,8 @@ export function accountMarkdown(result: AccountResult): string {
   const { subscriptions, responseMs, inFlight, deliveriesPerSecond, bound } = result;
   return markdownTable([
     [`One account, ${subscriptions} receivers that respond after ${responseMs} ms`, 'per second'],
-    ['measured', Math.round(deliveriesPerSecond).toLocaleString('en-US')],
-    [`bound: ${inFlight} requests in flight`, Math.round(bound).toLocaleString('en-US')],
+    ['measured', wholeNumber(deliveriesPerSecond)],
+    [`bound: ${inFlight} requests in flight`, wholeNumber(bound)],
   ]);
 }
 
@@ -186,7 +215,7 @@ export function writeMarkdown({ connections, rounds, roundMs, results }: WriteRe
       [...header, 'of the API', 'of the worker', 'of PostgreSQL'],
       ...results.map(({ name, eventsPerSecond, cpu, rateRatio, cpuRatio }) => [
         name,
-        Math.round(eventsPerSecond).toLocaleString('en-US'),
+        wholeNumber(eventsPerSecond),
         `${rateRatio.toFixed(2)} ×`,
         cell(cpu.total, 'µs'),
         cpuRatio === null ? '–' : `${cpuRatio.toFixed(2)} ×`,
@@ -198,6 +227,29 @@ export function writeMarkdown({ connections, rounds, roundMs, results }: WriteRe
   ].join('\n\n');
 }
 
+export function fairMarkdown({ rounds, roundMs, crowd, locked }: FairResult): string {
+  return [
+    `Medians of ${rounds} interleaved rounds of ${roundMs / 1000} s.`,
+    markdownTable([
+      [`p99 of a client beside ${crowd.connections} connections`, 'p99', 'ratio'],
+      [`of ${crowd.connections} clients`, `${crowd.spreadP99Ms.toFixed(1)} ms`, ''],
+      ['of one client', `${crowd.oneClientP99Ms.toFixed(1)} ms`, `${crowd.p99Ratio.toFixed(2)} ×`],
+    ]),
+    markdownTable([
+      [`rate of ${locked.connections} clients`, 'per second', 'ratio'],
+      ['alone', wholeNumber(locked.alonePerSecond), ''],
+      [
+        `beside ${locked.lockedConnections} connections to an account that is locked for ${locked.lockedMs / 1000} s`,
+        wholeNumber(locked.besidePerSecond),
+        `${locked.rateRatio.toFixed(2)} ×`,
+      ],
+    ]),
+    `${locked.refused} mutations of the locked account were refused in a round.`,
+  ].join('\n\n');
+}
+
+const wholeNumber = (rate: number): string => Math.round(rate).toLocaleString('en-US');
+
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
 
 const spaces = (heap: ProcessMemory['heap']): string =>
@@ -207,7 +259,7 @@ const spaces = (heap: ProcessMemory['heap']): string =>
     .join(', ');
 
 export function memoryMarkdown({ connections, durationMs, eventsPerSecond, apps }: MemoryResult): string {
-  const rate = Math.round(eventsPerSecond).toLocaleString('en-US');
+  const rate = wholeNumber(eventsPerSecond);
   return [
     `${durationMs / 1000} s of referrals with a new idempotency key each, by ${connections} connections: ${rate} per second.`,
     markdownTable([
@@ -242,7 +294,7 @@ export function historyMarkdown({ sizes, growth }: HistoryResult): string {
     const sums = sizes.map((size) => sum(size[kind]).toFixed(2));
     return markdownTable([[title, ...header], ...rows, [`sum: ${growth[kind].toFixed(2)} ×`, ...sums]]);
   };
-  const rates = sizes.map((size) => Math.round(size.deliveriesPerSecond).toLocaleString('en-US'));
+  const rates = sizes.map((size) => wholeNumber(size.deliveriesPerSecond));
   return [
     'Milliseconds of the statements of the worker per 1,000 deliveries, by the number of stored deliveries.',
     table('new events', 'newEvents'),

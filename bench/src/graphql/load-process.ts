@@ -18,9 +18,9 @@ function clientsOf(origin: string, connections: number): Client[] {
 
 let requests = 0;
 
-/** Sends one request and waits for the whole response. */
-function send(client: Client, headers: Record<string, string>, request: LoadRequest): Promise<void> {
-  const { path, leastBytes } = request;
+/** Sends one request and waits for the whole response. Returns its status. */
+function send(client: Client, headers: Record<string, string>, request: LoadRequest): Promise<number> {
+  const { path, leastBytes, mayRefuse = false } = request;
   const body = request.body.replace('{n}', () => String((requests += 1)));
   return new Promise((resolve, reject) => {
     let status = 0;
@@ -36,7 +36,7 @@ function send(client: Client, headers: Record<string, string>, request: LoadRequ
           bytes += chunk.length;
         },
         onResponseEnd() {
-          if (status === 200 && bytes >= leastBytes) resolve();
+          if ((status === 200 && bytes >= leastBytes) || (status === 503 && mayRefuse)) resolve(status);
           else reject(new Error(`A response with status ${status} and ${bytes} bytes.`));
         },
         onResponseError: (_controller, error) => reject(error),
@@ -47,6 +47,7 @@ function send(client: Client, headers: Record<string, string>, request: LoadRequ
 
 async function run(request: LoadRequest): Promise<LoadResult> {
   const latencies: number[] = [];
+  let refused = 0;
   const startMs = performance.now();
   const endMs = startMs + request.durationMs;
   await Promise.all(
@@ -55,14 +56,16 @@ async function run(request: LoadRequest): Promise<LoadResult> {
       let nowMs = performance.now();
       do {
         const sentMs = nowMs;
-        await send(client, headers, request);
+        const status = await send(client, headers, request);
         nowMs = performance.now();
-        latencies.push(nowMs - sentMs);
+        if (status === 200) latencies.push(nowMs - sentMs);
+        else refused += 1;
       } while (nowMs < endMs);
     }),
   );
   return {
     requests: latencies.length,
+    refused,
     elapsedMs: performance.now() - startMs,
     p50Ms: percentile(latencies, 0.5),
     p99Ms: percentile(latencies, 0.99),

@@ -15,6 +15,8 @@ export interface OurAppOptions {
   secretKeys: string;
   /** Run the output of `pnpm build` instead of the sources. */
   built: boolean;
+  /** Added to the environment of the app. */
+  env?: Readonly<Record<string, string>>;
   defer: Defer;
 }
 
@@ -24,6 +26,7 @@ export async function startOurApp({
   databaseUrl,
   secretKeys,
   built,
+  env = {},
   defer,
 }: OurAppOptions): Promise<Pick<AppProcess, 'usage' | 'memory'> & { url: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-bench-log-'));
@@ -40,6 +43,7 @@ export async function startOurApp({
       SHUTDOWN_DELAY_MS: '0',
       // On a busy machine, the default would turn slow responses into 503, which fail the bench.
       DATABASE_TIMEOUT_MS: '60000',
+      ...env,
     },
     logFile: join(folder, 'app.log'),
   });

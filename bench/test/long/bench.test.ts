@@ -84,6 +84,10 @@ it('delivery compares our engine with three queues, and measures its other parts
         rateRatio: positive,
       })),
     },
+    fair: {
+      crowd: { connections: 128, spreadP99Ms: positive, oneClientP99Ms: positive, p99Ratio: positive },
+      locked: { connections: 32, alonePerSecond: positive, besidePerSecond: positive, rateRatio: positive },
+    },
     memory: {
       eventsPerSecond: positive,
       apps: ['partner-api', 'webhook-worker'].map((name) => ({ name, before: memory, after: memory })),
