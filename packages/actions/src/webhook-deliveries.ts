@@ -80,6 +80,8 @@ export interface FilteredDeliveriesRequest extends WebhookDeliveriesRequest {
   since?: Date | null | undefined;
   /** Only deliveries that were created before this time. */
   until?: Date | null | undefined;
+  /** Called with the number of deliveries of any type that were read to find those of `eventType`, more than once. */
+  onSearched?: (deliveries: number) => void;
 }
 
 /**
@@ -95,7 +97,7 @@ export async function listWebhookDeliveries(
   const gid = request.subscriptionId ?? null;
   const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
   const matchesNothing = gid !== null && subscriptionId === null;
-  const { status = null, eventType = null, since = null, until = null } = request;
+  const { status = null, eventType = null, since = null, until = null, onSearched } = request;
   const filter = { accountId: caller.accountId, subscriptionId, status, since, until };
   const toNode = (row: DeliveryRow): WebhookDelivery => toWebhookDelivery(context.gidNamespace, row);
   const { after, limit } = readPageRequest(deliveryOrder, request);
@@ -103,7 +105,7 @@ export async function listWebhookDeliveries(
   if (matchesNothing) return toPage(deliveryOrder, request, [], toNode);
   if (eventType === null)
     return toPage(deliveryOrder, request, await selectDeliveries(context.store, filter, page), toNode);
-  const { rows, readTo } = await selectDeliveriesOfType(context.store, filter, eventType, page);
+  const { rows, readTo } = await selectDeliveriesOfType(context.store, filter, eventType, page, onSearched);
   return toPage(deliveryOrder, request, rows, toNode, readTo === null ? null : { id: readTo });
 }
 

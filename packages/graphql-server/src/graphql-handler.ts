@@ -24,7 +24,7 @@ import { openRequestAccount, type RequestAccount } from './cost/request-account.
 import type { Documentation } from './documentation.ts';
 import { mapError } from './errors/map-error.ts';
 import { RequestError } from './errors/request-error.ts';
-import { createOperationRunner, type OperationLimits } from './operation/operation-runner.ts';
+import { createOperationRunner, type OperationLimits, type WorkContext } from './operation/operation-runner.ts';
 import type { InterfacePlugin } from './operation/plugin-hooks.ts';
 import { warmUp } from './operation/warm-up.ts';
 import { countParsedDocuments, createRequestMetrics } from './request-metrics.ts';
@@ -97,7 +97,7 @@ export interface GraphqlHandlerOptions {
 }
 
 /** What the handler reads of the context of resolvers. */
-export interface ContextOfOperation {
+export interface ContextOfOperation extends WorkContext {
   /** Added to `extensions` of the response. */
   readonly extensions: object;
 }

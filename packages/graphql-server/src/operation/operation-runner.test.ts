@@ -10,11 +10,13 @@ import {
   createOperationRunner,
   type OperationCost,
   type OperationRunner,
+  type OperationRunnerOptions,
 } from './operation-runner.ts';
 
 const throttleStatus = { maximumAvailable: 2_000, currentlyAvailable: 2_000, restoreRate: 200 };
 
 let runner: OperationRunner;
+let options: OperationRunnerOptions;
 let parsed: boolean[];
 /** The calls of the account, in their order. */
 let calls: string[];
@@ -62,13 +64,8 @@ beforeEach(() => {
   used = 3;
   const pricing = { price: () => ({ requestedQueryCost: 8, priceOf: () => used }) };
   const onParsed = (isValid: boolean): number => parsed.push(isValid);
-  runner = createOperationRunner({
-    schema: buildSchema(sdl('2026-11-01')),
-    pricing,
-    limits: requestLimits,
-    plugins: [],
-    onParsed,
-  });
+  options = { schema: buildSchema(sdl('2026-11-01')), pricing, limits: requestLimits, plugins: [], onParsed };
+  runner = createOperationRunner(options);
 });
 
 /** Runs a document of some bytes. Returns its cost, or the code of its error. */
@@ -103,6 +100,31 @@ test('an operation that used more than it was charged owes the difference', asyn
   used = 20;
   expect(await run(valid)).toEqual({ requestedQueryCost: 8, actualQueryCost: 20, throttleStatus });
   expect(calls).toEqual(['read 1', 'run 8 1', 'deduct 12', 'refund 0']);
+});
+
+test('the extra work of resolvers costs points in the end, also if the operation fails, and at most the limit', async () => {
+  const runWith = async (cost: number, query = valid, fails = false): Promise<unknown> => {
+    const extraWork = { cost: 0 };
+    const rootValue = () => {
+      extraWork.cost += cost;
+      if (fails) throw new RequestError('OPERATION_TIMEOUT');
+      return {};
+    };
+    const onExecute = ({ args }: { args: { rootValue?: unknown } }) => void (args.rootValue = rootValue());
+    const withPlugin = createOperationRunner({ ...options, plugins: [{ onExecute }] });
+    const parameters = { query, variables: {}, operationName: null, extensions: null };
+    calls = [];
+    return withPlugin.run({ message, parameters, bodyBytes: 20 }, { extraWork }, account).then(
+      ({ cost: { actualQueryCost } }) => actualQueryCost,
+      (error: unknown) => (error instanceof RequestError ? error.code : String(error)),
+    );
+  };
+  expect(await runWith(4_001)).toBe(8);
+  expect(calls).toEqual(['read 1', 'run 8 1', 'refund 0']);
+  expect(await runWith(5_000_000)).toBe(1_000);
+  expect(calls).toEqual(['read 1', 'run 8 1', 'deduct 992', 'refund 0']);
+  expect(await runWith(20_000, valid, true)).toBe('OPERATION_TIMEOUT');
+  expect(calls).toEqual(['read 1', 'run 8 1', 'deduct 20', 'refund 0']);
 });
 
 test('a document that costs more to read than to run costs that, never the sum', async () => {

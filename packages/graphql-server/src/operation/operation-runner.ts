@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 import type { ThrottleStatus } from '../cost/bucket.ts';
 import type { EndTurn } from '../cost/client-turns.ts';
-import { toPoints } from '../cost/operation-costs.ts';
+import { type MilliPoints, toPoints } from '../cost/operation-costs.ts';
 import type { Pricing } from '../cost/operation-price.ts';
 import { bodyCost, type ReadingCostLimits, readingCost, rejectionCost } from '../cost/reading-cost.ts';
 import { createOperationExecutor } from '../execution/execute-operation.ts';
@@ -13,18 +13,30 @@ import { createPluginHooks, type InterfacePlugin, type OperationSteps } from './
 import { readDocument, RejectedDocumentError } from './read-document.ts';
 import { selectOperation } from './select-operation.ts';
 
+/** What the resolvers of an operation do beyond its price. They add to it while they run. */
+export interface ExtraWork {
+  cost: MilliPoints;
+}
+
+/** What running an operation needs of the context of its resolvers. */
+export interface WorkContext {
+  /** Undefined if no resolver does extra work. */
+  readonly extraWork?: ExtraWork;
+}
+
 /** Runs operations on one schema. */
 export interface OperationRunner {
   /**
    * Charges the largest cost of the operation, runs it, and refunds what its response did not cost, or deducts what it cost more.
-   * A failed operation without a result keeps its charge, unless it got no slot.
+   * A failed operation without a result keeps its charge, unless it got no slot. The extra work of its resolvers is deducted in
+   * both cases; with it, an operation costs at most the limit.
    *
    * A document that is not cached is charged before it is parsed, because its price is not known earlier. Its operation costs at
    * least as much. A document that is rejected costs more.
    *
    * @throws {RequestError} if the operation is rejected before execution or times out.
    */
-  run(request: OperationRequest, context: object, account: CostAccount): Promise<OperationResult>;
+  run(request: OperationRequest, context: WorkContext, account: CostAccount): Promise<OperationResult>;
 }
 
 export interface OperationRequest {
@@ -73,7 +85,7 @@ export interface OperationCost {
   requestedQueryCost: number;
   /**
    * The points charged in the end: the price of what the response contains, or those for reading the request if they are more.
-   * More than `requestedQueryCost` only if texts have characters with several bytes.
+   * More than `requestedQueryCost` only if texts have characters with several bytes, or resolvers did extra work.
    */
   actualQueryCost: number;
   /** The bucket after the refund. */
@@ -153,7 +165,7 @@ export function createOperationRunner(options: OperationRunnerOptions): Operatio
   async function run(
     { query: given, variables, operationName }: Parameters,
     bodyBytes: number,
-    context: object,
+    context: WorkContext,
     account: CostAccount,
     steps: OperationSteps,
   ): Promise<OperationResult> {
@@ -169,15 +181,20 @@ export function createOperationRunner(options: OperationRunnerOptions): Operatio
     if (price > paid) await account.chargeOperation(price, paid);
     const requestedQueryCost = Math.max(price, paid);
     const leave = await enter(account, requestedQueryCost - paid);
+    const withExtraWork = (points: number): number =>
+      Math.min(Math.max(points, limits.operationCostPoints), points + Math.ceil((context.extraWork?.cost ?? 0) / 1000));
     let execution: ExecutionResult;
     try {
       execution = await steps.execute({ document, operation, variables, contextValue: context });
+    } catch (error) {
+      settle(account, requestedQueryCost, withExtraWork(requestedQueryCost));
+      throw error;
     } finally {
       leave();
     }
     if (isAboutVariables(execution))
       return refuseVariables(execution, { requestedQueryCost, paid, bodyBytes }, account);
-    const actualQueryCost = Math.max(priceOf(execution.data), least, paid);
+    const actualQueryCost = withExtraWork(Math.max(priceOf(execution.data), least, paid));
     const throttleStatus = settle(account, requestedQueryCost, actualQueryCost);
     return { execution, cost: { requestedQueryCost, actualQueryCost, throttleStatus } };
   }

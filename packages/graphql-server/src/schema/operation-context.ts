@@ -19,6 +19,7 @@ import {
 import type { AuthenticatedClient } from '@deedwire/auth';
 import type { Delay } from '@deedwire/webhooks/deliveries';
 import DataLoader from 'dataloader';
+import type { ExtraWork } from '../operation/operation-runner.ts';
 
 /** The dependencies of the use cases of either interface. */
 export type InterfaceActionContext = WebhookActionContext & LenderContext;
@@ -28,6 +29,7 @@ export interface OperationContext {
   caller: Caller;
   actions: InterfaceActionContext;
   loaders: Loaders;
+  extraWork: ExtraWork;
   /** Added to `extensions` of the response. */
   extensions: {
     /** Set if the mutation did not run, because it ran before with the same idempotency key. */
@@ -107,5 +109,5 @@ export function createOperationContext(
   { client, ...request }: { client: AuthenticatedClient; requestId: string; address: string },
 ): OperationContext {
   const caller = toCaller(client, request);
-  return { caller, actions, extensions: {}, loaders: new Loaders(actions, caller) };
+  return { caller, actions, extensions: {}, extraWork: { cost: 0 }, loaders: new Loaders(actions, caller) };
 }

@@ -1,4 +1,5 @@
 import { findWebhookDelivery, listWebhookDeliveries, type WebhookDelivery } from '@deedwire/actions';
+import { toMilliPoints } from '../cost/operation-costs.ts';
 import { RequestError } from '../errors/request-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
@@ -102,11 +103,17 @@ export function addWebhookDelivery(
       resolve(_, page, context) {
         const { subscriptionId = null } = page;
         if (subscriptionId !== null) checkId(context, 'WebhookSubscription', 'subscriptionId', subscriptionId);
-        return listWebhookDeliveries(context.actions, context.caller, page);
+        const onSearched = (deliveries: number): void => {
+          context.extraWork.cost += deliveries * costOfSearchedDelivery;
+        };
+        return listWebhookDeliveries(context.actions, context.caller, { ...page, onSearched });
       },
     }),
   }));
 }
+
+/** A page of an event type reads up to 5,000 deliveries, whatever it contains. */
+const costOfSearchedDelivery = toMilliPoints(0.05);
 
 const deprecationReason =
   'Use `sequenceNumber`, the same number. Where this field is an `Int`, operations that select it fail with SEQUENCE_TOO_LARGE above 2147483647.';

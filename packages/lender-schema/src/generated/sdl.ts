@@ -70,7 +70,8 @@ type Query {
     status: WebhookDeliveryStatus
     """
     Filter by event type. A page reads at most 5,000 deliveries, so it can have fewer items than \`first\`, or none, although
-    more follow: continue with \`endCursor\` while \`hasNextPage\` is true.
+    more follow: continue with \`endCursor\` while \`hasNextPage\` is true. Each 20 deliveries that are read cost a point, in
+    \`actualQueryCost\`.
     """
     eventType: String
     """
@@ -1363,7 +1364,8 @@ type Query {
     status: WebhookDeliveryStatus
     """
     Filter by event type. A page reads at most 5,000 deliveries, so it can have fewer items than \`first\`, or none, although
-    more follow: continue with \`endCursor\` while \`hasNextPage\` is true.
+    more follow: continue with \`endCursor\` while \`hasNextPage\` is true. Each 20 deliveries that are read cost a point, in
+    \`actualQueryCost\`.
     """
     eventType: String
     """

@@ -25,12 +25,15 @@ const rowsPerBatch = 100;
 /**
  * Returns deliveries of one event type, newest first. Reads at most 5,000 deliveries of any type, so the page can be short.
  * Each statement reads a bounded number of rows and partitions.
+ *
+ * @param onSearched called with the number of deliveries of any type that were searched, for each batch
  */
 export async function selectDeliveriesOfType(
   database: Database,
   filter: DeliveryFilter,
   eventType: string,
   page: PageQuery<'WebhookDelivery'>,
+  onSearched: (deliveries: number) => void = () => {},
 ): Promise<TypedPage> {
   const { index, ranges, subscriptionIds } = await openList(database, filter, page.afterId);
   const rows: DeliveryRow[] = [];
@@ -53,6 +56,7 @@ export async function selectDeliveriesOfType(
 
   /** Loads no more than the page needs, although a delivery whose status has changed is not in it. */
   async function loadBatch(): Promise<void> {
+    onSearched(batch.length);
     const untyped = batch.filter((row) => row.eventType === null).map(({ id }) => id);
     const types = await selectEventTypes(database, untyped);
     const ids = batch.filter((row) => (row.eventType ?? types.get(row.id)) === eventType).map(({ id }) => id);

@@ -115,6 +115,23 @@ test('continues a page that is short because of the event type where its reading
   });
 });
 
+/** The charged cost and the actual one of an operation that reads these pages. */
+async function costOf(...pages: string[]): Promise<unknown> {
+  const lists = pages.map((page, index) => `a${index}: webhookDeliveries(${page}) { pageInfo { hasNextPage } }`);
+  const { body } = await send(`{ ${lists.join(' ')} }`, harness.accounts.otherPartner);
+  const { cost }: { cost?: Record<string, number> } = Object.assign({}, Reflect.get(body, 'extensions'));
+  return [cost?.['requestedQueryCost'], cost?.['actualQueryCost']];
+}
+
+test('a search for an event type costs a point for each 20 deliveries that it reads, at most the limit', async () => {
+  expect(await costOf('first: 1')).toEqual([3, 3]);
+  expect(await costOf('first: 1, eventType: "webhook.test"')).toEqual([3, 8]);
+  expect(await costOf('first: 1, eventType: "a"')).toEqual([3, 253]);
+  expect(await costOf(...['a', 'b', 'c', 'd', 'e'].map((type) => `first: 1, eventType: "${type}"`))).toEqual([
+    11, 1000,
+  ]);
+});
+
 function numbered(...expected: number[]) {
   return { attempts: expected.map((number) => ({ number })) };
 }

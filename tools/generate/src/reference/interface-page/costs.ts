@@ -22,7 +22,9 @@ const sums = `The cost is a sum, rounded up to whole points, at least 1:
 - \`__schema\` and \`__type\` cost 1 point per 1,000 bytes.
 - An alias costs 0.03 points, and 0.001 for each character by which it is longer than the name of its field.
 
-In \`actualQueryCost\`, a text with a weight costs 0.03 points and 0.001 for each character, at most its weight, and 0.03 points if it is null. If it has characters with several bytes in JSON, each byte costs 0.001, also beyond its weight, so that \`actualQueryCost\` can be more than \`requestedQueryCost\`; your client then owes the difference. An object that is null costs its weight, without the fields below it.`;
+In \`actualQueryCost\`, a text with a weight costs 0.03 points and 0.001 for each character, at most its weight, and 0.03 points if it is null. If it has characters with several bytes in JSON, each byte costs 0.001, also beyond its weight, so that \`actualQueryCost\` can be more than \`requestedQueryCost\`; your client then owes the difference. An object that is null costs its weight, without the fields below it.
+
+\`webhookDeliveries\` with an \`eventType\` costs another point in \`actualQueryCost\` for each 20 deliveries that were read to find those of the type. With it, an operation costs at most 1,000 points.`;
 
 function readingRules({ limits }: Manifest): string {
   const value = (name: string): string => {
