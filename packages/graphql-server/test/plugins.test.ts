@@ -1,7 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { useOpenTelemetry } from '@envelop/opentelemetry';
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { buildSchema, type DocumentNode, GraphQLError, NoSchemaIntrospectionCustomRule, parse } from 'graphql';
+import {
+  buildSchema,
+  type DocumentNode,
+  type ExecutionArgs,
+  GraphQLError,
+  NoSchemaIntrospectionCustomRule,
+  parse,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { afterEach, describe, expect, test } from 'vitest';
 import { key, type SampleServer, type SampleServerOptions, startSampleServer } from './sample-server.ts';
@@ -340,6 +348,45 @@ describe('a plugin that', () => {
     const answers = await eachHook(asynchronous, hang, () => refusal({ query: '{ hello }' }));
     expect(answers).toEqual(answers.map(() => '503 OPERATION_TIMEOUT'));
   });
+
+  test.each(['onParams', 'onContextBuilding', 'onExecute'])(
+    'that ends after the deadline does not let a mutation run that the client takes for failed: %s',
+    async (late) => {
+      const ended = Promise.withResolvers<void>();
+      const executed: unknown[] = [];
+      const wait = async (): Promise<void> => {
+        await sleep(150);
+        // After the hooks that follow.
+        setTimeout(() => ended.resolve(), 100);
+      };
+      const executes: AnyPlugin = {
+        onExecute: () => ({ onExecuteDone: ({ result }: { result: unknown }) => void executed.push(result) }),
+      };
+      await start([{ [late]: wait }, executes], { limits: { operationMs: 50 } });
+      expect(await refusal({ query: 'mutation { second }' })).toBe('503 OPERATION_TIMEOUT');
+      await ended.promise;
+      expect(executed).toEqual([]);
+    },
+  );
+});
+
+const other = parse('{ again { count } }');
+
+test.each<[string, (args: ExecutionArgs) => void]>([
+  [
+    'changes a document in place',
+    ({ document }) => void Object.assign(document.definitions[0] ?? {}, other.definitions[0]),
+  ],
+  ['replaces definitions', ({ document }) => void Object.assign(document, other)],
+  ['replaces the document after it was priced', (args) => void Object.assign(args, { document: other })],
+])('a plugin that %s fails, and the next request gets its own document', async (_, change) => {
+  let isChanging = true;
+  await start([{ onExecute: ({ args }) => (isChanging ? change(args) : undefined) }]);
+  const answer = await send({ query: '{ hello }' }, newer);
+  expect([answer.status, answer.data]).toEqual([500, undefined]);
+  isChanging = false;
+  for (const run of runs)
+    expect([run, (await send({ query: '{ hello }' })).data]).toEqual([run, { hello: 'hello world' }]);
 });
 
 test('errors of a result that a plugin sets keep their codes, and are not taken for those of variables', async () => {

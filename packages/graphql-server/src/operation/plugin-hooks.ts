@@ -2,10 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { requestPath } from '@deedwire/service-runtime';
 import { Deadlines } from '@deedwire/store';
 import {
+  type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   getOperationAST,
   type GraphQLSchema,
+  Location,
   specifiedRules,
   type ValidationRule,
 } from 'graphql';
@@ -85,6 +87,8 @@ export function createPluginHooks(
   { operationMs }: { operationMs: number },
 ): PluginHooks | null {
   const runs = new WeakMap<object, (parameters: Parameters) => Promise<ExecutionResult>>();
+  /** By their contexts. */
+  const executions = new WeakMap<object, Execution>();
   const graphqlRules = new Set(specifiedRules);
   /** In their order, with those that plugins have added. */
   let all: AnyPlugin[] = [];
@@ -103,7 +107,7 @@ export function createPluginHooks(
         return run(readParameters({ ...params }));
       });
     },
-    onParse: ({ setParseFn }) => setParseFn(steps.parse),
+    onParse: ({ setParseFn }) => setParseFn((query: string) => withFixedNodes(steps.parse(query))),
     onValidate({ setValidationFn }) {
       setValidationFn((_, document, rules = []) => {
         const errors = steps.validate(document);
@@ -119,6 +123,12 @@ export function createPluginHooks(
       setExecuteFn(({ document, operationName, variableValues, contextValue }: ExecutionArgs) => {
         const operation = getOperationAST(document, operationName);
         if (!operation) throw new Error('A plugin replaced the document by one without the operation.');
+        const execution = typeof contextValue === 'object' && contextValue ? executions.get(contextValue) : undefined;
+        if (execution?.isLate === true) throw new RequestError('OPERATION_TIMEOUT');
+        if (execution && execution.document !== document)
+          throw new Error(
+            'A plugin replaced the document in onExecute. Replace it in onParse: it is validated and priced then.',
+          );
         return steps.execute({ document, operation, variables: variableValues ?? {}, contextValue });
       });
     },
@@ -160,13 +170,17 @@ export function createPluginHooks(
         return errors.length > 0 ? errors : steps.validate(document);
       },
       execute({ document, operation, variables }) {
+        const execution: Execution = { document, isLate: false };
         const run = async (): Promise<ExecutionResult> => {
           const contextValue = await contextFactory();
+          executions.set(contextValue, execution);
           const operationName = operation.name?.value;
           const args = { schema, document, contextValue, variableValues: variables, operationName };
           return singleResult(await execute(args));
         };
-        return withDeadline(run(), deadlines, () => {});
+        return withDeadline(run(), deadlines, () => {
+          execution.isLate = true;
+        });
       },
     };
   }
@@ -179,6 +193,8 @@ export function createPluginHooks(
       const hooksOnly = createHookDeadline(operationMs);
       runs.set(context, async (chosen) => {
         hooksOnly.pause();
+        // The client has a response.
+        if (hooksOnly.isExpired()) throw new RequestError('OPERATION_TIMEOUT');
         Object.assign(context, { params: toParams(chosen) });
         try {
           return await runOperation(chosen, openSteps(context));
@@ -196,6 +212,31 @@ export function createPluginHooks(
       }
     },
   };
+}
+
+/** An execution, around which hooks run. */
+interface Execution {
+  /** Validated and priced. */
+  readonly document: DocumentNode;
+  /** Its deadline has passed, so the client has a response. */
+  isLate: boolean;
+}
+
+/**
+ * Freezes the nodes of a document. Other requests get the same ones, validated, so a plugin has to replace what it changes. It
+ * can add properties to the document itself.
+ */
+function withFixedNodes(document: DocumentNode): DocumentNode {
+  if (Object.isFrozen(document.definitions)) return document;
+  freeze(document.definitions);
+  return Object.defineProperty(document, 'definitions', { writable: false, configurable: false });
+}
+
+function freeze(value: unknown): void {
+  // Places have the whole text, which validation hides meanwhile.
+  if (typeof value !== 'object' || value === null || value instanceof Location) return;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) freeze(inner);
 }
 
 function checkHooks(plugin: AnyPlugin): void {
@@ -245,11 +286,16 @@ function singleResult(result: unknown): ExecutionResult {
 function createHookDeadline(ms: number) {
   const { promise: expired, reject } = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;
+  let isExpired = false;
   return {
     expired,
+    isExpired: () => isExpired,
     start() {
       const cause = new Error(`The hooks of plugins ran for ${ms} ms.`);
-      timer = setTimeout(() => reject(new RequestError('OPERATION_TIMEOUT', { cause })), ms);
+      timer = setTimeout(() => {
+        isExpired = true;
+        reject(new RequestError('OPERATION_TIMEOUT', { cause }));
+      }, ms);
     },
     pause: () => clearTimeout(timer),
   };
