@@ -15,6 +15,7 @@ const delivery: Extract<EngineEvent, { kind: 'attempt' }>['delivery'] = {
   eventVersion: '2026-11-01',
   occurredAt: new Date(0),
   requestId: 'request-1',
+  isTest: false,
   sequence: '1',
   attempts: 0,
   priorAttempts: 0,

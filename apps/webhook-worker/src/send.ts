@@ -36,6 +36,7 @@ export function createSend(
         'X-Service-Webhook-Attempt': String(attempt),
         'X-Service-Webhook-Sequence': delivery.sequence,
         ...(delivery.replayId !== null && replayHeader),
+        ...(delivery.isTest && { 'X-Service-Webhook-Test': 'true' }),
         ...deprecationHeaders(delivery.eventType, delivery.eventVersion),
       },
       details,

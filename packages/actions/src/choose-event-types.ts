@@ -75,7 +75,8 @@ export function chooseEventTypes(
   return { eventTypes: Array.from(eventTypes, ([type, version]) => ({ type, version })), userErrors };
 }
 
-function describeUnknownType(interfaceName: InterfaceName, type: string): string {
+/** The message of `EVENT_TYPE_UNKNOWN`. */
+export function describeUnknownType(interfaceName: InterfaceName, type: string): string {
   const types = webhookEventTypes
     .filter(({ interfaces }) => interfaces.includes(interfaceName))
     .map((eventType) => eventType.type);

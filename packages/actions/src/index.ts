@@ -92,6 +92,13 @@ export {
   type RotateWebhookSecretResult,
   type RotationContext,
 } from './rotate-webhook-secret.ts';
+export {
+  sendTestEvent,
+  sendTestWebhookEvent,
+  type SendTestWebhookEventErrorCode,
+  type SendTestWebhookEventInput,
+  type SendTestWebhookEventResult,
+} from './send-test-webhook-event.ts';
 export { advanceAllSequences, listSequences } from './sequences.ts';
 export {
   addTeamMember,

@@ -31,6 +31,7 @@ export interface WebhookDelivery {
   sequence: number;
   createdAt: Date;
   status: DeliveryStatus;
+  isTest: boolean;
   event: { id: string; type: string; version: string; timestamp: Date };
   /** Null if no attempt is planned. */
   nextAttemptAt: Date | null;
@@ -43,6 +44,7 @@ function toWebhookDelivery(gidNamespace: string, row: DeliveryRow): WebhookDeliv
     sequence: Number(row.sequence),
     createdAt: timeOf(row.id),
     status: row.status,
+    isTest: row.isTest,
     event: {
       id: formatGid(gidNamespace, 'WebhookEvent', row.eventId),
       type: row.eventType,

@@ -15,6 +15,7 @@ import {
   pauseWebhookSubscription,
   resumeWebhookSubscription,
   rotateWebhookSecret,
+  sendTestWebhookEvent,
   updateWebhookSubscription,
 } from '../src/index.ts';
 import { useWorld } from './support/use-world.ts';
@@ -95,6 +96,13 @@ const cases: Case[] = [
     make: subscription,
     find: (context, caller, id) => rotateWebhookSecret(context, caller, { id }),
     missing: { webhookSubscription: null, webhookSecret: null, userErrors: [notFound] },
+  },
+  {
+    name: 'sendTestWebhookEvent',
+    make: subscription,
+    find: (context, caller, id) =>
+      sendTestWebhookEvent(context, caller, { subscriptionId: id, eventType: 'referral.created' }),
+    missing: { webhookEventId: null, userErrors: [{ ...notFound, field: ['input', 'subscriptionId'] }] },
   },
   {
     name: 'deleteWebhookSubscription',

@@ -27,6 +27,7 @@ export {
   type ReferralProblem,
   type ReferralStatus,
 } from './referral.ts';
+export { sampleSnapshots } from './sample-snapshots.ts';
 export { secretAssociatedData } from './secret-associated-data.ts';
 export { findTeamMemberProblems, isAccountName, teamMembersMax, type TeamMemberDetails } from './team.ts';
 export { describeLength } from './text.ts';

@@ -37,6 +37,7 @@ const allMigrations = [
   '0019-secret-rotation-and-owner-pauses',
   '0020-webhook-replays',
   '0021-webhook-exchanges',
+  '0022-test-events',
 ];
 
 let database: TestDatabase;

@@ -8,6 +8,11 @@ export interface UnsignedHeaders {
   readonly sequence: number | null;
   /** The number of this attempt, from 1. Null if the header is missing or not a number. */
   readonly attempt: number | null;
+  /**
+   * Whether `sendTestWebhookEvent` sent the event: it contains sample data, whose ids belong to no record. Undefined in a context
+   * that an application builds, and for an event that a release before this one stored.
+   */
+  readonly isTest?: boolean;
 }
 
 /** How a delivery reached the receiver: in a request of Deedwire, or read from its API by the application. More may be added. */
@@ -27,7 +32,7 @@ export interface HandlerContext<Transaction> {
   readonly meta: {
     /** Always set by a receiver. Optional, so that a context that an application builds for its tests still compiles. */
     readonly source?: DeliverySource;
-    /** All null for a delivery that was pulled. */
+    /** All null for a delivery that was pulled, except `isTest`, which the application passes to `processPulled`. */
     readonly unsigned: UnsignedHeaders;
   };
 }

@@ -40,6 +40,8 @@ export interface PulledDelivery {
   readonly id: string;
   /** The text that its requests have as their body. */
   readonly payload: string;
+  /** That of the `WebhookDelivery`. */
+  readonly isTest?: boolean;
 }
 
 export interface WebhookReceiver<Context = unknown> {
@@ -185,7 +187,7 @@ function createReceiver<Transaction, Context>(
 
   /** @param delivery of any type, because JavaScript can call it */
   async function processPull(delivery: Partial<Record<keyof PulledDelivery, unknown>> | null): Promise<Outcome> {
-    const { id = '', payload } = delivery ?? {};
+    const { id = '', payload, isTest = false } = delivery ?? {};
     if (typeof payload !== 'string') {
       const type = payload === null ? 'null' : typeof payload;
       return refusal(400, 'BODY_MALFORMED', `payload must be a string, as the API returns it. It is ${type}.`);
@@ -195,7 +197,11 @@ function createReceiver<Transaction, Context>(
       return refusal(400, 'ID_MISSING', message);
     }
     const body = new TextEncoder().encode(payload);
-    return processAuthentic(id, { body, source: 'pull', unsigned: unsignedHeaders({}) });
+    return processAuthentic(id, {
+      body,
+      source: 'pull',
+      unsigned: { ...unsignedHeaders({}), isTest: isTest === true },
+    });
   }
 
   /** The way of each delivery, whether a request or the API brought it. */

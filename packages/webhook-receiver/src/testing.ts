@@ -14,6 +14,8 @@ export interface SignedRequestOptions<Data> {
   id?: string;
   /** How many seconds ago the request was signed. Negative: by a clock that is ahead. Defaults to 0. */
   age?: number;
+  /** Whether it is a test event, as `sendTestWebhookEvent` sends it. */
+  isTest?: boolean;
   /** Changes the body after it was signed. */
   tamper?: (body: string) => string;
   /** Defaults to `http://localhost/webhooks`. */
@@ -55,6 +57,7 @@ export async function signedRequest<
     'x-service-webhook-subscription-id': 'gid://service/WebhookSubscription/1',
     'x-service-webhook-sequence': '1',
     'x-service-webhook-attempt': '1',
+    ...(options.isTest === true && { 'x-service-webhook-test': 'true' }),
   });
 }
 

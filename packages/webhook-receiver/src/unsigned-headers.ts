@@ -6,6 +6,7 @@ export function unsignedHeaders(headers: WebhookRequestHeaders): UnsignedHeaders
     subscriptionId: header(headers, 'x-service-webhook-subscription-id'),
     sequence: count(header(headers, 'x-service-webhook-sequence')),
     attempt: count(header(headers, 'x-service-webhook-attempt')),
+    isTest: header(headers, 'x-service-webhook-test') === 'true',
   };
 }
 

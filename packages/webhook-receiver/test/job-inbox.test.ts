@@ -259,7 +259,12 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     const data = { ...converted.data, partnerName: 'a\0b \u{1F3E0} \uD800 "\\' };
     await subject.send(deliveryOf({ id, body: JSON.stringify({ ...converted, data }, null, 2) }));
     await subject.runJob(id);
-    const unsigned = { subscriptionId: 'gid://service/WebhookSubscription/7', sequence: 12, attempt: 3 };
+    const unsigned = {
+      subscriptionId: 'gid://service/WebhookSubscription/7',
+      sequence: 12,
+      attempt: 3,
+      isTest: false,
+    };
     expect(calls).toEqual([
       [{ ...converted, data: expect.objectContaining(converted.data) }, id, { source: 'push', unsigned }],
     ]);
@@ -273,7 +278,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     };
     const subject = await subjectOf(() => {}, { on });
     const receiver = createInboxReceiver({ secrets: [secret], inbox: subject.inbox, log: silent });
-    const pull = { id, payload: JSON.stringify(converted) };
+    const pull = { id, payload: JSON.stringify(converted), isTest: true };
     expect(await receiver.processPulled(pull)).toBe('ACCEPTED');
     expect(await receiver.processPulled(pull)).toBe('DUPLICATE');
     await subject.runJob(id);
@@ -283,9 +288,14 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
       earlier,
     ]);
     await subject.runJob(earlier);
-    const unsigned = { subscriptionId: 'gid://service/WebhookSubscription/7', sequence: 12, attempt: 3 };
+    const unsigned = {
+      subscriptionId: 'gid://service/WebhookSubscription/7',
+      sequence: 12,
+      attempt: 3,
+      isTest: false,
+    };
     expect(sources).toEqual([
-      [id, { source: 'pull', unsigned: { subscriptionId: null, sequence: null, attempt: null } }],
+      [id, { source: 'pull', unsigned: { subscriptionId: null, sequence: null, attempt: null, isTest: true } }],
       [earlier, { source: 'push', unsigned }],
     ]);
   });

@@ -55,7 +55,7 @@ function receiverOf(options: Partial<WebhookReceiverOptions<PoolClient, unknown>
   });
 }
 
-const pulled = { source: 'pull', unsigned: { subscriptionId: null, sequence: null, attempt: null } };
+const pulled = { source: 'pull', unsigned: { subscriptionId: null, sequence: null, attempt: null, isTest: false } };
 const payload = JSON.stringify(converted);
 
 async function push(receiver: PullingReceiver, id: string): Promise<unknown> {
@@ -86,6 +86,15 @@ test('a delivery that is pulled and pushed is processed once, and its handler kn
     ['DUPLICATE', 'b'],
   ]);
   expect(logged).toEqual([]);
+});
+
+test('the handler of a delivery that is pulled knows whether it is a test', async () => {
+  const receiver = receiverOf();
+  for (const isTest of [true, false]) await receiver.processPulled({ id: String(isTest), payload, isTest });
+  expect(called.map(({ id, meta }) => [id, meta.unsigned.isTest])).toEqual([
+    ['true', true],
+    ['false', false],
+  ]);
 });
 
 test('50 pulls and pushes of a delivery at once have one effect', async () => {

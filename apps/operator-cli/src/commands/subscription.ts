@@ -2,6 +2,7 @@ import {
   pauseSubscription,
   resumePausedSubscription,
   rotateSecretOfSubscription,
+  sendTestEvent,
   type WebhookSubscription,
 } from '@deedwire/actions';
 import type { Command } from 'commander';
@@ -50,6 +51,14 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
             : `The old secret signs as well until ${rotation.endsAt.toISOString()}.`,
         ].join('\n'),
       );
+    });
+
+  addVerb(noun, 'test <gid>', 'send an event with sample data to a subscription')
+    .option('--event-type <type>', 'a type that the subscription receives', 'webhook.test')
+    .action(async (subscriptionId: string, options: OutputOptions & { eventType: string }) => {
+      const { eventType } = options;
+      const sent = await withContext(shell, (context) => sendTestEvent(context, { subscriptionId, eventType }));
+      print(shell, options, sent, ({ webhookEventId }) => `The event ${webhookEventId} is queued`);
     });
 }
 

@@ -16,6 +16,7 @@ test('rejects a payload with a field that is not published', () => {
     occurredAt: new Date(),
     snapshot: {},
     requestId: null,
+    isTest: false,
   } as const;
   const render = () => createRenderer('service', withBug).render(event, '2026-11-01');
   expect(render).toThrow(RenderError);

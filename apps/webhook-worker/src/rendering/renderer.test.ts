@@ -1,33 +1,24 @@
-import { toRecordId, type EventSnapshots } from '@deedwire/domain';
+import { readFileSync } from 'node:fs';
+import { sampleSnapshots, toRecordId } from '@deedwire/domain';
 import { findEventVersion, webhookEventTypes } from '@deedwire/webhook-events';
 import { RenderError } from '@deedwire/webhooks';
 import { expect, test } from 'vitest';
 import { createRenderer, knownEventVersions } from './renderer.ts';
 
 const occurredAt = '2026-11-20T08:00:00.000Z';
-const referral = { id: 'gid://service/Referral/1', externalReference: 'CRM-7' };
-const lender = { id: 'gid://service/Lender/2', name: 'Lender' };
-const teamMember = { id: 'gid://service/TeamMember/3', firstName: 'Ada', lastName: 'Lovelace', email: 'a@b.example' };
-
-const snapshots: EventSnapshots = {
-  'lender.updated': { lender },
-  'referral.converted': {
-    referral: { ...referral, status: 'CONVERTED' },
-    matter: { id: 'gid://service/Matter/4', reference: 'M-2026-000004', openedAt: occurredAt },
-    convertedAt: occurredAt,
-  },
-  'referral.created': { referral: { ...referral, status: 'OPEN' } },
-  'referral.declined': { referral: { ...referral, status: 'DECLINED' }, declinedAt: occurredAt, reason: null },
-  'team_member.added': { lender, teamMember },
-  'team_member.removed': { lender, teamMember },
-  'team_member.updated': { lender, teamMember },
-  'webhook.test': { message: 'Hello.' },
-};
+const snapshots = sampleSnapshots('service');
+const { referral } = snapshots['referral.created'];
+const { lender, teamMember } = snapshots['team_member.added'];
 
 const renderer = createRenderer('service');
 
 function render(type: string, snapshot: unknown, version = '2026-11-01'): Buffer {
-  const account = { accountId: toRecordId<'Partner'>('6'), interfaceName: 'partner', requestId: null } as const;
+  const account = {
+    accountId: toRecordId<'Partner'>('6'),
+    interfaceName: 'partner',
+    requestId: null,
+    isTest: false,
+  } as const;
   return renderer.render(
     { id: toRecordId('5'), ...account, type, occurredAt: new Date(occurredAt), snapshot },
     version,
@@ -56,11 +47,16 @@ test('has these renderers for 2026-11-01', () => {
   ]);
 });
 
-test.each(known)('renders %s at %s as its published schema demands', (type, version) => {
+test.each(known)('renders the sample of %s at %s as its published schema and its reference demand', (type, version) => {
   const snapshot = new Map<string, unknown>(Object.entries(snapshots)).get(type);
   const body: unknown = JSON.parse(render(type, snapshot, version).toString());
   expect(findEventVersion(type, version)?.body.parse(body)).toEqual(body);
-  expect(body).toMatchObject({ id: 'gid://service/WebhookEvent/5', type, version, timestamp: occurredAt });
+  const file = new URL(
+    `../../../../packages/webhook-events/fixtures/${type}/${version}/accept/typical.json`,
+    import.meta.url,
+  );
+  const { data } = JSON.parse(readFileSync(file, 'utf8'));
+  expect(body).toEqual({ id: 'gid://service/WebhookEvent/5', type, version, timestamp: occurredAt, data });
 });
 
 test.each(known)('knows %s at %s', (type, version) => {
@@ -79,13 +75,12 @@ test('does not know a version that is not published', () => {
 
 test('renders exactly these bytes, because receivers verify a signature over them', () => {
   expect(render('referral.created', snapshots['referral.created']).toString()).toBe(
-    '{"id":"gid://service/WebhookEvent/5","type":"referral.created","version":"2026-11-01","timestamp":"2026-11-20T08:00:00.000Z","data":{"referralId":"gid://service/Referral/1","externalReference":"CRM-7"}}',
+    '{"id":"gid://service/WebhookEvent/5","type":"referral.created","version":"2026-11-01","timestamp":"2026-11-20T08:00:00.000Z","data":{"referralId":"gid://service/Referral/4711","externalReference":"CRM-2026/0815"}}',
   );
 });
 
 test('omits fields that a newer build has added to the snapshot', () => {
-  const { referral: known_ } = snapshots['referral.created'];
-  const newer = { referral: { ...known_, secretNote: 'x' }, source: 'api' };
+  const newer = { referral: { ...referral, secretNote: 'x' }, source: 'api' };
   expect(render('referral.created', newer)).toEqual(render('referral.created', snapshots['referral.created']));
 });
 

@@ -49,6 +49,7 @@ export function addWebhookDelivery(
           : t.int({ deprecationReason, resolve: ({ sequence }) => checkInt(sequence) }),
       status: t.field({ type: Status, resolve: ({ status }) => status }),
       event: t.field({ type: Event, resolve: ({ event }) => event }),
+      isTest: t.exposeBoolean('isTest'),
       createdAt: t.expose('createdAt', { type: 'DateTime' }),
       nextAttemptAt: t.expose('nextAttemptAt', { type: 'DateTime', nullable: true }),
       payload: t.string({

@@ -8,6 +8,7 @@ import { addWebhookEventType } from './event-type.ts';
 import { addPauseWebhookSubscription } from './pause-subscription.ts';
 import { addResumeWebhookSubscription } from './resume-subscription.ts';
 import { addRotateWebhookSecret } from './rotate-secret.ts';
+import { addSendTestWebhookEvent } from './send-test-event.ts';
 import { addWebhookSubscriptionEventTypeInput } from './subscription-event-type-input.ts';
 import { addWebhookSubscription } from './subscription.ts';
 import { addUpdateWebhookSubscription } from './update-subscription.ts';
@@ -27,5 +28,6 @@ export function addWebhooks(
   addPauseWebhookSubscription(builder, Subscription, checkId);
   addResumeWebhookSubscription(builder, Subscription, checkId);
   addRotateWebhookSecret(builder, Subscription, checkId);
+  addSendTestWebhookEvent(builder, checkId);
   addDeleteWebhookSubscription(builder, checkId);
 }

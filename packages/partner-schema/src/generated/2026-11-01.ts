@@ -150,6 +150,13 @@ export type Mutation = {
    */
   rotateWebhookSecret: RotateWebhookSecretPayload;
   /**
+   * Sends an event with sample data to a subscription, to test its receiver. It takes the way of every other event: it is rendered
+   * at the version that the subscription pins, numbered, signed, retried, and listed in `webhookDeliveries` with `isTest`. Its
+   * requests have the header `X-Service-Webhook-Test: true`. While the subscription is paused, it waits like every other event:
+   * `WebhookDelivery.delay` says so.
+   */
+  sendTestWebhookEvent: SendTestWebhookEventPayload;
+  /**
    * Deletes a subscription and its deliveries. Pending deliveries are not sent. An attempt that is already in flight can
    * still reach the callback URL.
    */
@@ -190,6 +197,12 @@ export type MutationResumeWebhookSubscriptionArgs = {
 /** Mutations of the partner interface. An operation can contain only one mutation field. */
 export type MutationRotateWebhookSecretArgs = {
   input: RotateWebhookSecretInput;
+};
+
+
+/** Mutations of the partner interface. An operation can contain only one mutation field. */
+export type MutationSendTestWebhookEventArgs = {
+  input: SendTestWebhookEventInput;
 };
 
 
@@ -509,6 +522,8 @@ export type WebhookDelivery = {
   status: WebhookDeliveryStatus;
   /** The event that is delivered. */
   event: WebhookDeliveryEvent;
+  /** Whether `sendTestWebhookEvent` sent the event. It contains sample data and reports no change. */
+  isTest: Scalars['Boolean']['output'];
   /**
    * Body that every attempt sends, character for character, so that you can verify its signature and process it again. Null if
    * Deedwire could not render it, and after the retention period. It has up to 256,000 bytes and is priced by its length, so
@@ -994,6 +1009,62 @@ export type RotateWebhookSecretUserErrorCode =
   | 'ROTATION_IN_PROGRESS'
   /** The webhook secret is not `whsec_` followed by the base64 encoding of 24 to 64 bytes, or it is the present secret. */
   | 'WEBHOOK_SECRET_INVALID'
+  | '%future added value';
+
+/** Input of `sendTestWebhookEvent`. */
+export type SendTestWebhookEventInput = {
+  /** Global identifier of the subscription. Other subscriptions do not receive the event. */
+  subscriptionId: Scalars['ID']['input'];
+  /** An event type that the subscription receives. Defaults to `webhook.test`; null selects the default. */
+  eventType?: InputMaybe<Scalars['String']['input']>;
+  /**
+   * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+   * key and the same input returns the first successful result instead of running the mutation again. The response then
+   * contains `"idempotency": { "replayed": true }` in `extensions`.
+   */
+  idempotencyKey?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Result of `sendTestWebhookEvent`. */
+export type SendTestWebhookEventPayload = {
+  /** Global identifier of the event, the `id` in the body of its delivery. Null if there are user errors; nothing is sent. */
+  webhookEventId: Maybe<Scalars['ID']['output']>;
+  /** Reasons why no event is sent. Empty on success. */
+  userErrors: Array<SendTestWebhookEventUserError>;
+};
+
+/** A reason why no test event is sent. */
+export type SendTestWebhookEventUserError = UserError & {
+  /** Machine-readable reason. */
+  code: SendTestWebhookEventUserErrorCode;
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "eventType"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why no test event is sent. More values may be added; handle unknown ones. */
+export type SendTestWebhookEventUserErrorCode =
+  /** This interface has no such event type. */
+  | 'EVENT_TYPE_UNKNOWN'
+  /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  /** The idempotency key is not 1 to 64 printable ASCII characters. */
+  | 'IDEMPOTENCY_KEY_INVALID'
+  /** The idempotency key was already used with another input. Use a new key for a new request. */
+  | 'IDEMPOTENCY_KEY_REUSED'
+  /** You have sent 60 test events in the current minute. Retry in the next minute. */
+  | 'LIMIT_REACHED'
+  /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  /**
+   * The subscription does not receive this event type, or pins a retired version of it. `updateWebhookSubscription` adds the type,
+   * or pins another version.
+   */
+  | 'NOT_SUBSCRIBED'
   | '%future added value';
 
 /** Input of `deleteWebhookSubscription`. */

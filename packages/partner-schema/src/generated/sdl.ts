@@ -204,6 +204,18 @@ type Mutation {
     input: RotateWebhookSecretInput!
   ): RotateWebhookSecretPayload!
   """
+  Sends an event with sample data to a subscription, to test its receiver. It takes the way of every other event: it is rendered
+  at the version that the subscription pins, numbered, signed, retried, and listed in \`webhookDeliveries\` with \`isTest\`. Its
+  requests have the header \`X-Service-Webhook-Test: true\`. While the subscription is paused, it waits like every other event:
+  \`WebhookDelivery.delay\` says so.
+  """
+  sendTestWebhookEvent(
+    """
+    The subscription and the event type.
+    """
+    input: SendTestWebhookEventInput!
+  ): SendTestWebhookEventPayload!
+  """
   Deletes a subscription and its deliveries. Pending deliveries are not sent. An attempt that is already in flight can
   still reach the callback URL.
   """
@@ -737,6 +749,10 @@ type WebhookDelivery {
   The event that is delivered.
   """
   event: WebhookDeliveryEvent!
+  """
+  Whether \`sendTestWebhookEvent\` sent the event. It contains sample data and reports no change.
+  """
+  isTest: Boolean!
   """
   Body that every attempt sends, character for character, so that you can verify its signature and process it again. Null if
   Deedwire could not render it, and after the retention period. It has up to 256,000 bytes and is priced by its length, so
@@ -1482,6 +1498,94 @@ enum RotateWebhookSecretUserErrorCode {
   The webhook secret is not \`whsec_\` followed by the base64 encoding of 24 to 64 bytes, or it is the present secret.
   """
   WEBHOOK_SECRET_INVALID
+}
+
+"""
+Input of \`sendTestWebhookEvent\`.
+"""
+input SendTestWebhookEventInput {
+  """
+  Global identifier of the subscription. Other subscriptions do not receive the event.
+  """
+  subscriptionId: ID!
+  """
+  An event type that the subscription receives. Defaults to \`webhook.test\`; null selects the default.
+  """
+  eventType: String = "webhook.test"
+  """
+  Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+  key and the same input returns the first successful result instead of running the mutation again. The response then
+  contains \`"idempotency": { "replayed": true }\` in \`extensions\`.
+  """
+  idempotencyKey: String
+}
+
+"""
+Result of \`sendTestWebhookEvent\`.
+"""
+type SendTestWebhookEventPayload {
+  """
+  Global identifier of the event, the \`id\` in the body of its delivery. Null if there are user errors; nothing is sent.
+  """
+  webhookEventId: ID
+  """
+  Reasons why no event is sent. Empty on success.
+  """
+  userErrors: [SendTestWebhookEventUserError!]!
+}
+
+"""
+A reason why no test event is sent.
+"""
+type SendTestWebhookEventUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: SendTestWebhookEventUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "eventType"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why no test event is sent. More values may be added; handle unknown ones.
+"""
+enum SendTestWebhookEventUserErrorCode {
+  """
+  This interface has no such event type.
+  """
+  EVENT_TYPE_UNKNOWN
+  """
+  A request with this idempotency key is still in progress. Retry later with the same key and input.
+  """
+  IDEMPOTENCY_IN_PROGRESS
+  """
+  The idempotency key is not 1 to 64 printable ASCII characters.
+  """
+  IDEMPOTENCY_KEY_INVALID
+  """
+  The idempotency key was already used with another input. Use a new key for a new request.
+  """
+  IDEMPOTENCY_KEY_REUSED
+  """
+  You have sent 60 test events in the current minute. Retry in the next minute.
+  """
+  LIMIT_REACHED
+  """
+  You have no subscription with this identifier.
+  """
+  NOT_FOUND
+  """
+  The subscription does not receive this event type, or pins a retired version of it. \`updateWebhookSubscription\` adds the type,
+  or pins another version.
+  """
+  NOT_SUBSCRIBED
 }
 
 """

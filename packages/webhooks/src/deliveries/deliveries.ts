@@ -216,7 +216,7 @@ async function selectGroup(
           when p.delivery_id is not null then 'PENDING'
           else 'DELIVERED'
         end as status,
-        d.event_id as "eventId", d.event_type as "eventType", d.event_version as "eventVersion",
+        d.event_id as "eventId", d.event_type as "eventType", d.event_version as "eventVersion", d.is_test as "isTest",
         d.occurred_at as "occurredAt", case when s.paused_at is null then p.due_at end as "dueAt"
       from webhook_delivery d
       cross join webhook_retention r

@@ -10,6 +10,7 @@ export interface DeliveryRow {
   eventId: EventId;
   eventType: string;
   eventVersion: string;
+  isTest: boolean;
   occurredAt: Date;
   /** When the next attempt is due. Null if none is planned. */
   dueAt: Date | null;

@@ -37,6 +37,7 @@ export function pendingDeliveries(plan: RoundPlan, written: WrittenRound): Round
         eventVersion: version,
         occurredAt: event.occurredAt,
         requestId: event.requestId,
+        isTest: event.isTest,
         sequence: String(before + ordinal),
         attempts: 0,
         priorAttempts: 0,

@@ -40,6 +40,7 @@ const storedEvent = (id: number, type: string, accountId: AccountId = account.id
   occurredAt: new Date(0),
   snapshot: {},
   requestId: null,
+  isTest: false,
 });
 
 /** The entry at a position is for the event with the same number. */

@@ -12,6 +12,8 @@ export interface StoredEvent {
   readonly snapshot: unknown;
   /** Null if no request caused the event. */
   readonly requestId: string | null;
+  /** The owner of the subscription asked for it. It reports no change. */
+  readonly isTest: boolean;
 }
 
 /** Renders payloads. The types and versions that it knows do not change while the process runs. */

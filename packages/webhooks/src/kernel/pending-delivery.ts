@@ -11,6 +11,8 @@ export interface PendingDelivery {
   readonly occurredAt: Date;
   /** The request that caused the event, for the attempt log. Null if no request did. */
   readonly requestId: string | null;
+  /** The owner of the subscription asked for the event. */
+  readonly isTest: boolean;
   /** The number of the delivery within its subscription, from 1, in decimal. */
   readonly sequence: string;
   /** How many attempts are recorded. */

@@ -30,7 +30,7 @@ const appendEvents: Statement = {
 
 /**
  * The row of an event, which the statement inserts into the outbox and into the queue of its account. Belongs to the transaction
- * of the change that it reports; after the commit, the worker of `workerOf(accountId)` is notified. No other statement writes events.
+ * of the change that it reports; after the commit, the worker of `workerOf(accountId)` is notified. Only `insertTestEvent` also writes events.
  *
  * @param id null: the statement draws it
  */

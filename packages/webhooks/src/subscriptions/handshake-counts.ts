@@ -22,6 +22,27 @@ export async function countHandshake(
   return onlyRow(await database.query<{ handshakes: number }>(statement, [accountId, interfaceName])).handshakes;
 }
 
+/**
+ * Counts a test event of an account in the current minute, in the transaction that inserts it.
+ *
+ * @returns the number of test events in this minute, including this one
+ */
+export async function countTestEvent(
+  database: Database,
+  accountId: AccountId,
+  interfaceName: InterfaceName,
+): Promise<number> {
+  const statement = {
+    name: 'count-test-event',
+    text: `
+      insert into webhook_handshake_count as c (account_id, interface, minute, handshakes, test_events)
+      values ($1, $2, date_trunc('minute', now()), 0, 1)
+      on conflict (account_id, minute) do update set test_events = c.test_events + 1
+      returning test_events as count`,
+  };
+  return onlyRow(await database.query<{ count: number }>(statement, [accountId, interfaceName])).count;
+}
+
 /** Deletes the counts of previous minutes. Served by webhook_handshake_count_pkey. */
 export async function deleteOldHandshakeCounts(database: Database, accountId: AccountId): Promise<void> {
   const statement = {

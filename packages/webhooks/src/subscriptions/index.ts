@@ -1,4 +1,4 @@
-export { countHandshake, deleteOldHandshakeCounts } from './handshake-counts.ts';
+export { countHandshake, countTestEvent, deleteOldHandshakeCounts } from './handshake-counts.ts';
 export {
   countSubscriptions,
   type EventTypePin,

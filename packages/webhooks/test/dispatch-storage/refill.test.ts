@@ -35,6 +35,7 @@ describe('a refill', () => {
           occurredAt: row?.['occurredAt'],
           requestId: 'request',
           sequence: '1',
+          isTest: false,
           attempts: 0,
           priorAttempts: 0,
           replayId: null,

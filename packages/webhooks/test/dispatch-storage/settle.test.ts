@@ -39,6 +39,17 @@ describe('a result', () => {
     expect(await world.counts(lane)).toEqual({ pending: 1, attempts: 1, failed: 0 });
   });
 
+  test('of a failure leaves a test event marked', async () => {
+    const { lane } = await world.seedLane(1);
+    await world.admin.run(`update webhook_pending_delivery set is_test = true where subscription_id = ${lane}`);
+    const [delivery] = await world.read(lane);
+    if (delivery === undefined) throw new Error('There is no delivery.');
+    expect(await settle(failure(delivery, 60_000))).toEqual(['settled']);
+    expect(
+      await world.admin.run(`select is_test, attempts from webhook_pending_delivery where subscription_id = ${lane}`),
+    ).toEqual([{ is_test: true, attempts: 1 }]);
+  });
+
   test('of a failure reschedules the delivery by the database clock, and resets its claims', async () => {
     const { lane, deliveries } = await world.seedLane(1);
     await world.storage.countClaims(deliveries);

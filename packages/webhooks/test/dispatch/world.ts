@@ -127,6 +127,7 @@ export class World {
         eventVersion: '2026-11-01',
         occurredAt: new Date(this.clock.nowMs()),
         requestId: null,
+        isTest: false,
         sequence: String(sequence),
         attempts: 0,
         priorAttempts: 0,

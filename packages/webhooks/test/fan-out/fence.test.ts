@@ -63,6 +63,7 @@ async function seedRound(world: FanOutWorld, deliveries = 2): Promise<RoundPlan>
       occurredAt: new Date('2026-11-20T12:00:00.000Z'),
       snapshot: {},
       requestId: `"request" \\ ${index}`,
+      isTest: index === 1,
     };
     const payload = { event, version: '2026-11-01', body: Buffer.from(`body ${index}`) };
     return { subscription, ordinal: index + 1, event, version: '2026-11-01', payload, isTargeted: false };
@@ -102,9 +103,15 @@ test('writes everything in one statement', async () => {
   expect(await world.rows('select delivery_id as id from webhook_failed_delivery')).toEqual([{ id: failed }]);
   expect(
     await world.rows(
-      'select delivery_id as id, request_id, sequence::int, body_bytes, attempts, takes from webhook_pending_delivery',
+      'select delivery_id as id, request_id, is_test, sequence::int, body_bytes, attempts, takes from webhook_pending_delivery',
     ),
-  ).toEqual([{ id: pending, request_id: '"request" \\ 1', sequence: 2, body_bytes: 6, attempts: 0, takes: 0 }]);
+  ).toEqual([
+    { id: pending, request_id: '"request" \\ 1', is_test: true, sequence: 2, body_bytes: 6, attempts: 0, takes: 0 },
+  ]);
+  expect(await world.rows('select id, is_test from webhook_delivery order by sequence')).toEqual([
+    { id: failed, is_test: false },
+    { id: pending, is_test: true },
+  ]);
   expect(await world.rows(`select convert_from(body, 'UTF8') as body from webhook_payload`)).toEqual([
     { body: 'body 1' },
   ]);

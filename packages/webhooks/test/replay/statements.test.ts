@@ -125,6 +125,18 @@ describe('a replay', () => {
     expect(await world.read(lane)).toMatchObject([{ attempts: 2, priorAttempts: 1, replayId: replay.id }]);
   });
 
+  test('sends a test event as a test event again', async () => {
+    const { lane, deliveries } = await seedFailed(2);
+    await world.admin.run(
+      `insert into webhook_event (id, account_id, interface, event_type, snapshot, is_test)
+       values ($1, $2, 'partner', 'referral.created', '{}', true)`,
+      [deliveries[1]?.eventId, world.account.id],
+    );
+    const queued = await feedAll(await addReplay(lane));
+    for (const offered of [queued, await world.read(lane)])
+      expect(offered.toSorted(bySequence).map(({ isTest }) => isTest)).toEqual([false, true]);
+  });
+
   test('of everything skips what is pending, has no payload or has expired', async () => {
     const { lane, deliveries } = await world.seedLane(4);
     const [first, second, third] = deliveries;

@@ -40,6 +40,7 @@ const largest: LargestValues = {
     'PauseWebhookSubscriptionUserError.message': 500,
     'ResumeWebhookSubscriptionUserError.message': 900,
     'RotateWebhookSecretUserError.message': 500,
+    'SendTestWebhookEventUserError.message': 900,
     'CreateWebhookSubscriptionPayload.webhookSecret': 94,
     'RotateWebhookSecretPayload.webhookSecret': 94,
   },
@@ -58,6 +59,7 @@ const largest: LargestValues = {
         'PauseWebhookSubscription',
         'ResumeWebhookSubscription',
         'RotateWebhookSecret',
+        'SendTestWebhookEvent',
         'DeleteWebhookSubscription',
       ].flatMap((mutation) => [
         [`${mutation}Payload.userErrors`, 24],
@@ -79,6 +81,7 @@ const argumentValues: ArgumentValues = {
   'Mutation.pauseWebhookSubscription(input:)': { id },
   'Mutation.resumeWebhookSubscription(input:)': { id },
   'Mutation.rotateWebhookSecret(input:)': { id },
+  'Mutation.sendTestWebhookEvent(input:)': { subscriptionId: id },
   'Mutation.deleteWebhookSubscription(input:)': { id },
 };
 

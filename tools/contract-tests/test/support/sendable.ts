@@ -23,6 +23,7 @@ export function sendableTarget(target: Pick<SendableTarget, 'callbackUrl' | 'nex
 export const dueDelivery = {
   ...subscription,
   requestId: null,
+  isTest: false,
   priorAttempts: 0,
   replayId: null,
   claims: 0,

@@ -6,7 +6,13 @@ import type { EventType, EventVersion } from './event-types.ts';
 export type PayloadSchema = Record<string, unknown>;
 
 interface DeliveryHeader {
-  sent: 'always' | 'with events' | 'with replays' | 'during a secret rotation' | 'with deprecated versions';
+  sent:
+    | 'always'
+    | 'with events'
+    | 'with replays'
+    | 'with test events'
+    | 'during a secret rotation'
+    | 'with deprecated versions';
   description: string;
 }
 
@@ -173,6 +179,7 @@ function message({ type, description }: EventType, version: EventVersion, schema
     'always',
     'with events',
     'with replays',
+    'with test events',
     'during a secret rotation',
     ...(isDeprecated ? ['with deprecated versions'] : []),
   ];

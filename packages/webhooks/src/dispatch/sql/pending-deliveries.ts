@@ -80,7 +80,8 @@ const selectPendingStatement: Statement = {
       date_part('epoch', clock_timestamp()) * 1000 as now_ms,
       coalesce(json_agg(json_build_array(delivery_id::text, account_id::text, event_id::text, event_type, event_version,
         round(date_part('epoch', occurred_at) * 1000), request_id, sequence::text, attempts, takes,
-        round(date_part('epoch', due_at) * 1000), body_bytes, prior_attempts, replay_id::text) order by due_at, sequence), '[]') as deliveries
+        round(date_part('epoch', due_at) * 1000), body_bytes, prior_attempts, replay_id::text,
+        is_test) order by due_at, sequence), '[]') as deliveries
     from (
       select *
       from webhook_pending_delivery
@@ -115,6 +116,7 @@ type PendingTuple = [
   bodyBytes: number,
   priorAttempts: number,
   replayId: ReplayId | null,
+  isTest: boolean,
 ];
 
 /** A pending delivery without its body. */
@@ -148,7 +150,7 @@ export async function selectPendingDeliveries(
   const row = rowOfLiveWorker(rows, workerId);
   const deliveries = row.deliveries.map(
     ([deliveryId, accountId, eventId, eventType, eventVersion, occurredAtMs, requestId, sequence, ...rest]) => {
-      const [attempts, claims, dueAtMs, bodyBytes, priorAttempts, replayId] = rest;
+      const [attempts, claims, dueAtMs, bodyBytes, priorAttempts, replayId, isTest] = rest;
       const occurredAt = new Date(occurredAtMs);
       return {
         deliveryId,
@@ -166,6 +168,7 @@ export async function selectPendingDeliveries(
         claims,
         dueAtMs,
         bodyBytes,
+        isTest,
       };
     },
   );

@@ -33,10 +33,10 @@ const settleText = (row: string, locked: string): string => `
     ), retried as (
       insert into webhook_pending_delivery (
         subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
-        sequence, due_at, attempts, body_bytes, prior_attempts, replay_id
+        sequence, due_at, attempts, body_bytes, prior_attempts, replay_id, is_test
       )
       select subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
-        sequence, now() + delay_ms * interval '1 millisecond', attempts + 1, body_bytes, prior_attempts, replay_id
+        sequence, now() + delay_ms * interval '1 millisecond', attempts + 1, body_bytes, prior_attempts, replay_id, is_test
       from settled
       where delay_ms is not null
     ), failed as (

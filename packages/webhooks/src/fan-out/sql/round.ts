@@ -22,6 +22,7 @@ type EventTuple = [
   type: string,
   occurredAtMs: number,
   requestId: string | null,
+  isTest: boolean,
   snapshot: unknown,
 ];
 
@@ -40,7 +41,7 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
         '[' || string_agg(
           '["' || id || '","' || account_id || '","' || interface || '",' || to_json(event_type)
             || ',' || (extract(epoch from occurred_at) * 1000)::bigint
-            || ',' || coalesce(to_json(request_id)::text, 'null') || ',' || snapshot || ']',
+            || ',' || coalesce(to_json(request_id)::text, 'null') || ',' || is_test || ',' || snapshot || ']',
           ','
         ) filter (where bytes_before < $4) || ']' as events,
         coalesce(string_agg(id::text, ',') filter (where bytes_before >= $4), '') as "leftOut"
@@ -48,7 +49,7 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
         select e.*, sum(octet_length(e.snapshot)) over (order by r.number) - octet_length(e.snapshot) as bytes_before
         from unnest($1::bigint[]) with ordinality as r (id, number)
         join (
-          select id, account_id, interface, event_type, occurred_at, request_id, snapshot::text as snapshot
+          select id, account_id, interface, event_type, occurred_at, request_id, is_test, snapshot::text as snapshot
           from webhook_event
           where id = any($1::bigint[]) and id between $2 and $3
           offset 0 -- makes the text once
@@ -61,7 +62,7 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
   );
   const events = new Map<EventId, StoredEvent>();
   const tuples: EventTuple[] = row.events === null ? [] : JSON.parse(row.events);
-  for (const [id, accountId, interfaceName, type, occurredAtMs, requestId, snapshot] of tuples) {
+  for (const [id, accountId, interfaceName, type, occurredAtMs, requestId, isTest, snapshot] of tuples) {
     const eventId: EventId = toRecordId(id);
     events.set(eventId, {
       id: eventId,
@@ -71,6 +72,7 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
       occurredAt: new Date(occurredAtMs),
       snapshot,
       requestId,
+      isTest,
     });
   }
   const leftOut = row.leftOut === '' ? [] : row.leftOut.split(',').map((id): EventId => toRecordId(id));
@@ -171,7 +173,8 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
         select new_record_id() as id, d.number, ($7::bigint[])[d.subscription] as subscription_id,
           ($9::bigint[])[d.subscription] as account_id, ($10::interface_name[])[d.subscription] as interface,
           d.event_id, ($11::text[])[d.type] as event_type, ($12::text[])[d.version] as event_version, d.occurred_at,
-          d.request_id, sequences.last_before[d.subscription] + d.ordinal as sequence, d.body_bytes
+          d.request_id, sequences.last_before[d.subscription] + d.ordinal as sequence, d.body_bytes,
+          d.event_id = any($32::bigint[]) as is_test
         from worker, sequences,
           unnest(
             $13::int[], $14::int[], $15::bigint[], $16::smallint[], $17::smallint[], $18::timestamptz[], $19::text[], $20::int[]
@@ -180,18 +183,18 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
       ),
       stored as (
         insert into webhook_delivery (
-          id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence
+          id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence, is_test
         )
-        select id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence
+        select id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence, is_test
         from delivery
       ),
       pending as (
         insert into webhook_pending_delivery (
           subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
-          sequence, due_at, body_bytes
+          sequence, due_at, body_bytes, is_test
         )
         select subscription_id, id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
-          sequence, date_trunc('milliseconds', now()), body_bytes
+          sequence, date_trunc('milliseconds', now()), body_bytes, is_test
         from delivery
         where body_bytes is not null
       ),
@@ -343,5 +346,7 @@ function roundParameters(plan: RoundPlan): unknown[] {
     pgArray(deferred.map(({ eventId }) => eventId)),
     pgArray(deferred.map(({ subscriptionId }) => subscriptionId)),
     pgTextArray(deferred.map(({ eventType }) => eventType)),
+    // Few. A flag for each delivery would cost all rounds more.
+    pgArray(deliveries.flatMap(({ event }) => (event.isTest ? [event.id] : []))),
   ];
 }

@@ -28,6 +28,7 @@ const feedStatement: Statement = {
       select r.id as replay_id, r.account_id, r.interface, r.subscription_id, l.number, l.id, l.event_id,
         ($6::text[])[l.type] as event_type, ($7::text[])[l.version] as event_version,
         to_timestamp(l.occurred_ms / 1000.0::float8) as occurred_at, l.sequence, p.body, e.request_id,
+        coalesce(e.is_test, false) as is_test,
         coalesce(a.number, 0) as attempts, failure.ctid as failure,
         ${dueOfRetry} as due_at
       from replay r
@@ -40,7 +41,7 @@ const feedStatement: Statement = {
         limit 1
       ) p on l.id >= (select expired_before from webhook_retention)
       left join lateral (
-        select request_id from webhook_event where id = l.event_id and id between $14 and $15 limit 1
+        select request_id, is_test from webhook_event where id = l.event_id and id between $14 and $15 limit 1
       ) e on true
       left join lateral (
         select number
@@ -64,10 +65,10 @@ const feedStatement: Statement = {
     ), queued as (
       insert into webhook_pending_delivery (
         subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
-        sequence, due_at, attempts, body_bytes, prior_attempts, replay_id
+        sequence, due_at, attempts, body_bytes, prior_attempts, replay_id, is_test
       )
       select subscription_id, id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
-        sequence, due_at, attempts, octet_length(body), attempts, replay_id
+        sequence, due_at, attempts, octet_length(body), attempts, replay_id, is_test
       from found
       where body is not null and (not $5::boolean or id in (select delivery_id from unfailed))
       on conflict (subscription_id, delivery_id) do nothing
@@ -80,7 +81,7 @@ const feedStatement: Statement = {
       where r.id = replay.id
       returning r.id
     )
-    select fed.*, found.number::int as number, found.attempts, found.request_id as "requestId", found.body,
+    select fed.*, found.number::int as number, found.attempts, found.request_id as "requestId", found.is_test as "isTest", found.body,
       round(date_part('epoch', found.due_at) * 1000) as "dueAtMs"
     from (select exists (select from worker) as "isAlive", exists (select from advanced) as "isFed") fed
     left join found on found.id in (select delivery_id from queued)
@@ -89,7 +90,7 @@ const feedStatement: Statement = {
 
 type FedRow = { isAlive: boolean; isFed: boolean } & (
   | { number: null }
-  | { number: number; attempts: number; requestId: string | null; body: Buffer; dueAtMs: number }
+  | { number: number; attempts: number; requestId: string | null; isTest: boolean; body: Buffer; dueAtMs: number }
 );
 
 /**
@@ -132,7 +133,7 @@ export async function feedReplay(
   for (const row of rows) {
     const delivery = row.number === null ? undefined : deliveries[row.number - 1];
     if (row.number === null || delivery === undefined) continue;
-    const { attempts, requestId, body, dueAtMs } = row;
+    const { attempts, requestId, isTest, body, dueAtMs } = row;
     queued.push({
       ...lane,
       deliveryId: delivery.id,
@@ -141,6 +142,7 @@ export async function feedReplay(
       eventVersion: delivery.eventVersion,
       occurredAt: new Date(delivery.occurredAtMs),
       requestId,
+      isTest,
       sequence: delivery.sequence,
       attempts,
       priorAttempts: attempts,

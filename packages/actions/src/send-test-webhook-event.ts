@@ -1,0 +1,185 @@
+import { formatGid, type InterfaceName, parseGid, sampleSnapshots } from '@deedwire/domain';
+import { findEventType } from '@deedwire/webhook-events';
+import { insertTestEvent } from '@deedwire/webhooks/outbox';
+import {
+  countTestEvent,
+  deleteOldHandshakeCounts,
+  selectSubscription,
+  type SubscriptionOwner,
+  type SubscriptionRow,
+} from '@deedwire/webhooks/subscriptions';
+import { z } from 'zod';
+import { appendAuditEntry } from './audit.ts';
+import { describeUnknownType } from './choose-event-types.ts';
+import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
+import { inputError, RefusedError, type UserError } from './errors.ts';
+import { type IdempotencyErrorCode, type SaveResult, withIdempotencyKey } from './idempotency.ts';
+import { requireSubscription } from './require-subscription.ts';
+import { pinnableEventVersions } from './webhook-event-types.ts';
+
+type InputErrorCode = 'EVENT_TYPE_UNKNOWN' | 'NOT_FOUND' | 'NOT_SUBSCRIBED';
+
+/** The user errors of `sendTestWebhookEvent`. */
+export type SendTestWebhookEventErrorCode = IdempotencyErrorCode | InputErrorCode | 'LIMIT_REACHED';
+
+/** `SendTestWebhookEventInput`. A field that is null or undefined is not set. */
+export interface SendTestWebhookEventInput {
+  subscriptionId: string;
+  /** Defaults to `webhook.test`. */
+  eventType?: string | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}
+
+/** Either the identifier of the event, or user errors. */
+export interface SendTestWebhookEventResult {
+  webhookEventId: string | null;
+  userErrors: UserError<SendTestWebhookEventErrorCode>[];
+  /** Whether it is the result of an earlier request with the same idempotency key. */
+  isRepeated?: boolean;
+}
+
+const testEventsPerMinute = 60;
+const defaultEventType = 'webhook.test';
+
+/** How a saved result keeps the event. Results of earlier builds must stay readable for 24 hours: only add optional fields. */
+const savedEvent = z.object({ webhookEventId: z.string() });
+type SavedEvent = z.infer<typeof savedEvent>;
+
+/** Sends an event with sample data to a subscription of the caller, at the version that it pins. */
+export async function sendTestWebhookEvent(
+  context: ActionContext,
+  caller: Caller,
+  { subscriptionId, eventType, idempotencyKey }: SendTestWebhookEventInput,
+): Promise<SendTestWebhookEventResult> {
+  const input = { subscriptionId, eventType: eventType ?? defaultEventType };
+  const request = { mutation: 'sendTestWebhookEvent', key: idempotencyKey, input, codec: savedEvent };
+  const idempotency = await withIdempotencyKey<SavedEvent, SendTestWebhookEventResult>(
+    context,
+    caller,
+    request,
+    (saveResult) => send(context, caller, { by: caller, perMinute: testEventsPerMinute }, input, saveResult),
+  );
+  switch (idempotency.kind) {
+    case 'done':
+      return idempotency.result;
+    case 'repeated':
+      return { ...idempotency.saved.payload, userErrors: [], isRepeated: true };
+    case 'rejected': {
+      const { userError } = idempotency;
+      // Other errors of a key are about another request.
+      const isInvalid = userError.code === 'IDEMPOTENCY_KEY_INVALID';
+      const inputErrors = isInvalid ? await findInputErrors(context, caller, input) : [];
+      return reject([...inputErrors, userError]);
+    }
+  }
+}
+
+/**
+ * Sends an event with sample data to any subscription, for an operator.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the subscription does not exist, `INVALID` if it does not receive events of this type
+ */
+export async function sendTestEvent(
+  context: OperatorContext,
+  { subscriptionId, eventType = defaultEventType }: { subscriptionId: string; eventType?: string | undefined },
+): Promise<{ webhookEventId: string }> {
+  const owner = await requireSubscription(context, subscriptionId);
+  const by = { by: context.operator, perMinute: null };
+  const { webhookEventId, userErrors } = await send(context, owner, by, { subscriptionId, eventType }, async () => {});
+  if (webhookEventId === null) throw new RefusedError('INVALID', userErrors.map(({ message }) => message).join(' '));
+  return { webhookEventId };
+}
+
+interface TestInput {
+  subscriptionId: string;
+  eventType: string;
+}
+
+/** The errors outside of a transaction that sends the event. */
+async function findInputErrors(
+  { gidNamespace, store, now }: ActionContext,
+  { accountId, interfaceName }: SubscriptionOwner,
+  { subscriptionId, eventType }: TestInput,
+): Promise<UserError<InputErrorCode>[]> {
+  const id = parseGid(gidNamespace, 'WebhookSubscription', subscriptionId);
+  const row = id === null ? null : await selectSubscription(store, accountId, id);
+  return row === null ? [notFound] : checkEventType(interfaceName, row, eventType, now());
+}
+
+async function send(
+  { gidNamespace, store, now }: ActionContext,
+  { accountId, interfaceName }: SubscriptionOwner,
+  { by, perMinute }: { by: Caller | Operator; perMinute: number | null },
+  { subscriptionId, eventType }: TestInput,
+  saveResult: SaveResult<SavedEvent>,
+): Promise<SendTestWebhookEventResult> {
+  const id = parseGid(gidNamespace, 'WebhookSubscription', subscriptionId);
+  if (id === null) return reject([notFound]);
+  return store.transaction(async (transaction) => {
+    const row = await selectSubscription(transaction, accountId, id);
+    if (row === null) return reject([notFound]);
+    const userErrors = checkEventType(interfaceName, row, eventType, now());
+    if (userErrors.length > 0) return reject(userErrors);
+    if (perMinute !== null) {
+      const count = await countTestEvent(transaction, accountId, interfaceName);
+      if (count === 1) await deleteOldHandshakeCounts(transaction, accountId);
+      if (count > perMinute) return reject([limitReached(count, perMinute)]);
+    }
+    const snapshot = sampleOf(gidNamespace, eventType);
+    const requestId = 'clientId' in by ? (by.requestId ?? null) : null;
+    const eventId = await insertTestEvent(
+      transaction,
+      { accountId, interfaceName, type: eventType, snapshot, requestId },
+      id,
+    );
+    const webhookEventId = formatGid(gidNamespace, 'WebhookEvent', eventId);
+    await appendAuditEntry(transaction, by, {
+      action: 'webhook_subscription.test',
+      subject: formatGid(gidNamespace, 'WebhookSubscription', id),
+      account: { id: accountId, interfaceName },
+      details: { eventType },
+    });
+    await saveResult(transaction, { payload: { webhookEventId }, secretCiphertext: null, recordId: null });
+    return { webhookEventId, userErrors: [] };
+  });
+}
+
+const notFound = inputError('NOT_FOUND', 'subscriptionId', 'You have no subscription with this identifier.');
+
+function checkEventType(
+  interfaceName: InterfaceName,
+  { eventTypes }: SubscriptionRow,
+  type: string,
+  now: Date,
+): UserError<InputErrorCode>[] {
+  const known = findEventType(type);
+  if (known === undefined || !known.interfaces.includes(interfaceName))
+    return [inputError('EVENT_TYPE_UNKNOWN', 'eventType', describeUnknownType(interfaceName, type))];
+  const pin = eventTypes.find((subscribed) => subscribed.type === type);
+  if (pin === undefined) {
+    const subscribed = eventTypes.map((eventType) => eventType.type).join(', ');
+    const message = `The subscription does not receive ${type}. It receives ${subscribed}. Name one of these types, or add ${type} with updateWebhookSubscription.`;
+    return [inputError('NOT_SUBSCRIBED', 'eventType', message)];
+  }
+  // The worker pauses the subscription, and it gets no events of this type.
+  if (!pinnableEventVersions(type, now).includes(pin.version)) {
+    const message = `The subscription pins ${type} at ${pin.version}, which is retired. Pin another version with updateWebhookSubscription.`;
+    return [inputError('NOT_SUBSCRIBED', 'eventType', message)];
+  }
+  return [];
+}
+
+function limitReached(count: number, perMinute: number): UserError<'LIMIT_REACHED'> {
+  const message = `This is test event ${count} of the account in this minute; at most ${perMinute} are allowed. Try again in the next minute.`;
+  return { code: 'LIMIT_REACHED', message, field: null };
+}
+
+function sampleOf(gidNamespace: string, eventType: string): object {
+  const sample = new Map<string, object>(Object.entries(sampleSnapshots(gidNamespace))).get(eventType);
+  if (sample === undefined) throw new Error(`${eventType} has no sample.`);
+  return sample;
+}
+
+function reject(userErrors: UserError<SendTestWebhookEventErrorCode>[]): SendTestWebhookEventResult {
+  return { webhookEventId: null, userErrors };
+}

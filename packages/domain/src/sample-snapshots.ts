@@ -1,0 +1,42 @@
+import type { EventSnapshots } from './event-snapshots.ts';
+import { formatGid } from './gid.ts';
+import { toRecordId } from './record-id.ts';
+
+const time = '2026-11-03T09:30:00.000Z';
+
+/**
+ * What a test event of each type contains. Rendered at any version, it is the example of the reference: the typical fixture of
+ * `webhook-events`. No record has these ids.
+ */
+export function sampleSnapshots(gidNamespace: string): EventSnapshots {
+  const lender = { id: formatGid(gidNamespace, 'Lender', toRecordId('7')), name: 'Harbour & Sons Lending' };
+  const teamMember = {
+    id: formatGid(gidNamespace, 'TeamMember', toRecordId('31')),
+    firstName: 'Ada',
+    lastName: 'Núñez',
+    email: 'ada.nunez@lender.example',
+  };
+  const referral = {
+    id: formatGid(gidNamespace, 'Referral', toRecordId('4711')),
+    externalReference: 'CRM-2026/0815',
+  };
+  const matter = {
+    id: formatGid(gidNamespace, 'Matter', toRecordId('99')),
+    reference: 'M-2026-000099',
+    openedAt: time,
+  };
+  return {
+    'lender.updated': { lender },
+    'referral.converted': { referral: { ...referral, status: 'CONVERTED' }, matter, convertedAt: time },
+    'referral.created': { referral: { ...referral, status: 'OPEN' } },
+    'referral.declined': {
+      referral: { ...referral, status: 'DECLINED' },
+      declinedAt: time,
+      reason: 'Outside of our area.',
+    },
+    'team_member.added': { lender, teamMember },
+    'team_member.removed': { lender, teamMember },
+    'team_member.updated': { lender, teamMember },
+    'webhook.test': { message: 'This is a test.' },
+  };
+}
