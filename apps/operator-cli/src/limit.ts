@@ -1,29 +1,69 @@
-import type { Page, PageRequest } from '@deedwire/actions';
+import { cursorOf, type OperatorContext, type Page, type PageRequest } from '@deedwire/actions';
 import { InvalidArgumentError, Option } from 'commander';
+import { withContext } from './session.ts';
+import type { Shell } from './shell.ts';
 
 const pageSize = 100;
 const defaultLimit = 50;
+// All rows are in memory before the first one is printed.
+const limitMax = 10_000;
 
 export function limitOption(): Option {
-  return new Option('--limit <count>', 'the maximum number of rows').default(defaultLimit).argParser((value) => {
-    const limit = Number(value);
-    if (!Number.isInteger(limit) || limit < 1)
-      throw new InvalidArgumentError('It must be a whole number of 1 or more.');
-    return limit;
-  });
+  return new Option('--limit <count>', 'the maximum number of rows, 1 to 10000')
+    .default(defaultLimit)
+    .argParser((value) => {
+      const limit = Number(value);
+      if (!Number.isInteger(limit) || limit < 1 || limit > limitMax)
+        throw new InvalidArgumentError(`It must be a whole number from 1 to ${limitMax}.`);
+      return limit;
+    });
 }
 
-/** Reads pages until there are `limit` nodes or no more pages. */
+export function afterOption(): Option {
+  return new Option('--after <gid>', 'continue a list after its last row');
+}
+
+/** Which rows of a list to read. */
+export interface Window {
+  limit: number;
+  /** Begin after the record with this identifier. Omit it to begin with the first one. */
+  after?: string;
+}
+
+/** A part of a list. */
+export interface Listed<Node> {
+  nodes: Node[];
+  hasMore: boolean;
+}
+
+/** Reads pages until there are `limit` nodes or no more pages. A page can be empty although another one follows. */
 export async function readUpTo<Node>(
   limit: number,
   readPage: (request: PageRequest) => Promise<Page<Node>>,
-): Promise<Node[]> {
+  first: string | null = null,
+): Promise<Listed<Node>> {
   const nodes: Node[] = [];
-  let after: string | null = null;
+  let after = first;
   for (;;) {
     const page: Page<Node> = await readPage({ first: Math.min(pageSize, limit - nodes.length), after });
     nodes.push(...page.edges.map(({ node }) => node));
     after = page.endCursor;
-    if (!page.hasNextPage || nodes.length >= limit) return nodes;
+    if (!page.hasNextPage || nodes.length >= limit) return { nodes, hasMore: page.hasNextPage };
   }
+}
+
+/** Reads a part of a list with a connection of its own. */
+export function readList<Node>(
+  shell: Shell,
+  list: Parameters<typeof cursorOf>[1],
+  { limit, after }: Window,
+  readPage: (context: OperatorContext, request: PageRequest) => Promise<Page<Node>>,
+): Promise<Listed<Node>> {
+  return withContext(shell, (context) =>
+    readUpTo(
+      limit,
+      (request) => readPage(context, request),
+      after === undefined ? null : cursorOf(context, list, after),
+    ),
+  );
 }

@@ -1,5 +1,6 @@
 import { RefusedError } from '@deedwire/actions';
 import { Command, CommanderError } from 'commander';
+import { addAccountCommands } from './commands/account.ts';
 import { addAuditCommands } from './commands/audit.ts';
 import { addClientCommands } from './commands/client.ts';
 import { addCredentialCommands } from './commands/credential.ts';
@@ -41,6 +42,7 @@ function createProgram(shell: Shell, isJson: boolean): Command {
       writeErr: (text) => isJson || shell.stderr.write(text),
     });
   addOrganizationCommands(program, shell);
+  addAccountCommands(program, shell);
   addLenderCommands(program, shell);
   addMemberCommands(program, shell);
   addPartnerCommands(program, shell);

@@ -5,6 +5,8 @@ interface Output {
   write(text: string, done?: (error?: Error | null) => void): unknown;
   /** Whether a person reads it. */
   readonly isTTY?: boolean;
+  /** The width of the terminal in characters. */
+  readonly columns?: number;
 }
 
 interface Input extends AsyncIterable<Uint8Array> {

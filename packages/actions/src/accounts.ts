@@ -1,10 +1,18 @@
-import { formatAccountGid, type InterfaceName, parseAccountGid, parseGid } from '@deedwire/domain';
+import {
+  formatAccountGid,
+  formatGid,
+  type InterfaceName,
+  parseAccountGid,
+  parseGid,
+  type RecordId,
+} from '@deedwire/domain';
 import {
   type AccountRow,
   insertAccount,
   lockAccount,
   organizationExists,
   selectAccount,
+  selectAccounts,
   updateAccountName,
 } from '@deedwire/store/accounts';
 import { appendEvent } from './append-event.ts';
@@ -12,6 +20,7 @@ import { nameOperator } from './audit.ts';
 import type { ActionContext, Caller, LenderContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
 import { checkName } from './organizations.ts';
+import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 /** `Lender` of the lender interface, without its members. */
 export interface Lender {
@@ -48,10 +57,7 @@ async function createAccount(
   input: { organizationId: string; name: string },
 ): Promise<{ id: string; name: string }> {
   checkName(input.name);
-  const organizationId = parseGid(context.gidNamespace, 'Organization', input.organizationId);
-  if (organizationId === null || !(await organizationExists(context.store, organizationId))) {
-    throw new RefusedError('NOT_FOUND', `The organization ${input.organizationId} does not exist.`);
-  }
+  const organizationId = await findOrganization(context, input.organizationId);
   return context.store.transaction(async (transaction) => {
     await nameOperator(transaction, context.operator, `${interfaceName}.create`);
     const account = await insertAccount(transaction, { interfaceName, organizationId, name: input.name });
@@ -105,6 +111,70 @@ async function readOwnAccount(context: ActionContext, caller: Caller): Promise<A
   const account = await selectAccount(context.store, caller.interfaceName, caller.accountId);
   if (account === null) throw new Error(`Account ${caller.accountId} has credentials but does not exist.`);
   return account;
+}
+
+/** A lender or a partner, as operators list it. */
+export interface Account {
+  id: string;
+  interfaceName: InterfaceName;
+  name: string;
+  organizationId: string;
+  organizationName: string;
+  createdAt: Date;
+}
+
+/** A filter that is null does not restrict the list. */
+export interface AccountsRequest extends PageRequest {
+  interfaceName: InterfaceName | null;
+  organizationId: string | null;
+  /** A part of the name, in any case. */
+  nameContains: string | null;
+}
+
+/**
+ * The accounts of both interfaces, newest first.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the organization does not exist
+ * @throws {InvalidArgumentError} if `first` or `after` is invalid
+ */
+export async function listAccounts(context: ActionContext, request: AccountsRequest): Promise<Page<Account>> {
+  const { interfaceName, nameContains } = request;
+  const organizationId =
+    request.organizationId === null ? null : await findOrganization(context, request.organizationId);
+  return keysetPage(
+    orderOfIds('accounts'),
+    request,
+    ({ after, limit }) =>
+      selectAccounts(context.store, { interfaceName, organizationId, nameContains }, { afterId: after, limit }),
+    (row) => ({
+      id: formatAccountGid(context.gidNamespace, row.interfaceName, row.id),
+      interfaceName: row.interfaceName,
+      name: row.name,
+      organizationId: formatGid(context.gidNamespace, 'Organization', row.organizationId),
+      organizationName: row.organizationName,
+      createdAt: row.createdAt,
+    }),
+  );
+}
+
+/** @throws {RefusedError} `NOT_FOUND` if the organization does not exist */
+async function findOrganization(context: ActionContext, gid: string): Promise<RecordId<'Organization'>> {
+  const id = parseGid(context.gidNamespace, 'Organization', gid);
+  if (id !== null && (await organizationExists(context.store, id))) return id;
+  throw new RefusedError('NOT_FOUND', `The organization ${gid} does not exist.`);
+}
+
+/**
+ * The lender or the partner with this global identifier.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if there is none
+ */
+export async function findAccountOfAnyInterface(context: ActionContext, gid: string): Promise<AccountRow> {
+  for (const interfaceName of ['lender', 'partner'] as const) {
+    if (parseAccountGid(context.gidNamespace, interfaceName, gid) !== null)
+      return findAccount(context, interfaceName, gid);
+  }
+  throw new RefusedError('NOT_FOUND', `The account ${gid} does not exist.`);
 }
 
 /**

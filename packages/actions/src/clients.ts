@@ -1,10 +1,66 @@
-import { type InterfaceName, isRetired, operationCostPoints } from '@deedwire/domain';
+import { formatAccountGid, type InterfaceName, isRetired, operationCostPoints } from '@deedwire/domain';
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
-import { lockApiClient, updateApiClientCostLimit, updateApiClientVersion } from '@deedwire/store/credentials';
+import {
+  lockApiClient,
+  selectApiClients,
+  updateApiClientCostLimit,
+  updateApiClientVersion,
+} from '@deedwire/store/credentials';
+import { findAccountOfAnyInterface } from './accounts.ts';
 import { nameOperator } from './audit.ts';
-import type { OperatorContext } from './context.ts';
+import type { ActionContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
+import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
+
+/** An API client, without its keys. */
+export interface Client {
+  clientId: string;
+  /** The global identifier of the lender or partner. */
+  accountId: string;
+  interfaceName: InterfaceName;
+  /** The interface version that the client is pinned to. */
+  schemaVersion: string;
+  /** The cost points of a full bucket. */
+  costMaximum: number;
+  /** The cost points that the client regains in a second. */
+  costRestoreRate: number;
+  /** The number of keys that are neither revoked nor expired. */
+  liveKeys: number;
+  /** The latest use of a key, accurate to the minute. Null if none has been used. */
+  lastUsedAt: Date | null;
+  createdAt: Date;
+}
+
+/**
+ * API clients, newest first.
+ *
+ * @param request.accountId the global identifier of a lender or partner. Null for the clients of all accounts.
+ * @throws {RefusedError} `NOT_FOUND` if the account does not exist
+ * @throws {InvalidArgumentError} if `first` or `after` is invalid
+ */
+export async function listClients(
+  context: ActionContext,
+  request: PageRequest & { accountId: string | null },
+): Promise<Page<Client>> {
+  const account = request.accountId === null ? null : await findAccountOfAnyInterface(context, request.accountId);
+  return keysetPage(
+    orderOfIds('clients'),
+    request,
+    ({ after, limit }) => selectApiClients(context.store, account?.id ?? null, { afterId: after, limit }),
+    (row) => ({
+      clientId: row.clientId,
+      accountId: formatAccountGid(context.gidNamespace, row.interfaceName, row.accountId),
+      interfaceName: row.interfaceName,
+      schemaVersion: row.schemaVersion,
+      costMaximum: row.costMaximum,
+      costRestoreRate: row.costRestoreRate,
+      liveKeys: row.liveKeys,
+      lastUsedAt: row.lastUsedAt,
+      createdAt: row.createdAt,
+    }),
+  );
+}
 
 /**
  * Pins a client to an interface version: the version of its requests that name none. Every process serves it within a second.

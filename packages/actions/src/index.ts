@@ -1,7 +1,10 @@
 export {
+  type Account,
+  type AccountsRequest,
   createLender,
   createPartner,
   type Lender,
+  listAccounts,
   ownLender,
   type OwnLender,
   type Partner,
@@ -17,7 +20,7 @@ export {
   readAuditEntries,
   type StoredAuditEntry,
 } from './audit.ts';
-export { pinClient, setClientLimit } from './clients.ts';
+export { type Client, listClients, pinClient, setClientLimit } from './clients.ts';
 export {
   type ActionContext,
   type Caller,
@@ -64,8 +67,8 @@ export {
   type ResumeWebhookSubscriptionErrorCode,
   type ResumeWebhookSubscriptionResult,
 } from './resume-webhook-subscription.ts';
-export { createOrganization, type Organization } from './organizations.ts';
-export type { Page, PageRequest } from './page.ts';
+export { createOrganization, listOrganizations, type Organization } from './organizations.ts';
+export { cursorOf, type Page, type PageRequest } from './page.ts';
 export {
   convertReferral,
   declineReferral,
@@ -102,6 +105,7 @@ export {
 export { advanceAllSequences, listSequences } from './sequences.ts';
 export {
   addTeamMember,
+  listMembersOfLender,
   listTeamMembers,
   pageTeamMembers,
   removeTeamMember,
@@ -115,6 +119,7 @@ export {
   type UpdateWebhookSubscriptionResult,
 } from './update-webhook-subscription.ts';
 export {
+  type AllDeliveriesRequest,
   type AttemptsRequest,
   countWebhookAttempts,
   explainWebhookDelivery,
@@ -135,10 +140,15 @@ export {
 } from './webhook-deliveries.ts';
 export { listWebhookEventTypes, type SubscribableEventType } from './webhook-event-types.ts';
 export {
+  countedDeliveriesMax,
   deleteWebhookSubscription,
   type DeleteWebhookSubscriptionResult,
   findWebhookSubscription,
   findWebhookSubscriptions,
+  listAllWebhookSubscriptions,
   listWebhookSubscriptions,
+  readWebhookSubscription,
+  type ShownSubscription,
+  type SubscriptionOfAccount,
   type WebhookSubscription,
 } from './webhook-subscriptions.ts';

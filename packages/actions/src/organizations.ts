@@ -1,12 +1,31 @@
 import { describeLength, formatGid, isAccountName } from '@deedwire/domain';
-import { insertOrganization } from '@deedwire/store/accounts';
+import { insertOrganization, selectOrganizations } from '@deedwire/store/accounts';
 import { appendAuditEntry } from './audit.ts';
-import type { OperatorContext } from './context.ts';
+import type { ActionContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
+import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 export interface Organization {
   id: string;
   name: string;
+}
+
+/**
+ * All organizations, newest first.
+ *
+ * @param request.nameContains a part of the name, in any case. Null for all.
+ * @throws {InvalidArgumentError} if `first` or `after` is invalid
+ */
+export async function listOrganizations(
+  context: ActionContext,
+  request: PageRequest & { nameContains: string | null },
+): Promise<Page<Organization & { createdAt: Date }>> {
+  return keysetPage(
+    orderOfIds('organizations'),
+    request,
+    ({ after, limit }) => selectOrganizations(context.store, request.nameContains, { afterId: after, limit }),
+    ({ id, name, createdAt }) => ({ id: formatGid(context.gidNamespace, 'Organization', id), name, createdAt }),
+  );
 }
 
 /** @throws {RefusedError} `INVALID` if the name is blank or too long */

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
-import { parseRecordId, type RecordId } from '@deedwire/domain';
-import { InvalidArgumentError } from './errors.ts';
+import { type GidTypeName, parseGid, parseRecordId, type RecordId } from '@deedwire/domain';
+import type { ActionContext } from './context.ts';
+import { InvalidArgumentError, RefusedError } from './errors.ts';
 
 /** One page of a list that is paged forward only. */
 export interface Page<Node> {
@@ -22,7 +23,10 @@ export interface PageRequest {
 
 /** The lists in the order of ids, with the type of their records. */
 interface ListTypes {
+  accounts: 'Lender' | 'Partner';
+  clients: 'ApiClient';
   members: 'TeamMember';
+  organizations: 'Organization';
   referrals: 'Referral';
   webhookDeliveries: 'WebhookDelivery';
   webhookSubscriptions: 'WebhookSubscription';
@@ -47,6 +51,27 @@ export function orderOfIds<List extends ListName>(
   description = `\`${list}\``,
 ): ListOrder<{ id: RecordId<ListTypes[List]> }, RecordId<ListTypes[List]>> {
   return { name: list, description, write: ({ id }) => id, read: parseRecordId };
+}
+
+const gidTypesOf = {
+  accounts: ['Lender', 'Partner'],
+  members: ['TeamMember'],
+  organizations: ['Organization'],
+  referrals: ['Referral'],
+  webhookDeliveries: ['WebhookDelivery'],
+  webhookSubscriptions: ['WebhookSubscription'],
+} satisfies Partial<Record<ListName, readonly GidTypeName[]>>;
+
+/**
+ * The cursor of a record in a list, for operators, who continue a list after a record.
+ *
+ * @throws {RefusedError} `INVALID` if it is not the identifier of a record of this list
+ */
+export function cursorOf({ gidNamespace }: ActionContext, list: keyof typeof gidTypesOf, gid: string): string {
+  const ids = gidTypesOf[list].map((type) => parseGid(gidNamespace, type, gid));
+  const id = ids.find((found) => found !== null);
+  if (id === undefined) throw new RefusedError('INVALID', `${gid} is not the identifier of a record of this list.`);
+  return formatCursor(list, id);
 }
 
 /** A page to read. */

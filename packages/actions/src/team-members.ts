@@ -8,7 +8,7 @@ import {
 } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
 import { type AccountRow, lockAccount } from '@deedwire/store/accounts';
-import type { LenderMemberRow } from '@deedwire/store/lenders';
+import { type LenderMemberRow, selectLender } from '@deedwire/store/lenders';
 import {
   countTeamMembers,
   deleteTeamMember,
@@ -18,6 +18,7 @@ import {
   type TeamMemberRow,
   updateTeamMember as updateTeamMemberRow,
 } from '@deedwire/store/team-members';
+import { findAccount } from './accounts.ts';
 import { appendEvent } from './append-event.ts';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, LenderContext, OperatorContext } from './context.ts';
@@ -61,6 +62,26 @@ export async function pageTeamMembers(
     orderOfIds('members'),
     request,
     ({ after, limit }) => context.lenders.readMembers(caller.accountId, { afterId: after, limit }),
+    (row) => toTeamMember(context.gidNamespace, row),
+  );
+}
+
+/**
+ * A page of the team members of any lender, oldest first.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the lender does not exist
+ * @throws {InvalidArgumentError} if `first` or `after` is invalid
+ */
+export async function listMembersOfLender(
+  context: ActionContext,
+  request: PageRequest & { lenderId: string },
+): Promise<Page<TeamMember>> {
+  const { id: accountId } = await findAccount(context, 'lender', request.lenderId);
+  return keysetPage(
+    orderOfIds('members'),
+    request,
+    async ({ after, limit }) =>
+      (await selectLender(context.store, { accountId, afterId: after, limit }))?.members ?? [],
     (row) => toTeamMember(context.gidNamespace, row),
   );
 }

@@ -1,9 +1,10 @@
-import { formatGid, parseGid, type RecordId, timeOf } from '@deedwire/domain';
+import { type AccountId, formatGid, parseGid, type RecordId, timeOf } from '@deedwire/domain';
 import {
   adviceFor,
   type AttemptRow,
   type AttemptsPage,
   type Delay,
+  type DeliveryFilter,
   type DeliveryRow,
   type DeliveryStatus,
   selectAttempts,
@@ -18,6 +19,7 @@ import {
   type SubscriptionPage,
   toShownAttemptError,
 } from '@deedwire/webhooks/deliveries';
+import { findAccountOfAnyInterface } from './accounts.ts';
 import type { ActionContext, Caller } from './context.ts';
 import { InvalidArgumentError, RefusedError } from './errors.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from './page.ts';
@@ -98,16 +100,28 @@ export async function listWebhookDeliveries(
 ): Promise<Page<WebhookDelivery>> {
   const gid = request.subscriptionId ?? null;
   const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
-  const matchesNothing = gid !== null && subscriptionId === null;
-  const { status = null, eventType = null, since = null, until = null, onSearched } = request;
+  const { status = null, eventType = null, since = null, until = null } = request;
   const filter = { accountId: caller.accountId, subscriptionId, status, since, until };
+  // The arguments are checked also if nothing is read.
+  readPageRequest(deliveryOrder, request);
+  if (gid !== null && subscriptionId === null) {
+    return toPage(deliveryOrder, request, [], (row: DeliveryRow) => toWebhookDelivery(context.gidNamespace, row));
+  }
+  return pageOfDeliveries(context, filter, eventType, request);
+}
+
+async function pageOfDeliveries(
+  context: ActionContext,
+  filter: DeliveryFilter,
+  eventType: string | null,
+  request: FilteredDeliveriesRequest,
+): Promise<Page<WebhookDelivery>> {
   const toNode = (row: DeliveryRow): WebhookDelivery => toWebhookDelivery(context.gidNamespace, row);
   const { after, limit } = readPageRequest(deliveryOrder, request);
   const page = { afterId: after, limit };
-  if (matchesNothing) return toPage(deliveryOrder, request, [], toNode);
   if (eventType === null)
     return toPage(deliveryOrder, request, await selectDeliveries(context.store, filter, page), toNode);
-  const { rows, readTo } = await selectDeliveriesOfType(context.store, filter, eventType, page, onSearched);
+  const { rows, readTo } = await selectDeliveriesOfType(context.store, filter, eventType, page, request.onSearched);
   return toPage(deliveryOrder, request, rows, toNode, readTo === null ? null : { id: readTo });
 }
 
@@ -152,30 +166,51 @@ function toSubscriptionPage(
   }
 }
 
+/** A filter that is null or undefined does not restrict the list. */
+export interface AllDeliveriesRequest extends FilteredDeliveriesRequest {
+  /** The global identifier of a lender or partner. */
+  accountId?: string | null | undefined;
+}
+
 /**
  * The deliveries of all accounts, newest first.
  *
- * @param request.subscriptionId null for deliveries to any subscription
- * @throws {RefusedError} `NOT_FOUND` if the subscription does not exist
+ * @throws {RefusedError} `NOT_FOUND` if the subscription or the account does not exist, `INVALID` for an event type without either
  * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
 export async function listAllWebhookDeliveries(
   context: ActionContext,
-  request: PageRequest & { subscriptionId: string | null; status: DeliveryStatus | null },
+  request: AllDeliveriesRequest,
 ): Promise<Page<WebhookDelivery>> {
-  const gid = request.subscriptionId;
-  const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
-  if (gid !== null) await requireSubscription(context, gid);
-  const { status } = request;
+  const { status = null, eventType = null, since = null, until = null } = request;
+  const of = await ownerOfDeliveries(context, request);
+  if (of !== null) return pageOfDeliveries(context, { ...of, status, since, until }, eventType, request);
+  if (eventType !== null)
+    throw new RefusedError('INVALID', 'Deliveries of an event type are listed for an account or a subscription only.');
   return keysetPage(
     deliveryOrder,
     request,
     ({ after, limit }) =>
-      subscriptionId === null
-        ? selectDeliveriesOfAllAccounts(context.store, status, { afterId: after, limit })
-        : selectDeliveries(context.store, { accountId: null, subscriptionId, status }, { afterId: after, limit }),
+      selectDeliveriesOfAllAccounts(context.store, { status, since, until }, { afterId: after, limit }),
     (row) => toWebhookDelivery(context.gidNamespace, row),
   );
+}
+
+type DeliveriesOwner =
+  | { accountId: AccountId; subscriptionId: RecordId<'WebhookSubscription'> | null }
+  | { accountId: null; subscriptionId: RecordId<'WebhookSubscription'> };
+
+/** Null for the deliveries of all accounts. */
+async function ownerOfDeliveries(
+  context: ActionContext,
+  request: AllDeliveriesRequest,
+): Promise<DeliveriesOwner | null> {
+  const [accountGid, subscriptionGid] = [request.accountId ?? null, request.subscriptionId ?? null];
+  const subscriptionId =
+    subscriptionGid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', subscriptionGid);
+  if (subscriptionGid !== null) await requireSubscription(context, subscriptionGid);
+  if (accountGid === null) return subscriptionId === null ? null : { accountId: null, subscriptionId };
+  return { accountId: (await findAccountOfAnyInterface(context, accountGid)).id, subscriptionId };
 }
 
 /**

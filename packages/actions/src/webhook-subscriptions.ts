@@ -1,4 +1,4 @@
-import { formatGid, parseGid } from '@deedwire/domain';
+import { formatAccountGid, formatGid, type InterfaceName, parseGid } from '@deedwire/domain';
 import { eraseIdempotencyKeysOfRecord } from '@deedwire/store/idempotency';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import {
@@ -7,13 +7,19 @@ import {
   markSubscriptionDeleted,
   type PausedReason,
   selectSubscription,
+  selectSubscriptionOfAnyAccount,
   selectSubscriptions,
   selectSubscriptionsById,
+  selectSubscriptionsOfAllAccounts,
+  selectSubscriptionState,
+  type SubscriptionOfAccountRow,
   type SubscriptionRow,
+  type SubscriptionState,
 } from '@deedwire/webhooks/subscriptions';
+import { findAccountOfAnyInterface } from './accounts.ts';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller } from './context.ts';
-import { inputError, type UserError } from './errors.ts';
+import { inputError, RefusedError, type UserError } from './errors.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 export const createMutation = 'createWebhookSubscription';
@@ -103,6 +109,68 @@ export async function listWebhookSubscriptions(
     ({ after, limit }) => selectSubscriptions(context.store, caller.accountId, { afterId: after, limit }),
     (row) => toWebhookSubscription(context.gidNamespace, row),
   );
+}
+
+/** A subscription of any account, for operators. */
+export interface SubscriptionOfAccount extends WebhookSubscription {
+  /** The global identifier of the lender or partner. */
+  accountId: string;
+  interfaceName: InterfaceName;
+}
+
+function toSubscriptionOfAccount(gidNamespace: string, row: SubscriptionOfAccountRow): SubscriptionOfAccount {
+  const { interfaceName } = row;
+  const accountId = formatAccountGid(gidNamespace, interfaceName, row.accountId);
+  return { ...toWebhookSubscription(gidNamespace, row), accountId, interfaceName };
+}
+
+/**
+ * The subscriptions of all accounts, newest first. A filter that is null does not restrict the list.
+ *
+ * @param request.accountId the global identifier of a lender or partner
+ * @throws {RefusedError} `NOT_FOUND` if the account does not exist
+ * @throws {InvalidArgumentError} if `first` or `after` is invalid
+ */
+export async function listAllWebhookSubscriptions(
+  context: ActionContext,
+  request: PageRequest & { accountId: string | null; status: WebhookSubscription['status'] | null },
+): Promise<Page<SubscriptionOfAccount>> {
+  const account = request.accountId === null ? null : await findAccountOfAnyInterface(context, request.accountId);
+  const filter = { accountId: account?.id ?? null, status: request.status };
+  return keysetPage(
+    orderOfIds('webhookSubscriptions'),
+    request,
+    ({ after, limit }) => selectSubscriptionsOfAllAccounts(context.store, filter, { afterId: after, limit }),
+    (row) => toSubscriptionOfAccount(context.gidNamespace, row),
+  );
+}
+
+/** Counting deliveries of a subscription ends there. */
+export const countedDeliveriesMax = 1_000;
+
+/** A subscription with what is known about its deliveries and its receiver. */
+export type ShownSubscription = SubscriptionOfAccount &
+  Omit<SubscriptionState, 'lastSequence'> & { lastSequence: number };
+
+/**
+ * A subscription of any account. The numbers of deliveries are at most `countedDeliveriesMax`.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if it does not exist
+ */
+export async function readWebhookSubscription(
+  context: ActionContext,
+  input: { subscriptionId: string },
+): Promise<ShownSubscription> {
+  const id = parseGid(context.gidNamespace, 'WebhookSubscription', input.subscriptionId);
+  const row = id === null ? null : await selectSubscriptionOfAnyAccount(context.store, id);
+  const state = row === null ? null : await selectSubscriptionState(context.store, row.id, countedDeliveriesMax);
+  if (row === null || state === null)
+    throw new RefusedError('NOT_FOUND', `The subscription ${input.subscriptionId} does not exist.`);
+  return {
+    ...toSubscriptionOfAccount(context.gidNamespace, row),
+    ...state,
+    lastSequence: Number(state.lastSequence),
+  };
 }
 
 /** Either the identifier of the deleted subscription, or user errors. */

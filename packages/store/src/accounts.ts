@@ -1,5 +1,6 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
 import { firstRow, onlyRow, type Database } from './database.ts';
+import { keysetConditions, type PageQuery } from './page-query.ts';
 
 /** A lender or a partner. */
 export interface AccountRow {
@@ -22,6 +23,40 @@ export async function insertOrganization(
   return onlyRow(await database.query<{ id: RecordId<'Organization'>; name: string }>(statement, [name]));
 }
 
+export interface OrganizationRow {
+  id: RecordId<'Organization'>;
+  name: string;
+  createdAt: Date;
+}
+
+/**
+ * Organizations, newest first. Served by organization_pkey. Reads those without the text in their name too.
+ *
+ * @param nameContains a part of the name, in any case. Null for all.
+ */
+export async function selectOrganizations(
+  database: Database,
+  nameContains: string | null,
+  page: PageQuery<'Organization'>,
+): Promise<OrganizationRow[]> {
+  const statement = {
+    name: 'select-organizations',
+    planning: 'in-index-order' as const,
+    text: `
+      select id, name, created_at as "createdAt"
+      from organization
+      where id < coalesce($1::bigint, 9223372036854775807) and ${containsName('$2')}
+      order by id desc
+      limit $3`,
+  };
+  return database.query<OrganizationRow>(statement, [page.afterId, nameContains, page.limit]);
+}
+
+/** The condition that the column `name` contains the text of a parameter, in any case. True if that is null. */
+function containsName(parameter: string): string {
+  return `(${parameter}::text is null or strpos(lower(name), lower(${parameter})) > 0)`;
+}
+
 /** Served by organization_pkey. */
 export async function organizationExists(database: Database, id: RecordId<'Organization'>): Promise<boolean> {
   const statement = { name: 'organization-exists', text: 'select id from organization where id = $1' };
@@ -42,6 +77,52 @@ export async function insertAccount(
   return onlyRow(
     await database.query<AccountRow>(statement, [account.interfaceName, account.organizationId, account.name]),
   );
+}
+
+/** A filter that is null does not restrict the list. */
+export interface AccountFilter {
+  interfaceName: InterfaceName | null;
+  organizationId: RecordId<'Organization'> | null;
+  /** A part of the name, in any case. */
+  nameContains: string | null;
+}
+
+/** An account, as operators list it. */
+export interface ListedAccountRow extends AccountRow {
+  organizationName: string;
+  createdAt: Date;
+}
+
+/**
+ * The accounts of both interfaces, newest first. Served by account_by_organization or account_pkey, and organization_pkey. Reads the
+ * accounts of the other interface and with other names too.
+ */
+export async function selectAccounts(
+  database: Database,
+  { interfaceName, organizationId, nameContains }: AccountFilter,
+  page: PageQuery<'Lender' | 'Partner'>,
+): Promise<ListedAccountRow[]> {
+  const filters = `($2::interface_name is null or interface = $2) and ${containsName('$3')}`;
+  const [scope, conditions] =
+    organizationId === null
+      ? ['', `id < coalesce($1::bigint, 9223372036854775807) order by id desc`]
+      : ['-of-organization', keysetConditions(['organization_id', '$5'], 'id', '$1')];
+  const statement = {
+    name: `select-accounts${scope}`,
+    planning: 'in-index-order' as const,
+    text: `
+      select listed.*, o.name as "organizationName"
+      from (
+        select ${columns}, created_at as "createdAt"
+        from account
+        where ${filters} and ${conditions}
+        limit $4
+      ) listed
+      join organization o on o.id = listed."organizationId"
+      order by listed.id desc`,
+  };
+  const values = [page.afterId, interfaceName, nameContains, page.limit];
+  return database.query<ListedAccountRow>(statement, organizationId === null ? values : [...values, organizationId]);
 }
 
 /** Served by account_pkey. */

@@ -1,5 +1,6 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
 import { firstRow, onlyRow, type Database } from './database.ts';
+import { keysetConditions, type PageQuery } from './page-query.ts';
 
 /** An API key, with its client and account. */
 export interface ApiKeyRow {
@@ -83,6 +84,56 @@ export interface ApiClientRow {
   schemaVersion: string;
   costMaximum: number;
   costRestoreRate: number;
+}
+
+/** A client, as operators list it. */
+export interface ListedApiClientRow extends ApiClientRow {
+  clientId: string;
+  createdAt: Date;
+  /** The keys that are neither revoked nor expired. */
+  liveKeys: number;
+  /** The latest use of a key. Null if none has been used. */
+  lastUsedAt: Date | null;
+}
+
+/**
+ * Clients, newest first. Served by api_client_by_account or api_client_pkey, and by api_key_by_client.
+ *
+ * @param accountId null for those of all accounts
+ */
+export async function selectApiClients(
+  database: Database,
+  accountId: AccountId | null,
+  page: PageQuery<'ApiClient'>,
+): Promise<ListedApiClientRow[]> {
+  const [scope, conditions] =
+    accountId === null
+      ? ['', `id < coalesce($1::bigint, 9223372036854775807) order by id desc`]
+      : ['-of-account', keysetConditions(['account_id', '$3'], 'id', '$1')];
+  const statement = {
+    name: `select-api-clients${scope}`,
+    planning: 'in-index-order' as const,
+    text: `
+      select c.id, c.client_id as "clientId", c.account_id as "accountId", c.interface as "interfaceName",
+        c.schema_version as "schemaVersion", c.cost_maximum as "costMaximum", c.cost_restore_rate as "costRestoreRate",
+        c.created_at as "createdAt", k."liveKeys", k."lastUsedAt"
+      from (
+        select *
+        from api_client
+        where ${conditions}
+        limit $2
+      ) c
+      cross join lateral (
+        select
+          count(*) filter (where revoked_at is null and (expires_at is null or expires_at > now()))::int as "liveKeys",
+          max(last_used_at) as "lastUsedAt"
+        from api_key
+        where api_client_id = c.id
+      ) k
+      order by c.id desc`,
+  };
+  const values = [page.afterId, page.limit];
+  return database.query<ListedApiClientRow>(statement, accountId === null ? values : [...values, accountId]);
 }
 
 /** Locks a client until the transaction ends, so that the count of its keys stays valid. Served by api_client_client_id_key. */

@@ -38,6 +38,7 @@ const allMigrations = [
   '0020-webhook-replays',
   '0021-webhook-exchanges',
   '0022-test-events',
+  '0023-accounts-of-an-organization',
 ];
 
 let database: TestDatabase;

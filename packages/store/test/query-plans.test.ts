@@ -2,8 +2,9 @@ import { toRecordId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { selectAccounts, selectOrganizations } from '../src/accounts.ts';
 import { selectAuditEntries, selectAuditEntriesAfter } from '../src/audit.ts';
-import { selectApiKey } from '../src/credentials.ts';
+import { selectApiClients, selectApiKey } from '../src/credentials.ts';
 import { completeIdempotencyKeys, type KeyResult } from '../src/idempotency.ts';
 import { type ReferralFilter, selectClosedReferrals, selectReferrals } from '../src/referrals.ts';
 import { createMigratedDatabase } from './support/database.ts';
@@ -12,7 +13,7 @@ import { explain, indexes, rowsRead, scanned } from './support/explain.ts';
 // All referrals belong to 20 accounts, one a second. The oldest ones belong to account 1, so that a plan that scans the records of all
 // accounts reads all of them.
 const fill = `
-  insert into organization (id, name) values (1, 'Test');
+  insert into organization (id, name) select n, 'Test ' || n from generate_series(1, 2000) n;
   insert into account (id, interface, organization_id, name) select n, 'partner', 1, 'Test' from generate_series(1, 1000) n;
   insert into referral (id, account_id, client_name, external_reference, status, created_at, closed_at)
     select n::bigint * 1000 << 22, case when n <= 2000 then 1 else 2 + n % 19 end, 'Client', 'reference-' || n % 2, status, created_at,
@@ -76,6 +77,41 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
     expect(indexes(nodes)).toContain('api_key_pkey');
     expect(scanned(nodes)).toEqual([]);
     expect(rowsRead(nodes, 'api_client')).toBe(1);
+  });
+
+  describe.each<[string, string | null]>([
+    ['from the start', null],
+    ['from a position', '900'],
+  ])('%s, lists for operators read no more rows than they return', (_, after) => {
+    const page = { afterId: after === null ? null : toRecordId<never>(after), limit: 21 };
+
+    test('organizations', async () => {
+      const nodes = await explain(connection, mode, (db) => selectOrganizations(db, null, page));
+      expect(indexes(nodes)).toEqual(['organization_pkey']);
+      expect(rowsRead(nodes, 'organization')).toBe(21);
+    });
+
+    test.each([
+      ['of all organizations', null, 'account_pkey'],
+      ['of an organization', toRecordId<'Organization'>('1'), 'account_by_organization'],
+    ])('accounts %s', async (_of, organizationId, index) => {
+      const filter = { interfaceName: 'partner' as const, organizationId, nameContains: 't' };
+      const nodes = await explain(connection, mode, (db) => selectAccounts(db, filter, page));
+      expect(indexes(nodes)).toContain(index);
+      expect(scanned(nodes)).toEqual([]);
+      expect(rowsRead(nodes, 'account')).toBe(21);
+    });
+
+    test.each([
+      ['of all accounts', null, 'api_client_pkey'],
+      ['of an account', toRecordId<'Partner'>('1'), 'api_client_by_account'],
+    ])('clients %s', async (_of, accountId, index) => {
+      const nodes = await explain(connection, mode, (db) => selectApiClients(db, accountId, page));
+      expect(indexes(nodes)).toContain(index);
+      expect(scanned(nodes)).toEqual([]);
+      expect(rowsRead(nodes, 'api_client')).toBe(21);
+      expect(rowsRead(nodes, 'api_key')).toBe(21);
+    });
   });
 
   test('lists the audit log by the primary keys of its partitions', async () => {

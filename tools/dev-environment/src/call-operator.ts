@@ -9,15 +9,23 @@ export interface OperatorResult {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs `deedwire-operator` in this process. Its environment is `env` only, and its standard input is empty. */
-export function callOperator(env: Environment, ...commandArguments: string[]): Promise<OperatorResult> {
-  return callOperatorWithInput(env, new Uint8Array(), ...commandArguments);
+/** What a command finds in its surroundings. */
+export interface OperatorSurroundings {
+  env: Environment;
+  /** Standard input. Omitted if it is empty. */
+  input?: Uint8Array;
+  /** The width of the terminal to which standard output is written. Omitted for a pipe. */
+  columns?: number;
 }
 
-/** As `callOperator`, with a standard input. */
-export async function callOperatorWithInput(
-  env: Environment,
-  input: Uint8Array,
+/** Runs `deedwire-operator` in this process. Its environment is `env` only, and its standard input is empty. */
+export function callOperator(env: Environment, ...commandArguments: string[]): Promise<OperatorResult> {
+  return callOperatorWith({ env }, ...commandArguments);
+}
+
+/** As `callOperator`, with standard input, or at a terminal. */
+export async function callOperatorWith(
+  { env, input, columns }: OperatorSurroundings,
   ...commandArguments: string[]
 ): Promise<OperatorResult> {
   const output = { stdout: '', stderr: '' };
@@ -27,8 +35,13 @@ export async function callOperatorWithInput(
       done?.();
     },
   });
-  const stdin = Readable.from(input.length === 0 ? [] : [input]);
-  const shell = { env, stdin, stdout: collect('stdout'), stderr: collect('stderr') };
+  const terminal = columns === undefined ? {} : { isTTY: true, columns };
+  const shell = {
+    env,
+    stdin: Readable.from(input === undefined ? [] : [input]),
+    stdout: { ...collect('stdout'), ...terminal },
+    stderr: collect('stderr'),
+  };
   const exitCode = await runOperator(shell, commandArguments);
   return { exitCode, ...output };
 }

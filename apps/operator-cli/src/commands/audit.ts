@@ -5,8 +5,7 @@ import type { VerifiedChain } from '../audit-export/verify-chain.ts';
 import { limitOption } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { formatTable } from '../table.ts';
-import { addVerb, print, type OutputOptions } from '../verb.ts';
+import { addVerb, print, tableFor, type OutputOptions } from '../verb.ts';
 
 export function addAuditCommands(program: Command, shell: Shell): void {
   const noun = program.command('audit').description('inspect the audit log');
@@ -16,7 +15,7 @@ export function addAuditCommands(program: Command, shell: Shell): void {
     .action(async (options: OutputOptions & { limit: number }) => {
       const listed = await withContext(shell, (context) => listAuditEntries(context, { limit: options.limit }));
       print(shell, options, listed, (entries) =>
-        formatTable(entries, {
+        tableFor(shell, entries, {
           at: (row) => row.at,
           actor: (row) => row.actor,
           login: (row) => row.login,

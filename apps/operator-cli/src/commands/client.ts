@@ -1,11 +1,39 @@
-import { pinClient, setClientLimit } from '@deedwire/actions';
+import { listClients, pinClient, setClientLimit } from '@deedwire/actions';
 import { type Command, InvalidArgumentError } from 'commander';
+import { limitOption, readUpTo } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { addVerb, print, type OutputOptions } from '../verb.ts';
+import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
 
 export function addClientCommands(program: Command, shell: Shell): void {
   const noun = program.command('client').description('manage API clients');
+
+  addVerb(noun, 'list', 'list API clients, newest first, without their keys')
+    .option('--account <gid>', 'only those of this lender or partner')
+    .addOption(limitOption())
+    .addHelpText(
+      'after',
+      '\n  deedwire-operator client list --account gid://service/Partner/4711\n\n`credential list` shows the keys of an account.',
+    )
+    .action(async (options: OutputOptions & { account?: string; limit: number }) => {
+      const accountId = options.account ?? null;
+      const listed = await withContext(shell, (context) =>
+        readUpTo(options.limit, (request) => listClients(context, { accountId, ...request })),
+      );
+      printList(shell, options, listed, {
+        columns: {
+          client: (row) => row.clientId,
+          account: (row) => row.accountId,
+          version: (row) => row.schemaVersion,
+          points: (row) => row.costMaximum,
+          'per second': (row) => row.costRestoreRate,
+          keys: (row) => row.liveKeys,
+          'last used': (row) => row.lastUsedAt,
+          created: (row) => row.createdAt,
+        },
+        empty: 'There are no clients. Issue a key to a new one: deedwire-operator credential issue --help',
+      });
+    });
 
   addVerb(noun, 'pin <clientId>', 'change the schema version for requests that name none')
     .requiredOption('--schema-version <date>', 'a version of the client’s interface, for example 2026-11-01')

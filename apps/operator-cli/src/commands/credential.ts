@@ -10,9 +10,8 @@ import type { InterfaceName } from '@deedwire/domain';
 import type { Command } from 'commander';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { formatTable } from '../table.ts';
 import { parseDuration, parseTime } from '../time-options.ts';
-import { addVerb, interfaceOption, print, type OutputOptions } from '../verb.ts';
+import { addVerb, interfaceOption, print, tableFor, type OutputOptions } from '../verb.ts';
 
 interface AccountOptions extends OutputOptions {
   interface: InterfaceName;
@@ -73,7 +72,7 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
       const input = { interfaceName: options.interface, accountId: options.account };
       const listed = await withContext(shell, (context) => listCredentials(context, input));
       print(shell, options, listed, (credentials) =>
-        formatTable(credentials, {
+        tableFor(shell, credentials, {
           client: (row) => row.clientId,
           version: (row) => row.schemaVersion,
           points: (row) => row.costMaximum,

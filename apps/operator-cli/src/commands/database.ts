@@ -2,8 +2,7 @@ import { advanceAllSequences, listSequences } from '@deedwire/actions';
 import { type Command, InvalidArgumentError } from 'commander';
 import { migrateDatabase, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { formatTable } from '../table.ts';
-import { addVerb, print, type OutputOptions } from '../verb.ts';
+import { addVerb, print, tableFor, type OutputOptions } from '../verb.ts';
 
 const cellMax = 1023;
 const waitMinutesMax = 1440;
@@ -41,7 +40,7 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
     .action(async (options: OutputOptions) => {
       const sequences = await withContext(shell, listSequences);
       print(shell, options, { sequences }, () =>
-        formatTable(sequences, {
+        tableFor(shell, sequences, {
           sequence: ({ name }) => name,
           'last number': ({ lastNumber }) => lastNumber,
           'highest used': ({ highestUsed }) => highestUsed,

@@ -6,39 +6,80 @@ import {
   type WebhookDelivery,
 } from '@deedwire/actions';
 import { Option, type Command } from 'commander';
-import { limitOption, readUpTo } from '../limit.ts';
+import { afterOption, limitOption, readList, type Window } from '../limit.ts';
+import { createProgress } from '../progress.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { formatTable } from '../table.ts';
-import { addVerb, print, type OutputOptions } from '../verb.ts';
+import type { Columns } from '../table.ts';
+import { parseTime } from '../time-options.ts';
+import { addVerb, print, printList, tableFor, type OutputOptions } from '../verb.ts';
 
-interface ListOptions extends OutputOptions {
+interface ListOptions extends OutputOptions, Window {
+  account?: string;
   subscription?: string;
   status?: WebhookDelivery['status'];
-  limit: number;
+  type?: string;
+  since?: Date;
+  until?: Date;
 }
 
 export function addDeliveryCommands(program: Command, shell: Shell): void {
   const noun = program.command('delivery').description('inspect webhook deliveries');
 
   addVerb(noun, 'list', 'list the deliveries of all accounts, newest first')
-    .option('--subscription <gid>', 'filter by subscription')
+    .option('--account <gid>', 'only those of this lender or partner')
+    .option('--subscription <gid>', 'only those to this subscription')
     .addOption(
       new Option('--status <status>', 'filter by status').choices(['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED']),
     )
+    .option('--type <event type>', 'only those of this event type; needs --account or --subscription')
+    .option('--since <date>', 'only those created at this date (midnight UTC) or time, or later', parseTime)
+    .option('--until <date>', 'only those created before this date or time', parseTime)
     .addOption(limitOption())
-    .action(async (options: ListOptions) => {
-      const filter = { subscriptionId: options.subscription ?? null, status: options.status ?? null };
-      const listed = await withContext(shell, (context) =>
-        readUpTo(options.limit, (request) => listAllWebhookDeliveries(context, { ...filter, ...request })),
-      );
-      print(shell, options, listed, deliveryTable);
-    });
+    .addOption(afterOption())
+    .addHelpText(
+      'after',
+      `
+  deedwire-operator delivery list --status FAILED --since 2027-01-31
+  deedwire-operator delivery list --account gid://service/Partner/4711 --type referral.created --since 2027-01-31T09:00Z
+
+No index lists deliveries by type. With --type, also name --since: otherwise the whole history of the account is searched.`,
+    )
+    .action(
+      async ({ account, subscription, status, type, since, until, ...options }: ListOptions, command: Command) => {
+        if (type !== undefined && account === undefined && subscription === undefined)
+          command.error('error: --type needs --account or --subscription');
+        if (since !== undefined && until !== undefined && since >= until)
+          command.error('error: --since must be before --until');
+        const filter = { accountId: account, subscriptionId: subscription, status, eventType: type, since, until };
+        let searched = 0;
+        const progress = createProgress(shell);
+        const onSearched = (deliveries: number): void => {
+          searched += deliveries;
+          progress.report(`Searched ${searched.toLocaleString('en')} deliveries`);
+        };
+        const listed = await readList(shell, 'webhookDeliveries', options, (context, request) =>
+          listAllWebhookDeliveries(context, { ...filter, ...request, onSearched }),
+        ).finally(() => progress.end());
+        printList(shell, options, listed, {
+          columns: deliveryColumns,
+          empty:
+            'No deliveries match. Events become deliveries of the subscriptions that exist by then: see `deedwire-operator subscription list`.',
+        });
+      },
+    );
 
   addVerb(noun, 'show <gid>', 'show a delivery and its latest attempts').action(
     async (deliveryId: string, options: OutputOptions) => {
       const shown = await withContext(shell, (context) => readWebhookDelivery(context, { deliveryId }));
-      print(shell, options, shown, (delivery) => `${deliveryTable([delivery])}\n\n${attemptTable(delivery.attempts)}`);
+      print(shell, options, shown, (delivery) =>
+        [
+          tableFor(shell, [delivery], deliveryColumns),
+          delivery.attempts.length === 0
+            ? `No attempts yet. See why: deedwire-operator delivery why ${delivery.id}`
+            : tableFor(shell, delivery.attempts, attemptColumns),
+        ].join('\n\n'),
+      );
     },
   );
 
@@ -64,24 +105,20 @@ function explanation({ status, delay, attempts }: Explained): string {
   return lines.join('\n');
 }
 
-function deliveryTable(deliveries: readonly WebhookDelivery[]): string {
-  return formatTable(deliveries, {
-    delivery: (row) => row.id,
-    subscription: (row) => row.subscriptionId,
-    sequence: (row) => row.sequence,
-    status: (row) => row.status,
-    event: (row) => `${row.event.type} ${row.event.version}`,
-    occurred: (row) => row.event.timestamp,
-    'next attempt': (row) => row.nextAttemptAt,
-  });
-}
+const deliveryColumns: Columns<WebhookDelivery> = {
+  delivery: (row) => row.id,
+  subscription: (row) => row.subscriptionId,
+  sequence: (row) => row.sequence,
+  status: (row) => row.status,
+  event: (row) => `${row.event.type} ${row.event.version}`,
+  occurred: (row) => row.event.timestamp,
+  'next attempt': (row) => row.nextAttemptAt,
+};
 
-function attemptTable(attempts: readonly WebhookAttempt[]): string {
-  return formatTable(attempts, {
-    attempt: (row) => row.number,
-    started: (row) => row.startedAt,
-    ms: (row) => row.durationMs,
-    response: (row) => row.responseStatus,
-    error: (row) => row.error,
-  });
-}
+const attemptColumns: Columns<WebhookAttempt> = {
+  attempt: (row) => row.number,
+  started: (row) => row.startedAt,
+  ms: (row) => row.durationMs,
+  response: (row) => row.responseStatus,
+  error: (row) => row.error,
+};

@@ -1,8 +1,15 @@
-import { addTeamMember, removeTeamMember, updateTeamMember, type TeamMember } from '@deedwire/actions';
+import {
+  addTeamMember,
+  listMembersOfLender,
+  removeTeamMember,
+  updateTeamMember,
+  type TeamMember,
+} from '@deedwire/actions';
 import type { Command } from 'commander';
+import { afterOption, limitOption, readList, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { addVerb, print, type OutputOptions } from '../verb.ts';
+import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
 
 interface MemberOptions extends OutputOptions {
   firstName?: string;
@@ -24,6 +31,26 @@ export function addMemberCommands(program: Command, shell: Shell): void {
         addTeamMember(context, { lenderId, firstName, lastName, email }),
       );
       print(shell, options, added, (member) => `Added ${describe(member)}`);
+    });
+
+  addVerb(noun, 'list', 'list the team members of a lender, oldest first')
+    .requiredOption('--lender <gid>')
+    .addOption(limitOption())
+    .addOption(afterOption())
+    .addHelpText('after', '\n  deedwire-operator member list --lender gid://service/Lender/4711')
+    .action(async (options: OutputOptions & Window & { lender: string }) => {
+      const listed = await readList(shell, 'members', options, (context, request) =>
+        listMembersOfLender(context, { lenderId: options.lender, ...request }),
+      );
+      printList(shell, options, listed, {
+        columns: {
+          member: (row) => row.id,
+          'first name': (row) => row.firstName,
+          'last name': (row) => row.lastName,
+          email: (row) => row.email,
+        },
+        empty: 'The lender has no team members. Add one: deedwire-operator member add --help',
+      });
     });
 
   addVerb(noun, 'update <gid>', 'change the details of a team member; omitted details stay unchanged')

@@ -1,8 +1,9 @@
-import { createOrganization } from '@deedwire/actions';
+import { createOrganization, listOrganizations } from '@deedwire/actions';
 import type { Command } from 'commander';
+import { afterOption, limitOption, readList, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { addVerb, print, type OutputOptions } from '../verb.ts';
+import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
 
 export function addOrganizationCommands(program: Command, shell: Shell): void {
   const noun = program.command('organization').description('manage organizations');
@@ -12,5 +13,28 @@ export function addOrganizationCommands(program: Command, shell: Shell): void {
     .action(async (options: OutputOptions & { name: string }) => {
       const created = await withContext(shell, (context) => createOrganization(context, { name: options.name }));
       print(shell, options, created, ({ id, name }) => `Created the organization ${name}: ${id}`);
+    });
+
+  addVerb(noun, 'list', 'list organizations, newest first')
+    .option('--name <text>', 'only those whose name contains this, in any case')
+    .addOption(limitOption())
+    .addOption(afterOption())
+    .addHelpText('after', '\n  deedwire-operator organization list --name harbour')
+    .action(async (options: OutputOptions & Window & { name?: string }) => {
+      const filter = { nameContains: options.name ?? null };
+      const listed = await readList(shell, 'organizations', options, (context, request) =>
+        listOrganizations(context, { ...filter, ...request }),
+      );
+      printList(shell, options, listed, {
+        columns: {
+          organization: (row) => row.id,
+          name: (row) => row.name,
+          created: (row) => row.createdAt,
+        },
+        empty:
+          options.name === undefined
+            ? 'There are no organizations. Create one: deedwire-operator organization create --name <name>'
+            : 'No organization has this name. List all: deedwire-operator organization list',
+      });
     });
 }

@@ -1,11 +1,10 @@
 import { convertReferral, createReferralForPartner, declineReferral, listReferralsOfPartner } from '@deedwire/actions';
 import type { ReferralStatus } from '@deedwire/domain';
 import { Option, type Command } from 'commander';
-import { limitOption, readUpTo } from '../limit.ts';
+import { afterOption, limitOption, readList, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { formatTable } from '../table.ts';
-import { addVerb, print, type OutputOptions } from '../verb.ts';
+import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
 
 interface CreateOptions extends OutputOptions {
   partner: string;
@@ -15,10 +14,9 @@ interface CreateOptions extends OutputOptions {
   note?: string;
 }
 
-interface ListOptions extends OutputOptions {
+interface ListOptions extends OutputOptions, Window {
   partner: string;
   status?: ReferralStatus;
-  limit: number;
 }
 
 export function addReferralCommands(program: Command, shell: Shell): void {
@@ -62,20 +60,22 @@ export function addReferralCommands(program: Command, shell: Shell): void {
     .requiredOption('--partner <gid>')
     .addOption(new Option('--status <status>', 'filter by status').choices(['OPEN', 'CONVERTED', 'DECLINED']))
     .addOption(limitOption())
+    .addOption(afterOption())
     .action(async (options: ListOptions) => {
       const filter = { partnerId: options.partner, status: options.status ?? null };
-      const listed = await withContext(shell, (context) =>
-        readUpTo(options.limit, (request) => listReferralsOfPartner(context, { ...filter, ...request })),
+      const listed = await readList(shell, 'referrals', options, (context, request) =>
+        listReferralsOfPartner(context, { ...filter, ...request }),
       );
-      print(shell, options, listed, (referrals) =>
-        formatTable(referrals, {
+      printList(shell, options, listed, {
+        columns: {
           referral: (row) => row.id,
           status: (row) => row.status,
           client: (row) => row.clientName,
           'external reference': (row) => row.externalReference,
           created: (row) => row.createdAt,
           matter: (row) => row.matter?.id ?? null,
-        }),
-      );
+        },
+        empty: 'No referrals match. Create one: deedwire-operator referral create --help',
+      });
     });
 }

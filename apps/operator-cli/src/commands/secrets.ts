@@ -3,8 +3,7 @@ import type { Command } from 'commander';
 import { createProgress } from '../progress.ts';
 import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { formatTable } from '../table.ts';
-import { addVerb, print, type OutputOptions } from '../verb.ts';
+import { addVerb, print, tableFor, type OutputOptions } from '../verb.ts';
 
 export function addSecretsCommands(program: Command, shell: Shell): void {
   const noun = program.command('secrets').description('manage the encryption of webhook secrets');
@@ -13,7 +12,7 @@ export function addSecretsCommands(program: Command, shell: Shell): void {
     async (options: OutputOptions) => {
       const listed = await withContext(shell, countSecrets);
       print(shell, options, listed, (counts) =>
-        formatTable(counts, {
+        tableFor(shell, counts, {
           table: ({ table }) => table,
           key: ({ keyId }) => keyId,
           secrets: ({ secrets }) => secrets,
@@ -31,7 +30,7 @@ export function addSecretsCommands(program: Command, shell: Shell): void {
         () => progress.end(),
       );
       print(shell, options, report, (done) =>
-        formatTable(changesOf(done), {
+        tableFor(shell, changesOf(done), {
           table: ({ table }) => table,
           key: ({ keyId }) => keyId,
           before: ({ before }) => before,

@@ -1,18 +1,63 @@
 import {
+  countedDeliveriesMax,
+  listAllWebhookSubscriptions,
   pauseSubscription,
+  readWebhookSubscription,
   resumePausedSubscription,
   rotateSecretOfSubscription,
   sendTestEvent,
+  type ShownSubscription,
   type WebhookSubscription,
 } from '@deedwire/actions';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
+import { afterOption, limitOption, readList, type Window } from '../limit.ts';
 import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { parseDuration } from '../time-options.ts';
-import { addVerb, print, type OutputOptions } from '../verb.ts';
+import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
+
+interface ListOptions extends OutputOptions, Window {
+  account?: string;
+  status?: WebhookSubscription['status'];
+}
 
 export function addSubscriptionCommands(program: Command, shell: Shell): void {
   const noun = program.command('subscription').description('manage webhook subscriptions');
+
+  addVerb(noun, 'list', 'list webhook subscriptions, newest first')
+    .option('--account <gid>', 'only those of this lender or partner')
+    .addOption(new Option('--status <status>', 'only active or paused ones').choices(['ACTIVE', 'PAUSED']))
+    .addOption(limitOption())
+    .addOption(afterOption())
+    .addHelpText(
+      'after',
+      '\n  deedwire-operator subscription list --account gid://service/Partner/4711\n  deedwire-operator subscription list --status PAUSED',
+    )
+    .action(async (options: ListOptions) => {
+      const filter = { accountId: options.account ?? null, status: options.status ?? null };
+      const listed = await readList(shell, 'webhookSubscriptions', options, (context, request) =>
+        listAllWebhookSubscriptions(context, { ...filter, ...request }),
+      );
+      printList(shell, options, listed, {
+        columns: {
+          subscription: (row) => row.id,
+          account: (row) => row.accountId,
+          status: (row) => row.pausedReason ?? row.status,
+          'event types': (row) => row.eventTypes.length,
+          'callback URL': (row) => row.callbackUrl,
+          created: (row) => row.createdAt,
+        },
+        empty:
+          'No subscriptions match. Their owners create them with `createWebhookSubscription`; find an account with `deedwire-operator account list`.',
+      });
+    });
+
+  addVerb(noun, 'show <gid>', 'show a subscription, its event types and what is known about its receiver')
+    .addHelpText('after', '\n  deedwire-operator subscription show gid://service/WebhookSubscription/4711')
+    .action(async (subscriptionId: string, options: OutputOptions) => {
+      const shown = await withContext(shell, (context) => readWebhookSubscription(context, { subscriptionId }));
+      print(shell, options, shown, describeAll);
+    });
 
   addVerb(noun, 'pause <gid>', 'pause a subscription for its owner; its events are kept').action(
     async (subscriptionId: string, options: OutputOptions) => {
@@ -65,4 +110,37 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
 function describe({ id, pausedReason, pausedAt }: WebhookSubscription): string {
   if (pausedAt === null) return `The subscription ${id} is active`;
   return `The subscription ${id} is paused with ${pausedReason} since ${pausedAt.toISOString()}`;
+}
+
+const timeOf = (time: Date | null): string => time?.toISOString() ?? '-';
+
+const countOf = (count: number): string => (count < countedDeliveriesMax ? String(count) : `${count} or more`);
+
+function describeAll(shown: ShownSubscription): string {
+  const { rotation, pausedReason, consecutiveFailures } = shown;
+  const lines: [name: string, value: string][] = [
+    ['subscription', shown.id],
+    ['account', `${shown.accountId} (${shown.interfaceName})`],
+    ['callback URL', shown.callbackUrl],
+    ['status', pausedReason === null ? shown.status : `PAUSED with ${pausedReason} since ${timeOf(shown.pausedAt)}`],
+    ['created', timeOf(shown.createdAt)],
+    ['rotation', rotation === null ? '-' : `until ${timeOf(rotation.endsAt)}`],
+    ['last sequence', String(shown.lastSequence)],
+    ['pending', countOf(shown.pendingDeliveries)],
+    ['failed', countOf(shown.failedDeliveries)],
+    ['failures in a row', String(consecutiveFailures ?? 0)],
+    ...(consecutiveFailures === null
+      ? []
+      : [
+          ['failing since', timeOf(shown.failingSince)] satisfies [string, string],
+          ['last failure', timeOf(shown.lastFailureAt)] satisfies [string, string],
+        ]),
+    ...(shown.breakerOpenUntil === null
+      ? []
+      : [['breaker open until', timeOf(shown.breakerOpenUntil)] satisfies [string, string]]),
+    ...(shown.holdUntil === null ? [] : [['Retry-After until', timeOf(shown.holdUntil)] satisfies [string, string]]),
+    ...shown.eventTypes.map(({ type, version }): [string, string] => ['event type', `${type} ${version}`]),
+  ];
+  const width = Math.max(...lines.map(([name]) => name.length));
+  return lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
 }

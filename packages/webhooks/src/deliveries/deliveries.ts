@@ -118,10 +118,11 @@ const attemptsPerStatement = 300;
  */
 export async function selectDeliveriesOfAllAccounts(
   database: Database,
-  status: DeliveryStatus | null,
+  { status, since = null, until = null }: Pick<DeliveryFilter, 'since' | 'status' | 'until'>,
   page: PageQuery<'WebhookDelivery'>,
 ): Promise<DeliveryRow[]> {
-  const range = listedRange(await selectBoundsOfAllAccounts(database), status, page.afterId);
+  const listed = listedRange(await selectBoundsOfAllAccounts(database), status, page.afterId);
+  const range = betweenTimes(listed, since, until);
   const load = (ids: readonly DeliveryId[]) => selectDeliveriesById(database, null, ids);
   const source: PageSource =
     status === null || status === 'DELIVERED'

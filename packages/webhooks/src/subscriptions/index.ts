@@ -1,5 +1,6 @@
 export { countHandshake, countTestEvent, deleteOldHandshakeCounts } from './handshake-counts.ts';
 export {
+  type AllSubscriptionsFilter,
   countSubscriptions,
   type EventTypePin,
   insertSubscription,
@@ -12,11 +13,16 @@ export {
   reserveSubscriptionId,
   resumeSubscription,
   selectSubscription,
+  selectSubscriptionOfAnyAccount,
   selectSubscriptionOwner,
   selectSubscriptions,
   selectSubscriptionsById,
+  selectSubscriptionsOfAllAccounts,
+  selectSubscriptionState,
+  type SubscriptionOfAccountRow,
   type SubscriptionOwner,
   type SubscriptionRow,
+  type SubscriptionState,
   updateSubscriptionUrl,
 } from './subscriptions.ts';
 export { deleteEventTypePins, insertEventTypePins } from './event-type-pins.ts';

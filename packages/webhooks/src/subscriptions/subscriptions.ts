@@ -111,6 +111,115 @@ export async function selectSubscriptions(
   return rows.map(toSubscriptionRow);
 }
 
+/** A subscription of any account, as operators see it. */
+export type SubscriptionOfAccountRow = SubscriptionRow & SubscriptionOwner;
+
+/** A filter that is null does not restrict the list. */
+export interface AllSubscriptionsFilter {
+  accountId: AccountId | null;
+  status: 'ACTIVE' | 'PAUSED' | null;
+}
+
+/**
+ * The subscriptions of all accounts or of one, newest first, without deleted ones. Served by webhook_subscription_pkey or
+ * webhook_subscription_by_account. Reads those of another status too.
+ */
+export async function selectSubscriptionsOfAllAccounts(
+  database: Database,
+  { accountId, status }: AllSubscriptionsFilter,
+  page: PageQuery<'WebhookSubscription'>,
+): Promise<SubscriptionOfAccountRow[]> {
+  const [scope, conditions] =
+    accountId === null
+      ? ['all-accounts', `s.id < coalesce($1::bigint, 9223372036854775807) order by s.id desc`]
+      : ['an-account', keysetConditions(['s.account_id', '$4'], 's.id', '$1')];
+  const statement = {
+    name: `select-subscriptions-of-${scope}`,
+    planning: 'in-index-order' as const,
+    text: `
+      select ${subscriptionColumns}, s.account_id as "accountId", s.interface as "interfaceName"
+      from webhook_subscription s
+      where s.deleted_at is null and ($2::text is null or (s.paused_at is null) = ($2 = 'ACTIVE')) and ${conditions}
+      limit $3`,
+  };
+  const values = [page.afterId, status, page.limit];
+  const rows = await database.query<StoredSubscription & SubscriptionOwner>(
+    statement,
+    accountId === null ? values : [...values, accountId],
+  );
+  return rows.map(toSubscriptionOfAccount);
+}
+
+function toSubscriptionOfAccount({
+  accountId,
+  interfaceName,
+  ...row
+}: StoredSubscription & SubscriptionOwner): SubscriptionOfAccountRow {
+  return { ...toSubscriptionRow(row), accountId, interfaceName };
+}
+
+function countOf(table: string): string {
+  return `(select count(*)::int from (select from ${table} where subscription_id = s.id limit $2) counted)`;
+}
+
+/** What is stored about a subscription beside its settings. */
+export interface SubscriptionState {
+  /** The sequence of the last delivery. 0 if there is none. */
+  lastSequence: string;
+  /** At most `countMax`. */
+  pendingDeliveries: number;
+  /** At most `countMax`. Includes expired ones. */
+  failedDeliveries: number;
+  /** Of the receiver at the callback URL. All are null if no attempt has failed since the last success. */
+  consecutiveFailures: number | null;
+  failingSince: Date | null;
+  lastFailureAt: Date | null;
+  breakerOpenUntil: Date | null;
+  holdUntil: Date | null;
+}
+
+/** Looks in all accounts, for operators. Null for a deleted subscription. Served by webhook_subscription_pkey. */
+export async function selectSubscriptionOfAnyAccount(
+  database: Database,
+  id: SubscriptionId,
+): Promise<SubscriptionOfAccountRow | null> {
+  const statement = {
+    name: 'select-subscription-of-any-account',
+    text: `
+      select ${subscriptionColumns}, s.account_id as "accountId", s.interface as "interfaceName"
+      from webhook_subscription s
+      where s.id = $1 and s.deleted_at is null`,
+  };
+  const row = firstRow(await database.query<StoredSubscription & SubscriptionOwner>(statement, [id]));
+  return row === null ? null : toSubscriptionOfAccount(row);
+}
+
+/**
+ * Null for a deleted subscription. Served by the primary keys of all tables.
+ *
+ * @param countMax counting ends there
+ */
+export async function selectSubscriptionState(
+  database: Database,
+  id: SubscriptionId,
+  countMax: number,
+): Promise<SubscriptionState | null> {
+  const statement = {
+    name: 'select-subscription-state',
+    text: `
+      select coalesce(q.last_sequence, 0) as "lastSequence", ${countOf('webhook_pending_delivery')} as "pendingDeliveries",
+        ${countOf('webhook_failed_delivery')} as "failedDeliveries", r.consecutive_failures as "consecutiveFailures",
+        r.failing_since as "failingSince", r.last_failure_at as "lastFailureAt",
+        r.breaker_open_until as "breakerOpenUntil", r.hold_until as "holdUntil"
+      from webhook_subscription s
+      left join webhook_subscription_sequence q on q.subscription_id = s.id
+      left join webhook_receiver_state r
+        on r.subscription_id = s.id and r.url_number = s.url_number and r.consecutive_failures > 0
+      where s.id = $1 and s.deleted_at is null`,
+  };
+  return firstRow(await database.query<SubscriptionState>(statement, [id, countMax]));
+}
+
 /** Looks in all accounts, for operators. Null for a deleted subscription. Served by webhook_subscription_pkey. */
 export async function selectSubscriptionOwner(
   database: Database,

@@ -184,7 +184,7 @@ describe.each([null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const)('wit
   });
 
   test.each([1000, 7])('lists the deliveries of all accounts in pages of %d', async (limit) => {
-    const found = await readAll((page) => selectDeliveriesOfAllAccounts(operator, status, page), limit);
+    const found = await readAll((page) => selectDeliveriesOfAllAccounts(operator, { status }, page), limit);
     expect(found.map(idAndStatus)).toEqual(expected.filter(isListed).map(idAndStatus));
   });
 });

@@ -1,3 +1,4 @@
+import { toRecordId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import { selectAttempts } from '../../src/deliveries/attempts.ts';
@@ -7,6 +8,7 @@ import { selectDeliveriesOfType } from '../../src/deliveries/deliveries-of-type.
 import { selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from '../../src/deliveries/deliveries.ts';
 import type { DeliveryRow } from '../../src/deliveries/delivery-row.ts';
 import { selectShownPayloads } from '../../src/deliveries/payloads.ts';
+import { selectSubscriptionsOfAllAccounts, selectSubscriptionState } from '../../src/subscriptions/subscriptions.ts';
 import { explainingDatabase } from './explaining-database.ts';
 import type { History } from './history.ts';
 
@@ -87,9 +89,23 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
   }
   for (const status of statuses) {
     await measure(`all accounts, ${status ?? 'any status'}`, operator, (database) =>
-      selectDeliveriesOfAllAccounts(database, status, { afterId: null, limit: 101 }),
+      selectDeliveriesOfAllAccounts(database, { status }, { afterId: null, limit: 101 }),
+    );
+    const since = new Date(Date.now() - 20 * 86_400_000);
+    const until = new Date(Date.now() - 19 * 86_400_000);
+    await measure(`all accounts, ${status ?? 'any status'}, of a day`, operator, (database) =>
+      selectDeliveriesOfAllAccounts(database, { status, since, until }, { afterId: null, limit: 101 }),
     );
   }
+  const firstPage = { afterId: null, limit: 101 };
+  for (const accountId of [null, busy.accountId]) {
+    await measure(`subscriptions of ${accountId === null ? 'all accounts' : 'an account'}`, operator, (database) =>
+      selectSubscriptionsOfAllAccounts(database, { accountId, status: 'ACTIVE' }, firstPage),
+    );
+  }
+  await measure('the state of the busiest subscription', operator, async (database) => [
+    await selectSubscriptionState(database, busy.subscriptionIds[0] ?? toRecordId('1'), 1_000),
+  ]);
   await api.close();
   await operator.close();
   return measured;

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callOperator, callOperatorWithInput, type OperatorResult } from '@deedwire/dev-environment/harness';
+import { callOperator, callOperatorWith, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { listen } from '@deedwire/testing';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -36,7 +36,7 @@ const http = (text = body): string =>
     .join('')}\r\n${text}`;
 
 const verify = (input: string, ...more: string[]): Promise<OperatorResult> =>
-  callOperatorWithInput(env, Buffer.from(input), 'webhook', 'verify', '--at', at, ...more);
+  callOperatorWith({ env, input: Buffer.from(input) }, 'webhook', 'verify', '--at', at, ...more);
 
 const accepted = { exitCode: 0, stdout: 'Accepted: the request was signed with the secret.\n', stderr: '' };
 
@@ -50,7 +50,16 @@ describe('a request that is right', () => {
     const bodyOnly = await file('body.json', body);
     expect(await callOperator(env, 'webhook', 'verify', headersOnly, '--body', bodyOnly, '--at', at)).toEqual(accepted);
     expect(
-      await callOperatorWithInput(env, Buffer.from(body), 'webhook', 'verify', headersOnly, '--body', '-', '--at', at),
+      await callOperatorWith(
+        { env, input: Buffer.from(body) },
+        'webhook',
+        'verify',
+        headersOnly,
+        '--body',
+        '-',
+        '--at',
+        at,
+      ),
     ).toEqual(accepted);
   });
 
@@ -64,9 +73,8 @@ describe('a request that is right', () => {
       accepted,
     );
     const two = Buffer.from(`${generateWebhookSecret()}\n${secret}\n`);
-    const { exitCode, stdout } = await callOperatorWithInput(
-      {},
-      two,
+    const { exitCode, stdout } = await callOperatorWith(
+      { env: {}, input: two },
       'webhook',
       'verify',
       capture,
@@ -123,9 +131,8 @@ describe('a request that is wrong', () => {
     const rest = secret.slice('whsec_'.length);
     for (const given of [rest, `${secret} `, generateWebhookSecret(), `X=${secret}`]) {
       for (const form of [[], ['--json']]) {
-        const { stdout, stderr } = await callOperatorWithInput(
-          { WEBHOOK_SECRET: given },
-          Buffer.from(http()),
+        const { stdout, stderr } = await callOperatorWith(
+          { env: { WEBHOOK_SECRET: given }, input: Buffer.from(http()) },
           'webhook',
           'verify',
           '--at',
@@ -153,7 +160,7 @@ describe('a command that cannot run', () => {
   });
 
   test('without a secret, with too much input, and at a terminal', async () => {
-    const none = await callOperatorWithInput({}, Buffer.from(http()), 'webhook', 'verify');
+    const none = await callOperatorWith({ env: {}, input: Buffer.from(http()) }, 'webhook', 'verify');
     expect(none.stderr).toBe(
       'error: There is no secret. Set WEBHOOK_SECRET or WEBHOOK_SECRET_FILE, or pass --secret-file <file>.\n',
     );

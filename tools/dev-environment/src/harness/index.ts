@@ -1,4 +1,4 @@
-export { callOperator, callOperatorWithInput, type OperatorResult } from '../call-operator.ts';
+export { callOperator, callOperatorWith, type OperatorResult } from '../call-operator.ts';
 export { createMigratedDatabase } from './database.ts';
 export { createHarness, type Harness } from './harness.ts';
 export { raiseLimit } from './raise-limit.ts';

@@ -1,0 +1,45 @@
+import { listAccounts } from '@deedwire/actions';
+import type { InterfaceName } from '@deedwire/domain';
+import type { Command } from 'commander';
+import { afterOption, limitOption, readList, type Window } from '../limit.ts';
+import type { Shell } from '../shell.ts';
+import { addVerb, interfaceOption, printList, type OutputOptions } from '../verb.ts';
+
+interface ListOptions extends OutputOptions, Window {
+  interface?: InterfaceName;
+  organization?: string;
+  name?: string;
+}
+
+export function addAccountCommands(program: Command, shell: Shell): void {
+  const noun = program.command('account').description('list lenders and partners');
+
+  addVerb(noun, 'list', 'list lenders and partners, newest first')
+    .addOption(interfaceOption().makeOptionMandatory(false))
+    .option('--organization <gid>', 'only those of this organization')
+    .option('--name <text>', 'only those whose name contains this, in any case')
+    .addOption(limitOption())
+    .addOption(afterOption())
+    .addHelpText('after', '\n  deedwire-operator account list --interface partner --name keystone')
+    .action(async (options: ListOptions) => {
+      const filter = {
+        interfaceName: options.interface ?? null,
+        organizationId: options.organization ?? null,
+        nameContains: options.name ?? null,
+      };
+      const listed = await readList(shell, 'accounts', options, (context, request) =>
+        listAccounts(context, { ...filter, ...request }),
+      );
+      printList(shell, options, listed, {
+        columns: {
+          account: (row) => row.id,
+          interface: (row) => row.interfaceName,
+          name: (row) => row.name,
+          organization: (row) => row.organizationName,
+          created: (row) => row.createdAt,
+        },
+        empty:
+          'No accounts match. List the organizations with `deedwire-operator organization list`, and create an account with `lender create` or `partner create`.',
+      });
+    });
+}

@@ -1,0 +1,282 @@
+import {
+  callOperator,
+  callOperatorWith,
+  createHarness,
+  type Harness,
+  type OperatorResult,
+} from '@deedwire/dev-environment/harness';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  insertAttempts,
+  insertDelivery,
+  insertPending,
+  insertSubscription,
+  type StoredDelivery,
+  type StoredSubscription,
+} from '../support/stored-deliveries.ts';
+
+let harness: Harness;
+let env: Record<string, string>;
+let subscription: StoredSubscription;
+let other: StoredSubscription;
+let deliveries: StoredDelivery[];
+
+beforeAll(async () => {
+  harness = await createHarness();
+  // The login is only in the group role `operator`, as in production.
+  env = { DATABASE_URL: await harness.database.urlFor('operator'), SLOW_STATEMENT_MS: '0' };
+  subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);
+  other = await insertSubscription(harness, 'lender', harness.accounts.lender);
+  deliveries = [];
+  for (let sequence = 1; sequence <= 4; sequence += 1) {
+    const eventType = sequence === 2 ? 'referral.created' : 'webhook.test';
+    deliveries.push(await insertDelivery(harness, subscription, { sequence, eventType }));
+  }
+  const [first, , third] = deliveries;
+  if (first !== undefined) await insertAttempts(harness, subscription, first, [503, 200]);
+  if (third !== undefined) await insertPending(harness, subscription, third, { attempts: 1, dueInSeconds: 3_600 });
+  deliveries.push(await insertDelivery(harness, other));
+});
+afterAll(() => harness.close());
+
+const operate = (...commandArguments: string[]): Promise<OperatorResult> => callOperator(env, ...commandArguments);
+
+async function listed(...commandArguments: string[]): Promise<Record<string, unknown>[]> {
+  const result = await operate(...commandArguments, '--json');
+  expect(result).toMatchObject({ exitCode: 0, stderr: '' });
+  return JSON.parse(result.stdout);
+}
+
+const idsOf = (rows: readonly Record<string, unknown>[]): unknown[] => rows.map(({ id }) => id);
+const gidOf = (index: number): string => deliveries[index]?.gid ?? '';
+
+describe('organization, account, member and client list', () => {
+  let organization: Record<string, unknown>;
+  let lender: Record<string, unknown>;
+
+  beforeAll(async () => {
+    organization = JSON.parse((await operate('organization', 'create', '--name', 'Harbour 100%', '--json')).stdout);
+    const of = ['--organization', String(organization['id'])];
+    lender = JSON.parse((await operate('lender', 'create', ...of, '--name', 'Northwind', '--json')).stdout);
+    await operate('partner', 'create', ...of, '--name', 'Keystone_1');
+  });
+
+  test('organizations are filtered by a part of their name, and continue after a row', async () => {
+    const all = await listed('organization', 'list');
+    expect(all[0]).toEqual({ id: organization['id'], name: 'Harbour 100%', createdAt: expect.any(String) });
+    expect(all.length).toBeGreaterThan(1);
+    expect(await listed('organization', 'list', '--name', 'R 100%')).toEqual(all.slice(0, 1));
+    expect(await listed('organization', 'list', '--after', String(organization['id']))).toEqual(all.slice(1));
+  });
+
+  test('accounts of both interfaces, of one, of an organization and with a name', async () => {
+    const of = ['--organization', String(organization['id'])];
+    const both = await listed('account', 'list', ...of);
+    expect(both).toEqual([
+      {
+        id: expect.stringMatching(/^gid:\/\/service\/Partner\//),
+        interfaceName: 'partner',
+        name: 'Keystone_1',
+        organizationId: organization['id'],
+        organizationName: 'Harbour 100%',
+        createdAt: expect.any(String),
+      },
+      expect.objectContaining({ id: lender['id'], interfaceName: 'lender', name: 'Northwind' }),
+    ]);
+    expect(await listed('account', 'list', ...of, '--interface', 'lender')).toEqual(both.slice(1));
+    expect(await listed('account', 'list', '--name', 'STONE_')).toEqual(both.slice(0, 1));
+    expect((await listed('account', 'list')).length).toBeGreaterThan(2);
+    expect(await listed('account', 'list', ...of, '--after', String(both[0]?.['id']))).toEqual(both.slice(1));
+  });
+
+  test('members of a lender', async () => {
+    const of = ['--lender', String(lender['id'])];
+    expect(await operate('member', 'list', ...of)).toEqual({
+      exitCode: 0,
+      stdout: 'The lender has no team members. Add one: deedwire-operator member add --help\n',
+      stderr: '',
+    });
+    for (const name of ['Ada', 'Grace'])
+      await operate('member', 'add', ...of, '--first-name', name, '--last-name', 'X', '--email', `${name}@n.example`);
+    const members = await listed('member', 'list', ...of);
+    expect(members).toMatchObject([{ firstName: 'Ada' }, { firstName: 'Grace', email: 'Grace@n.example' }]);
+    expect(await listed('member', 'list', ...of, '--after', String(members[0]?.['id']))).toEqual(members.slice(1));
+  });
+
+  test('clients of all accounts and of one, with the number of their keys', async () => {
+    const of = ['--interface', 'lender', '--account', String(lender['id'])];
+    const issued = JSON.parse((await operate('credential', 'issue', ...of, '--json')).stdout);
+    await operate('credential', 'issue', ...of, '--client', issued.clientId, '--expires', '2099-12-31');
+    const client = {
+      clientId: issued.clientId,
+      accountId: lender['id'],
+      interfaceName: 'lender',
+      schemaVersion: expect.stringMatching(/^\d{4}-/),
+      costMaximum: 2000,
+      costRestoreRate: 200,
+      liveKeys: 2,
+      lastUsedAt: null,
+      createdAt: expect.any(String),
+    };
+    expect(await listed('client', 'list', '--account', String(lender['id']))).toEqual([client]);
+    const all = await listed('client', 'list');
+    expect(all[0]).toEqual(client);
+    expect(all.length).toBeGreaterThan(1);
+    const [keyId] = (await listed('credential', 'list', ...of)).map((key) => String(key['keyId']));
+    await operate('credential', 'revoke', keyId ?? '');
+    expect(await listed('client', 'list', '--account', String(lender['id']))).toEqual([{ ...client, liveKeys: 1 }]);
+  });
+
+  test('say what to do next if nothing matches', async () => {
+    for (const [command, next] of [
+      [['organization', 'list', '--name', 'none'], 'deedwire-operator organization list'],
+      [['account', 'list', '--name', 'none'], 'deedwire-operator organization list'],
+      [['delivery', 'list', '--until', '2026-01-02'], 'deedwire-operator subscription list'],
+      [['subscription', 'list', '--status', 'PAUSED'], 'deedwire-operator account list'],
+    ] as const) {
+      const { exitCode, stdout, stderr } = await operate(...command);
+      expect({ exitCode, stderr, lines: stdout.split('\n').length }).toEqual({ exitCode: 0, stderr: '', lines: 2 });
+      expect(stdout).toContain(next);
+      expect(await listed(...command)).toEqual([]);
+    }
+  });
+});
+
+describe('subscription list and show', () => {
+  test('list those of all accounts, of one, and of a status', async () => {
+    expect(idsOf(await listed('subscription', 'list'))).toEqual([other.gid, subscription.gid]);
+    const partner = harness.accounts.partner.id;
+    expect(await listed('subscription', 'list', '--account', partner)).toEqual([
+      {
+        id: subscription.gid,
+        accountId: partner,
+        interfaceName: 'partner',
+        callbackUrl: 'https://receiver.example/',
+        status: 'ACTIVE',
+        pausedReason: null,
+        pausedAt: null,
+        eventTypes: [],
+        createdAt: expect.any(String),
+        rotation: null,
+      },
+    ]);
+    expect(idsOf(await listed('subscription', 'list', '--status', 'ACTIVE', '--after', other.gid))).toEqual([
+      subscription.gid,
+    ]);
+  });
+
+  test('show what is known about the deliveries and the receiver', async () => {
+    await harness.sql(
+      `insert into webhook_receiver_state
+         (subscription_id, url_number, consecutive_failures, breaker_probes, failing_since, last_failure_at, hold_until)
+       values (${subscription.id}, 1, 12, 1, '2026-11-01T08:00Z', '2026-11-01T09:00Z', '2026-11-01T10:00Z')`,
+    );
+    const { stdout } = await operate('subscription', 'show', subscription.gid);
+    expect(stdout.split('\n').map((line) => line.split(/ {2,}/).join(': '))).toEqual([
+      `subscription: ${subscription.gid}`,
+      `account: ${harness.accounts.partner.id} (partner)`,
+      'callback URL: https://receiver.example/',
+      'status: ACTIVE',
+      expect.stringMatching(/^created: 20/),
+      'rotation: -',
+      'last sequence: 1',
+      'pending: 1',
+      'failed: 0',
+      'failures in a row: 12',
+      'failing since: 2026-11-01T08:00:00.000Z',
+      'last failure: 2026-11-01T09:00:00.000Z',
+      'Retry-After until: 2026-11-01T10:00:00.000Z',
+      '',
+    ]);
+    expect(JSON.parse((await operate('subscription', 'show', other.gid, '--json')).stdout)).toMatchObject({
+      id: other.gid,
+      lastSequence: 1,
+      pendingDeliveries: 0,
+      consecutiveFailures: null,
+      breakerOpenUntil: null,
+    });
+    expect(await operate('subscription', 'show', 'gid://service/WebhookSubscription/1', '--json')).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('"code":"NOT_FOUND"'),
+    });
+  });
+});
+
+describe('delivery list', () => {
+  test('filters by account, subscription, status, type and time', async () => {
+    const newestFirst = [4, 3, 2, 1, 0].map(gidOf);
+    expect(idsOf(await listed('delivery', 'list'))).toEqual(newestFirst);
+    const partner = ['--account', harness.accounts.partner.id];
+    expect(idsOf(await listed('delivery', 'list', ...partner))).toEqual(newestFirst.slice(1));
+    expect(idsOf(await listed('delivery', 'list', '--subscription', other.gid))).toEqual([gidOf(4)]);
+    expect(idsOf(await listed('delivery', 'list', ...partner, '--subscription', other.gid))).toEqual([]);
+    expect(idsOf(await listed('delivery', 'list', ...partner, '--status', 'PENDING'))).toEqual([gidOf(2)]);
+    expect(idsOf(await listed('delivery', 'list', '--status', 'PENDING'))).toEqual([gidOf(2)]);
+    expect(idsOf(await listed('delivery', 'list', ...partner, '--type', 'referral.created'))).toEqual([gidOf(1)]);
+    const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
+    for (const of of [[], partner]) {
+      expect((await listed('delivery', 'list', ...of, '--since', dayAgo)).length).toBeGreaterThan(3);
+      expect(await listed('delivery', 'list', ...of, '--until', dayAgo)).toEqual([]);
+    }
+  });
+
+  test('ends at the limit, says so, and continues after a row', async () => {
+    const first = await operate('delivery', 'list', '--limit', '2');
+    expect(
+      first.stdout
+        .split('\n')
+        .slice(1, -1)
+        .map((line) => line.split(' ')[0]),
+    ).toEqual([gidOf(4), gidOf(3)]);
+    expect(first.stderr).toBe(`There are more rows. Add --after ${gidOf(3)} to continue, or raise --limit.\n`);
+    expect(idsOf(await listed('delivery', 'list', '--limit', '2', '--after', gidOf(3)))).toEqual([gidOf(2), gidOf(1)]);
+    expect(await operate('delivery', 'list', '--after', gidOf(1))).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  test.each<[string[], number, string]>([
+    [['--type', 'webhook.test'], 2, '--type needs --account or --subscription'],
+    [['--since', '2027-01-02', '--until', '2027-01-01'], 2, '--since must be before --until'],
+    [['--limit', '10001'], 2, 'It must be a whole number from 1 to 10000.'],
+    [['--status', 'LOST'], 2, 'Allowed choices are PENDING, DELIVERED, FAILED, EXPIRED.'],
+    [['--account', 'gid://service/Partner/1'], 1, 'The partner gid://service/Partner/1 does not exist.'],
+    [['--account', 'nobody'], 1, 'The account nobody does not exist.'],
+    [
+      ['--after', 'gid://service/Partner/1'],
+      1,
+      'gid://service/Partner/1 is not the identifier of a record of this list.',
+    ],
+  ])('rejects %j', async (filters, exitCode, message) => {
+    const result = await operate('delivery', 'list', ...filters);
+    expect(result).toMatchObject({ exitCode, stdout: '' });
+    expect(result.stderr).toContain(message);
+    const json = await operate('delivery', 'list', ...filters, '--json');
+    expect(JSON.parse(json.stderr)).toEqual({
+      error: { code: expect.any(String), message: expect.stringContaining(message) },
+    });
+  });
+
+  test('shows the attempts of a delivery, or where to look without one', async () => {
+    const { stdout } = await operate('delivery', 'show', gidOf(0));
+    expect(stdout).toContain(gidOf(0));
+    expect(stdout).toContain('503');
+    expect((await operate('delivery', 'show', gidOf(3))).stdout).toContain(
+      `No attempts yet. See why: deedwire-operator delivery why ${gidOf(3)}\n`,
+    );
+  });
+});
+
+test('a terminal that is too narrow for a table gets a line for each cell', async () => {
+  const { stdout } = await callOperatorWith({ env, columns: 100 }, 'delivery', 'list', '--subscription', other.gid);
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.map((line) => line.slice(0, 14).trimEnd())).toEqual([
+    'delivery',
+    'subscription',
+    'sequence',
+    'status',
+    'event',
+    'occurred',
+    'next attempt',
+  ]);
+  expect(lines[0]).toBe(`delivery      ${gidOf(4)}`);
+});
