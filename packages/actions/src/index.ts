@@ -88,6 +88,12 @@ export {
   type SecretCount,
 } from './rewrap-secrets.ts';
 export {
+  retryDelivery,
+  retryWebhookDelivery,
+  type RetryWebhookDeliveryErrorCode,
+  type RetryWebhookDeliveryResult,
+} from './retry-webhook-delivery.ts';
+export {
   rotateSecretOfSubscription,
   rotateWebhookSecret,
   type RotateWebhookSecretErrorCode,

@@ -39,7 +39,7 @@ export interface WebhookDelivery {
   nextAttemptAt: Date | null;
 }
 
-function toWebhookDelivery(gidNamespace: string, row: DeliveryRow): WebhookDelivery {
+export function toWebhookDelivery(gidNamespace: string, row: DeliveryRow): WebhookDelivery {
   return {
     id: formatGid(gidNamespace, 'WebhookDelivery', row.id),
     subscriptionId: formatGid(gidNamespace, 'WebhookSubscription', row.subscriptionId),

@@ -14,6 +14,7 @@ import {
   readPartner,
   pauseWebhookSubscription,
   resumeWebhookSubscription,
+  retryWebhookDelivery,
   rotateWebhookSecret,
   sendTestWebhookEvent,
   updateWebhookSubscription,
@@ -44,6 +45,8 @@ const notFound = {
   field: ['input', 'id'],
 };
 
+const deliveryNotFound = { ...notFound, message: 'You have no delivery with this identifier.' };
+
 interface Case {
   name: string;
   /** Creates a record of this account and returns its identifier. */
@@ -62,6 +65,12 @@ const cases: Case[] = [
   { name: 'findReferral', make: (owner) => world.refer(owner), find: findReferral, missing: null },
   { name: 'findWebhookSubscription', make: subscription, find: findWebhookSubscription, missing: null },
   { name: 'findWebhookDelivery', make: delivery, find: findWebhookDelivery, missing: null },
+  {
+    name: 'retryWebhookDelivery',
+    make: delivery,
+    find: (context, caller, id) => retryWebhookDelivery(context, caller, { id }),
+    missing: { webhookDelivery: null, userErrors: [deliveryNotFound] },
+  },
   {
     name: 'listWebhookDeliveries',
     make: async (owner) => {

@@ -9,7 +9,7 @@ import { buildSchema, isEnumType, parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/my-webhook-did-not-arrive.md'), 'utf8');
-const blocks = [...page.matchAll(/^```graphql\n(query (\w+).*?)^```$/gms)];
+const blocks = [...page.matchAll(/^```graphql\n((?:query|mutation) (\w+).*?)^```$/gms)];
 const documents = Object.fromEntries(blocks.map(([, text = '', name = '']) => [name, text]));
 
 /** The first cells of the rows of the table whose first heading is this. */
@@ -25,7 +25,13 @@ const schemas = [lender, partner].flatMap(({ sdl, versions }) =>
 );
 
 test('the page has the operations that the tests below run, and they are valid at every version', () => {
-  expect(Object.keys(documents)).toEqual(['FindDeliveries', 'Subscriptions', 'ExplainDelivery', 'OlderAttempts']);
+  expect(Object.keys(documents)).toEqual([
+    'FindDeliveries',
+    'Subscriptions',
+    'ExplainDelivery',
+    'OlderAttempts',
+    'RetryDelivery',
+  ]);
   for (const schema of schemas)
     for (const text of Object.values(documents)) expect(validate(schema, parse(text))).toEqual([]);
 });
@@ -135,6 +141,21 @@ describe.each([
       webhookDelivery: { attempts: [] },
     });
   });
+
+  test('sends the delivery again before its next attempt is due', async () => {
+    const id = await findDelivery();
+    const before = receiver.deliveries.length;
+    receiver.onDelivery = (response) => response.writeHead(200).end();
+    expect(await run(documents['RetryDelivery'] ?? '', { id })).toMatchObject({
+      retryWebhookDelivery: { webhookDelivery: { status: expect.any(String) }, userErrors: [] },
+    });
+    await receiver.waitFor(before + 1);
+    await eventually(async () => {
+      expect(await run(documents['ExplainDelivery'] ?? '', { id })).toMatchObject({
+        webhookDelivery: { status: 'DELIVERED' },
+      });
+    });
+  });
 });
 
 test('the commands of the page exist', async () => {
@@ -142,6 +163,7 @@ test('the commands of the page exist', async () => {
     command.split(' '),
   );
   expect(commands).toEqual([
+    ['delivery', 'retry'],
     ['delivery', 'why'],
     ['delivery', 'list'],
   ]);

@@ -2,6 +2,7 @@ import {
   explainWebhookDelivery,
   listAllWebhookDeliveries,
   readWebhookDelivery,
+  retryDelivery,
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
@@ -24,7 +25,7 @@ interface ListOptions extends OutputOptions, Window {
 }
 
 export function addDeliveryCommands(program: Command, shell: Shell): void {
-  const noun = program.command('delivery').description('inspect webhook deliveries');
+  const noun = program.command('delivery').description('inspect webhook deliveries, and send them again');
 
   addVerb(noun, 'list', 'list the deliveries of all accounts, newest first')
     .option('--account <gid>', 'only those of this lender or partner')
@@ -87,6 +88,18 @@ No index lists deliveries by type. With --type, also name --since: otherwise the
     async (deliveryId: string, options: OutputOptions) => {
       const explained = await withContext(shell, (context) => explainWebhookDelivery(context, { deliveryId }));
       print(shell, options, explained, explanation);
+    },
+  );
+
+  addVerb(noun, 'retry <gid>', 'send a delivery again, before others of its subscription').action(
+    async (deliveryId: string, options: OutputOptions) => {
+      const retried = await withContext(shell, (context) => retryDelivery(context, { deliveryId }));
+      print(
+        shell,
+        options,
+        retried,
+        ({ id }) => `The delivery ${id} is sent again. \`delivery why\` says what it waits for.`,
+      );
     },
   );
 }

@@ -1,12 +1,14 @@
 import { findWebhookDelivery, listWebhookDeliveries, type WebhookDelivery } from '@deedwire/actions';
 import { toMilliPoints } from '../cost/operation-costs.ts';
 import { RequestError } from '../errors/request-error.ts';
-import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 import { addWebhookAttempt } from './attempt.ts';
 import { addWebhookDelay } from './delay.ts';
 import type { WebhookDifferences } from './differences.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
+
+export type WebhookDeliveryRef = ObjectTypeRef<WebhookDelivery>;
 
 /** Adds `WebhookDelivery`, `Query.webhookDelivery`, `Query.webhookDeliveries` and `WebhookSubscription.deliveries`. */
 export function addWebhookDelivery(
@@ -17,7 +19,7 @@ export function addWebhookDelivery(
     checkId,
     sequenceType,
   }: WebhookDifferences & { connectionOf: ConnectionOf; Subscription: WebhookSubscriptionRef },
-): void {
+): WebhookDeliveryRef {
   const Attempt = addWebhookAttempt(builder);
   const DelayType = addWebhookDelay(builder);
   const Status = builder.enumType('WebhookDeliveryStatus', {
@@ -111,6 +113,7 @@ export function addWebhookDelivery(
       },
     }),
   }));
+  return Delivery;
 }
 
 /** A page of an event type reads up to 5,000 deliveries, whatever it contains. */

@@ -7,6 +7,7 @@ import type { WebhookDifferences } from './differences.ts';
 import { addWebhookEventType } from './event-type.ts';
 import { addPauseWebhookSubscription } from './pause-subscription.ts';
 import { addResumeWebhookSubscription } from './resume-subscription.ts';
+import { addRetryWebhookDelivery } from './retry-delivery.ts';
 import { addRotateWebhookSecret } from './rotate-secret.ts';
 import { addSendTestWebhookEvent } from './send-test-event.ts';
 import { addWebhookSubscriptionEventTypeInput } from './subscription-event-type-input.ts';
@@ -21,7 +22,7 @@ export function addWebhooks(
 ): void {
   addWebhookEventType(builder);
   const Subscription = addWebhookSubscription(builder, connectionOf, checkId);
-  addWebhookDelivery(builder, { connectionOf, Subscription, checkId, sequenceType });
+  const Delivery = addWebhookDelivery(builder, { connectionOf, Subscription, checkId, sequenceType });
   const EventTypeInput = addWebhookSubscriptionEventTypeInput(builder);
   addCreateWebhookSubscription(builder, Subscription, EventTypeInput);
   addUpdateWebhookSubscription(builder, { Subscription, EventTypeInput, checkId });
@@ -29,5 +30,6 @@ export function addWebhooks(
   addResumeWebhookSubscription(builder, Subscription, checkId);
   addRotateWebhookSecret(builder, Subscription, checkId);
   addSendTestWebhookEvent(builder, checkId);
+  addRetryWebhookDelivery(builder, Delivery, checkId);
   addDeleteWebhookSubscription(builder, checkId);
 }

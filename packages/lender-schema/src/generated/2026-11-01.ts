@@ -113,6 +113,13 @@ export type Mutation = {
    */
   sendTestWebhookEvent: SendTestWebhookEventPayload;
   /**
+   * Sends a delivery again, whatever its status: at once, before other deliveries of the subscription. `webhook-id`, sequence and
+   * body stay the same, and the current callback URL and secrets apply. A delivery that is `PENDING` keeps its schedule and gets
+   * its next attempt now. A `Retry-After` of the receiver, or a pause of the subscription, has to end first. A receiver that
+   * ignores what it has processed, as it should, ignores a delivery that was `DELIVERED`.
+   */
+  retryWebhookDelivery: RetryWebhookDeliveryPayload;
+  /**
    * Deletes a subscription and its deliveries. Pending deliveries are not sent. An attempt that is already in flight can
    * still reach the callback URL.
    */
@@ -153,6 +160,12 @@ export type MutationRotateWebhookSecretArgs = {
 /** Mutations of the lender interface. An operation can contain only one mutation field. */
 export type MutationSendTestWebhookEventArgs = {
   input: SendTestWebhookEventInput;
+};
+
+
+/** Mutations of the lender interface. An operation can contain only one mutation field. */
+export type MutationRetryWebhookDeliveryArgs = {
+  input: RetryWebhookDeliveryInput;
 };
 
 
@@ -436,7 +449,7 @@ export type WebhookDeliveryStatus =
   | 'PENDING'
   /** The callback URL returned a 2xx response in time. */
   | 'DELIVERED'
-  /** Every attempt failed. The delivery is not retried again, but its event is kept. */
+  /** Every attempt failed. The delivery is not retried again unless you call `retryWebhookDelivery`. */
   | 'FAILED'
   /** The retention period ended before an attempt succeeded. The delivery is not retried again. */
   | 'EXPIRED'
@@ -912,6 +925,45 @@ export type SendTestWebhookEventUserErrorCode =
    * or pins another version.
    */
   | 'NOT_SUBSCRIBED'
+  | '%future added value';
+
+/** Input of `retryWebhookDelivery`. */
+export type RetryWebhookDeliveryInput = {
+  /** Global identifier of the delivery to send again. */
+  id: Scalars['ID']['input'];
+};
+
+/** Result of `retryWebhookDelivery`. */
+export type RetryWebhookDeliveryPayload = {
+  /** The delivery, which is `PENDING` until the next attempt has ended. Null if there are user errors; nothing was changed. */
+  webhookDelivery: Maybe<WebhookDelivery>;
+  /** Reasons why the delivery is not sent again. Empty on success. */
+  userErrors: Array<RetryWebhookDeliveryUserError>;
+};
+
+/** A reason why a delivery is not sent again. */
+export type RetryWebhookDeliveryUserError = UserError & {
+  /** Machine-readable reason. */
+  code: RetryWebhookDeliveryUserErrorCode;
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "id"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why a delivery is not sent again. More values may be added; handle unknown ones. */
+export type RetryWebhookDeliveryUserErrorCode =
+  /** The retention period of the delivery has ended, and its payload is deleted. Read the record with a query instead. */
+  | 'DELIVERY_EXPIRED'
+  /** You have no delivery with this identifier. */
+  | 'NOT_FOUND'
+  /** Deedwire could not render the payload of the delivery, so there is nothing to send. Read the record with a query instead. */
+  | 'PAYLOAD_UNAVAILABLE'
+  /** The account has retried 60 deliveries within the last minute. Send the same request again in a minute. */
+  | 'RETRY_RATE_LIMITED'
   | '%future added value';
 
 /** Input of `deleteWebhookSubscription`. */

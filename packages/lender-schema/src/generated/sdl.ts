@@ -152,6 +152,18 @@ type Mutation {
     input: SendTestWebhookEventInput!
   ): SendTestWebhookEventPayload!
   """
+  Sends a delivery again, whatever its status: at once, before other deliveries of the subscription. \`webhook-id\`, sequence and
+  body stay the same, and the current callback URL and secrets apply. A delivery that is \`PENDING\` keeps its schedule and gets
+  its next attempt now. A \`Retry-After\` of the receiver, or a pause of the subscription, has to end first. A receiver that
+  ignores what it has processed, as it should, ignores a delivery that was \`DELIVERED\`.
+  """
+  retryWebhookDelivery(
+    """
+    The delivery to send again.
+    """
+    input: RetryWebhookDeliveryInput!
+  ): RetryWebhookDeliveryPayload!
+  """
   Deletes a subscription and its deliveries. Pending deliveries are not sent. An attempt that is already in flight can
   still reach the callback URL.
   """
@@ -614,7 +626,7 @@ enum WebhookDeliveryStatus {
   """
   DELIVERED
   """
-  Every attempt failed. The delivery is not retried again, but its event is kept.
+  Every attempt failed. The delivery is not retried again unless you call \`retryWebhookDelivery\`.
   """
   FAILED
   """
@@ -1346,6 +1358,71 @@ enum SendTestWebhookEventUserErrorCode {
 }
 
 """
+Input of \`retryWebhookDelivery\`.
+"""
+input RetryWebhookDeliveryInput {
+  """
+  Global identifier of the delivery to send again.
+  """
+  id: ID!
+}
+
+"""
+Result of \`retryWebhookDelivery\`.
+"""
+type RetryWebhookDeliveryPayload {
+  """
+  The delivery, which is \`PENDING\` until the next attempt has ended. Null if there are user errors; nothing was changed.
+  """
+  webhookDelivery: WebhookDelivery
+  """
+  Reasons why the delivery is not sent again. Empty on success.
+  """
+  userErrors: [RetryWebhookDeliveryUserError!]!
+}
+
+"""
+A reason why a delivery is not sent again.
+"""
+type RetryWebhookDeliveryUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: RetryWebhookDeliveryUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "id"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why a delivery is not sent again. More values may be added; handle unknown ones.
+"""
+enum RetryWebhookDeliveryUserErrorCode {
+  """
+  The retention period of the delivery has ended, and its payload is deleted. Read the record with a query instead.
+  """
+  DELIVERY_EXPIRED
+  """
+  You have no delivery with this identifier.
+  """
+  NOT_FOUND
+  """
+  Deedwire could not render the payload of the delivery, so there is nothing to send. Read the record with a query instead.
+  """
+  PAYLOAD_UNAVAILABLE
+  """
+  The account has retried 60 deliveries within the last minute. Send the same request again in a minute.
+  """
+  RETRY_RATE_LIMITED
+}
+
+"""
 Input of \`deleteWebhookSubscription\`.
 """
 input DeleteWebhookSubscriptionInput {
@@ -1550,6 +1627,18 @@ type Mutation {
     """
     input: SendTestWebhookEventInput!
   ): SendTestWebhookEventPayload!
+  """
+  Sends a delivery again, whatever its status: at once, before other deliveries of the subscription. \`webhook-id\`, sequence and
+  body stay the same, and the current callback URL and secrets apply. A delivery that is \`PENDING\` keeps its schedule and gets
+  its next attempt now. A \`Retry-After\` of the receiver, or a pause of the subscription, has to end first. A receiver that
+  ignores what it has processed, as it should, ignores a delivery that was \`DELIVERED\`.
+  """
+  retryWebhookDelivery(
+    """
+    The delivery to send again.
+    """
+    input: RetryWebhookDeliveryInput!
+  ): RetryWebhookDeliveryPayload!
   """
   Deletes a subscription and its deliveries. Pending deliveries are not sent. An attempt that is already in flight can
   still reach the callback URL.
@@ -2054,7 +2143,7 @@ enum WebhookDeliveryStatus {
   """
   DELIVERED
   """
-  Every attempt failed. The delivery is not retried again, but its event is kept.
+  Every attempt failed. The delivery is not retried again unless you call \`retryWebhookDelivery\`.
   """
   FAILED
   """
@@ -2783,6 +2872,71 @@ enum SendTestWebhookEventUserErrorCode {
   or pins another version.
   """
   NOT_SUBSCRIBED
+}
+
+"""
+Input of \`retryWebhookDelivery\`.
+"""
+input RetryWebhookDeliveryInput {
+  """
+  Global identifier of the delivery to send again.
+  """
+  id: ID!
+}
+
+"""
+Result of \`retryWebhookDelivery\`.
+"""
+type RetryWebhookDeliveryPayload {
+  """
+  The delivery, which is \`PENDING\` until the next attempt has ended. Null if there are user errors; nothing was changed.
+  """
+  webhookDelivery: WebhookDelivery
+  """
+  Reasons why the delivery is not sent again. Empty on success.
+  """
+  userErrors: [RetryWebhookDeliveryUserError!]!
+}
+
+"""
+A reason why a delivery is not sent again.
+"""
+type RetryWebhookDeliveryUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: RetryWebhookDeliveryUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "id"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why a delivery is not sent again. More values may be added; handle unknown ones.
+"""
+enum RetryWebhookDeliveryUserErrorCode {
+  """
+  The retention period of the delivery has ended, and its payload is deleted. Read the record with a query instead.
+  """
+  DELIVERY_EXPIRED
+  """
+  You have no delivery with this identifier.
+  """
+  NOT_FOUND
+  """
+  Deedwire could not render the payload of the delivery, so there is nothing to send. Read the record with a query instead.
+  """
+  PAYLOAD_UNAVAILABLE
+  """
+  The account has retried 60 deliveries within the last minute. Send the same request again in a minute.
+  """
+  RETRY_RATE_LIMITED
 }
 
 """

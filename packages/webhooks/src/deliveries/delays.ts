@@ -44,9 +44,14 @@ async function selectFacts(
         r.last_failure_at as "lastFailureAt", webhook_has_worker(s.account_id) as "hasWorker"
       from unnest($1::bigint[], $2::bigint[]) as wanted (id, subscription_id)
       cross join lateral (
-        select *
+        select delivery_id, due_at, attempts
         from webhook_pending_delivery
         where subscription_id = wanted.subscription_id and delivery_id = wanted.id
+        union all
+        -- A retry that the worker has not queued yet.
+        select delivery_id, created_at, 0
+        from webhook_replay
+        where delivery_id = wanted.id and ended_at is null and cancelled_at is null
         limit 1
       ) p
       cross join lateral (

@@ -198,7 +198,7 @@ export async function selectDeliveriesById(
 }
 
 /**
- * Served by the primary keys of all tables. The limits keep PostgreSQL from scanning the tables for a hash join. The bounds of
+ * Served by the primary keys of all tables and by webhook_replay_of_delivery. The limits keep PostgreSQL from scanning the tables for a hash join. The bounds of
  * the ids select the partitions.
  */
 async function selectGroup(
@@ -213,12 +213,13 @@ async function selectGroup(
       select d.id, d.subscription_id as "subscriptionId", d.sequence,
         case
           when f.delivery_id < r.expired_before then 'EXPIRED'
+          when retry.created_at is not null then 'PENDING'
           when f.delivery_id is not null then 'FAILED'
           when p.delivery_id is not null then 'PENDING'
           else 'DELIVERED'
         end as status,
         d.event_id as "eventId", d.event_type as "eventType", d.event_version as "eventVersion", d.is_test as "isTest",
-        d.occurred_at as "occurredAt", case when s.paused_at is null then p.due_at end as "dueAt"
+        d.occurred_at as "occurredAt", case when s.paused_at is null then coalesce(p.due_at, retry.created_at) end as "dueAt"
       from webhook_delivery d
       cross join webhook_retention r
       cross join lateral (
@@ -239,6 +240,13 @@ async function selectGroup(
         where subscription_id = d.subscription_id and delivery_id = d.id
         limit 1
       ) p on true
+      -- One that the worker has not queued yet.
+      left join lateral (
+        select created_at
+        from webhook_replay
+        where delivery_id = d.id and ended_at is null and cancelled_at is null
+        limit 1
+      ) retry on true
       where d.id = any ($1::bigint[]) and d.id between $2::bigint and $3::bigint
         and ($4::bigint is null or d.account_id = $4)
       order by d.id desc`,

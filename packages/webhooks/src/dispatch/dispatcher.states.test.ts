@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { subscriptionId } from '../../test/dispatch/ids.ts';
 import { fails, type ReceiverResponse, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import type { LaneId } from '../kernel/lane-id.ts';
 import { type LaneState, cleanLaneState } from './lane-state.ts';
 
 const failedOnce = { afterMs: 500, status: 500 };
@@ -101,6 +102,44 @@ describe('the stored state of a receiver', () => {
     await world.clock.advance(10_000);
     expect(storedState(world)?.consecutiveFailures).toBe(world.sentTo(lane).length);
     expect(world.storage.laneStateWritesMax).toBe(1);
+  });
+});
+
+async function openBreaker(): Promise<{ world: World; lane: LaneId; sent: number }> {
+  const world = new World();
+  const lane = world.addLane(1, fails);
+  world.offer(lane, 10);
+  // Probes follow after 5, 10, 20, 40, 80, 160 and 300 s.
+  await world.clock.advance(400_000);
+  world.receivers.set(lane.subscriptionId, succeedsAfter(20));
+  return { world, lane, sent: world.sentTo(lane).length };
+}
+
+describe('while the breaker is open', () => {
+  test('a probe that storage allows earlier starts when the lane is opened', async () => {
+    const { world, lane, sent } = await openBreaker();
+    const state = storedState(world) ?? cleanLaneState;
+    expect((state.breakerOpenUntilMs ?? 0) - world.clock.nowMs()).toBeGreaterThan(100_000);
+    world.setStoredState(lane, { ...state, breakerOpenUntilMs: world.clock.nowMs() });
+    world.dispatcher.openLane(lane);
+    await world.clock.advance(1_000);
+    expect(world.sentTo(lane).length).toBeGreaterThan(sent);
+  });
+
+  test('a new URL is called when the subscription has changed', async () => {
+    const { world, lane, sent } = await openBreaker();
+    const target = world.storage.targetOf(lane.subscriptionId);
+    if (target !== null) world.storage.setTarget({ ...target, urlNumber: 2, state: cleanLaneState });
+    world.dispatcher.laneChanged(lane.subscriptionId);
+    await world.clock.advance(1_000);
+    expect(world.sentTo(lane).length).toBeGreaterThan(sent);
+  });
+
+  test('nothing is sent when the lane is opened', async () => {
+    const { world, lane, sent } = await openBreaker();
+    world.dispatcher.openLane(lane);
+    await world.clock.advance(1_000);
+    expect(world.sentTo(lane)).toHaveLength(sent);
   });
 });
 

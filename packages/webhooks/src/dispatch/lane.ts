@@ -126,8 +126,12 @@ export class Lane extends SlotLane {
     return Math.max(this.queue.first?.dueAtMs ?? this.source.dueAtMs, this.allowedFromMs);
   }
 
-  /** When the breaker, `Retry-After` and errors of storage allow the next request. */
+  /**
+   * When the breaker, `Retry-After` and errors of storage allow the next request. While the lane loads, the stored state decides,
+   * which can be that of a new URL.
+   */
   get allowedFromMs(): number {
+    if (this.#phase === 'loading') return this.#blockedUntilMs;
     return Math.max(this.receiver.allowedFromMs, this.#blockedUntilMs);
   }
 

@@ -1,0 +1,1 @@
+export { countRecentRetries, insertRetry, selectExpiredBefore } from './retries.ts';
