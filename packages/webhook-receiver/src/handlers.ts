@@ -76,14 +76,14 @@ export function deliveryName(event: UnhandledEvent, id: string): string {
  * @throws {TypeError} if a type or a version is unknown, or a handler is no function
  */
 export function checkHandlers(on: unknown): void {
-  for (const [type, versions] of entries(on, 'event types'))
-    for (const [version, handler] of entries(versions, 'versions'))
+  for (const [type, versions] of entries(on))
+    for (const [version, handler] of entries(versions))
       if (typeof handler !== 'function' || !isParsedEvent(type, version))
         throw new TypeError(`on has no function for ${type} ${version}, or this release has no such event.`);
 }
 
-function entries(object: unknown, keys: string): [name: string, value: unknown][] {
-  if (typeof object !== 'object' || object === null) throw new TypeError(`on must be an object of ${keys}.`);
+function entries(object: unknown): [name: string, value: unknown][] {
+  if (typeof object !== 'object' || object === null) throw new TypeError('on must be an object of objects.');
   return Object.entries(object).filter(([, value]) => value !== undefined);
 }
 

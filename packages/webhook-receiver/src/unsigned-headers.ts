@@ -12,10 +12,9 @@ export function unsignedHeaders(headers: WebhookRequestHeaders): UnsignedHeaders
 
 function header(headers: WebhookRequestHeaders, wanted: string): string | null {
   if (typeof headers.get === 'function') return headers.get(wanted);
-  const name = Object.keys(headers).find((key) => key.toLowerCase() === wanted) ?? wanted;
+  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === wanted) ?? [];
   // Node gives an array for each name.
-  const [value] = [Reflect.get(headers, name)].flat();
-  return typeof value === 'string' ? value : null;
+  return [value].flat()[0] ?? null;
 }
 
 function count(value: string | null): number | null {

@@ -80,6 +80,20 @@ async function rowsOf(statement: string): Promise<unknown[]> {
 const effects = (): Promise<unknown[]> => rowsOf('select reference from effect order by 1');
 const kept = (): Promise<unknown[]> => rowsOf('select id from webhook_kept_event order by 1');
 
+test('a kept test event is still a test when a handler gets it', async () => {
+  for (const isTest of [true, false])
+    await release().fetch(await signedRequest('referral.created', '2026-11-01', { id: String(isTest), isTest }));
+  const handled: unknown[] = [];
+  const on: Handlers<PoolClient> = {
+    'referral.created': { '2026-11-01': (_event, { id, meta }) => handled.push([id, meta.unsigned.isTest]) },
+  };
+  await release(on).processKept();
+  expect(handled).toEqual([
+    ['false', false],
+    ['true', true],
+  ]);
+});
+
 test('a release with a handler processes the events that one without it kept, each once', async () => {
   const before = release();
   for (const id of ['a', 'b', 'a']) expect(await send(before, id)).toEqual([202, { result: 'kept' }]);

@@ -167,7 +167,7 @@ test('logs each refusal with its code, the reason and the problems of the body',
         ],
       },
     },
-    { message: 'BODY_TOO_LARGE: The body has more than 300,000 bytes. Deedwire sends fewer.' },
+    { message: 'BODY_TOO_LARGE: The body has more than 300,000 bytes.' },
     { message: 'CLOSING: The receiver is closed.' },
   ]);
 });

@@ -169,8 +169,8 @@ test.each([
     { 'referral.converted': { '2026-11-01': 'handler' } },
     /referral.converted 2026-11-01,/,
   ],
-  ['a function in place of the versions', { 'referral.converted': () => {} }, /on must be an object of versions/],
-  ['no handlers', undefined, /on must be an object of event types/],
+  ['a function in place of the versions', { 'referral.converted': () => {} }, /on must be an object of objects/],
+  ['no handlers', undefined, /on must be an object of objects/],
 ])('refuses at the start %s', (_, on: unknown, message) => {
   // @ts-expect-error -- as in JavaScript
   expect(() => createWebhookReceiver({ secrets: [secret], store: memoryStore(), on })).toThrow(message);

@@ -145,7 +145,6 @@ type ReceivedHeaders = { [Name in HeaderName]?: HeaderValue };
 
 /** By their names in lower case. */
 const fields = new Map<string, HeaderName>(headerNames.map((name) => [name.toLowerCase(), name]));
-const fieldLengths = new Set(headerNames.map((name) => name.length));
 
 function receivedHeaders(headers: WebhookRequestHeaders): ReceivedHeaders {
   if (typeof headers !== 'object' || headers === null) {
@@ -160,8 +159,7 @@ function receivedHeaders(headers: WebhookRequestHeaders): ReceivedHeaders {
     return received;
   }
   for (const name of Object.keys(headers)) {
-    // Node's names are in lower case. Other names need a copy in lower case only if their length fits.
-    const field = fields.get(name) ?? (fieldLengths.has(name.length) ? fields.get(name.toLowerCase()) : undefined);
+    const field = fields.get(name.toLowerCase());
     // Others are not checked: some platforms pass numbers, for example as `content-length`.
     if (field === undefined) continue;
     const value: unknown = headers[name];

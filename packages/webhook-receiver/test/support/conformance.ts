@@ -114,8 +114,13 @@ export const cases: readonly Case[] = [
     name: 'processes a signed event and passes the event, its id and the unsigned headers',
     async run(subject) {
       await expectStatus(subject, deliveryOf({ id: 'delivery_1' }), 200, { result: 'processed' });
+      const headers = { 'x-service-webhook-test': 'true' };
+      await expectStatus(subject, deliveryOf({ id: 'delivery_2', headers }), 200, { result: 'processed' });
       const unsigned = { subscriptionId: 'gid://service/WebhookSubscription/7', sequence: 12, attempt: 3 };
-      expect(subject.handled).toMatchObject([{ event: converted, id: 'delivery_1', unsigned }]);
+      expect(subject.handled).toMatchObject([
+        { event: converted, id: 'delivery_1', unsigned: { ...unsigned, isTest: false } },
+        { event: converted, id: 'delivery_2', unsigned: { ...unsigned, isTest: true } },
+      ]);
       expect(subject.unhandled).toEqual([]);
     },
   },
