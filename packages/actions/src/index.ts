@@ -133,17 +133,23 @@ export {
   findWebhookDelivery,
   listAllWebhookDeliveries,
   listDeliveriesOfSubscriptions,
+  type ListedAttempt,
   listLatestAttempts,
   listWebhookAttempts,
   listWebhookDeliveries,
+  readResponseBodies,
   readWebhookDelays,
   readWebhookDelivery,
+  readWebhookExchanges,
   readWebhookPayloads,
   type SubscriptionDeliveriesRequest,
   type WebhookAttempt,
   type WebhookDeliveriesRequest,
   type WebhookDelivery,
+  type WebhookExchange,
+  type WebhookHeader,
 } from './webhook-deliveries.ts';
+export type { ShownBody } from './shown-body.ts';
 export { listWebhookEventTypes, type SubscribableEventType } from './webhook-event-types.ts';
 export {
   countedDeliveriesMax,

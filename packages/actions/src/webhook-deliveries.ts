@@ -1,6 +1,7 @@
 import { type AccountId, formatGid, parseGid, type RecordId, timeOf } from '@deedwire/domain';
 import {
   adviceFor,
+  type AttemptKey,
   type AttemptRow,
   type AttemptsPage,
   type Delay,
@@ -14,6 +15,8 @@ import {
   selectDeliveriesOfEach,
   selectDeliveriesOfType,
   selectDelivery,
+  selectExchanges,
+  selectResponseBodies,
   selectShownPayloads,
   type ShownAttemptError,
   type SubscriptionPage,
@@ -24,6 +27,7 @@ import type { ActionContext, Caller } from './context.ts';
 import { InvalidArgumentError, RefusedError } from './errors.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from './page.ts';
 import { requireSubscription } from './require-subscription.ts';
+import { type ShownBody, toShownBody } from './shown-body.ts';
 
 /** `WebhookDelivery`, without its attempts. */
 export interface WebhookDelivery {
@@ -250,6 +254,16 @@ function toWebhookAttempt(row: AttemptRow): WebhookAttempt {
   return { number, startedAt, durationMs, responseStatus, error, advice: adviceFor({ responseStatus, error }) };
 }
 
+/** An attempt of a list. What else is known about it can be read. */
+export interface ListedAttempt extends WebhookAttempt {
+  key: AttemptKey;
+}
+
+function toListedAttempt(row: AttemptRow): ListedAttempt {
+  const { deliveryId, number, startedAt } = row;
+  return { ...toWebhookAttempt(row), key: { deliveryId, number, startedAt } };
+}
+
 const attemptsShown = 20;
 
 /**
@@ -288,13 +302,13 @@ export interface AttemptsRequest {
 export async function listWebhookAttempts(
   context: ActionContext,
   requests: readonly AttemptsRequest[],
-): Promise<(WebhookAttempt[] | InvalidArgumentError)[]> {
+): Promise<(ListedAttempt[] | InvalidArgumentError)[]> {
   const read = requests.map((request) => toAttemptsPage(context, request));
   const pages = read.filter((page): page is AttemptsPage => !(page instanceof InvalidArgumentError));
   const rows = await selectAttempts(context.store, pages);
   const rowsOf = new Map(pages.map((page, index) => [page, rows[index] ?? []]));
   return read.map((page) =>
-    page instanceof InvalidArgumentError ? page : (rowsOf.get(page) ?? []).map(toWebhookAttempt),
+    page instanceof InvalidArgumentError ? page : (rowsOf.get(page) ?? []).map(toListedAttempt),
   );
 }
 
@@ -342,6 +356,76 @@ export async function readWebhookPayloads(
     return { eventId, eventVersion: event.version };
   });
   return selectShownPayloads(context.store, keys);
+}
+
+export interface WebhookHeader {
+  name: string;
+  value: string;
+}
+
+/** What an attempt sent and received: `WebhookExchange`, without the response body. */
+export interface WebhookExchange {
+  key: AttemptKey;
+  callbackUrl: string;
+  requestHeaders: WebhookHeader[];
+  /** Null if no address was called. */
+  remoteAddress: string | null;
+  /** Milliseconds. Null for a step that the attempt did not take or complete. */
+  dnsMs: number | null;
+  connectMs: number | null;
+  tlsMs: number | null;
+  firstByteMs: number | null;
+  responseHeaders: WebhookHeader[];
+  responseBytes: number;
+}
+
+/**
+ * What each attempt sent and received. Null if that was not kept.
+ *
+ * @param attempts results of another use case, which has checked that the caller may see them
+ */
+export async function readWebhookExchanges(
+  context: ActionContext,
+  attempts: readonly ListedAttempt[],
+): Promise<(WebhookExchange | null)[]> {
+  const keys = attempts.map(({ key }) => key);
+  const rows = await selectExchanges(context.store, keys);
+  return keys.map((key, index) => {
+    const row = rows[index] ?? null;
+    if (row === null) return null;
+    return {
+      ...row,
+      key,
+      requestHeaders: toHeaders(row.requestHeaders),
+      responseHeaders: toHeaders(row.responseHeaders),
+    };
+  });
+}
+
+function toHeaders(namesAndValues: readonly string[]): WebhookHeader[] {
+  const headers: WebhookHeader[] = [];
+  for (let index = 0; index < namesAndValues.length; index += 2)
+    headers.push({ name: namesAndValues[index] ?? '', value: namesAndValues[index + 1] ?? '' });
+  return headers;
+}
+
+/**
+ * The beginning of the response body of each exchange.
+ *
+ * @param exchanges results of `readWebhookExchanges`
+ */
+export async function readResponseBodies(
+  context: ActionContext,
+  exchanges: readonly WebhookExchange[],
+): Promise<ShownBody[]> {
+  const bodies = await selectResponseBodies(
+    context.store,
+    exchanges.map(({ key }) => key),
+  );
+  return exchanges.map(({ responseBytes }, index) => {
+    const body = bodies[index] ?? null;
+    return toShownBody(body, body !== null && responseBytes > body.length);
+  });
 }
 
 /**

@@ -13,7 +13,7 @@ const keptValueCharacters = 300;
 export interface ExchangeDetails {
   /** The callback URL of the request. */
   readonly url: string;
-  /** Names and values in turn, as sent. Empty if no request could be built. */
+  /** Names and values in turn, as sent. Values are cut as below. Empty if no request could be built. */
   readonly requestHeaders: readonly string[];
   /** The address that was called, or the last one that was tried. Null if none was. */
   readonly remoteAddress: string | null;
@@ -57,7 +57,8 @@ export function detailsOf(url: string, attempt: Attempt | null): ExchangeDetails
 
 /** As undici writes them: it adds the first two and the last one. */
 function sentHeaders({ url, headers, body }: Attempt['request']): string[] {
-  return ['host', url.host, 'connection', 'keep-alive', ...headers, 'content-length', String(body.length)];
+  const sent = ['host', url.host, 'connection', 'keep-alive', ...headers, 'content-length', String(body.length)];
+  return sent.map((text) => cut(text, keptValueCharacters));
 }
 
 function keptHeadersOf(headers: Iterable<readonly [string, string]>): string[] {

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   insertAttempts,
   insertDelivery,
+  insertExchange,
   insertPayload,
   insertSubscription,
   type StoredDelivery,
@@ -39,7 +40,8 @@ beforeAll(async () => {
     await services[name].whenReady;
     const subscription = await insertSubscription(harness, name, harness.accounts[name]);
     const delivery = await insertDelivery(harness, subscription);
-    await insertAttempts(harness, subscription, delivery, [500]);
+    await insertAttempts(harness, subscription, delivery, [500], new Date());
+    await insertExchange(harness, subscription, delivery, Buffer.from(`answer of ${name}`));
     await insertPayload(harness, subscription, delivery, Buffer.from(`{"secret":"of ${name}"}`));
     stored.set(name, { subscription, delivery });
   }
@@ -52,7 +54,8 @@ function selectAll(type: GraphQLObjectType, parents: readonly string[] = []): st
     const named = getNamedType(field.type);
     if (!isObjectType(named)) return field.name;
     const isRecord = parents.includes(named.name) || named.name.endsWith('Connection');
-    return isRecord ? '' : `${field.name} ${selectAll(named, [...parents, type.name])}`;
+    const page = field.args.some((argument) => argument.name === 'first') ? '(first: 1)' : '';
+    return isRecord ? '' : `${field.name}${page} ${selectAll(named, [...parents, type.name])}`;
   });
   return `{ ${fields.join(' ')} }`;
 }
@@ -81,7 +84,9 @@ describe.each(cases)('the $name interface at $version', ({ name, version }) => {
         id: gid,
         subscription: { id: own?.subscription.gid },
         payload: `{"secret":"of ${name}"}`,
-        attempts: [{ number: 1 }],
+        attempts: [
+          { number: 1, exchange: { responseBody: `answer of ${name}`, responseHeaders: [{ name: 'a', value: 'b' }] } },
+        ],
       },
     });
   });

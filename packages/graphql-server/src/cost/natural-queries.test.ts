@@ -67,15 +67,34 @@ function delivery(sequence: number) {
     nextAttemptAt: null,
     attemptCount: 15,
     delay: { reason: 'RETRY_SCHEDULED', since: at, until: at, message: 'm'.repeat(200) },
-    attempts: times(15, (number) => ({
-      number,
-      startedAt: at,
-      durationMs: 80,
-      responseStatus: 500,
-      error: null,
-      advice: 'a'.repeat(200),
-    })),
+    attempts: ({ first }: { first: number }) =>
+      times(Math.min(first, 15), (number) => ({
+        number,
+        startedAt: at,
+        durationMs: 80,
+        responseStatus: 500,
+        error: null,
+        advice: 'a'.repeat(200),
+        exchange: exchange(),
+      })),
     payload: JSON.stringify({ id: gid('WebhookEvent'), data: { note: 'n'.repeat(5_000) } }),
+  };
+}
+
+/** As the receiver of a small company answers with an error page. */
+function exchange() {
+  return {
+    callbackUrl: 'https://hooks.example.com/deedwire',
+    requestHeaders: times(17, (index) => ({ name: `x-service-webhook-${index}`, value: 'v'.repeat(60) })),
+    remoteAddress: '203.0.113.10',
+    dnsMs: 4,
+    connectMs: 11,
+    tlsMs: 23,
+    firstByteMs: 25,
+    responseHeaders: times(15, (index) => ({ name: `x-header-${index}`, value: 'v'.repeat(60) })),
+    responseBody: '<p class="error">Not found</p>\n'.repeat(300),
+    responseBodyBase64: null,
+    responseBytes: 9_300,
   };
 }
 
@@ -98,7 +117,7 @@ test.each([
   ['closed-referrals', { requested: 111, actual: 94 }],
   ['referrals-by-ids', { requested: 19, actual: 3 }],
   ['failed-deliveries', { requested: 208, actual: 133 }],
-  ['support', { requested: 263, actual: 19 }],
+  ['support', { requested: 350, actual: 34 }],
   ['subscription-health', { requested: 162, actual: 1 }],
 ])('%s costs at most 1,000 points', (name, expected) => {
   expect(priceOf(name)).toEqual(expected);

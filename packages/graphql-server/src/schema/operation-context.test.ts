@@ -14,6 +14,8 @@ test('each loader is created once', () => {
   const { loaders } = context;
   expect(loaders.webhookAttempts).toBe(loaders.webhookAttempts);
   expect(loaders.webhookAttemptCounts).toBe(loaders.webhookAttemptCounts);
+  expect(loaders.webhookExchanges).toBe(loaders.webhookExchanges);
+  expect(loaders.responseBodies).toBe(loaders.responseBodies);
   expect(loaders.webhookDelays).toBe(loaders.webhookDelays);
   expect(loaders.webhookPayloads).toBe(loaders.webhookPayloads);
   expect(loaders.webhookSubscriptions).toBe(loaders.webhookSubscriptions);

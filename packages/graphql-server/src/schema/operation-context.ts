@@ -5,15 +5,19 @@ import {
   findWebhookSubscriptions,
   type LenderContext,
   listDeliveriesOfSubscriptions,
+  type ListedAttempt,
   listWebhookAttempts,
+  readResponseBodies,
   readWebhookDelays,
+  readWebhookExchanges,
   readWebhookPayloads,
   type Page,
+  type ShownBody,
   type SubscriptionDeliveriesRequest,
   toCaller,
   type WebhookActionContext,
-  type WebhookAttempt,
   type WebhookDelivery,
+  type WebhookExchange,
   type WebhookSubscription,
 } from '@deedwire/actions';
 import type { AuthenticatedClient } from '@deedwire/auth';
@@ -37,8 +41,10 @@ export interface OperationContext {
   };
 }
 
-type AttemptsLoader = DataLoader<AttemptsRequest, WebhookAttempt[], string>;
+type AttemptsLoader = DataLoader<AttemptsRequest, ListedAttempt[], string>;
 type AttemptCountsLoader = DataLoader<WebhookDelivery, number, string>;
+type ExchangesLoader = DataLoader<ListedAttempt, WebhookExchange | null, string>;
+type BodiesLoader = DataLoader<WebhookExchange, ShownBody, string>;
 type DelaysLoader = DataLoader<WebhookDelivery, Delay | null, string>;
 type PayloadsLoader = DataLoader<WebhookDelivery, string | null, string>;
 type SubscriptionsLoader = DataLoader<string, WebhookSubscription | null>;
@@ -50,6 +56,8 @@ export class Loaders {
   readonly #caller: Caller;
   #webhookAttempts: AttemptsLoader | undefined;
   #webhookAttemptCounts: AttemptCountsLoader | undefined;
+  #webhookExchanges: ExchangesLoader | undefined;
+  #responseBodies: BodiesLoader | undefined;
   #webhookDelays: DelaysLoader | undefined;
   #webhookPayloads: PayloadsLoader | undefined;
   #webhookSubscriptions: SubscriptionsLoader | undefined;
@@ -61,7 +69,7 @@ export class Loaders {
   }
 
   get webhookAttempts(): AttemptsLoader {
-    return (this.#webhookAttempts ??= new DataLoader<AttemptsRequest, WebhookAttempt[], string>(
+    return (this.#webhookAttempts ??= new DataLoader<AttemptsRequest, ListedAttempt[], string>(
       (requests) => listWebhookAttempts(this.#actions, requests),
       { cacheKeyFn: ({ delivery, first, before }) => JSON.stringify([delivery.id, first, before]) },
     ));
@@ -71,6 +79,24 @@ export class Loaders {
     return (this.#webhookAttemptCounts ??= new DataLoader(
       (deliveries) => countWebhookAttempts(this.#actions, deliveries),
       { cacheKeyFn: ({ id }) => id },
+    ));
+  }
+
+  get webhookExchanges(): ExchangesLoader {
+    return (this.#webhookExchanges ??= new DataLoader<ListedAttempt, WebhookExchange | null, string>(
+      (attempts) => readWebhookExchanges(this.#actions, attempts),
+      {
+        cacheKeyFn: nameOfAttempt,
+      },
+    ));
+  }
+
+  get responseBodies(): BodiesLoader {
+    return (this.#responseBodies ??= new DataLoader<WebhookExchange, ShownBody, string>(
+      (exchanges) => readResponseBodies(this.#actions, exchanges),
+      {
+        cacheKeyFn: nameOfAttempt,
+      },
     ));
   }
 
@@ -102,6 +128,10 @@ export class Loaders {
       cacheKeyFn: ({ subscriptionId, first, after, status }) => JSON.stringify([subscriptionId, first, after, status]),
     }));
   }
+}
+
+function nameOfAttempt({ key }: Pick<ListedAttempt, 'key'>): string {
+  return `${key.deliveryId} ${key.number}`;
 }
 
 export function createOperationContext(

@@ -1,12 +1,14 @@
-import type { WebhookAttempt } from '@deedwire/actions';
+import type { ListedAttempt } from '@deedwire/actions';
 import { shownAttemptErrors } from '@deedwire/webhooks/deliveries';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
+import { addWebhookExchange } from './exchange.ts';
 
 /** Adds `WebhookAttempt`. */
-export function addWebhookAttempt(builder: InterfaceSchemaBuilder): ObjectTypeRef<WebhookAttempt> {
+export function addWebhookAttempt(builder: InterfaceSchemaBuilder): ObjectTypeRef<ListedAttempt> {
   const AttemptError = builder.enumType('WebhookAttemptError', { values: shownAttemptErrors });
+  const Exchange = addWebhookExchange(builder);
 
-  return builder.objectRef<WebhookAttempt>('WebhookAttempt').implement({
+  return builder.objectRef<ListedAttempt>('WebhookAttempt').implement({
     fields: (t) => ({
       number: t.exposeInt('number'),
       startedAt: t.expose('startedAt', { type: 'DateTime' }),
@@ -14,6 +16,11 @@ export function addWebhookAttempt(builder: InterfaceSchemaBuilder): ObjectTypeRe
       responseStatus: t.exposeInt('responseStatus', { nullable: true }),
       error: t.expose('error', { type: AttemptError, nullable: true }),
       advice: t.exposeString('advice', { nullable: true }),
+      exchange: t.field({
+        type: Exchange,
+        nullable: true,
+        resolve: (attempt, _args, { loaders }) => loaders.webhookExchanges.load(attempt),
+      }),
     }),
   });
 }

@@ -637,6 +637,42 @@ export type WebhookAttempt = {
   error: Maybe<WebhookAttemptError>;
   /** What you can do about a failed attempt, for people. The text can change. Null if the attempt succeeded. */
   advice: Maybe<Scalars['String']['output']>;
+  /** What was sent and received. Null if it was not kept: Deedwire keeps it for 7 days, unless the operator keeps it for another time, of every attempt except first attempts that succeed, and of those at most one per second. It appears up to a second after the attempt, and can be missing after a failure of Deedwire. */
+  exchange: Maybe<WebhookExchange>;
+};
+
+/** What an attempt sent and received. */
+export type WebhookExchange = {
+  /** The callback URL at the time of the attempt. */
+  callbackUrl: Scalars['String']['output'];
+  /** The headers of the request as they were sent, with the signatures. Empty if no request could be built. The body is `payload` of the delivery. */
+  requestHeaders: Array<WebhookHeader>;
+  /** The IP address that was called, or the last one that was tried. Null if none was, for example because the host name has no public address. */
+  remoteAddress: Maybe<Scalars['String']['output']>;
+  /** Milliseconds to resolve the host name. Null if that failed, if the host is an IP address, and if an open connection was used. */
+  dnsMs: Maybe<Scalars['Int']['output']>;
+  /** Milliseconds to open the TCP connection. Null if that failed, and if an open connection was used. */
+  connectMs: Maybe<Scalars['Int']['output']>;
+  /** Milliseconds of the TLS handshake. Null if that failed, without TLS, and if an open connection was used. */
+  tlsMs: Maybe<Scalars['Int']['output']>;
+  /** Milliseconds from the request to the headers of the response. Null if none were received. */
+  firstByteMs: Maybe<Scalars['Int']['output']>;
+  /** The first 40 headers of the response. Empty if none were received. */
+  responseHeaders: Array<WebhookHeader>;
+  /** The first 16 kB of the response body, as received, if they are text: UTF-8 without control characters other than tabs and line breaks. Null if they are not, if no response was received, and if the body was not kept because your receiver has recently sent many large ones. */
+  responseBody: Maybe<Scalars['String']['output']>;
+  /** The first 16 kB of the response body in Base64, if they are not text. Null whenever `responseBody` is not, and if the body was not kept. */
+  responseBodyBase64: Maybe<Scalars['String']['output']>;
+  /** How many bytes of the response body were read. Deedwire stops reading after 64 kB. */
+  responseBytes: Scalars['Int']['output'];
+};
+
+/** A header of a request or a response. */
+export type WebhookHeader = {
+  /** Name in lower case, cut after 100 characters. */
+  name: Scalars['String']['output'];
+  /** Value, cut after 300 characters. A repeated header has an element for each value. */
+  value: Scalars['String']['output'];
 };
 
 /** Why an attempt received no complete response. More values may be added; handle unknown ones. */

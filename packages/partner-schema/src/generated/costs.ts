@@ -61,6 +61,13 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "WebhookDeliveryEdge.node": 0.5,
       "WebhookEventType.description": 0.2,
       "WebhookEventType.versions": 0.25,
+      "WebhookExchange.callbackUrl": 2.1,
+      "WebhookExchange.requestHeaders": 0.25,
+      "WebhookExchange.responseBody": 16.5,
+      "WebhookExchange.responseBodyBase64": 22,
+      "WebhookExchange.responseHeaders": 0.25,
+      "WebhookHeader.name": 0.13,
+      "WebhookHeader.value": 0.33,
       "WebhookSubscription.callbackUrl": 2.1,
       "WebhookSubscription.eventTypes": 0.25,
       "WebhookSubscription.rotation": 0.25,
@@ -83,6 +90,8 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "UpdateWebhookSubscriptionPayload.userErrors": 30,
       "WebhookDelivery.attempts": 20,
       "WebhookEventType.versions": 6,
+      "WebhookExchange.requestHeaders": 24,
+      "WebhookExchange.responseHeaders": 40,
       "WebhookSubscription.eventTypes": 12
     },
     "pageSizeMaximum": 100

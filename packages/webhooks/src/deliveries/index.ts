@@ -3,6 +3,7 @@ export { type AttemptRow, type AttemptsPage, selectAttempts } from './attempts.t
 export { type DeliveryFilter, selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from './deliveries.ts';
 export { type Delay, delayReasons } from './delay.ts';
 export { selectDelays } from './delays.ts';
+export { type AttemptKey, type ExchangeRow, selectExchanges, selectResponseBodies } from './exchanges.ts';
 export { selectDeliveriesOfType } from './deliveries-of-type.ts';
 export { selectDeliveriesOfEach, type SubscriptionPage } from './deliveries-of-each.ts';
 export { selectShownPayloads } from './payloads.ts';

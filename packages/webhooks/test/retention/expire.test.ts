@@ -151,17 +151,7 @@ test('drops the details of attempts by days of their own, and nothing else', asy
   const [{ today: databaseDay } = {}] = await superuser.run(`select (now() at time zone 'UTC')::date::text as today`);
   const nameAgo = (days: number): string =>
     `webhook_exchange_${nameOf(dayOf(new Date(`${String(databaseDay)}T00:00:00Z`)) - days)}`;
-  for (const days of [7, 8, 9]) {
-    await superuser.run(`
-      do $$
-      declare
-        day date := (now() at time zone 'UTC')::date - ${days};
-      begin
-        execute format('create table %I partition of webhook_exchange for values from (%s) to (%s)', '${nameAgo(days)}',
-          (day - date '2026-01-01')::bigint * 86400000 << 22, (day + 1 - date '2026-01-01')::bigint * 86400000 << 22);
-      end
-      $$`);
-  }
+  await createPastPartitions(superuser, 9, ['webhook_exchange']);
   await expireAfter(30);
   expect(events).toEqual([8, 9].map((days) => ({ kind: 'partition-dropped', name: nameAgo(days) })).toReversed());
   expect(await counts()).toEqual(untouched);

@@ -7,6 +7,7 @@ import { selectDeliveriesOfEach } from '../../src/deliveries/deliveries-of-each.
 import { selectDeliveriesOfType } from '../../src/deliveries/deliveries-of-type.ts';
 import { selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from '../../src/deliveries/deliveries.ts';
 import type { DeliveryRow } from '../../src/deliveries/delivery-row.ts';
+import { selectExchanges, selectResponseBodies } from '../../src/deliveries/exchanges.ts';
 import { selectShownPayloads } from '../../src/deliveries/payloads.ts';
 import { selectSubscriptionsOfAllAccounts, selectSubscriptionState } from '../../src/subscriptions/subscriptions.ts';
 import { explainingDatabase } from './explaining-database.ts';
@@ -129,6 +130,20 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
         listed.map((row) => ({ deliveryId: row.id, before: null, limit: 20 })),
       ),
     );
+    const attempts = await selectAttempts(
+      explainingDatabase(api).database,
+      listed.map((row) => ({ deliveryId: row.id, before: null, limit: 1 })),
+    );
+    // A delivery without an attempt stands for attempts of all days, of which nothing was kept.
+    const keys = listed.map((row, index) => ({
+      deliveryId: row.id,
+      number: 1,
+      startedAt: attempts[index]?.[0]?.startedAt ?? new Date(Date.now() - index * 3_600_000),
+    }));
+    await measure(`details of 100 attempts`, api, async (database) =>
+      (await selectExchanges(database, keys)).filter((row) => row !== null),
+    );
+    await measure(`response bodies of 100 attempts`, api, (database) => selectResponseBodies(database, keys));
     await measure(`delays of 100 deliveries`, api, (database) => selectDelays(database, listed));
     await measure(`payloads of 20 deliveries`, api, (database) => selectShownPayloads(database, listed.slice(0, 20)));
   }

@@ -1,18 +1,23 @@
 import { idAt, toRecordId, type AccountId } from '@deedwire/domain';
 import type { Connection } from '@deedwire/testing';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
+import { historyTables, partitionedTables, type PartitionedTable } from '../../src/retention/partitions.ts';
 
 const dayMs = 86_400_000;
 
 /** Creates the partitions of the last `days` days, which the worker would have created in time. */
-export async function createPastPartitions(connection: Connection, days: number): Promise<void> {
+export async function createPastPartitions(
+  connection: Connection,
+  days: number,
+  tables: readonly PartitionedTable[] = historyTables,
+): Promise<void> {
   await connection.run(`
     do $$
     declare
       parent text;
       day date;
     begin
-      foreach parent in array array['webhook_event', 'webhook_payload', 'webhook_delivery', 'webhook_attempt'] loop
+      foreach parent in array array['${tables.join(`', '`)}'] loop
         for day in select (now() at time zone 'UTC')::date - n from generate_series(2, ${days}) n loop
           execute format('create table if not exists %I partition of %I for values from (%s) to (%s)', parent || to_char(day, '_YYYYMMDD'),
             parent, (day - date '2026-01-01')::bigint * 86400000 << 22, (day + 1 - date '2026-01-01')::bigint * 86400000 << 22);
@@ -41,7 +46,7 @@ export interface HistorySize {
 export async function fillHistory(connection: Connection, { finished, pending }: HistorySize): Promise<History> {
   const nowMs = Date.now();
   const idDaysAgo = (days: number): bigint => BigInt(idAt(new Date(nowMs - days * dayMs)));
-  await createPastPartitions(connection, 38);
+  await createPastPartitions(connection, 38, partitionedTables);
   const account = async (number: number) => {
     const accountId = toRecordId<'Partner'>(String(number));
     const subscriptionIds = Array.from({ length: 20 }, (_, index) =>
@@ -121,6 +126,13 @@ export async function fillHistory(connection: Connection, { finished, pending }:
   await connection.run(
     `insert into webhook_payload (event_id, event_version, interface, body)
      select event_id, event_version, interface, '\\x7b7d' from webhook_delivery where event_id <> 1 on conflict do nothing`,
+  );
+  await connection.run(
+    `insert into webhook_exchange (delivery_id, number, started_at, subscription_id, interface, callback_url, request_headers,
+       response_headers, body, body_bytes)
+     select delivery_id, number, started_at, subscription_id, interface, 'https://a.test/', '{a,b}', '{a,b}',
+       (select string_agg(decode(md5(delivery_id::text || part), 'hex'), '') from generate_series(1, 1024) part), 16384
+     from (select * from webhook_attempt order by delivery_id desc limit 300) newest`,
   );
   await connection.run('update webhook_retention set expired_before = $1', [idDaysAgo(30)]);
   await connection.run(`set session_replication_role = default`);

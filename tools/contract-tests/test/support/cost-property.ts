@@ -34,6 +34,12 @@ const largest: LargestValues = {
     'WebhookDelay.message': 250,
     'WebhookDelivery.payload': 256_000,
     'WebhookEventType.description': 150,
+    'WebhookExchange.callbackUrl': 2048,
+    'WebhookExchange.remoteAddress': 45,
+    'WebhookExchange.responseBody': 16_384,
+    'WebhookExchange.responseBodyBase64': 21_848,
+    'WebhookHeader.name': 100,
+    'WebhookHeader.value': 300,
     'CreateReferralUserError.message': 500,
     'CreateWebhookSubscriptionUserError.message': 900,
     'UpdateWebhookSubscriptionUserError.message': 900,
@@ -52,6 +58,8 @@ const largest: LargestValues = {
     'WebhookEventType.versions': 6,
     'WebhookSubscription.eventTypes': 12,
     'WebhookDelivery.attempts': 20,
+    'WebhookExchange.requestHeaders': 24,
+    'WebhookExchange.responseHeaders': 40,
     ...Object.fromEntries(
       [
         'CreateReferral',

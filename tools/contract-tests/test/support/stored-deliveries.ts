@@ -62,14 +62,31 @@ export async function insertAttempts(
   { id: subscriptionId, interfaceName }: StoredSubscription,
   { id }: StoredDelivery,
   statuses: readonly number[],
+  startedAt = new Date('2026-11-02T09:30:01Z'),
 ): Promise<void> {
   for (const [index, status] of statuses.entries()) {
     await harness.sql(
       `insert into webhook_attempt
          (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
-       values (${id}, ${index + 1}, ${subscriptionId}, '${interfaceName}', '2026-11-02T09:30:01Z', 12, ${status})`,
+       values (${id}, ${index + 1}, ${subscriptionId}, '${interfaceName}', '${startedAt.toISOString()}', 12, ${status})`,
     );
   }
+}
+
+/** Inserts the details of the first attempt of a delivery. Its headers are `a: b`. */
+export async function insertExchange(
+  harness: Harness,
+  { id: subscriptionId, interfaceName }: StoredSubscription,
+  { id }: StoredDelivery,
+  body: Buffer,
+): Promise<void> {
+  await harness.sql(
+    `insert into webhook_exchange (delivery_id, number, started_at, subscription_id, interface, callback_url, request_headers,
+       response_headers, body, body_bytes)
+     select ${id}, 1, started_at, ${subscriptionId}, '${interfaceName}', 'https://receiver.example/', '{a,b}', '{a,b}',
+       '\\x${body.toString('hex')}', ${body.length}
+     from webhook_attempt where delivery_id = ${id} and number = 1`,
+  );
 }
 
 /** Inserts the body of a delivery. */

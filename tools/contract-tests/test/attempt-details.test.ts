@@ -1,0 +1,224 @@
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import type { RunningServer } from '@deedwire/service-runtime';
+import { eventually, missing, postGraphql, type Receiver, type Respond, startReceiver } from '@deedwire/testing';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+let harness: Harness;
+let service: RunningServer;
+
+beforeAll(async () => {
+  harness = await createHarness();
+  service = await harness.startPartnerApi();
+  await service.whenReady;
+  await harness.startWorker();
+});
+afterAll(() => harness.close());
+
+interface Header {
+  name: string;
+  value: string;
+}
+
+interface Exchange {
+  callbackUrl: string;
+  requestHeaders: Header[];
+  responseHeaders: Header[];
+  remoteAddress: string | null;
+  firstByteMs: number | null;
+  responseBody: string | null;
+  responseBodyBase64: string | null;
+  responseBytes: number;
+}
+
+interface Attempt {
+  number: number;
+  responseStatus: number | null;
+  error: string | null;
+  exchange: Exchange | null;
+}
+
+const headers = '{ name value }';
+const bodies = 'responseBody responseBodyBase64';
+const everything = `callbackUrl requestHeaders ${headers} remoteAddress dnsMs connectMs tlsMs firstByteMs
+  responseHeaders ${headers} ${bodies} responseBytes`;
+
+interface Data {
+  webhookDeliveries: { nodes: { id: string; attempts: Attempt[] }[] };
+}
+
+async function ask(query: string): Promise<{ data: Data; bytes: number; actual: number; requested: number }> {
+  const credential = harness.accounts.partner.credential;
+  const { status, body } = await postGraphql<Data>(`${service.url}/partners/graphql`, credential, { query });
+  expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
+  const { cost } = Object(body).extensions as { cost: { actualQueryCost: number; requestedQueryCost: number } };
+  return {
+    data: body.data ?? missing(),
+    bytes: Buffer.byteLength(JSON.stringify(body)),
+    actual: cost.actualQueryCost,
+    requested: cost.requestedQueryCost,
+  };
+}
+
+/** The first attempt of the delivery of a new event to a new subscription, with its details, and what the receiver got. */
+async function firstAttempt(respond: Respond): Promise<{ attempt: Attempt; receiver: Receiver; deliveryId: string }> {
+  const receiver = await startReceiver();
+  await harness.forgetHandshakes();
+  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  onTestFinished(async () => {
+    await harness.sql(`update webhook_subscription set deleted_at = now() where id = ${id.split('/').at(-1)}`);
+    await receiver.close();
+  });
+  receiver.onDelivery = respond;
+  await harness.refer(1);
+  const query = `{ webhookDeliveries(first: 1 subscriptionId: "${id}") { nodes { id
+    attempts(first: 1 before: 2) { number responseStatus error exchange { ${everything} } } } } }`;
+  return eventually(async () => {
+    const { data } = await ask(query);
+    const [{ id: deliveryId, attempts: [attempt] } = missing()] = data.webhookDeliveries.nodes;
+    expect(attempt?.exchange ?? null).not.toBe(null);
+    return { attempt: attempt ?? missing(), receiver, deliveryId };
+  });
+}
+
+const writes =
+  (...parts: (Buffer | string)[]): Respond =>
+  ({ socket }) => {
+    socket?.on('error', () => {});
+    for (const part of parts) socket?.write(part);
+  };
+const ofLength = (body: Buffer, ...more: string[]): string =>
+  ['HTTP/1.1 500 X', `content-length: ${body.length}`, ...more, '', ''].join('\r\n');
+const answer = (body: Buffer, ...more: string[]): Respond => writes(ofLength(body, ...more), body);
+
+test('shows what was sent as the receiver got it, and what came back', async () => {
+  const { attempt, receiver } = await firstAttempt((response) =>
+    response.writeHead(404, { 'X-Many': ['a', 'b'] }).end('{"error":"no such path"}'),
+  );
+  const { exchange } = attempt;
+  const sent = exchange?.requestHeaders.flatMap(({ name, value }) => [name, value]);
+  expect(sent).toEqual(receiver.deliveries[0]?.rawHeaders);
+  expect(exchange).toMatchObject({
+    callbackUrl: receiver.url,
+    remoteAddress: '127.0.0.1',
+    firstByteMs: expect.any(Number),
+    responseHeaders: expect.arrayContaining([
+      { name: 'x-many', value: 'a' },
+      { name: 'x-many', value: 'b' },
+    ]),
+    responseBody: '{"error":"no such path"}',
+    responseBodyBase64: null,
+    responseBytes: 24,
+  });
+});
+
+describe('a hostile receiver', () => {
+  const kept = 16 * 1024;
+  const invalid = Buffer.from('caf\u00e9 \u00ff', 'latin1');
+  const nul = Buffer.from('a\0b');
+  const binary = randomBytes(60_000);
+  const bomb = gzipSync(Buffer.alloc(10_000_000));
+  const long = Buffer.alloc(16 << 20, 'x');
+  const splits = Buffer.from(`${'x'.repeat(kept - 1)}é and more`);
+
+  test.each<[string, Respond, Partial<Attempt>, Partial<Exchange>]>([
+    ['16 MB', answer(long), {}, { responseBody: 'x'.repeat(kept) }],
+    ['a gzip bomb', answer(bomb, 'content-encoding: gzip'), {}, { responseBodyBase64: bomb.toString('base64') }],
+    [
+      'binary',
+      answer(binary),
+      {},
+      { responseBodyBase64: binary.subarray(0, kept).toString('base64'), responseBytes: 60_000 },
+    ],
+    ['invalid UTF-8', answer(invalid), {}, { responseBodyBase64: invalid.toString('base64') }],
+    ['NUL', answer(nul), {}, { responseBodyBase64: nul.toString('base64') }],
+    ['a text that is cut within a character', answer(splits), {}, { responseBody: 'x'.repeat(kept - 1) }],
+    [
+      'an endless body',
+      writes('HTTP/1.1 500 X\r\ntransfer-encoding: chunked\r\n\r\n', '3\r\nabc\r\n'),
+      { error: 'TIMEOUT', responseStatus: 500 },
+      { responseBody: 'abc', responseBytes: 3 },
+    ],
+    [
+      '10,000 headers',
+      answer(Buffer.alloc(0), ...Array.from({ length: 10_000 }, (_, index) => `h${index}: v`)),
+      { error: 'PROTOCOL_ERROR', responseStatus: null },
+      { responseHeaders: [], responseBody: null, responseBodyBase64: null, responseBytes: 0 },
+    ],
+    [
+      'something else than HTTP',
+      writes(Buffer.from([0, 1, 2, 255])),
+      { error: 'PROTOCOL_ERROR', responseStatus: null },
+      { responseHeaders: [], responseBody: null },
+    ],
+  ])('that returns %s is shown within the bounds', async (_, respond, attempt, exchange) => {
+    const found = await firstAttempt(respond);
+    expect(found.attempt).toMatchObject({
+      number: 1,
+      error: null,
+      ...attempt,
+      exchange: { responseBody: null, responseBodyBase64: null, ...exchange },
+    });
+  });
+
+  test('that returns 2,000 headers is shown with 40 of them', async () => {
+    const { attempt } = await firstAttempt(
+      answer(Buffer.alloc(0), ...Array.from({ length: 2_000 }, (_, index) => `h${index}:`)),
+    );
+    expect(attempt.exchange?.responseHeaders).toHaveLength(40);
+  });
+});
+
+/** An SQL array of names and values. */
+const headerArray = (count: number, of: string, name: number, value: number) =>
+  `(select array_agg(part) from generate_series(1, ${count}), unnest(array[repeat('${of}', ${name}), repeat('${of}', ${value})]) part)`;
+
+/**
+ * Makes a delivery have 20 attempts whose details are as large as they can be. All headers of a response have at most 16 kB, and
+ * those of a request, which Deedwire chooses, less than 3 kB.
+ */
+async function enlarge(deliveryId: string, body: Buffer, character: string): Promise<void> {
+  const id = deliveryId.split('/').at(-1);
+  const bytes = Buffer.byteLength(character);
+  const [name, value] = [Math.floor(100 / bytes), Math.floor(300 / bytes)];
+  await harness.sql(`delete from webhook_attempt where delivery_id = ${id}`);
+  await harness.sql(`
+    insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
+    select id, number, subscription_id, interface, now(), 1, 500 from webhook_delivery, generate_series(1, 20) number
+    where id = ${id}`);
+  await harness.sql(
+    `insert into webhook_exchange (delivery_id, number, started_at, subscription_id, interface, callback_url, request_headers,
+       remote_address, response_headers, body, body_bytes)
+     select delivery_id, number, started_at, subscription_id, interface, repeat('x', 2048), ${headerArray(22, 'x', 32, 100)}, '::1', ${headerArray(40, character, name, value)}, $1, 65536
+     from webhook_attempt where delivery_id = ${id}`,
+    [body],
+  );
+}
+
+describe.each([
+  ['base64', Buffer.alloc(16_384, 255), 'x'],
+  ['a text that JSON escapes', Buffer.alloc(16_384, '"'), '"'],
+  ['a text in another script', Buffer.from('€'.repeat(5_461)), '€'],
+])('20 of the largest exchanges, %s', (_, body, character) => {
+  test.each([
+    ['the bodies of all', `attempts(first: 20) { exchange { ${bodies} responseBytes } }`],
+    ['the headers of all', `attempts(first: 20) { exchange { requestHeaders ${headers} responseHeaders ${headers} } }`],
+    ['everything of 11', `attempts(first: 11) { exchange { ${everything} } }`],
+  ])('fit into a response: %s', async (_name, selection) => {
+    const { deliveryId } = await firstAttempt((response) => response.writeHead(410).end());
+    await enlarge(deliveryId, body, character);
+    const { bytes, requested } = await ask(`{ webhookDelivery(id: "${deliveryId}") { ${selection} } }`);
+    expect(requested).toBeLessThanOrEqual(1_000);
+    expect(bytes).toBeLessThan(1_000_000);
+  });
+});
+
+test('the question about one delivery, with its payload and its last exchange, costs at most 200 points', async () => {
+  const { deliveryId } = await firstAttempt(answer(Buffer.alloc(60_000, 'x')));
+  const { actual } = await ask(`{ webhookDelivery(id: "${deliveryId}") {
+    status createdAt attemptCount event { id type version timestamp } payload nextAttemptAt
+    delay { reason since until message } subscription { id callbackUrl status }
+    attempts(first: 1) { number startedAt durationMs responseStatus error advice exchange { ${everything} } } } }`);
+  expect(actual).toBeLessThanOrEqual(200);
+});
