@@ -109,6 +109,7 @@ export {
   type SendTestWebhookEventResult,
 } from './send-test-webhook-event.ts';
 export { advanceAllSequences, listSequences } from './sequences.ts';
+export { readSentBody, type SignedRequest, signWebhookDelivery } from './sign-webhook-delivery.ts';
 export {
   addTeamMember,
   listMembersOfLender,

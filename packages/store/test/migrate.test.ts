@@ -39,6 +39,7 @@ const allMigrations = [
   '0021-webhook-exchanges',
   '0022-test-events',
   '0023-accounts-of-an-organization',
+  '0024-payloads-for-operators',
 ];
 
 let database: TestDatabase;

@@ -3,13 +3,15 @@ import {
   listAllWebhookDeliveries,
   readWebhookDelivery,
   retryDelivery,
+  signWebhookDelivery,
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
 import { Option, type Command } from 'commander';
+import { curlCommand } from '../curl-command.ts';
 import { afterOption, limitOption, readList, type Window } from '../limit.ts';
 import { createProgress } from '../progress.ts';
-import { withContext } from '../session.ts';
+import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import type { Columns } from '../table.ts';
 import { parseTime } from '../time-options.ts';
@@ -70,8 +72,21 @@ No index lists deliveries by type. With --type, also name --since: otherwise the
       },
     );
 
-  addVerb(noun, 'show <gid>', 'show a delivery and its latest attempts').action(
-    async (deliveryId: string, options: OutputOptions) => {
+  addVerb(noun, 'show <gid>', 'show a delivery and its latest attempts')
+    .option('--curl', 'print a command that sends its request to the callback URL again, for sh, bash and zsh')
+    .addHelpText(
+      'after',
+      `
+With --curl, the request has the stored payload and is signed now, with the present secrets of the subscription: receivers accept
+it for 5 minutes. The secrets are not printed; the command needs WEBHOOK_SECRET_KEYS. A person who has the printed command can send
+this one request until then, and read the payload, so do not put it in a ticket. Nothing is recorded: \`delivery retry\` lets the
+worker send it.
+
+  deedwire-operator delivery show gid://service/WebhookDelivery/4711
+  deedwire-operator delivery show gid://service/WebhookDelivery/4711 --curl | sh`,
+    )
+    .action(async (deliveryId: string, { curl, ...options }: OutputOptions & { curl?: true }) => {
+      if (curl) return printCurl(shell, options, deliveryId);
       const shown = await withContext(shell, (context) => readWebhookDelivery(context, { deliveryId }));
       print(shell, options, shown, (delivery) =>
         [
@@ -81,8 +96,7 @@ No index lists deliveries by type. With --type, also name --since: otherwise the
             : tableFor(shell, delivery.attempts, attemptColumns),
         ].join('\n\n'),
       );
-    },
-  );
+    });
 
   addVerb(noun, 'why <gid>', 'say why a delivery is late or failed, and what its owner can do').action(
     async (deliveryId: string, options: OutputOptions) => {
@@ -102,6 +116,16 @@ No index lists deliveries by type. With --type, also name --since: otherwise the
       );
     },
   );
+}
+
+/** The command alone goes to standard output, so that a shell can read it. */
+async function printCurl(shell: Shell, options: OutputOptions, deliveryId: string): Promise<void> {
+  const secretKeys = readSecretKeys(shell);
+  const { signedAt, acceptedUntil, ...request } = await withContext(shell, (context) =>
+    signWebhookDelivery({ ...context, secretKeys }, { deliveryId }),
+  );
+  print(shell, options, { command: curlCommand(request), signedAt, acceptedUntil }, ({ command }) => command);
+  if (!options.json) shell.stderr.write(`Receivers accept the request until ${acceptedUntil.toISOString()}.\n`);
 }
 
 type Explained = Awaited<ReturnType<typeof explainWebhookDelivery>>;

@@ -1,7 +1,9 @@
+import { readSentBody } from '@deedwire/actions';
 import { type Diagnosis, diagnoseWebhook, type Finding, readCapturedRequest } from '@deedwire/webhook-diagnosis';
 import type { Command } from 'commander';
 import { readOperatorConfig } from '../config.ts';
 import { readInput } from '../read-input.ts';
+import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { parseTime } from '../time-options.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
@@ -10,6 +12,7 @@ interface VerifyOptions extends OutputOptions {
   body?: string;
   secretFile?: string;
   at?: Date;
+  delivery?: string;
 }
 
 // Bodies have at most 256 kB. JSON, base64 and UTF-16 can make more of them.
@@ -31,10 +34,11 @@ export function addWebhookCommands(program: Command, shell: Shell): void {
       'a file with the secrets, one in a line; - is standard input; defaults to WEBHOOK_SECRET',
     )
     .option('--at <time>', 'when the request arrived, for example 2027-01-31T12:00:05Z; defaults to now', parseTime)
+    .option('--delivery <gid>', 'compare the body with the stored payload of this delivery; needs the database')
     .addHelpText(
       'after',
       `
-Needs no database. The secret is never an argument, because other processes can read those, and is never printed. Several secrets
+Needs no database without --delivery. The secret is never an argument, because other processes can read those, and is never printed. Several secrets
 are those of a receiver during a rotation.
 
 The request has one of these forms:
@@ -58,10 +62,15 @@ the key, and what has changed the body. The exit code is 1 if the request is rej
       const body = options.body === undefined ? null : await readInput(shell, options.body, captureMaxBytes);
       const { request, problem } = readCapturedRequest(capture, body);
       if (request === null) throw new Error(`The request cannot be read. ${problem}`);
-      const diagnosis = await diagnoseWebhook({ request, secrets, receivedAt: options.at ?? new Date() });
+      const sentBody = options.delivery === undefined ? null : await readBodyOf(shell, options.delivery);
+      const diagnosis = await diagnoseWebhook({ request, secrets, receivedAt: options.at ?? new Date(), sentBody });
       print(shell, options, diagnosis, (result) => describe(result, secrets.length));
       if (!diagnosis.isAccepted) throw new Error(`A receiver rejects the request: ${diagnosis.rejection}.`);
     });
+}
+
+async function readBodyOf(shell: Shell, deliveryId: string): Promise<Uint8Array<ArrayBuffer>> {
+  return new TextEncoder().encode(await withContext(shell, (context) => readSentBody(context, { deliveryId })));
 }
 
 /** White space counts: it can be the cause. Only the line breaks between the secrets of a file do not. */

@@ -1,0 +1,82 @@
+import { parseGid } from '@deedwire/domain';
+import type { SecretKeyRing } from '@deedwire/store';
+import { signWebhook } from '@deedwire/webhook-signing';
+import { selectSubscriptionOfAnyAccount } from '@deedwire/webhooks/subscriptions';
+import type { ActionContext } from './context.ts';
+import { RefusedError } from './errors.ts';
+import { signingSecrets } from './signing-secrets.ts';
+import { readWebhookDelivery, readWebhookPayloads, type WebhookDelivery } from './webhook-deliveries.ts';
+
+/** The request of a delivery, signed with the present secrets of its subscription. Contains no secret. */
+export interface SignedRequest {
+  /** The present callback URL. */
+  url: string;
+  /** In the order in which they are sent. */
+  headers: [name: string, value: string][];
+  /** As every attempt sends it. */
+  body: string;
+  signedAt: Date;
+  /** Receivers reject the request after this time. */
+  acceptedUntil: Date;
+}
+
+const toleranceMs = 300_000;
+
+/**
+ * Signs the request of a delivery again, so that an operator can send it. Changes nothing.
+ *
+ * The headers are those of a retry, without those about a deprecated version.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the delivery does not exist, `CONFLICT` if its payload could not be rendered or is deleted
+ */
+export async function signWebhookDelivery(
+  context: ActionContext & { secretKeys: SecretKeyRing },
+  input: { deliveryId: string },
+): Promise<SignedRequest> {
+  const delivery = await readWebhookDelivery(context, input);
+  const subscriptionId = parseGid(context.gidNamespace, 'WebhookSubscription', delivery.subscriptionId);
+  const subscription =
+    subscriptionId === null ? null : await selectSubscriptionOfAnyAccount(context.store, subscriptionId);
+  if (subscription === null) throw new RefusedError('NOT_FOUND', `The delivery ${input.deliveryId} does not exist.`);
+  const body = await readPayloadOfDelivery(context, delivery);
+  const timestamp = Math.floor(context.now().getTime() / 1_000);
+  const secrets = signingSecrets(context.secretKeys, subscription);
+  const signature = signWebhook({ id: delivery.id, timestamp, body, ...secrets });
+  const headers = {
+    'Content-Type': 'application/json',
+    'User-Agent': 'Deedwire-Webhooks/0 (curl)',
+    'X-Service-Webhook-Subscription-Id': delivery.subscriptionId,
+    'X-Service-Webhook-Event': delivery.event.type,
+    'X-Service-Webhook-Event-Version': delivery.event.version,
+    'X-Service-Webhook-Attempt': String(delivery.attempts[0]?.number ?? 1),
+    'X-Service-Webhook-Sequence': String(delivery.sequence),
+    'X-Service-Webhook-Replay': 'true',
+    ...(delivery.isTest && { 'X-Service-Webhook-Test': 'true' }),
+    ...signature,
+  };
+  return {
+    url: subscription.callbackUrl,
+    headers: Object.entries(headers),
+    body,
+    signedAt: new Date(timestamp * 1_000),
+    acceptedUntil: new Date(timestamp * 1_000 + toleranceMs),
+  };
+}
+
+/**
+ * The body of a delivery of any account, as every attempt sends it.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the delivery does not exist, `CONFLICT` if its payload could not be rendered or is deleted
+ */
+export async function readSentBody(context: ActionContext, input: { deliveryId: string }): Promise<string> {
+  return readPayloadOfDelivery(context, await readWebhookDelivery(context, input));
+}
+
+async function readPayloadOfDelivery(context: ActionContext, delivery: WebhookDelivery): Promise<string> {
+  const [body = null] = await readWebhookPayloads(context, [delivery]);
+  if (body !== null) return body;
+  throw new RefusedError(
+    'CONFLICT',
+    `The delivery ${delivery.id} has no payload: it could not be rendered, or its retention period has ended.`,
+  );
+}
