@@ -26,7 +26,15 @@ import { appendEvent } from './append-event.ts';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, OperatorContext } from './context.ts';
 import { InvalidArgumentError, RefusedError } from './errors.ts';
-import { keysetPage, type ListOrder, orderOfIds, type Page, type PageRequest } from './page.ts';
+import {
+  keysetPage,
+  type ListOrder,
+  orderOfIds,
+  type Page,
+  type PageRequest,
+  readPageRequest,
+  toPage,
+} from './page.ts';
 
 /** `Matter` of the partner interface. */
 export interface Matter {
@@ -115,7 +123,7 @@ export interface ReferralsRequest extends PageRequest {
 
 const newestFirst = orderOfIds('referrals', '`referrals` without `closedAfter`');
 
-const inOrderOfClosing: ListOrder<ReferralRow, ClosedPosition> = {
+const inOrderOfClosing: ListOrder<Pick<ReferralRow, 'closedAt' | 'id'>, ClosedPosition> = {
   name: 'referralsByClosing',
   description: '`referrals` with `closedAfter`',
   write: ({ closedAt, id }) => `${closedAt?.getTime()}:${id}`,
@@ -127,7 +135,8 @@ const inOrderOfClosing: ListOrder<ReferralRow, ClosedPosition> = {
 };
 
 /**
- * The caller's referrals, newest first. With `closedAfter` those that were closed, in the order in which they were.
+ * The caller's referrals, newest first. With `closedAfter` those that were closed, in the order in which they were; together
+ * with a period of creation, a page can be short.
  *
  * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
@@ -145,19 +154,16 @@ export async function listReferrals(
   };
   const toNode = (row: ReferralRow): Referral => toReferral(context.gidNamespace, row);
   const closedFrom = request.closedAfter ?? null;
-  return closedFrom === null
-    ? keysetPage(
-        newestFirst,
-        request,
-        ({ after, limit }) => selectReferrals(context.store, filter, { afterId: after, limit }),
-        toNode,
-      )
-    : keysetPage(
-        inOrderOfClosing,
-        request,
-        (page) => selectClosedReferrals(context.store, { ...filter, closedFrom }, page),
-        toNode,
-      );
+  if (closedFrom === null)
+    return keysetPage(
+      newestFirst,
+      request,
+      ({ after, limit }) => selectReferrals(context.store, filter, { afterId: after, limit }),
+      toNode,
+    );
+  const page = readPageRequest(inOrderOfClosing, request);
+  const { rows, readTo } = await selectClosedReferrals(context.store, { ...filter, closedFrom }, page);
+  return toPage(inOrderOfClosing, request, rows, toNode, readTo);
 }
 
 /**

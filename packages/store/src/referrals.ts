@@ -125,8 +125,8 @@ export interface ClosedPosition {
  * Those that were closed at `closedFrom` or later, in the order in which they were closed. Served by referral_by_closing, or by
  * referral_by_reference_and_closing if a reference is given.
  *
- * The entries of the index do not have the order of a period of creation, so each is compared with it. No referral is closed
- * before it was created, so that they start at the period.
+ * The entries of the index do not have the order of a period of creation, so at most 1,000 referrals of each status are compared
+ * with it. No referral is closed before it was created, so that they start at the period.
  *
  * @param page.after only referrals after this one in the list. Null starts at the beginning.
  */
@@ -134,31 +134,118 @@ export async function selectClosedReferrals(
   database: Database,
   filter: ReferralFilter & { closedFrom: Date },
   page: { after: ClosedPosition | null; limit: number },
-): Promise<ReferralRow[]> {
-  const { accountId, status, externalReference, closedFrom, createdFrom } = filter;
-  if (status === 'OPEN') return [];
+): Promise<ClosedPage> {
+  const { status, closedFrom, createdFrom, createdBefore } = filter;
+  if (status === 'OPEN') return { rows: [], readTo: null };
+  const closed = status === null ? (['CONVERTED', 'DECLINED'] as const) : [status];
   const from = createdFrom !== null && createdFrom > closedFrom ? createdFrom : closedFrom;
   const after = page.after !== null && page.after.closedAt >= from ? page.after : { closedAt: from, id: '0' };
-  const values: unknown[] = [accountId, page.limit, after.closedAt, after.id];
+  if (createdFrom === null && createdBefore === null) {
+    const { values, conditions } = closedAfter(filter, after, page.limit);
+    const text = pageOf(closed, conditions, orderOfClosing);
+    const name = nameOf('select-closed-referrals', filter);
+    const rows = await database.query<ReferralRow>({ name, text, planning: 'in-index-order' }, values);
+    return { rows, readTo: null };
+  }
+  const pages: ClosedPage[] = [];
+  for (const one of closed) pages.push(await comparePeriod(database, { ...filter, status: one }, after, page.limit));
+  return mergeClosedPages(pages, page.limit);
+}
+
+/** A page of closed referrals. */
+export interface ClosedPage {
+  rows: ReferralRow[];
+  /** The last referral that was compared, if the page is short and others can follow. Otherwise null. */
+  readTo: ClosedPosition | null;
+}
+
+/** Before the first row of a page: a referral, or the time at which the list starts. */
+interface After {
+  closedAt: Date;
+  id: string;
+}
+
+const orderOfClosing = 'account_id, closed_at, id';
+
+function closedAfter(
+  { accountId, externalReference }: ReferralFilter,
+  after: After,
+  limit: number,
+): { values: unknown[]; conditions: string[] } {
+  const values: unknown[] = [accountId, limit, after.closedAt, after.id];
   const conditions = [
     // Shows that `closed_at` is not null, which the index requires.
     'closed_at >= $3::timestamptz',
     '(closed_at, id) > ($3::timestamptz, $4::bigint)',
-    ...createdConditions(filter, values),
   ];
   if (externalReference !== null) conditions.push(`external_reference = $${values.push(externalReference)}`);
-  const text = pageOf(status === null ? ['CONVERTED', 'DECLINED'] : [status], conditions, 'account_id, closed_at, id');
-  const name = nameOf('select-closed-referrals', filter);
-  return database.query<ReferralRow>({ name, text, planning: 'in-index-order' }, values);
+  return { values, conditions };
 }
 
-/** The text of a list depends on its filter, and a connection prepares one text for a name. */
+// Each row costs up to one buffer, and is read twice if the page is short.
+const comparedMax = 1_000;
+
+/** Compares the referrals of a status with a period of creation, until the page is full. */
+async function comparePeriod(
+  database: Database,
+  filter: ReferralFilter,
+  after: After,
+  limit: number,
+): Promise<ClosedPage> {
+  const { values, conditions } = closedAfter(filter, after, limit);
+  const comparedOf = (part: string): string => `
+        select *
+        from referral
+        where account_id = any (array[$1::bigint]) and status = '${filter.status}' and ${conditions.join(' and ')}
+        order by ${orderOfClosing}
+        ${part}`;
+  const text = withMatters(
+    `(
+      select *
+      from (${comparedOf(`limit ${comparedMax}`)}
+      ) compared
+      where ${createdConditions(filter, values).join(' and ')}
+      order by ${orderOfClosing}
+      limit $2
+    )`,
+    orderOfClosing,
+  );
+  const name = nameOf('select-compared-referrals', filter);
+  const rows = await database.query<ReferralRow>({ name, text, planning: 'in-index-order' }, values);
+  if (rows.length === limit) return { rows, readTo: null };
+  const end = {
+    name: nameOf('select-end-of-compared', { ...filter, createdFrom: null, createdBefore: null }),
+    text: `select closed_at as "closedAt", id from (${comparedOf('offset $2::bigint limit 1')}) compared`,
+    planning: 'in-index-order' as const,
+  };
+  const { values: endValues } = closedAfter(filter, after, comparedMax - 1);
+  return { rows, readTo: firstRow(await database.query<ClosedPosition>(end, endValues)) };
+}
+
+/** Merges pages in the order of closing. What follows the first end of a short page is left to the next page. */
+function mergeClosedPages(pages: readonly ClosedPage[], limit: number): ClosedPage {
+  const ends = pages.flatMap(({ readTo }) => readTo ?? []);
+  const readTo = ends.toSorted(byClosing)[0] ?? null;
+  const rows = pages
+    .flatMap((page) => page.rows)
+    .filter((row) => readTo === null || byClosing(row, readTo) <= 0)
+    .toSorted(byClosing)
+    .slice(0, limit);
+  return { rows, readTo: rows.length < limit ? readTo : null };
+}
+
+function byClosing(a: Pick<ReferralRow, 'closedAt' | 'id'>, b: Pick<ReferralRow, 'closedAt' | 'id'>): number {
+  const ms = (a.closedAt?.getTime() ?? 0) - (b.closedAt?.getTime() ?? 0);
+  return ms === 0 ? Number(BigInt(a.id) - BigInt(b.id)) : ms;
+}
+
+/** The text of a list depends on its filter, and a connection prepares one text for a name. PostgreSQL reads 63 characters of it. */
 function nameOf(list: string, { status, externalReference, createdFrom, createdBefore }: ReferralFilter): string {
   const parts = [
     status === null ? '' : `-${status.toLowerCase()}`,
-    externalReference === null ? '' : '-by-reference',
-    createdFrom === null ? '' : '-created-from',
-    createdBefore === null ? '' : '-created-before',
+    externalReference === null ? '' : '-reference',
+    createdFrom === null ? '' : '-from',
+    createdBefore === null ? '' : '-before',
   ];
   return list + parts.join('');
 }
@@ -193,6 +280,10 @@ function pageOf(of: readonly (ReferralStatus | null)[], conditions: readonly str
       order by ${order}
       limit $2
     )`;
+  return withMatters(page, order);
+}
+
+function withMatters(page: string, order: string): string {
   return `
     select ${referralColumns('r')},
       m.id as "matterId", m.reference as "matterReference", m.opened_at as "matterOpenedAt"
