@@ -2,6 +2,7 @@ import type { Bench } from '../bench.ts';
 import { describeMachine, introduction } from '../report.ts';
 import type { Part } from './part.ts';
 import { account } from './parts/account.ts';
+import { exchanges } from './parts/exchanges.ts';
 import { fair } from './parts/fair.ts';
 import { hanging } from './parts/hanging.ts';
 import { history } from './parts/history.ts';
@@ -42,6 +43,7 @@ const parts: Readonly<Record<string, RunnablePart>> = {
   write: runnable(write),
   fair: runnable(fair),
   memory: runnable(memory),
+  exchanges: runnable(exchanges),
 };
 
 export const delivery: Bench = {

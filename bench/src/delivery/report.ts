@@ -35,6 +35,18 @@ export interface HangingResult {
   waiting: number;
 }
 
+export interface ExchangesResult {
+  rounds: number;
+  perRound: number;
+  workloads: {
+    name: string;
+    title: string;
+    results: RateResult[];
+    /** With the details of attempts divided by without in the same round. */
+    rateRatio: number;
+  }[];
+}
+
 export interface WorkersResult {
   /** Each has one subscription. */
   accounts: number;
@@ -151,11 +163,14 @@ function workloadTable({ name, title, results, ratios }: RatesResult['workloads'
       result.name,
       wholeNumber(result.perSecond),
       `${(ratioTo.get(result.name) ?? 1).toFixed(2)} ×`,
-      cell(result.cpuMicroseconds, 'µs'),
-      cell(result.storeCpuMicroseconds, 'µs'),
-      cell(result.walBytes, 'B'),
+      ...costCells(result),
     ]),
   ]);
+}
+
+/** The CPU time of a delivery in the process that sends and in the store, and its WAL. */
+function costCells({ cpuMicroseconds, storeCpuMicroseconds, walBytes }: RateResult): string[] {
+  return [cell(cpuMicroseconds, 'µs'), cell(storeCpuMicroseconds, 'µs'), cell(walBytes, 'B')];
 }
 
 function cell(value: number | null, unit: string): string {
@@ -179,6 +194,20 @@ export function hangingMarkdown({ alone, beside, p99Ratio, endpoints, waiting }:
     ]),
     `${waiting.toLocaleString('en-US')} deliveries to these endpoints are waiting. p99: ${p99Ratio.toFixed(2)} ×.`,
   ].join('\n\n');
+}
+
+export function exchangesMarkdown({ rounds, perRound, workloads: each }: ExchangesResult): string {
+  const title = `Deliveries per second with and without the details of attempts: ${rounds} interleaved rounds of ${perRound} deliveries, medians.`;
+  const tables = each.map(({ name, title: workload, results, rateRatio }) =>
+    [
+      markdownTable([
+        [`(${name}) ${workload}`, 'per second', 'CPU per delivery', 'CPU of the store', 'WAL'],
+        ...results.map((result) => [result.name, wholeNumber(result.perSecond), ...costCells(result)]),
+      ]),
+      `With details: ${rateRatio.toFixed(3)} × the rate of without, in the same round.`,
+    ].join('\n\n'),
+  );
+  return [title, ...tables].join('\n\n');
 }
 
 export function workersMarkdown({ accounts, results }: WorkersResult): string {

@@ -41,8 +41,9 @@ export interface OurSystem {
    * Starts one more worker.
    *
    * @param options.built run the output of `pnpm build` instead of the sources, which is the default
+   * @param options.env variables that differ from the defaults
    */
-  startWorker(options?: { built: boolean }): Promise<WorkerApp>;
+  startWorker(options?: { built?: boolean; env?: Readonly<Record<string, string>> }): Promise<WorkerApp>;
   /** Resolves when each of the workers owns its share of the work. */
   untilShared(workers: number): Promise<void>;
   /** Resolves when every event is fanned out and every delivery settled. */
@@ -131,10 +132,10 @@ export async function createOurSystem(databaseUrl: string): Promise<OurSystem> {
       return machineMs();
     },
 
-    async startWorker({ built } = { built: false }) {
+    async startWorker({ built = false, env = {} } = {}) {
       const logFile = join(logFolder, `worker-${workers.length + 1}.log`);
       const secretKeys = `${keyId}:${forWorkers.key}`;
-      const worker = await startWorkerApp({ databaseUrl: forWorkers.databaseUrl, secretKeys, built, logFile });
+      const worker = await startWorkerApp({ databaseUrl: forWorkers.databaseUrl, secretKeys, built, env, logFile });
       workers.push(worker);
       return worker;
     },

@@ -10,11 +10,13 @@ export interface WorkerAppOptions {
   secretKeys: string;
   /** Run the output of `pnpm build` instead of the sources. */
   built: boolean;
+  /** Variables that differ from the defaults. */
+  env: Readonly<Record<string, string>>;
   logFile: string;
 }
 
 /** Resolves when the worker is ready. */
-export function startWorkerApp({ databaseUrl, secretKeys, built, logFile }: WorkerAppOptions): Promise<WorkerApp> {
+export function startWorkerApp({ databaseUrl, secretKeys, built, env, logFile }: WorkerAppOptions): Promise<WorkerApp> {
   return startAppProcess({
     app: 'webhook-worker',
     built,
@@ -24,6 +26,7 @@ export function startWorkerApp({ databaseUrl, secretKeys, built, logFile }: Work
       // The receivers listen on 127.0.0.1, which production refuses.
       NODE_ENV: 'test',
       WEBHOOK_CALLBACK_POLICY: 'development',
+      ...env,
     },
     logFile,
   });

@@ -1,16 +1,13 @@
-import type { AccountId } from '@deedwire/domain';
 import { startBenchPostgres, type BenchPostgres } from '../../postgres.ts';
 import { processStat } from '../../process-cpu.ts';
 import { withCleanup, type Defer } from '../../with-cleanup.ts';
 import type { DeliveryContestant } from '../contestant.ts';
-import { accountUrls } from '../ours/account-urls.ts';
-import { ourContestant } from '../ours/our-contestant.ts';
-import { createOurSystem } from '../ours/our-system.ts';
+import { startOurs } from '../ours/start-ours.ts';
 import type { Part, PartContext } from '../part.ts';
 import { startPeerContestant } from '../peer-contestant.ts';
 import type { PeerName } from '../peers/index.ts';
 import { rateRatio, rateResult, runRateRounds, type RateMeasurement } from '../rate-rounds.ts';
-import { startReceiverChild, type ReceiverChild } from '../receiver-child.ts';
+import { startReceiverChild } from '../receiver-child.ts';
 import { startRedis } from '../redis.ts';
 import { ours, ratesMarkdown, type RatesResult } from '../report.ts';
 import { receiverCount, workloads } from '../workloads.ts';
@@ -32,7 +29,7 @@ export const rates: Part<RatesResult> = {
       const contestants: DeliveryContestant[] = [];
       const unavailable: RatesResult['unavailable'] = {};
       progress(`Starting ${ours}`);
-      contestants.push(await startOurs(postgres, receiver, defer));
+      contestants.push(await startOurs({ postgres, receiver, defer }, { name: ours }));
       for (const name of peerNames) {
         progress(`Starting ${name}`);
         const store = await startStore(name, postgres, { quick, progress }, defer);
@@ -66,25 +63,6 @@ export const rates: Part<RatesResult> = {
 
   markdown: ratesMarkdown,
 };
-
-async function startOurs(postgres: BenchPostgres, receiver: ReceiverChild, defer: Defer): Promise<DeliveryContestant> {
-  const system = await createOurSystem(await postgres.createDatabase('ours'));
-  defer(() => system.close());
-  const accounts = new Map<string, AccountId[]>();
-  for (const workload of workloads) {
-    accounts.set(workload.name, await system.addAccounts(accountUrls(workload, receiver.origins)));
-  }
-  const workers = [await system.startWorker()];
-  const storeUsage = () => postgres.usage();
-  return ourContestant({
-    name: ours,
-    system,
-    workers,
-    receiver,
-    accounts: ({ name }) => accounts.get(name) ?? [],
-    storeUsage,
-  });
-}
 
 /** Returns a sentence instead if the store cannot be had. */
 async function startStore(
