@@ -26,6 +26,7 @@ const schemas = [lender, partner].flatMap(({ sdl, versions }) =>
 
 test('the page has the operations that the tests below run, and they are valid at every version', () => {
   expect(Object.keys(documents)).toEqual([
+    'SendTest',
     'FindDeliveries',
     'Subscriptions',
     'ExplainDelivery',
@@ -154,6 +155,39 @@ describe.each([
       expect(await run(documents['ExplainDelivery'] ?? '', { id })).toMatchObject({
         webhookDelivery: { status: 'DELIVERED' },
       });
+    });
+  });
+
+  test('sends a test event, whose delivery can be found', async () => {
+    const { webhookSubscriptions } = await run<{ webhookSubscriptions: { nodes: { id: string }[] } }>(
+      documents['Subscriptions'] ?? '',
+      {},
+    );
+    const subscriptionId = webhookSubscriptions.nodes[0]?.id ?? missing();
+    const send = async (type: string) => {
+      const { sendTestWebhookEvent } = await run<{ sendTestWebhookEvent: { webhookEventId: string | null } }>(
+        documents['SendTest'] ?? '',
+        { subscriptionId, eventType: type },
+      );
+      return sendTestWebhookEvent;
+    };
+    const { webhookEventId } = await send(eventType);
+    await eventually(() =>
+      expect(
+        receiver.deliveries.map(({ headers, body }) => [
+          headers['x-service-webhook-test'],
+          JSON.parse(body.toString()).id,
+        ]),
+      ).toContainEqual(['true', webhookEventId]),
+    );
+    const { webhookDeliveries } = await run<{ webhookDeliveries: { nodes: { event: object }[] } }>(
+      documents['FindDeliveries'] ?? '',
+      { eventType, since: startedAt },
+    );
+    expect(webhookDeliveries.nodes[0]?.event).toMatchObject({ id: webhookEventId });
+    expect(await send('webhook.test')).toEqual({
+      webhookEventId: null,
+      userErrors: [{ code: 'NOT_SUBSCRIBED', message: expect.stringContaining(`It receives ${eventType}.`) }],
     });
   });
 });

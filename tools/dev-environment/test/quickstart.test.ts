@@ -23,6 +23,7 @@ const [
   nodeBlock = '',
   pythonBlock = '',
   subscribeBlock = '',
+  testBlock = '',
   eventBlock = '',
   forgedBlock = '',
   listBlock,
@@ -92,7 +93,7 @@ async function startReceiver(block: string, env: Record<string, string> & { PORT
 }
 
 test('the page has the blocks that are run below', () => {
-  expect(blocks).toHaveLength(7);
+  expect(blocks).toHaveLength(8);
   expect(devBlock).toBe(/^npx -y pnpm@[\d.]+ dev\n/m.exec(read('README.md'))?.[0]);
   expect(nodeBlock).toMatch(/^\. \.local\/dev\.env\nnpx -y pnpm@[\d.]+ receiver\n$/);
   expect(receiverScript).toContain(nodeReceiver.file);
@@ -142,6 +143,14 @@ describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped
       extensions: expect.any(Object),
     });
 
+    const { id } = JSON.parse(subscribing.output()).data.createWebhookSubscription.webhookSubscription;
+    const testing = thirdTerminal(testBlock.replace(/gid:\/\/service\/WebhookSubscription\/\d+/, id));
+    expect(await testing.ended).toBe(0);
+    expect(JSON.parse(testing.output()).data).toEqual({
+      sendTestWebhookEvent: { webhookEventId: expect.stringContaining('/WebhookEvent/'), userErrors: [] },
+    });
+    await expect.poll(receiver.output).toContain(printed('gid://service/Referral/4711'));
+
     const creating = thirdTerminal(eventBlock);
     expect(await creating.ended).toBe(0);
     const [referralId = 'none'] = /gid:\/\/service\/Referral\/\d+/.exec(creating.output()) ?? [];
@@ -153,7 +162,10 @@ describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped
 
     const listing = thirdTerminal(listBlock ?? '');
     expect(await listing.ended).toBe(0);
-    expect(listing.output().match(/DELIVERED +referral\.created 2026-11-01/g)).toHaveLength(receiversSoFar);
+    expect(listing.output().match(/DELIVERED +referral\.created 2026-11-01/g)).toHaveLength(
+      // The test event, and the referral.
+      2 * receiversSoFar,
+    );
   });
 });
 

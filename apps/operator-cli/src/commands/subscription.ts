@@ -99,9 +99,9 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
     });
 
   addVerb(noun, 'test <gid>', 'send an event with sample data to a subscription')
-    .option('--event-type <type>', 'a type that the subscription receives', 'webhook.test')
-    .action(async (subscriptionId: string, options: OutputOptions & { eventType: string }) => {
-      const { eventType } = options;
+    .option('--type <type>', 'an event type that the subscription receives', 'webhook.test')
+    .action(async (subscriptionId: string, options: OutputOptions & { type: string }) => {
+      const { type: eventType } = options;
       const sent = await withContext(shell, (context) => sendTestEvent(context, { subscriptionId, eventType }));
       print(shell, options, sent, ({ webhookEventId }) => `The event ${webhookEventId} is queued`);
     });

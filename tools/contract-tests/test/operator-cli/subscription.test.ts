@@ -160,6 +160,39 @@ describe('pause and resume', () => {
   });
 });
 
+describe('test', () => {
+  test('queues an event with sample data for the subscription, and is in the audit log', async () => {
+    const { exitCode, stdout, stderr } = await operate('test', gid(), '--type', 'referral.created', '--json');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const { webhookEventId } = JSON.parse(stdout);
+    expect(
+      await superuser.run(
+        `select q.subscription_id::text as "subscriptionId", e.event_type as type, e.is_test as "isTest"
+         from webhook_event_queue q join webhook_event e on e.id = q.event_id where e.id = $1`,
+        [webhookEventId.split('/').at(-1)],
+      ),
+    ).toEqual([{ subscriptionId: id, type: 'referral.created', isTest: true }]);
+    expect(
+      await superuser.run(
+        `select actor, details from audit_entry where action = 'webhook_subscription.test' and subject = $1`,
+        [gid()],
+      ),
+    ).toEqual([{ actor: 'ada', details: { eventType: 'referral.created' } }]);
+    expect((await operate('test', gid(), '--type', 'referral.created')).stdout).toMatch(
+      /^The event gid:\/\/service\/WebhookEvent\/\d+ is queued\n$/,
+    );
+  });
+
+  test('says which types the subscription receives', async () => {
+    expect(await operate('test', gid())).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr:
+        'error: The subscription does not receive webhook.test. It receives referral.created. Name one of these types, or add webhook.test with updateWebhookSubscription.\n',
+    });
+  });
+});
+
 describe('errors with --json', () => {
   const unknown = 'gid://service/WebhookSubscription/1';
 
