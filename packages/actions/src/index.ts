@@ -132,6 +132,8 @@ export {
   explainWebhookDelivery,
   type FilteredDeliveriesRequest,
   findWebhookDelivery,
+  type FollowedAttempt,
+  followWebhookAttempts,
   listAllWebhookDeliveries,
   listDeliveriesOfSubscriptions,
   type ListedAttempt,

@@ -1,6 +1,7 @@
 import { type AccountId, formatGid, parseGid, type RecordId, timeOf } from '@deedwire/domain';
 import {
   adviceFor,
+  AttemptFollower,
   type AttemptKey,
   type AttemptRow,
   type AttemptsPage,
@@ -8,6 +9,7 @@ import {
   type DeliveryFilter,
   type DeliveryRow,
   type DeliveryStatus,
+  type Followed,
   selectAttempts,
   selectDelays,
   selectDeliveries,
@@ -278,6 +280,49 @@ export async function listLatestAttempts(
 ): Promise<WebhookAttempt[][]> {
   const lists = await selectAttempts(context.store, latestPages(context, deliveries, attemptsShown));
   return lists.map((rows) => rows.map(toWebhookAttempt));
+}
+
+/** An attempt as it is followed. */
+export interface FollowedAttempt extends WebhookAttempt {
+  deliveryId: string;
+  subscriptionId: string;
+  /** Null if the delivery was deleted meanwhile. */
+  eventType: string | null;
+}
+
+/** Returns the attempts that were recorded since the last call, the earliest first. The first call returns those of the last 10 seconds. */
+export type PollAttempts = () => Promise<FollowedAttempt[]>;
+
+/**
+ * Follows the attempts of an account or of a subscription. A call costs a bounded number of statements, whatever the number of
+ * deliveries: of an account with more than 50 new deliveries per second, some attempts are missing.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the account or the subscription does not exist
+ */
+export async function followWebhookAttempts(
+  context: ActionContext,
+  input: { accountId: string } | { subscriptionId: string },
+): Promise<PollAttempts> {
+  const { gidNamespace, store } = context;
+  const follower = new AttemptFollower(store, await followedBy(context, input));
+  return async () =>
+    (await follower.poll()).map((row) => ({
+      deliveryId: formatGid(gidNamespace, 'WebhookDelivery', row.deliveryId),
+      subscriptionId: formatGid(gidNamespace, 'WebhookSubscription', row.subscriptionId),
+      eventType: row.eventType,
+      ...toWebhookAttempt(row),
+    }));
+}
+
+async function followedBy(
+  context: ActionContext,
+  input: { accountId: string } | { subscriptionId: string },
+): Promise<Followed> {
+  if ('accountId' in input) {
+    return { accountId: (await findAccountOfAnyInterface(context, input.accountId)).id, subscriptionId: null };
+  }
+  const { accountId } = await requireSubscription(context, input.subscriptionId);
+  return { accountId, subscriptionId: parseGid(context.gidNamespace, 'WebhookSubscription', input.subscriptionId) };
 }
 
 function latestPages(context: ActionContext, deliveries: readonly WebhookDelivery[], limit: number): AttemptsPage[] {

@@ -1,5 +1,6 @@
 import {
   explainWebhookDelivery,
+  followWebhookAttempts,
   listAllWebhookDeliveries,
   readWebhookDelivery,
   retryDelivery,
@@ -14,8 +15,9 @@ import { createProgress } from '../progress.ts';
 import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import type { Columns } from '../table.ts';
-import { parseTime } from '../time-options.ts';
+import { parseDuration, parseTime } from '../time-options.ts';
 import { addVerb, print, printList, tableFor, type OutputOptions } from '../verb.ts';
+import { watchAttempts } from '../watch-attempts.ts';
 
 interface ListOptions extends OutputOptions, Window {
   account?: string;
@@ -24,6 +26,12 @@ interface ListOptions extends OutputOptions, Window {
   type?: string;
   since?: Date;
   until?: Date;
+}
+
+interface WatchOptions extends OutputOptions {
+  account?: string;
+  subscription?: string;
+  for?: number;
 }
 
 export function addDeliveryCommands(program: Command, shell: Shell): void {
@@ -95,6 +103,31 @@ worker send it.
             ? `No attempts yet. See why: deedwire-operator delivery why ${delivery.id}`
             : tableFor(shell, delivery.attempts, attemptColumns),
         ].join('\n\n'),
+      );
+    });
+
+  addVerb(noun, 'watch', 'print the attempts of a subscription or an account as they are made, until Ctrl-C')
+    .option('--account <gid>', 'the lender or partner')
+    .option('--subscription <gid>', 'the subscription')
+    .option('--for <duration>', 'end after this time, for example 10m; defaults to never', parseDuration)
+    .addHelpText(
+      'after',
+      `
+Begins with the attempts of the last 10 seconds. With --json, each line is one JSON document.
+
+Asks the database once a second, for a bounded number of deliveries. So some attempts of an account with more than 50 new
+deliveries per second are missing, and those of a replay that succeed at once; \`delivery list\` and \`delivery show\` have all.
+
+  deedwire-operator delivery watch --subscription gid://service/WebhookSubscription/4711
+  deedwire-operator delivery watch --account gid://service/Partner/4711 --json --for 10m`,
+    )
+    .action(async ({ account, subscription, for: seconds, ...options }: WatchOptions, command: Command) => {
+      if ((account === undefined) === (subscription === undefined))
+        return command.error('error: name either --account or --subscription');
+      const followed = subscription === undefined ? { accountId: account ?? '' } : { subscriptionId: subscription };
+      const untilMs = seconds === undefined ? Number.POSITIVE_INFINITY : performance.now() + seconds * 1_000;
+      await withContext(shell, async (context) =>
+        watchAttempts(shell, options, await followWebhookAttempts(context, followed), untilMs),
       );
     });
 

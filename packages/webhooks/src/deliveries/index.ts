@@ -7,5 +7,6 @@ export { type AttemptKey, type ExchangeRow, selectExchanges, selectResponseBodie
 export { selectDeliveriesOfType } from './deliveries-of-type.ts';
 export { selectDeliveriesOfEach, type SubscriptionPage } from './deliveries-of-each.ts';
 export { selectShownPayloads } from './payloads.ts';
+export { AttemptFollower, type Followed, type FollowedAttemptRow } from './followed-attempts.ts';
 export { type DeliveryRow, type DeliveryStatus } from './delivery-row.ts';
 export { type ShownAttemptError, shownAttemptErrors, toShownAttemptError } from './shown-attempt-error.ts';

@@ -8,6 +8,7 @@ import { selectDeliveriesOfType } from '../../src/deliveries/deliveries-of-type.
 import { selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from '../../src/deliveries/deliveries.ts';
 import type { DeliveryRow } from '../../src/deliveries/delivery-row.ts';
 import { selectExchanges, selectResponseBodies } from '../../src/deliveries/exchanges.ts';
+import { AttemptFollower } from '../../src/deliveries/followed-attempts.ts';
 import { selectShownPayloads } from '../../src/deliveries/payloads.ts';
 import { selectSubscriptionsOfAllAccounts, selectSubscriptionState } from '../../src/subscriptions/subscriptions.ts';
 import { explainingDatabase } from './explaining-database.ts';
@@ -102,6 +103,13 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
   for (const accountId of [null, busy.accountId]) {
     await measure(`subscriptions of ${accountId === null ? 'all accounts' : 'an account'}`, operator, (database) =>
       selectSubscriptionsOfAllAccounts(database, { accountId, status: 'ACTIVE' }, firstPage),
+    );
+  }
+  for (const subscriptionId of [null, busy.subscriptionIds[0] ?? null]) {
+    const name = subscriptionId === null ? 'busy account' : 'busiest subscription';
+    const followed = { accountId: busy.accountId, subscriptionId };
+    await measure(`a poll of the attempts of the ${name}`, operator, (database) =>
+      new AttemptFollower(database, followed).poll(),
     );
   }
   await measure('the state of the busiest subscription', operator, async (database) => [

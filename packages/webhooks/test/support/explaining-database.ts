@@ -44,6 +44,7 @@ export function explainingDatabase(connection: Connection): { database: Database
 
 function literal(value: unknown): string {
   if (value === null) return 'null';
+  if (value instanceof Date) return `'${value.toISOString()}'`;
   if (Array.isArray(value)) return `'{${value.join(',')}}'`;
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') return `'${value}'`;
   throw new Error(`A ${typeof value} has no literal.`);
