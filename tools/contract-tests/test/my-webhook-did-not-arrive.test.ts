@@ -57,7 +57,7 @@ describe.each([
   beforeAll(async () => {
     t = await joinSharedSystem();
     receiver = await startReceiver();
-    receiver.onDelivery = (response) => response.writeHead(404).end();
+    receiver.onDelivery = (response) => response.writeHead(404, { Server: 'test-proxy' }).end('No such path');
     const subscribe = `mutation ($input: CreateWebhookSubscriptionInput!) {
       createWebhookSubscription(input: $input) { userErrors { code } } }`;
     const input = { callbackUrl: receiver.url, eventTypes: [{ type: eventType }] };
@@ -129,6 +129,12 @@ describe.each([
               number: 1,
               responseStatus: 404,
               advice: expect.stringContaining('The path does not exist'),
+              exchange: expect.objectContaining({
+                callbackUrl: receiver.url,
+                remoteAddress: '127.0.0.1',
+                responseHeaders: expect.arrayContaining([{ name: 'server', value: 'test-proxy' }]),
+                responseBody: 'No such path',
+              }),
             }),
           ]),
           payload: receiver.deliveries[0]?.body.toString(),

@@ -484,7 +484,7 @@ export type WebhookAttempt = {
   error: Maybe<WebhookAttemptError>;
   /** What you can do about a failed attempt, for people. The text can change. Null if the attempt succeeded. */
   advice: Maybe<Scalars['String']['output']>;
-  /** What was sent and received. Null if it was not kept: Deedwire keeps it for 7 days, unless the operator keeps it for another time, of every attempt except first attempts that succeed, and of those at most one per second. It appears up to a second after the attempt, and can be missing after a failure of Deedwire. */
+  /** What was sent and received. Null if it was not kept: Deedwire keeps it for 7 days, unless the operator keeps it for another time, of every attempt except first attempts that succeed, and of those at most one per second. It appears up to a second after the attempt, and can be missing after a failure of Deedwire. An attempt with `RENDERING_FAILED` sent nothing and has none. */
   exchange: Maybe<WebhookExchange>;
 };
 
