@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { callOperator, createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { secretAssociatedData, toRecordId } from '@deedwire/domain';
+import { createSecretKeyRing } from '@deedwire/store';
+import { missing } from '@deedwire/testing';
+import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
+import { delayReasons } from '@deedwire/webhooks/deliveries';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  insertAttempts,
+  insertDelivery,
+  insertPayload,
+  insertPending,
+  insertSubscription,
+} from '../support/stored-deliveries.ts';
+
+const page = readFileSync(
+  join(import.meta.dirname, '../../../../docs/a-partner-says-a-webhook-did-not-arrive.md'),
+  'utf8',
+);
+const commands = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) => block.trimEnd().split('\n'));
+
+const body = '{"type":"webhook.test"}';
+const arrived = '2026-11-03T09:30:01Z';
+
+let harness: Harness;
+let folder: string;
+let env: Record<string, string>;
+let values: Record<string, string>;
+
+beforeAll(async () => {
+  harness = await createHarness();
+  folder = await mkdtemp(join(tmpdir(), 'partner-says-'));
+  const key = randomBytes(32);
+  env = {
+    DATABASE_URL: await harness.database.urlFor('operator'),
+    WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
+    SLOW_STATEMENT_MS: '0',
+  };
+  const secret = generateWebhookSecret();
+  const subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);
+  const ring = createSecretKeyRing(new Map([['k1', key]]));
+  await harness.sql('update webhook_subscription set secret_ciphertext = $2 where id = $1', [
+    subscription.id,
+    ring.encrypt(secret, secretAssociatedData(toRecordId(String(subscription.id)))),
+  ]);
+  const delivery = await insertDelivery(harness, subscription);
+  await insertPending(harness, subscription, delivery, { attempts: 1, dueInSeconds: 600 });
+  await insertAttempts(harness, subscription, delivery, [401]);
+  await insertPayload(harness, subscription, delivery, Buffer.from(body));
+  const headers = signWebhook({ id: delivery.gid, timestamp: Date.parse(arrived) / 1_000, body, secret });
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  await writeFile(join(folder, 'request.http'), ['POST /hook HTTP/1.1', ...lines, '', body].join('\r\n'));
+  await writeFile(join(folder, 'secret.txt'), secret);
+  const [account] = await harness.sql('select name from account where id = $1', [harness.accounts.partner.accountId]);
+  values = {
+    '<name>': String(account?.['name']).slice(1, 6),
+    '<account>': harness.accounts.partner.id,
+    '<subscription>': subscription.gid,
+    '<delivery>': delivery.gid,
+    '<event type>': 'webhook.test',
+    '<time>': new Date(Date.now() - 3_600_000).toISOString(),
+    '<arrived>': arrived,
+    'request.http': join(folder, 'request.http'),
+    'secret.txt': join(folder, 'secret.txt'),
+    '10m': '0',
+  };
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+  await harness.close();
+});
+
+/** The words of a command, without the name of the program. */
+function wordsOf(command: string): string[] {
+  const words = command.match(/<[^>]+>|\S+/g) ?? missing();
+  return words.slice(1).map((word) => values[word] ?? word);
+}
+
+/** What each command prints, in their order on the page. */
+const expected: [start: string, output: () => string][] = [
+  ['account list', () => values['<account>'] ?? ''],
+  ['subscription list', () => values['<subscription>'] ?? ''],
+  ['subscription show', () => 'https://receiver.example/'],
+  ['delivery list', () => values['<delivery>'] ?? ''],
+  ['delivery list', () => 'No deliveries match.'],
+  ['delivery why', () => 'PENDING: RETRY_SCHEDULED'],
+  ['webhook verify', () => 'Accepted: the request was signed with the secret.'],
+  ['delivery watch', () => ''],
+  ['delivery retry', () => 'is sent again.'],
+  ['delivery show', () => `X-Service-Webhook-Subscription-Id: ${values['<subscription>']}`],
+];
+
+test('the page has these commands', () => {
+  expect(commands.map((command) => command.split(' ').slice(0, 3).join(' '))).toEqual(
+    expected.map(([start]) => `deedwire-operator ${start}`),
+  );
+});
+
+test.each(commands.map((command, index) => ({ command, index })))('$command', async ({ command, index }) => {
+  const { exitCode, stdout, stderr } = await callOperator(env, ...wordsOf(command));
+  expect({ exitCode, stderr: stderr.replace(/^Receivers accept the request until \S+\n$/, '') }).toEqual({
+    exitCode: 0,
+    stderr: '',
+  });
+  expect(stdout).toContain(expected[index]?.[1]());
+});
+
+/** The first cells of the rows of the table with this heading, as far as they are code. */
+function rowsOf(heading: string): string[] {
+  const lines = page.split('\n');
+  const start = lines.findIndex((line) => line.startsWith(`| ${heading} `)) + 2;
+  const rows = lines.slice(start, lines.indexOf('', start));
+  return rows.flatMap((row) => /^\| `([A-Z_]+)`/.exec(row)?.[1] ?? []);
+}
+
+describe('the tables have a row for each', () => {
+  test('status', () => {
+    expect(rowsOf('`status`')).toEqual(['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED']);
+  });
+
+  test('reason of a delay', () => {
+    expect(rowsOf('reason')).toEqual([...delayReasons]);
+  });
+
+  test('reason of a pause', () => {
+    expect([...page.matchAll(/^\| `PAUSED with (\w+)`/gm)].map(([, reason]) => reason)).toEqual([
+      'OWNER',
+      'GONE',
+      'FAILING',
+      'VERSION_RETIRED',
+    ]);
+  });
+});
