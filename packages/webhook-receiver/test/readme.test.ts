@@ -85,7 +85,7 @@ beforeAll(async () => {
     ),
   );
   await writeFile(join(project, 'package.json'), '{ "type": "module" }');
-  // `tools/contract-tests/test/full/prisma.test.ts` compiles and runs the block for Prisma, which imports a generated client.
+  // `tools/contract-tests/test/full/newcomer.test.ts` compiles and runs the block for Prisma, which imports a generated client.
   const own = blocks.flatMap((code, index) => (names[index] === 'prisma' ? [] : [{ name: names[index], code }]));
   await Promise.all(own.map(({ name, code }) => writeFile(join(project, `${name}.ts`), code)));
   database = await createTestDatabase({ template: 'webhook_receiver_readme', prepare: async () => {} });
