@@ -167,3 +167,18 @@ export {
   type SubscriptionOfAccount,
   type WebhookSubscription,
 } from './webhook-subscriptions.ts';
+export {
+  cancelReplayOfSubscription,
+  cancelWebhookReplay,
+  type CancelWebhookReplayResult,
+  findWebhookReplay,
+  listWebhookReplays,
+  readWebhookReplay,
+  replaySubscription,
+  replayWebhookEvents,
+  type ReplayWebhookEventsErrorCode,
+  type ReplayWebhookEventsInput,
+  type ReplayWebhookEventsResult,
+  type WebhookReplay,
+  type WebhookReplayEstimate,
+} from './webhook-replays.ts';

@@ -29,6 +29,7 @@ interface ListTypes {
   organizations: 'Organization';
   referrals: 'Referral';
   webhookDeliveries: 'WebhookDelivery';
+  webhookReplays: 'WebhookReplay';
   webhookSubscriptions: 'WebhookSubscription';
 }
 

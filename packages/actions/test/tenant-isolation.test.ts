@@ -1,18 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import {
   addTeamMember,
+  cancelWebhookReplay,
   deleteWebhookSubscription,
   findReferral,
   findWebhookDelivery,
+  findWebhookReplay,
   findWebhookSubscription,
   listReferrals,
   listWebhookDeliveries,
+  listWebhookReplays,
   listWebhookSubscriptions,
   listTeamMembers,
   ownLender,
   readLenderName,
   readPartner,
   pauseWebhookSubscription,
+  replayWebhookEvents,
   resumeWebhookSubscription,
   retryWebhookDelivery,
   rotateWebhookSecret,
@@ -45,6 +49,14 @@ const notFound = {
   field: ['input', 'id'],
 };
 
+/** A replay of a subscription of this account. Returns the identifier of the subscription. */
+async function startReplay(owner: Account): Promise<{ id: string; subscriptionId: string }> {
+  const subscriptionId = await subscription(owner);
+  const { webhookReplay } = await replayWebhookEvents(world.partnerApi, owner, { subscriptionId });
+  if (webhookReplay === null) throw new Error('The replay was refused.');
+  return webhookReplay;
+}
+
 const deliveryNotFound = { ...notFound, message: 'You have no delivery with this identifier.' };
 
 interface Case {
@@ -54,6 +66,8 @@ interface Case {
   find: Find;
   /** The result for an unknown identifier. */
   missing: unknown;
+  /** Whether the record stays visible when its subscription is deleted. */
+  outlivesSubscription?: true;
 }
 
 const subscription = (owner: Account) => world.subscribe({}, owner).then(({ id }) => id);
@@ -65,6 +79,40 @@ const cases: Case[] = [
   { name: 'findReferral', make: (owner) => world.refer(owner), find: findReferral, missing: null },
   { name: 'findWebhookSubscription', make: subscription, find: findWebhookSubscription, missing: null },
   { name: 'findWebhookDelivery', make: delivery, find: findWebhookDelivery, missing: null },
+  {
+    name: 'replayWebhookEvents',
+    make: subscription,
+    find: (context, caller, subscriptionId) => replayWebhookEvents(context, caller, { subscriptionId }),
+    missing: {
+      webhookReplay: null,
+      estimate: null,
+      userErrors: [{ ...notFound, field: ['input', 'subscriptionId'] }],
+    },
+  },
+  {
+    name: 'cancelWebhookReplay',
+    outlivesSubscription: true,
+    make: async (owner) => (await startReplay(owner)).id,
+    find: (context, caller, id) => cancelWebhookReplay(context, caller, { id }),
+    missing: {
+      webhookReplay: null,
+      userErrors: [{ ...notFound, message: 'You have no replay with this identifier.' }],
+    },
+  },
+  {
+    name: 'findWebhookReplay',
+    outlivesSubscription: true,
+    make: async (owner) => (await startReplay(owner)).id,
+    find: findWebhookReplay,
+    missing: null,
+  },
+  {
+    name: 'listWebhookReplays',
+    outlivesSubscription: true,
+    make: async (owner) => (await startReplay(owner)).subscriptionId,
+    find: (context, caller, subscriptionId) => listWebhookReplays(context, caller, { subscriptionId }),
+    missing: page,
+  },
   {
     name: 'retryWebhookDelivery',
     make: delivery,
@@ -164,12 +212,15 @@ describe.each(cases.filter(({ name }) => name !== 'findReferral'))('$name, from 
     expect(await each.find(world.partnerApi, world.partner, id)).not.toEqual(each.missing);
   });
 
-  test('returns the same for deleted records as for unknown ones', async () => {
-    const id = await each.make(world.partner);
-    const { edges } = await listWebhookSubscriptions(world.partnerApi, world.partner, {});
-    for (const { node } of edges) await deleteWebhookSubscription(world.partnerApi, world.partner, { id: node.id });
-    expect(await each.find(world.partnerApi, world.partner, id)).toEqual(each.missing);
-  });
+  test.runIf(each.outlivesSubscription !== true)(
+    'returns the same for deleted records as for unknown ones',
+    async () => {
+      const id = await each.make(world.partner);
+      const { edges } = await listWebhookSubscriptions(world.partnerApi, world.partner, {});
+      for (const { node } of edges) await deleteWebhookSubscription(world.partnerApi, world.partner, { id: node.id });
+      expect(await each.find(world.partnerApi, world.partner, id)).toEqual(each.missing);
+    },
+  );
 });
 
 const ids = ({ edges }: { edges: { node: { id: string } }[] }) => edges.map(({ node }) => node.id);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { addTeamMember, convertReferral } from '@deedwire/actions';
+import { addTeamMember, convertReferral, pauseSubscription } from '@deedwire/actions';
 import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import {
   deliveryHeaderDescriptions,
@@ -21,6 +21,7 @@ import { createExampleIds, type ExampleIds } from './support/example-ids.ts';
 
 const workspaceRoot = join(import.meta.dirname, '../../..');
 const exampleCallbackUrl = 'https://hooks.example.com/deedwire';
+const exampleSubscription = 'gid://service/WebhookSubscription/1';
 const exampleSecret = `whsec_${Buffer.from('not a secret but an example of it').toString('base64')}`;
 const exampleTimes: Readonly<Record<string, string>> = {
   createdAt: '2026-11-02T16:05:12.480Z',
@@ -66,16 +67,19 @@ describe.each(versions)('$name $date', ({ contract, version }) => {
     if (readDelivery === undefined) throw new Error('The reference has no example of webhookDelivery.');
     // The details of the attempt follow its result.
     await expect.poll(() => send(readDelivery)).toMatch(/"status": "DELIVERED".*"exchange": \{/s);
-    for (const phase of ['read', 'change', 'delete'] as const) {
+    for (const phase of ['read', 'change', 'replay', 'delete'] as const) {
+      // So that the replay does not end before it is cancelled.
+      if (phase === 'replay') await pauseSubscription(t.operator, { subscriptionId: ids.toReal(exampleSubscription) });
       for (const sent of inPhase(version, phase)) await expectResponse(sent, await send(sent));
     }
   });
 });
 
-type Phase = 'create' | 'read' | 'change' | 'delete';
+type Phase = 'create' | 'read' | 'change' | 'replay' | 'delete';
 
 /** The examples of a version form one story: they create a record, read it after an event, change it and delete it. */
 function phaseOf({ kind, operation }: Example): Phase {
+  if (/replay/i.test(operation)) return 'replay';
   if (kind === 'query') return 'read';
   if (operation.startsWith('create')) return 'create';
   return operation.startsWith('delete') ? 'delete' : 'change';
@@ -84,10 +88,15 @@ function phaseOf({ kind, operation }: Example): Phase {
 type Sent = Omit<Example, 'exchanges'> & Exchange;
 
 function inPhase(version: InterfaceVersion, phase: Phase): Sent[] {
-  return version.examples
-    .filter((example) => phaseOf(example) === phase)
-    .flatMap(({ exchanges, ...example }) => exchanges.map((exchange) => ({ ...example, ...exchange })));
+  const examples = version.examples.filter((example) => phaseOf(example) === phase);
+  // What is replayed is read afterwards.
+  return (phase === 'replay' ? examples.toSorted((a, b) => orderOfReplay(a) - orderOfReplay(b)) : examples).flatMap(
+    ({ exchanges, ...example }) => exchanges.map((exchange) => ({ ...example, ...exchange })),
+  );
 }
+
+const orderOfReplay = ({ operation }: Example): number =>
+  ['replayWebhookEvents', 'cancelWebhookReplay', 'webhookReplay', 'webhookReplays'].indexOf(operation);
 
 async function causeEvent(t: SharedSystem, { name }: InterfaceContract): Promise<void> {
   if (name === 'partner') return void (await convertReferral(t.operator, { referralId: t.referrals[0] ?? '' }));

@@ -32,6 +32,8 @@ test('the page has the operations that the tests below run, and they are valid a
     'ExplainDelivery',
     'OlderAttempts',
     'RetryDelivery',
+    'ReplayFailed',
+    'ReplayProgress',
   ]);
   for (const schema of schemas)
     for (const text of Object.values(documents)) expect(validate(schema, parse(text))).toEqual([]);
@@ -149,8 +151,35 @@ describe.each([
     });
   });
 
+  /** Counts what has failed, which is nothing, and replays it. */
+  async function replay(): Promise<void> {
+    const { webhookDeliveries } = await run<{ webhookDeliveries: { nodes: { subscriptionId: string }[] } }>(
+      documents['FindDeliveries'] ?? '',
+      { eventType, since: startedAt },
+    );
+    const range = { subscriptionId: webhookDeliveries.nodes[0]?.subscriptionId, since: startedAt };
+    const replayed = async (dryRun: boolean) =>
+      run<{ replayWebhookEvents: { webhookReplay: { id: string } | null } }>(documents['ReplayFailed'] ?? '', {
+        ...range,
+        dryRun,
+      });
+    expect(await replayed(true)).toEqual({
+      replayWebhookEvents: {
+        estimate: { count: 0, isLowerBound: false, seconds: 0 },
+        webhookReplay: null,
+        userErrors: [],
+      },
+    });
+    const { replayWebhookEvents } = await replayed(false);
+    const id = replayWebhookEvents.webhookReplay?.id;
+    expect(await run(documents['ReplayProgress'] ?? '', { id })).toMatchObject({
+      webhookReplay: { queuedCount: 0, skippedCount: 0 },
+    });
+  }
+
   test('sends the delivery again before its next attempt is due', async () => {
     const id = await findDelivery();
+    await replay();
     const before = receiver.deliveries.length;
     receiver.onDelivery = (response) => response.writeHead(200).end();
     expect(await run(documents['RetryDelivery'] ?? '', { id })).toMatchObject({
@@ -199,11 +228,10 @@ describe.each([
 });
 
 test('the commands of the page exist', async () => {
-  const commands = [...page.matchAll(/`deedwire-operator (delivery \w+)/g)].map(([, command = '']) =>
-    command.split(' '),
-  );
+  const commands = [...page.matchAll(/`deedwire-operator (\w+ \w+)/g)].map(([, command = '']) => command.split(' '));
   expect(commands).toEqual([
     ['delivery', 'retry'],
+    ['subscription', 'replay'],
     ['delivery', 'why'],
     ['delivery', 'list'],
   ]);

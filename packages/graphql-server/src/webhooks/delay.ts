@@ -1,10 +1,15 @@
 import { type Delay, delayReasons } from '@deedwire/webhooks/deliveries';
-import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
+import type { EnumTypeRef, InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
+
+export type WebhookDelayReasonRef = EnumTypeRef<Delay['reason']>;
+
+/** Adds `WebhookDelayReason`. */
+export function addWebhookDelayReason(builder: InterfaceSchemaBuilder): WebhookDelayReasonRef {
+  return builder.enumType('WebhookDelayReason', { values: delayReasons });
+}
 
 /** Adds `WebhookDelay`. */
-export function addWebhookDelay(builder: InterfaceSchemaBuilder): ObjectTypeRef<Delay> {
-  const Reason = builder.enumType('WebhookDelayReason', { values: delayReasons });
-
+export function addWebhookDelay(builder: InterfaceSchemaBuilder, Reason: WebhookDelayReasonRef): ObjectTypeRef<Delay> {
   return builder.objectRef<Delay>('WebhookDelay').implement({
     fields: (t) => ({
       reason: t.expose('reason', { type: Reason }),

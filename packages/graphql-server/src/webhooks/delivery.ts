@@ -4,7 +4,7 @@ import { RequestError } from '../errors/request-error.ts';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 import { addWebhookAttempt } from './attempt.ts';
-import { addWebhookDelay } from './delay.ts';
+import { addWebhookDelay, type WebhookDelayReasonRef } from './delay.ts';
 import type { WebhookDifferences } from './differences.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
 
@@ -16,12 +16,17 @@ export function addWebhookDelivery(
   {
     connectionOf,
     Subscription,
+    DelayReason,
     checkId,
     sequenceType,
-  }: WebhookDifferences & { connectionOf: ConnectionOf; Subscription: WebhookSubscriptionRef },
+  }: WebhookDifferences & {
+    connectionOf: ConnectionOf;
+    Subscription: WebhookSubscriptionRef;
+    DelayReason: WebhookDelayReasonRef;
+  },
 ): WebhookDeliveryRef {
   const Attempt = addWebhookAttempt(builder);
-  const DelayType = addWebhookDelay(builder);
+  const DelayType = addWebhookDelay(builder, DelayReason);
   const Status = builder.enumType('WebhookDeliveryStatus', {
     values: ['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const,
   });

@@ -1,11 +1,13 @@
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 import { addCreateWebhookSubscription } from './create-subscription.ts';
+import { addWebhookDelayReason } from './delay.ts';
 import { addDeleteWebhookSubscription } from './delete-subscription.ts';
 import { addWebhookDelivery } from './delivery.ts';
 import type { WebhookDifferences } from './differences.ts';
 import { addWebhookEventType } from './event-type.ts';
 import { addPauseWebhookSubscription } from './pause-subscription.ts';
+import { addWebhookReplay } from './replay.ts';
 import { addResumeWebhookSubscription } from './resume-subscription.ts';
 import { addRetryWebhookDelivery } from './retry-delivery.ts';
 import { addRotateWebhookSecret } from './rotate-secret.ts';
@@ -21,8 +23,10 @@ export function addWebhooks(
   { checkId, sequenceType }: WebhookDifferences,
 ): void {
   addWebhookEventType(builder);
+  const DelayReason = addWebhookDelayReason(builder);
   const Subscription = addWebhookSubscription(builder, connectionOf, checkId);
-  const Delivery = addWebhookDelivery(builder, { connectionOf, Subscription, checkId, sequenceType });
+  const Delivery = addWebhookDelivery(builder, { connectionOf, Subscription, DelayReason, checkId, sequenceType });
+  addWebhookReplay(builder, { connectionOf, DelayReason, checkId });
   const EventTypeInput = addWebhookSubscriptionEventTypeInput(builder);
   addCreateWebhookSubscription(builder, Subscription, EventTypeInput);
   addUpdateWebhookSubscription(builder, { Subscription, EventTypeInput, checkId });

@@ -37,6 +37,10 @@ export type Query = {
   webhookDelivery: Maybe<WebhookDelivery>;
   /** Your webhook deliveries, newest first. */
   webhookDeliveries: WebhookDeliveryConnection;
+  /** A replay by its identifier. Null if you have no replay with this identifier. */
+  webhookReplay: Maybe<WebhookReplay>;
+  /** Your replays, newest first. A replay is listed for 90 days after its end. */
+  webhookReplays: WebhookReplayConnection;
 };
 
 
@@ -82,6 +86,26 @@ export type QueryWebhookDeliveriesArgs = {
   until?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
+
+/**
+ * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
+ * belong to.
+ */
+export type QueryWebhookReplayArgs = {
+  id: Scalars['ID']['input'];
+};
+
+
+/**
+ * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
+ * belong to.
+ */
+export type QueryWebhookReplaysArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+  after?: InputMaybe<Scalars['String']['input']>;
+  subscriptionId?: InputMaybe<Scalars['ID']['input']>;
+};
+
 /** Mutations of the lender interface. An operation can contain only one mutation field. */
 export type Mutation = {
   /** Verifies a callback URL with a handshake and subscribes it to events. If the handshake fails, nothing is created. */
@@ -119,6 +143,18 @@ export type Mutation = {
    * ignores what it has processed, as it should, ignores a delivery that was `DELIVERED`.
    */
   retryWebhookDelivery: RetryWebhookDeliveryPayload;
+  /**
+   * Sends deliveries of a subscription again: those that failed, or all of a range. They wait for the other deliveries of the
+   * subscription, at most 8 at a time, and leave a quarter of its requests free. `webhook-id`, sequence and body stay the same;
+   * the current callback URL and secrets apply. Deliveries that are pending or have no payload are skipped. A replay that has begun
+   * survives restarts, waits while the subscription is paused, and can be cancelled. One replay of a subscription runs at a time.
+   */
+  replayWebhookEvents: ReplayWebhookEventsPayload;
+  /**
+   * Cancels a replay. Nothing more is queued; deliveries that are queued already, at most 8, and their retries are sent. Changes
+   * nothing if the replay has ended.
+   */
+  cancelWebhookReplay: CancelWebhookReplayPayload;
   /**
    * Deletes a subscription and its deliveries. Pending deliveries are not sent. An attempt that is already in flight can
    * still reach the callback URL.
@@ -166,6 +202,18 @@ export type MutationSendTestWebhookEventArgs = {
 /** Mutations of the lender interface. An operation can contain only one mutation field. */
 export type MutationRetryWebhookDeliveryArgs = {
   input: RetryWebhookDeliveryInput;
+};
+
+
+/** Mutations of the lender interface. An operation can contain only one mutation field. */
+export type MutationReplayWebhookEventsArgs = {
+  input: ReplayWebhookEventsInput;
+};
+
+
+/** Mutations of the lender interface. An operation can contain only one mutation field. */
+export type MutationCancelWebhookReplayArgs = {
+  input: CancelWebhookReplayInput;
 };
 
 
@@ -438,6 +486,8 @@ export type WebhookDelayReason =
   | 'NO_WORKER'
   /** The delivery is due or being sent. Deliveries to a slow receiver wait for earlier ones. */
   | 'WAITING_FOR_TURN'
+  /** Other deliveries of the subscription come first. For `WebhookReplay.waitsFor` only. */
+  | 'LIVE_TRAFFIC'
   | '%future added value';
 
 /** Status of a delivery. More values may be added; handle unknown ones. */
@@ -1000,6 +1050,186 @@ export type RetryWebhookDeliveryUserErrorCode =
   | 'PAYLOAD_UNAVAILABLE'
   /** The account has retried 60 deliveries within the last minute. Send the same request again in a minute. */
   | 'RETRY_RATE_LIMITED'
+  | '%future added value';
+
+/** Deliveries of a subscription that are sent again. */
+export type WebhookReplay = {
+  /** Global identifier of the replay, in the form `gid://<namespace>/WebhookReplay/<number>`. */
+  id: Scalars['ID']['output'];
+  /** Global identifier of the subscription. */
+  subscriptionId: Scalars['ID']['output'];
+  /** Status of the replay. */
+  status: WebhookReplayStatus;
+  /** When the replay was created. */
+  createdAt: Scalars['DateTime']['output'];
+  /** When the replay ended. Null while it runs. */
+  endedAt: Maybe<Scalars['DateTime']['output']>;
+  /** Number of deliveries that were queued to be sent again. */
+  queuedCount: Scalars['Int']['output'];
+  /** Number of deliveries that match and could not be queued: they were pending, or had no payload. */
+  skippedCount: Scalars['Int']['output'];
+  /** Share of the range that is done, by time, from 0 to 1. */
+  position: Scalars['Float']['output'];
+  /** Why the replay queues nothing at the moment. Null if nothing is known that stops it, or if it has ended. */
+  waitsFor: Maybe<WebhookDelayReason>;
+};
+
+/** Status of a replay. More values may be added; handle unknown ones. */
+export type WebhookReplayStatus =
+  /** Deliveries are being queued, or wait for what `waitsFor` says. */
+  | 'RUNNING'
+  /** All deliveries that match were queued. The last ones may still be pending. */
+  | 'COMPLETED'
+  /** The replay was cancelled. */
+  | 'CANCELLED'
+  /** The subscription was deleted. */
+  | 'SUBSCRIPTION_DELETED'
+  | '%future added value';
+
+/** A page of replays. */
+export type WebhookReplayConnection = {
+  /** The replays with their cursors. */
+  edges: Array<WebhookReplayEdge>;
+  /** The replays without their cursors. */
+  nodes: Array<WebhookReplay>;
+  /** Position of this page in the list. */
+  pageInfo: PageInfo;
+};
+
+/** A replay and its position in the list. */
+export type WebhookReplayEdge = {
+  /** Position of the replay. Pass it as `after` to get the replays that follow. */
+  cursor: Scalars['String']['output'];
+  /** The replay. */
+  node: WebhookReplay;
+};
+
+/** Input of `replayWebhookEvents`. Pass times or sequences, or neither for all failed deliveries that are kept. */
+export type ReplayWebhookEventsInput = {
+  /** Global identifier of the subscription. */
+  subscriptionId: Scalars['ID']['input'];
+  /** Only deliveries that were created at this time or later: `WebhookDelivery.createdAt`. */
+  since?: InputMaybe<Scalars['DateTime']['input']>;
+  /** Only deliveries that were created before this time. Defaults to the time of the request. */
+  until?: InputMaybe<Scalars['DateTime']['input']>;
+  /** Only deliveries with this sequence or a larger one. */
+  fromSequence?: InputMaybe<Scalars['Long']['input']>;
+  /** Only deliveries with this sequence or a smaller one. */
+  toSequence?: InputMaybe<Scalars['Long']['input']>;
+  /** Only deliveries of these event types. Null for all types. */
+  eventTypes?: InputMaybe<Array<Scalars['String']['input']>>;
+  /**
+   * Whether to send failed deliveries only. Defaults to true; null selects the default. With false, pass `since` or
+   * `fromSequence`: deliveries that were delivered are sent again.
+   */
+  onlyFailed?: InputMaybe<Scalars['Boolean']['input']>;
+  /** Maximum number of deliveries to queue per second, from 1 to 500. Defaults to 50; null selects the default. */
+  maxPerSecond?: InputMaybe<Scalars['Int']['input']>;
+  /** Whether to only count the deliveries. Nothing is sent. Defaults to false; null selects the default. */
+  dryRun?: InputMaybe<Scalars['Boolean']['input']>;
+  /**
+   * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+   * key and the same input returns the first successful result instead of running the mutation again. The response then
+   * contains `"idempotency": { "replayed": true }` in `extensions`. A dry run changes nothing, so it runs again.
+   */
+  idempotencyKey?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Result of `replayWebhookEvents`. */
+export type ReplayWebhookEventsPayload = {
+  /** The replay. Null for a dry run, and if there are user errors. */
+  webhookReplay: Maybe<WebhookReplay>;
+  /** What a replay would send. Null unless the request was a dry run. */
+  estimate: Maybe<WebhookReplayEstimate>;
+  /** Reasons why nothing is sent again. Empty on success. */
+  userErrors: Array<ReplayWebhookEventsUserError>;
+};
+
+/** What a replay would send. */
+export type WebhookReplayEstimate = {
+  /** Number of deliveries that match, at most 100,000. Some may be skipped. */
+  count: Scalars['Int']['output'];
+  /** Whether more than 100,000 deliveries match. Then the other numbers are too small too. */
+  isLowerBound: Scalars['Boolean']['output'];
+  /** The deliveries by event type, most frequent first. */
+  byType: Array<WebhookReplayTypeCount>;
+  /**
+   * Seconds that queueing `count` deliveries takes at `maxPerSecond`. It takes longer while other deliveries wait, or if the
+   * receiver is slower.
+   */
+  seconds: Scalars['Int']['output'];
+};
+
+/** The deliveries of one event type. */
+export type WebhookReplayTypeCount = {
+  /** The event type. */
+  type: Scalars['String']['output'];
+  /** Number of deliveries. */
+  count: Scalars['Int']['output'];
+};
+
+/** A reason why nothing is sent again. */
+export type ReplayWebhookEventsUserError = UserError & {
+  /** Machine-readable reason. */
+  code: ReplayWebhookEventsUserErrorCode;
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "since"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why nothing is sent again. More values may be added; handle unknown ones. */
+export type ReplayWebhookEventsUserErrorCode =
+  /** This interface has no such event type. */
+  | 'EVENT_TYPE_UNKNOWN'
+  /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  /** The idempotency key is not 1 to 64 printable ASCII characters. */
+  | 'IDEMPOTENCY_KEY_INVALID'
+  /** The idempotency key was already used with another input. Use a new key for a new request. */
+  | 'IDEMPOTENCY_KEY_REUSED'
+  /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  /** The range is not valid, or no delivery in it is kept. The message says why. */
+  | 'RANGE_INVALID'
+  /** Another replay of the subscription is in progress. Wait until it has ended, or cancel it. */
+  | 'REPLAY_IN_PROGRESS'
+  | '%future added value';
+
+/** Input of `cancelWebhookReplay`. */
+export type CancelWebhookReplayInput = {
+  /** Global identifier of the replay to cancel. */
+  id: Scalars['ID']['input'];
+};
+
+/** Result of `cancelWebhookReplay`. */
+export type CancelWebhookReplayPayload = {
+  /** The replay. Null if there are user errors; nothing was changed. */
+  webhookReplay: Maybe<WebhookReplay>;
+  /** Reasons why the replay was not cancelled. Empty on success. */
+  userErrors: Array<CancelWebhookReplayUserError>;
+};
+
+/** A reason why a replay was not cancelled. */
+export type CancelWebhookReplayUserError = UserError & {
+  /** Machine-readable reason. */
+  code: CancelWebhookReplayUserErrorCode;
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "id"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why a replay was not cancelled. More values may be added; handle unknown ones. */
+export type CancelWebhookReplayUserErrorCode =
+  /** You have no replay with this identifier. */
+  | 'NOT_FOUND'
   | '%future added value';
 
 /** Input of `deleteWebhookSubscription`. */

@@ -83,6 +83,32 @@ type Query {
     """
     until: DateTime
   ): WebhookDeliveryConnection!
+  """
+  A replay by its identifier. Null if you have no replay with this identifier.
+  """
+  webhookReplay(
+    """
+    Global identifier of the replay.
+    """
+    id: ID!
+  ): WebhookReplay
+  """
+  Your replays, newest first. A replay is listed for 90 days after its end.
+  """
+  webhookReplays(
+    """
+    Number of items to return, from 1 to 100. Defaults to 20; null selects the default.
+    """
+    first: Int = 20
+    """
+    Cursor of the item to continue after, from an earlier page of the same list.
+    """
+    after: String
+    """
+    Only replays of this subscription. Empty if you have no subscription with this identifier.
+    """
+    subscriptionId: ID
+  ): WebhookReplayConnection!
 }
 
 """
@@ -163,6 +189,28 @@ type Mutation {
     """
     input: RetryWebhookDeliveryInput!
   ): RetryWebhookDeliveryPayload!
+  """
+  Sends deliveries of a subscription again: those that failed, or all of a range. They wait for the other deliveries of the
+  subscription, at most 8 at a time, and leave a quarter of its requests free. \`webhook-id\`, sequence and body stay the same;
+  the current callback URL and secrets apply. Deliveries that are pending or have no payload are skipped. A replay that has begun
+  survives restarts, waits while the subscription is paused, and can be cancelled. One replay of a subscription runs at a time.
+  """
+  replayWebhookEvents(
+    """
+    The subscription and which of its deliveries to send again.
+    """
+    input: ReplayWebhookEventsInput!
+  ): ReplayWebhookEventsPayload!
+  """
+  Cancels a replay. Nothing more is queued; deliveries that are queued already, at most 8, and their retries are sent. Changes
+  nothing if the replay has ended.
+  """
+  cancelWebhookReplay(
+    """
+    The replay to cancel.
+    """
+    input: CancelWebhookReplayInput!
+  ): CancelWebhookReplayPayload!
   """
   Deletes a subscription and its deliveries. Pending deliveries are not sent. An attempt that is already in flight can
   still reach the callback URL.
@@ -610,6 +658,10 @@ enum WebhookDelayReason {
   The delivery is due or being sent. Deliveries to a slow receiver wait for earlier ones.
   """
   WAITING_FOR_TURN
+  """
+  Other deliveries of the subscription come first. For \`WebhookReplay.waitsFor\` only.
+  """
+  LIVE_TRAFFIC
 }
 
 """
@@ -1491,6 +1543,312 @@ enum RetryWebhookDeliveryUserErrorCode {
 }
 
 """
+Deliveries of a subscription that are sent again.
+"""
+type WebhookReplay {
+  """
+  Global identifier of the replay, in the form \`gid://<namespace>/WebhookReplay/<number>\`.
+  """
+  id: ID!
+  """
+  Global identifier of the subscription.
+  """
+  subscriptionId: ID!
+  """
+  Status of the replay.
+  """
+  status: WebhookReplayStatus!
+  """
+  When the replay was created.
+  """
+  createdAt: DateTime!
+  """
+  When the replay ended. Null while it runs.
+  """
+  endedAt: DateTime
+  """
+  Number of deliveries that were queued to be sent again.
+  """
+  queuedCount: Int!
+  """
+  Number of deliveries that match and could not be queued: they were pending, or had no payload.
+  """
+  skippedCount: Int!
+  """
+  Share of the range that is done, by time, from 0 to 1.
+  """
+  position: Float!
+  """
+  Why the replay queues nothing at the moment. Null if nothing is known that stops it, or if it has ended.
+  """
+  waitsFor: WebhookDelayReason
+}
+
+"""
+Status of a replay. More values may be added; handle unknown ones.
+"""
+enum WebhookReplayStatus {
+  """
+  Deliveries are being queued, or wait for what \`waitsFor\` says.
+  """
+  RUNNING
+  """
+  All deliveries that match were queued. The last ones may still be pending.
+  """
+  COMPLETED
+  """
+  The replay was cancelled.
+  """
+  CANCELLED
+  """
+  The subscription was deleted.
+  """
+  SUBSCRIPTION_DELETED
+}
+
+"""
+A page of replays.
+"""
+type WebhookReplayConnection {
+  """
+  The replays with their cursors.
+  """
+  edges: [WebhookReplayEdge!]!
+  """
+  The replays without their cursors.
+  """
+  nodes: [WebhookReplay!]!
+  """
+  Position of this page in the list.
+  """
+  pageInfo: PageInfo!
+}
+
+"""
+A replay and its position in the list.
+"""
+type WebhookReplayEdge {
+  """
+  Position of the replay. Pass it as \`after\` to get the replays that follow.
+  """
+  cursor: String!
+  """
+  The replay.
+  """
+  node: WebhookReplay!
+}
+
+"""
+Input of \`replayWebhookEvents\`. Pass times or sequences, or neither for all failed deliveries that are kept.
+"""
+input ReplayWebhookEventsInput {
+  """
+  Global identifier of the subscription.
+  """
+  subscriptionId: ID!
+  """
+  Only deliveries that were created at this time or later: \`WebhookDelivery.createdAt\`.
+  """
+  since: DateTime
+  """
+  Only deliveries that were created before this time. Defaults to the time of the request.
+  """
+  until: DateTime
+  """
+  Only deliveries with this sequence or a larger one.
+  """
+  fromSequence: Long
+  """
+  Only deliveries with this sequence or a smaller one.
+  """
+  toSequence: Long
+  """
+  Only deliveries of these event types. Null for all types.
+  """
+  eventTypes: [String!]
+  """
+  Whether to send failed deliveries only. Defaults to true; null selects the default. With false, pass \`since\` or
+  \`fromSequence\`: deliveries that were delivered are sent again.
+  """
+  onlyFailed: Boolean = true
+  """
+  Maximum number of deliveries to queue per second, from 1 to 500. Defaults to 50; null selects the default.
+  """
+  maxPerSecond: Int = 50
+  """
+  Whether to only count the deliveries. Nothing is sent. Defaults to false; null selects the default.
+  """
+  dryRun: Boolean = false
+  """
+  Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+  key and the same input returns the first successful result instead of running the mutation again. The response then
+  contains \`"idempotency": { "replayed": true }\` in \`extensions\`. A dry run changes nothing, so it runs again.
+  """
+  idempotencyKey: String
+}
+
+"""
+Result of \`replayWebhookEvents\`.
+"""
+type ReplayWebhookEventsPayload {
+  """
+  The replay. Null for a dry run, and if there are user errors.
+  """
+  webhookReplay: WebhookReplay
+  """
+  What a replay would send. Null unless the request was a dry run.
+  """
+  estimate: WebhookReplayEstimate
+  """
+  Reasons why nothing is sent again. Empty on success.
+  """
+  userErrors: [ReplayWebhookEventsUserError!]!
+}
+
+"""
+What a replay would send.
+"""
+type WebhookReplayEstimate {
+  """
+  Number of deliveries that match, at most 100,000. Some may be skipped.
+  """
+  count: Int!
+  """
+  Whether more than 100,000 deliveries match. Then the other numbers are too small too.
+  """
+  isLowerBound: Boolean!
+  """
+  The deliveries by event type, most frequent first.
+  """
+  byType: [WebhookReplayTypeCount!]!
+  """
+  Seconds that queueing \`count\` deliveries takes at \`maxPerSecond\`. It takes longer while other deliveries wait, or if the
+  receiver is slower.
+  """
+  seconds: Int!
+}
+
+"""
+The deliveries of one event type.
+"""
+type WebhookReplayTypeCount {
+  """
+  The event type.
+  """
+  type: String!
+  """
+  Number of deliveries.
+  """
+  count: Int!
+}
+
+"""
+A reason why nothing is sent again.
+"""
+type ReplayWebhookEventsUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: ReplayWebhookEventsUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "since"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why nothing is sent again. More values may be added; handle unknown ones.
+"""
+enum ReplayWebhookEventsUserErrorCode {
+  """
+  This interface has no such event type.
+  """
+  EVENT_TYPE_UNKNOWN
+  """
+  A request with this idempotency key is still in progress. Retry later with the same key and input.
+  """
+  IDEMPOTENCY_IN_PROGRESS
+  """
+  The idempotency key is not 1 to 64 printable ASCII characters.
+  """
+  IDEMPOTENCY_KEY_INVALID
+  """
+  The idempotency key was already used with another input. Use a new key for a new request.
+  """
+  IDEMPOTENCY_KEY_REUSED
+  """
+  You have no subscription with this identifier.
+  """
+  NOT_FOUND
+  """
+  The range is not valid, or no delivery in it is kept. The message says why.
+  """
+  RANGE_INVALID
+  """
+  Another replay of the subscription is in progress. Wait until it has ended, or cancel it.
+  """
+  REPLAY_IN_PROGRESS
+}
+
+"""
+Input of \`cancelWebhookReplay\`.
+"""
+input CancelWebhookReplayInput {
+  """
+  Global identifier of the replay to cancel.
+  """
+  id: ID!
+}
+
+"""
+Result of \`cancelWebhookReplay\`.
+"""
+type CancelWebhookReplayPayload {
+  """
+  The replay. Null if there are user errors; nothing was changed.
+  """
+  webhookReplay: WebhookReplay
+  """
+  Reasons why the replay was not cancelled. Empty on success.
+  """
+  userErrors: [CancelWebhookReplayUserError!]!
+}
+
+"""
+A reason why a replay was not cancelled.
+"""
+type CancelWebhookReplayUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: CancelWebhookReplayUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "id"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why a replay was not cancelled. More values may be added; handle unknown ones.
+"""
+enum CancelWebhookReplayUserErrorCode {
+  """
+  You have no replay with this identifier.
+  """
+  NOT_FOUND
+}
+
+"""
 Input of \`deleteWebhookSubscription\`.
 """
 input DeleteWebhookSubscriptionInput {
@@ -1626,6 +1984,32 @@ type Query {
     """
     until: DateTime
   ): WebhookDeliveryConnection!
+  """
+  A replay by its identifier. Null if you have no replay with this identifier.
+  """
+  webhookReplay(
+    """
+    Global identifier of the replay.
+    """
+    id: ID!
+  ): WebhookReplay
+  """
+  Your replays, newest first. A replay is listed for 90 days after its end.
+  """
+  webhookReplays(
+    """
+    Number of items to return, from 1 to 100. Defaults to 20; null selects the default.
+    """
+    first: Int = 20
+    """
+    Cursor of the item to continue after, from an earlier page of the same list.
+    """
+    after: String
+    """
+    Only replays of this subscription. Empty if you have no subscription with this identifier.
+    """
+    subscriptionId: ID
+  ): WebhookReplayConnection!
 }
 
 """
@@ -1707,6 +2091,28 @@ type Mutation {
     """
     input: RetryWebhookDeliveryInput!
   ): RetryWebhookDeliveryPayload!
+  """
+  Sends deliveries of a subscription again: those that failed, or all of a range. They wait for the other deliveries of the
+  subscription, at most 8 at a time, and leave a quarter of its requests free. \`webhook-id\`, sequence and body stay the same;
+  the current callback URL and secrets apply. Deliveries that are pending or have no payload are skipped. A replay that has begun
+  survives restarts, waits while the subscription is paused, and can be cancelled. One replay of a subscription runs at a time.
+  """
+  replayWebhookEvents(
+    """
+    The subscription and which of its deliveries to send again.
+    """
+    input: ReplayWebhookEventsInput!
+  ): ReplayWebhookEventsPayload!
+  """
+  Cancels a replay. Nothing more is queued; deliveries that are queued already, at most 8, and their retries are sent. Changes
+  nothing if the replay has ended.
+  """
+  cancelWebhookReplay(
+    """
+    The replay to cancel.
+    """
+    input: CancelWebhookReplayInput!
+  ): CancelWebhookReplayPayload!
   """
   Deletes a subscription and its deliveries. Pending deliveries are not sent. An attempt that is already in flight can
   still reach the callback URL.
@@ -2195,6 +2601,10 @@ enum WebhookDelayReason {
   The delivery is due or being sent. Deliveries to a slow receiver wait for earlier ones.
   """
   WAITING_FOR_TURN
+  """
+  Other deliveries of the subscription come first. For \`WebhookReplay.waitsFor\` only.
+  """
+  LIVE_TRAFFIC
 }
 
 """
@@ -3073,6 +3483,312 @@ enum RetryWebhookDeliveryUserErrorCode {
   The account has retried 60 deliveries within the last minute. Send the same request again in a minute.
   """
   RETRY_RATE_LIMITED
+}
+
+"""
+Deliveries of a subscription that are sent again.
+"""
+type WebhookReplay {
+  """
+  Global identifier of the replay, in the form \`gid://<namespace>/WebhookReplay/<number>\`.
+  """
+  id: ID!
+  """
+  Global identifier of the subscription.
+  """
+  subscriptionId: ID!
+  """
+  Status of the replay.
+  """
+  status: WebhookReplayStatus!
+  """
+  When the replay was created.
+  """
+  createdAt: DateTime!
+  """
+  When the replay ended. Null while it runs.
+  """
+  endedAt: DateTime
+  """
+  Number of deliveries that were queued to be sent again.
+  """
+  queuedCount: Int!
+  """
+  Number of deliveries that match and could not be queued: they were pending, or had no payload.
+  """
+  skippedCount: Int!
+  """
+  Share of the range that is done, by time, from 0 to 1.
+  """
+  position: Float!
+  """
+  Why the replay queues nothing at the moment. Null if nothing is known that stops it, or if it has ended.
+  """
+  waitsFor: WebhookDelayReason
+}
+
+"""
+Status of a replay. More values may be added; handle unknown ones.
+"""
+enum WebhookReplayStatus {
+  """
+  Deliveries are being queued, or wait for what \`waitsFor\` says.
+  """
+  RUNNING
+  """
+  All deliveries that match were queued. The last ones may still be pending.
+  """
+  COMPLETED
+  """
+  The replay was cancelled.
+  """
+  CANCELLED
+  """
+  The subscription was deleted.
+  """
+  SUBSCRIPTION_DELETED
+}
+
+"""
+A page of replays.
+"""
+type WebhookReplayConnection {
+  """
+  The replays with their cursors.
+  """
+  edges: [WebhookReplayEdge!]!
+  """
+  The replays without their cursors.
+  """
+  nodes: [WebhookReplay!]!
+  """
+  Position of this page in the list.
+  """
+  pageInfo: PageInfo!
+}
+
+"""
+A replay and its position in the list.
+"""
+type WebhookReplayEdge {
+  """
+  Position of the replay. Pass it as \`after\` to get the replays that follow.
+  """
+  cursor: String!
+  """
+  The replay.
+  """
+  node: WebhookReplay!
+}
+
+"""
+Input of \`replayWebhookEvents\`. Pass times or sequences, or neither for all failed deliveries that are kept.
+"""
+input ReplayWebhookEventsInput {
+  """
+  Global identifier of the subscription.
+  """
+  subscriptionId: ID!
+  """
+  Only deliveries that were created at this time or later: \`WebhookDelivery.createdAt\`.
+  """
+  since: DateTime
+  """
+  Only deliveries that were created before this time. Defaults to the time of the request.
+  """
+  until: DateTime
+  """
+  Only deliveries with this sequence or a larger one.
+  """
+  fromSequence: Long
+  """
+  Only deliveries with this sequence or a smaller one.
+  """
+  toSequence: Long
+  """
+  Only deliveries of these event types. Null for all types.
+  """
+  eventTypes: [String!]
+  """
+  Whether to send failed deliveries only. Defaults to true; null selects the default. With false, pass \`since\` or
+  \`fromSequence\`: deliveries that were delivered are sent again.
+  """
+  onlyFailed: Boolean = true
+  """
+  Maximum number of deliveries to queue per second, from 1 to 500. Defaults to 50; null selects the default.
+  """
+  maxPerSecond: Int = 50
+  """
+  Whether to only count the deliveries. Nothing is sent. Defaults to false; null selects the default.
+  """
+  dryRun: Boolean = false
+  """
+  Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+  key and the same input returns the first successful result instead of running the mutation again. The response then
+  contains \`"idempotency": { "replayed": true }\` in \`extensions\`. A dry run changes nothing, so it runs again.
+  """
+  idempotencyKey: String
+}
+
+"""
+Result of \`replayWebhookEvents\`.
+"""
+type ReplayWebhookEventsPayload {
+  """
+  The replay. Null for a dry run, and if there are user errors.
+  """
+  webhookReplay: WebhookReplay
+  """
+  What a replay would send. Null unless the request was a dry run.
+  """
+  estimate: WebhookReplayEstimate
+  """
+  Reasons why nothing is sent again. Empty on success.
+  """
+  userErrors: [ReplayWebhookEventsUserError!]!
+}
+
+"""
+What a replay would send.
+"""
+type WebhookReplayEstimate {
+  """
+  Number of deliveries that match, at most 100,000. Some may be skipped.
+  """
+  count: Int!
+  """
+  Whether more than 100,000 deliveries match. Then the other numbers are too small too.
+  """
+  isLowerBound: Boolean!
+  """
+  The deliveries by event type, most frequent first.
+  """
+  byType: [WebhookReplayTypeCount!]!
+  """
+  Seconds that queueing \`count\` deliveries takes at \`maxPerSecond\`. It takes longer while other deliveries wait, or if the
+  receiver is slower.
+  """
+  seconds: Int!
+}
+
+"""
+The deliveries of one event type.
+"""
+type WebhookReplayTypeCount {
+  """
+  The event type.
+  """
+  type: String!
+  """
+  Number of deliveries.
+  """
+  count: Int!
+}
+
+"""
+A reason why nothing is sent again.
+"""
+type ReplayWebhookEventsUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: ReplayWebhookEventsUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "since"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why nothing is sent again. More values may be added; handle unknown ones.
+"""
+enum ReplayWebhookEventsUserErrorCode {
+  """
+  This interface has no such event type.
+  """
+  EVENT_TYPE_UNKNOWN
+  """
+  A request with this idempotency key is still in progress. Retry later with the same key and input.
+  """
+  IDEMPOTENCY_IN_PROGRESS
+  """
+  The idempotency key is not 1 to 64 printable ASCII characters.
+  """
+  IDEMPOTENCY_KEY_INVALID
+  """
+  The idempotency key was already used with another input. Use a new key for a new request.
+  """
+  IDEMPOTENCY_KEY_REUSED
+  """
+  You have no subscription with this identifier.
+  """
+  NOT_FOUND
+  """
+  The range is not valid, or no delivery in it is kept. The message says why.
+  """
+  RANGE_INVALID
+  """
+  Another replay of the subscription is in progress. Wait until it has ended, or cancel it.
+  """
+  REPLAY_IN_PROGRESS
+}
+
+"""
+Input of \`cancelWebhookReplay\`.
+"""
+input CancelWebhookReplayInput {
+  """
+  Global identifier of the replay to cancel.
+  """
+  id: ID!
+}
+
+"""
+Result of \`cancelWebhookReplay\`.
+"""
+type CancelWebhookReplayPayload {
+  """
+  The replay. Null if there are user errors; nothing was changed.
+  """
+  webhookReplay: WebhookReplay
+  """
+  Reasons why the replay was not cancelled. Empty on success.
+  """
+  userErrors: [CancelWebhookReplayUserError!]!
+}
+
+"""
+A reason why a replay was not cancelled.
+"""
+type CancelWebhookReplayUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: CancelWebhookReplayUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "id"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why a replay was not cancelled. More values may be added; handle unknown ones.
+"""
+enum CancelWebhookReplayUserErrorCode {
+  """
+  You have no replay with this identifier.
+  """
+  NOT_FOUND
 }
 
 """

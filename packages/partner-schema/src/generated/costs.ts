@@ -17,14 +17,17 @@ export interface OperationCosts {
 const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, OperationCosts>([
   ['2026-11-01', {
     "weights": {
+      "CancelWebhookReplayUserError.message": 1,
       "CreateReferralUserError.message": 1,
       "CreateWebhookSubscriptionPayload.webhookSecret": 0.1,
       "CreateWebhookSubscriptionUserError.message": 1,
       "DeleteWebhookSubscriptionUserError.message": 1,
+      "Mutation.cancelWebhookReplay": 10,
       "Mutation.createReferral": 10,
       "Mutation.createWebhookSubscription": 20,
       "Mutation.deleteWebhookSubscription": 10,
       "Mutation.pauseWebhookSubscription": 10,
+      "Mutation.replayWebhookEvents": 50,
       "Mutation.resumeWebhookSubscription": 20,
       "Mutation.retryWebhookDelivery": 10,
       "Mutation.rotateWebhookSecret": 10,
@@ -42,6 +45,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "ReferralConnection.edges": 0.25,
       "ReferralConnection.nodes": 0.5,
       "ReferralEdge.node": 0.5,
+      "ReplayWebhookEventsUserError.message": 1,
       "ResumeWebhookSubscriptionUserError.message": 1,
       "RetryWebhookDeliveryUserError.message": 1,
       "RotateWebhookSecretPayload.webhookSecret": 0.1,
@@ -68,6 +72,10 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "WebhookExchange.responseHeaders": 0.25,
       "WebhookHeader.name": 0.13,
       "WebhookHeader.value": 0.33,
+      "WebhookReplayConnection.edges": 0.25,
+      "WebhookReplayConnection.nodes": 0.5,
+      "WebhookReplayEdge.node": 0.5,
+      "WebhookReplayEstimate.byType": 0.25,
       "WebhookSubscription.callbackUrl": 2.1,
       "WebhookSubscription.eventTypes": 0.25,
       "WebhookSubscription.rotation": 0.25,
@@ -76,6 +84,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "WebhookSubscriptionEdge.node": 0.5
     },
     "listSizes": {
+      "CancelWebhookReplayPayload.userErrors": 30,
       "CreateReferralPayload.userErrors": 30,
       "CreateWebhookSubscriptionPayload.userErrors": 30,
       "DeleteWebhookSubscriptionPayload.userErrors": 30,
@@ -83,6 +92,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "Query.referralsByIds": 100,
       "Query.webhookEventTypes": 12,
       "Query.webhookSubscriptions": 20,
+      "ReplayWebhookEventsPayload.userErrors": 30,
       "ResumeWebhookSubscriptionPayload.userErrors": 30,
       "RetryWebhookDeliveryPayload.userErrors": 30,
       "RotateWebhookSecretPayload.userErrors": 30,
@@ -92,6 +102,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "WebhookEventType.versions": 6,
       "WebhookExchange.requestHeaders": 24,
       "WebhookExchange.responseHeaders": 40,
+      "WebhookReplayEstimate.byType": 12,
       "WebhookSubscription.eventTypes": 12
     },
     "pageSizeMaximum": 100

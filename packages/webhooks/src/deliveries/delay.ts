@@ -5,6 +5,7 @@ export const delayReasons = [
   'RETRY_SCHEDULED',
   'NO_WORKER',
   'WAITING_FOR_TURN',
+  'LIVE_TRAFFIC',
 ] as const;
 
 export type DelayReason = (typeof delayReasons)[number];

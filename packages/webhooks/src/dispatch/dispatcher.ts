@@ -190,7 +190,9 @@ export class Dispatcher {
     if (!this.#isClaiming || this.#recorder.isStalled) return 0;
     const lane = this.#registry.findOrAdd(id);
     const nowMs = this.#clock.nowMs();
-    if (lane.phase === 'new') this.expect([id]);
+    if (lane.phase === 'new') lane.openedEmpty();
+    // Nothing else reads the target of a lane that has nothing to send.
+    if (lane.phase === 'loading' && lane.allowedFromMs <= nowMs) this.#scheduler.readTarget(lane);
     return replayRoom(lane, nowMs);
   }
 

@@ -1,5 +1,6 @@
 import { idAt } from '@deedwire/domain';
 import { LockTimeoutError, type Store } from '@deedwire/store';
+import type { ReplayId } from '../kernel/ids.ts';
 import { type Day, startOf } from './days.ts';
 import type { OnRetentionEvent } from './events.ts';
 import { isDue, parsePartition, type RetentionBounds, retentionBounds, type RetentionDays } from './partitions.ts';
@@ -7,6 +8,7 @@ import {
   advanceExpiredBefore,
   deleteExpiredQueueEntries,
   deleteOldFailures,
+  deleteOldReplays,
   expirePendingDeliveries,
   type PendingKey,
   type QueueKey,
@@ -30,12 +32,22 @@ const firstPauseMs = 1000;
 // A partition that is this many days late needs an operator.
 const overdueDays = 3;
 
+const dayMs = 86_400_000;
+// `webhookReplays` lists them for so long.
+const replayDays = 90;
+// Nothing shows retries.
+const retryDays = 1;
+
 // The first millisecond that ids can represent.
 const firstMs = Date.UTC(2026, 0, 1) + 1;
 
 /** The first time of the day that ids can represent. Ids drawn before the day are smaller than its id. */
 function firstTimeOf(day: Day): Date {
   return new Date(Math.max(firstMs, startOf(day).getTime()));
+}
+
+function daysBefore(now: Date, days: number): Date {
+  return new Date(Math.max(firstMs, now.getTime() - days * dayMs));
 }
 
 /**
@@ -51,6 +63,10 @@ export async function expire(options: ExpireOptions, now: Date): Promise<void> {
   const deliveriesBefore = idAt<'WebhookDelivery'>(firstTimeOf(bounds.expired));
   const eventsBefore = idAt<'WebhookEvent'>(firstTimeOf(bounds.bodies));
   await advanceExpiredBefore(store, deliveriesBefore);
+
+  const replaysBefore = idAt<'WebhookReplay'>(daysBefore(now, replayDays));
+  const retriesBefore = idAt<'WebhookReplay'>(daysBefore(now, retryDays));
+  await walk<ReplayId>((after) => deleteOldReplays(store, { replaysBefore, retriesBefore }, after));
 
   const entries = await walk<QueueKey>((after) => deleteExpiredQueueEntries(store, eventsBefore, after));
   if (entries.changed > 0) onEvent({ kind: 'events-expired', alarm: true, count: entries.changed });

@@ -108,6 +108,18 @@ describe('behind live deliveries', () => {
   });
 });
 
+test('an idle lane whose subscription has changed reads its target for the replay', async () => {
+  const replays = new ReplayWorld();
+  const { world } = replays;
+  const lane = world.addLane(1, succeedsAfter(20));
+  world.offer(lane, 1);
+  await world.clock.advance(1_000);
+  world.dispatcher.laneChanged(lane.subscriptionId);
+  const replay = replays.replay(lane, 10);
+  await world.clock.advance(2_000);
+  expect(replays.sentOf(replay)).toHaveLength(10);
+});
+
 test('queues no more than the rate allows', async () => {
   const replays = new ReplayWorld();
   const lane = replays.world.addLane(1, succeedsAfter(5));

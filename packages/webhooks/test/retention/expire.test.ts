@@ -351,3 +351,43 @@ test('a late success counts after its delivery has expired, and is skipped once 
   expect(await record({ ...key, attempt: { ...attempt, number: 3 } })).toEqual([]);
   expect(await counts()).toMatchObject({ deliveries: 0, attempts: 0 });
 });
+
+/** The id of a replay that was created so many days before the day of the rows. */
+const replayId = (days: number): string =>
+  idAt<'WebhookReplay'>(new Date(startOf(today).getTime() - days * 86_400_000));
+
+test('deletes retries after a day and replays after 90 days, once they have ended', async () => {
+  await superuser.run(
+    `with subscription as (
+       insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
+       values ($1, $2, 'https://a.test/', '', 0)
+       returning id, account_id, interface
+     )
+     insert into webhook_replay (id, account_id, interface, subscription_id, delivery_id, only_failed, per_second, from_id, until_id,
+       last_id, ended_at, cancelled_at)
+     select r.id, s.account_id, s.interface, s.id, r.delivery_id, true, 1, 0, 1, 0, r.ended_at, r.cancelled_at
+     from subscription s, (values
+       ($3::bigint, null::bigint, now(), null::timestamptz),
+       ($4, null, null, now()),
+       ($5, null, now(), null),
+       ($6, null, null, null),
+       ($7, 1, now(), null),
+       ($8, 2, now(), null),
+       ($9, 3, null, null)
+     ) as r (id, delivery_id, ended_at, cancelled_at)`,
+    [
+      account.id,
+      account.interfaceName,
+      replayId(100),
+      replayId(99),
+      replayId(80),
+      replayId(98),
+      replayId(3),
+      replayId(-1),
+      replayId(4),
+    ],
+  );
+  await expireAfter(1);
+  const rows = await superuser.run('select id::text from webhook_replay r order by r.id');
+  expect(rows.map((row) => row['id'])).toEqual([replayId(98), replayId(80), replayId(4), replayId(-1)]);
+});

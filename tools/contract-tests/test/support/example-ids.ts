@@ -5,6 +5,7 @@ const listTypes: Readonly<Record<string, string>> = {
   members: 'TeamMember',
   referrals: 'Referral',
   webhookDeliveries: 'WebhookDelivery',
+  webhookReplays: 'WebhookReplay',
   webhookSubscriptions: 'WebhookSubscription',
 };
 

@@ -39,6 +39,7 @@ export function largestSchema(sdl: string, { characters, items }: LargestValues,
         if (isEnumType(named)) return longest;
         if (named.name === 'Int') return 2_147_483_647;
         if (named.name === 'Long') return Number.MAX_SAFE_INTEGER;
+        if (named.name === 'Float') return -Number.MAX_VALUE;
         if (named.name === 'Boolean') return false;
         if (named.name === 'ID') return `gid://service/WebhookSubscription/${2n ** 62n}`;
         if (named.name === 'Date' || named.name === 'DateTime') return instant;

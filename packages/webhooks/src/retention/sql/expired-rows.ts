@@ -1,5 +1,5 @@
 import { type Database, onlyRow } from '@deedwire/store';
-import type { DeliveryId, EventId, SubscriptionId } from '../../kernel/ids.ts';
+import type { DeliveryId, EventId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
 import type { Shard } from '../../kernel/shard.ts';
 
 /** The result of one batch of a walk over a table. */
@@ -189,4 +189,41 @@ export async function deleteOldFailures(
   };
   const values = [after?.subscriptionId ?? 0, after?.deliveryId ?? 0, deliveriesBefore, batchRows];
   return toBatch(onlyRow(await database.query<BatchRow<PendingKey>>(statement, values)));
+}
+
+/**
+ * Deletes replays that have ended and whose id is smaller than `replaysBefore`, and retries before `retriesBefore`. Reads one batch
+ * of the table in the order of its primary key.
+ */
+export async function deleteOldReplays(
+  database: Database,
+  bounds: { replaysBefore: ReplayId; retriesBefore: ReplayId },
+  after: ReplayId | null,
+): Promise<Batch<ReplayId>> {
+  const statement = {
+    name: 'delete-old-replays',
+    // Index: the primary key of webhook_replay.
+    text: `
+      with scanned as materialized (
+        select id, (ended_at is not null or cancelled_at is not null)
+          and (id < $2 or (delivery_id is not null and id < $3)) as is_due
+        from webhook_replay
+        where id > $1::bigint and id < greatest($2::bigint, $3::bigint)
+        order by id
+        limit $4
+      ),
+      deleted as (
+        delete from webhook_replay r
+        using scanned s
+        where r.id = s.id and s.is_due
+        returning r.id
+      )
+      select count(*)::int as scanned,
+        (count(*) filter (where is_due))::int as due,
+        (select count(*) from deleted)::int as changed,
+        max(id)::text as last
+      from scanned`,
+  };
+  const values = [after ?? 0, bounds.replaysBefore, bounds.retriesBefore, batchRows];
+  return toBatch(onlyRow(await database.query<BatchRow<ReplayId>>(statement, values)));
 }

@@ -31,6 +31,7 @@ export const limitDescriptions: Readonly<Record<string, string>> = {
   webhookAttemptsListed: 'Attempts of a delivery that a request lists at a time.',
   webhookCallbackUrlCharacters: 'Length of a callback URL.',
   webhookPayloadBytes: 'Size of the body of a delivery.',
+  webhookReplayedPerSecond: 'Deliveries that a replay queues: `maxPerSecond`.',
   webhookRetriesPerMinute: 'Calls of `retryWebhookDelivery` for an account.',
   webhookSecretMaximumBytes: 'Maximum length of a webhook secret after decoding.',
   webhookSecretMinimumBytes: 'Minimum length of a webhook secret after decoding.',

@@ -1,0 +1,398 @@
+import { formatGid, type InterfaceName, parseGid, type RecordId } from '@deedwire/domain';
+import { findEventType } from '@deedwire/webhook-events';
+import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
+import {
+  cancelReplay,
+  countReplayed,
+  insertReplay,
+  type ReplayCount,
+  type ReplayRange,
+  type ReplayRow,
+  type ReplayStatus,
+  selectReplay,
+  selectReplayIds,
+  selectReplays,
+} from '@deedwire/webhooks/replay';
+import {
+  lockSubscription,
+  selectSubscription,
+  selectSubscriptionOwner,
+  type SubscriptionOwner,
+} from '@deedwire/webhooks/subscriptions';
+import { z } from 'zod';
+import { appendAuditEntry } from './audit.ts';
+import { describeUnknownType } from './choose-event-types.ts';
+import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
+import { inputError, RefusedError, type UserError } from './errors.ts';
+import { type IdempotencyErrorCode, type SaveResult, timeCodec, withIdempotencyKey } from './idempotency.ts';
+import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
+import { requireSubscription } from './require-subscription.ts';
+
+/** `WebhookReplay`. */
+export interface WebhookReplay {
+  id: string;
+  /** The global identifier of the subscription. */
+  subscriptionId: string;
+  status: ReplayStatus;
+  createdAt: Date;
+  endedAt: Date | null;
+  queuedCount: number;
+  skippedCount: number;
+  /** From 0 to 1. */
+  position: number;
+  /** Null if nothing is known that stops the replay. */
+  waitsFor: ReplayRow['waitsFor'];
+}
+
+/** `WebhookReplayEstimate`. */
+export interface WebhookReplayEstimate {
+  count: number;
+  isLowerBound: boolean;
+  byType: ReplayCount[];
+  /** How long queueing takes at the rate of the request. */
+  seconds: number;
+}
+
+/** How a saved result keeps a replay. Results of earlier builds must stay readable for 24 hours: only add optional fields. */
+const savedReplay = z.object({
+  id: z.string(),
+  subscriptionId: z.string(),
+  status: z.enum(['RUNNING', 'COMPLETED', 'CANCELLED', 'SUBSCRIPTION_DELETED']),
+  createdAt: timeCodec,
+  endedAt: timeCodec.nullable(),
+  queuedCount: z.int(),
+  skippedCount: z.int(),
+  position: z.number(),
+  waitsFor: z.enum(['PAUSED', 'BREAKER_OPEN', 'RETRY_AFTER', 'NO_WORKER', 'LIVE_TRAFFIC']).nullable(),
+}) satisfies z.ZodType<WebhookReplay>;
+
+function toWebhookReplay({ gidNamespace }: ActionContext, { id, queued, skipped, ...row }: ReplayRow): WebhookReplay {
+  return {
+    id: formatGid(gidNamespace, 'WebhookReplay', id),
+    subscriptionId: formatGid(gidNamespace, 'WebhookSubscription', row.subscriptionId),
+    status: row.status,
+    createdAt: row.createdAt,
+    endedAt: row.endedAt,
+    queuedCount: queued,
+    skippedCount: skipped,
+    position: row.position,
+    waitsFor: row.waitsFor,
+  };
+}
+
+/** A replay of the caller. Null if the caller has no replay with this identifier. */
+export async function findWebhookReplay(
+  context: ActionContext,
+  caller: Caller,
+  gid: string,
+): Promise<WebhookReplay | null> {
+  const id = parseGid(context.gidNamespace, 'WebhookReplay', gid);
+  const row = id === null ? null : await selectReplay(context.store, caller.accountId, id);
+  return row === null ? null : toWebhookReplay(context, row);
+}
+
+/**
+ * The caller's replays, newest first. Empty if `subscriptionId` is not a subscription of the caller.
+ *
+ * @throws {InvalidArgumentError} if `first` or `after` is invalid
+ */
+export async function listWebhookReplays(
+  context: ActionContext,
+  caller: Caller,
+  request: PageRequest & { subscriptionId?: string | null | undefined },
+): Promise<Page<WebhookReplay>> {
+  const gid = request.subscriptionId ?? null;
+  const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
+  return keysetPage(
+    orderOfIds('webhookReplays'),
+    request,
+    async ({ after, limit }) =>
+      gid !== null && subscriptionId === null
+        ? []
+        : selectReplays(context.store, caller.accountId, subscriptionId, { afterId: after, limit }),
+    (row) => toWebhookReplay(context, row),
+  );
+}
+
+/** The user errors of `replayWebhookEvents`. */
+export type ReplayWebhookEventsErrorCode = IdempotencyErrorCode | InputErrorCode | 'REPLAY_IN_PROGRESS';
+
+type InputErrorCode = 'EVENT_TYPE_UNKNOWN' | 'NOT_FOUND' | 'RANGE_INVALID';
+
+/** `ReplayWebhookEventsInput`. A field that is null or undefined is not set. */
+export interface ReplayWebhookEventsInput {
+  subscriptionId: string;
+  since?: Date | null | undefined;
+  until?: Date | null | undefined;
+  fromSequence?: number | null | undefined;
+  toSequence?: number | null | undefined;
+  eventTypes?: readonly string[] | null | undefined;
+  onlyFailed?: boolean | null | undefined;
+  maxPerSecond?: number | null | undefined;
+  dryRun?: boolean | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}
+
+/** A replay, or an estimate of one, or user errors. */
+export interface ReplayWebhookEventsResult {
+  webhookReplay: WebhookReplay | null;
+  estimate: WebhookReplayEstimate | null;
+  userErrors: UserError<ReplayWebhookEventsErrorCode>[];
+  /** Whether it is the result of an earlier request with the same idempotency key. */
+  isRepeated?: boolean;
+}
+
+const defaultPerSecond = 50;
+const perSecondMax = 500;
+const estimatedMax = 100_000;
+
+/** Sends deliveries of a subscription of the caller again, or counts them. */
+export async function replayWebhookEvents(
+  context: ActionContext,
+  caller: Caller,
+  { idempotencyKey, ...input }: ReplayWebhookEventsInput,
+): Promise<ReplayWebhookEventsResult> {
+  const request = { mutation: 'replayWebhookEvents', key: idempotencyKey, input, codec: savedReplay };
+  const idempotency = await withIdempotencyKey<WebhookReplay, ReplayWebhookEventsResult>(
+    context,
+    caller,
+    request,
+    (saveResult) => replay(context, caller, caller, { input, saveResult }),
+  );
+  switch (idempotency.kind) {
+    case 'done':
+      return idempotency.result;
+    case 'repeated':
+      return { webhookReplay: idempotency.saved.payload, estimate: null, userErrors: [], isRepeated: true };
+    case 'rejected': {
+      const { userError } = idempotency;
+      // Other errors of a key are about another request.
+      if (userError.code !== 'IDEMPOTENCY_KEY_INVALID') return reject([userError]);
+      const found = await findSubscription(context, caller, input.subscriptionId);
+      return reject([...(found === null ? [notFound] : checkInput(caller.interfaceName, input)), userError]);
+    }
+  }
+}
+
+/**
+ * Replays for the owner of any subscription, for an operator.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the subscription does not exist, `CONFLICT` if a replay is in progress, `INVALID` if the
+ * input is invalid
+ */
+export async function replaySubscription(
+  context: OperatorContext,
+  input: ReplayWebhookEventsInput,
+): Promise<Pick<ReplayWebhookEventsResult, 'estimate' | 'webhookReplay'>> {
+  const owner = await requireSubscription(context, input.subscriptionId);
+  const request = { input, saveResult: async () => {} };
+  const { webhookReplay, estimate, userErrors } = await replay(context, owner, context.operator, request);
+  if (userErrors.length === 0) return { webhookReplay, estimate };
+  const isInProgress = userErrors.some(({ code }) => code === 'REPLAY_IN_PROGRESS');
+  throw new RefusedError(isInProgress ? 'CONFLICT' : 'INVALID', userErrors.map(({ message }) => message).join(' '));
+}
+
+/**
+ * A replay of any account, for an operator.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if it does not exist
+ */
+export async function readWebhookReplay(
+  context: OperatorContext,
+  { replayId }: { replayId: string },
+): Promise<WebhookReplay> {
+  const id = parseGid(context.gidNamespace, 'WebhookReplay', replayId);
+  const row = id === null ? null : await selectReplay(context.store, null, id);
+  if (row === null) throw new RefusedError('NOT_FOUND', `The replay ${replayId} does not exist.`);
+  return toWebhookReplay(context, row);
+}
+
+interface ReplayRequest {
+  input: Omit<ReplayWebhookEventsInput, 'idempotencyKey'>;
+  saveResult: SaveResult<WebhookReplay>;
+}
+
+async function replay(
+  context: ActionContext,
+  owner: SubscriptionOwner,
+  by: Caller | Operator,
+  { input, saveResult }: ReplayRequest,
+): Promise<ReplayWebhookEventsResult> {
+  const { accountId, interfaceName } = owner;
+  const subscriptionId = await findSubscription(context, owner, input.subscriptionId);
+  if (subscriptionId === null) return reject([notFound]);
+  const userErrors = checkInput(interfaceName, input);
+  if (userErrors.length > 0) return reject(userErrors);
+  const range = toRange(input);
+  const perSecond = input.maxPerSecond ?? defaultPerSecond;
+  const ids = await selectReplayIds(context.store, subscriptionId, range);
+  if (BigInt(ids.fromId) >= BigInt(ids.untilId)) return reject([nothingKept(input)]);
+  if (input.dryRun === true) {
+    const counts = await countReplayed(context.store, subscriptionId, range, ids, estimatedMax + 1);
+    return { webhookReplay: null, estimate: toEstimate(counts, perSecond), userErrors: [] };
+  }
+  return context.store.transaction(async (transaction) => {
+    if ((await lockSubscription(transaction, accountId, subscriptionId)) === null) return reject([notFound]);
+    const id = await insertReplay(transaction, { accountId, interfaceName, subscriptionId, range, ids, perSecond });
+    if (id === null) return reject([inProgress]);
+    const row = await selectReplay(transaction, accountId, id);
+    if (row === null) throw new Error(`The replay ${id} does not exist after its insertion.`);
+    const webhookReplay = toWebhookReplay(context, row);
+    await appendAuditEntry(transaction, by, {
+      action: 'webhook_subscription.replay',
+      subject: webhookReplay.subscriptionId,
+      account: { id: accountId, interfaceName },
+      details: { replay: webhookReplay.id, ...range, maxPerSecond: perSecond },
+    });
+    await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId });
+    await saveResult(transaction, { payload: webhookReplay, secretCiphertext: null, recordId: null });
+    return { webhookReplay, estimate: null, userErrors: [] };
+  });
+}
+
+async function findSubscription(
+  { gidNamespace, store }: ActionContext,
+  { accountId }: SubscriptionOwner,
+  gid: string,
+): Promise<RecordId<'WebhookSubscription'> | null> {
+  const id = parseGid(gidNamespace, 'WebhookSubscription', gid);
+  const row = id === null ? null : await selectSubscription(store, accountId, id);
+  return row === null ? null : row.id;
+}
+
+function checkInput(
+  interfaceName: InterfaceName,
+  { since, until, fromSequence, toSequence, eventTypes, onlyFailed, maxPerSecond }: ReplayRequest['input'],
+): UserError<InputErrorCode>[] {
+  const userErrors: UserError<InputErrorCode>[] = [];
+  const add = (field: string, message: string): void =>
+    void userErrors.push(inputError('RANGE_INVALID', field, message));
+  const hasTimes = (since ?? until ?? null) !== null;
+  const hasSequences = (fromSequence ?? toSequence ?? null) !== null;
+  if (hasTimes && hasSequences) add('fromSequence', 'Pass times or sequences, not both.');
+  if (since && until && since >= until) {
+    add('until', `\`until\` must be later than \`since\`; it is ${until.toISOString()}.`);
+  }
+  if (typeof fromSequence === 'number' && fromSequence < 1) {
+    add(
+      'fromSequence',
+      `The first delivery of a subscription has the sequence 1; \`fromSequence\` is ${fromSequence}.`,
+    );
+  }
+  if (typeof toSequence === 'number' && toSequence < (fromSequence ?? 1)) {
+    add('toSequence', `\`toSequence\` must be at least ${fromSequence ?? 1}; it is ${toSequence}.`);
+  }
+  if (onlyFailed === false && !since && typeof fromSequence !== 'number') {
+    add('since', 'To send deliveries that did not fail, pass `since` or `fromSequence`.');
+  }
+  const perSecond = maxPerSecond ?? defaultPerSecond;
+  if (perSecond < 1 || perSecond > perSecondMax) {
+    add('maxPerSecond', `\`maxPerSecond\` must be 1 to ${perSecondMax}; it is ${perSecond}.`);
+  }
+  if (eventTypes?.length === 0) add('eventTypes', 'Name at least one event type, or omit `eventTypes` for all.');
+  for (const [index, type] of (eventTypes ?? []).entries()) {
+    if (findEventType(type)?.interfaces.includes(interfaceName) === true) continue;
+    const message = describeUnknownType(interfaceName, type);
+    userErrors.push({ code: 'EVENT_TYPE_UNKNOWN', message, field: ['input', 'eventTypes', String(index)] });
+    // Enough to find the mistake.
+    break;
+  }
+  return userErrors;
+}
+
+function toRange(input: ReplayRequest['input']): ReplayRange {
+  const { since = null, until = null, fromSequence = null, toSequence = null, eventTypes = null } = input;
+  return {
+    onlyFailed: input.onlyFailed ?? true,
+    eventTypes,
+    since,
+    until,
+    fromSequence,
+    untilSequence: toSequence === null ? null : toSequence + 1,
+  };
+}
+
+function toEstimate(counts: readonly ReplayCount[], perSecond: number): WebhookReplayEstimate {
+  const counted = counts.reduce((sum, { count }) => sum + count, 0);
+  const count = Math.min(counted, estimatedMax);
+  const byType = counts.map((each) => ({ ...each }));
+  return { count, isLowerBound: counted > estimatedMax, byType, seconds: Math.ceil(count / perSecond) };
+}
+
+/** Either the replay, or user errors. */
+export interface CancelWebhookReplayResult {
+  webhookReplay: WebhookReplay | null;
+  userErrors: UserError<'NOT_FOUND'>[];
+}
+
+/** Stops a replay of the caller. What is queued is sent. Changes nothing if it has ended. */
+export async function cancelWebhookReplay(
+  context: ActionContext,
+  caller: Caller,
+  input: { id: string },
+): Promise<CancelWebhookReplayResult> {
+  const webhookReplay = await cancel(context, caller.accountId, caller, input.id);
+  return { webhookReplay, userErrors: webhookReplay === null ? [replayNotFound] : [] };
+}
+
+/**
+ * Stops any replay, for an operator.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if it does not exist
+ */
+export async function cancelReplayOfSubscription(
+  context: OperatorContext,
+  { replayId }: { replayId: string },
+): Promise<WebhookReplay> {
+  const { subscriptionId } = await readWebhookReplay(context, { replayId });
+  const { accountId } = await requireSubscription(context, subscriptionId);
+  const cancelled = await cancel(context, accountId, context.operator, replayId);
+  if (cancelled === null) throw new RefusedError('NOT_FOUND', `The replay ${replayId} does not exist.`);
+  return cancelled;
+}
+
+/** Null if the account has no such replay. */
+async function cancel(
+  context: ActionContext,
+  accountId: SubscriptionOwner['accountId'],
+  by: Caller | Operator,
+  gid: string,
+): Promise<WebhookReplay | null> {
+  const id = parseGid(context.gidNamespace, 'WebhookReplay', gid);
+  if (id === null) return null;
+  return context.store.transaction(async (transaction) => {
+    const isCancelled = await cancelReplay(transaction, accountId, id);
+    const row = await selectReplay(transaction, accountId, id);
+    if (row === null) return null;
+    const webhookReplay = toWebhookReplay(context, row);
+    if (isCancelled) {
+      const owner = await selectSubscriptionOwner(transaction, row.subscriptionId);
+      await appendAuditEntry(transaction, by, {
+        action: 'webhook_subscription.cancel-replay',
+        subject: webhookReplay.subscriptionId,
+        account: owner && { id: owner.accountId, interfaceName: owner.interfaceName },
+        details: { replay: webhookReplay.id },
+      });
+    }
+    return webhookReplay;
+  });
+}
+
+const notFound = inputError('NOT_FOUND', 'subscriptionId', 'You have no subscription with this identifier.');
+const replayNotFound = inputError('NOT_FOUND', 'id', 'You have no replay with this identifier.');
+
+const inProgress = inputError(
+  'REPLAY_IN_PROGRESS',
+  'subscriptionId',
+  'A replay of this subscription is in progress. `webhookReplays` lists it. Wait until it has ended, or call `cancelWebhookReplay`.',
+);
+
+function nothingKept({ since }: ReplayRequest['input']): UserError<'RANGE_INVALID'> {
+  const isFuture = since !== null && since !== undefined;
+  const message = 'No delivery of this range is kept: it begins in the future, or ends before the retention period.';
+  return inputError('RANGE_INVALID', isFuture ? 'since' : 'until', message);
+}
+
+function reject(userErrors: UserError<ReplayWebhookEventsErrorCode>[]): ReplayWebhookEventsResult {
+  return { webhookReplay: null, estimate: null, userErrors };
+}

@@ -1,0 +1,144 @@
+import {
+  cancelWebhookReplay,
+  deleteWebhookSubscription,
+  findWebhookReplay,
+  pauseWebhookSubscription,
+  replayWebhookEvents,
+  type ReplayWebhookEventsInput,
+  resumeWebhookSubscription,
+} from '@deedwire/actions';
+import { callOperator, type Harness } from '@deedwire/dev-environment/harness';
+import { eventually, type Receiver } from '@deedwire/testing';
+import { expect } from 'vitest';
+import { test } from './fixtures.ts';
+
+const since = new Date('2026-01-02T00:00:00Z');
+
+async function start(
+  { partnerApi, accounts }: Harness,
+  subscriptionId: string,
+  input: Partial<ReplayWebhookEventsInput> = { onlyFailed: false, since },
+): Promise<string> {
+  const { webhookReplay, userErrors } = await replayWebhookEvents(partnerApi, accounts.partner, {
+    subscriptionId,
+    ...input,
+  });
+  expect(userErrors).toEqual([]);
+  return webhookReplay?.id ?? '';
+}
+
+const read = ({ partnerApi, accounts }: Harness, id: string) => findWebhookReplay(partnerApi, accounts.partner, id);
+
+/** A subscription whose receiver has got `count` events. */
+async function deliver(harness: Harness, receiver: Receiver, count: number): Promise<string> {
+  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.refer(count);
+  await receiver.waitFor(count);
+  await eventually(async () => expect(await harness.sql('select from webhook_pending_delivery')).toEqual([]));
+  return id;
+}
+
+const sequences = ({ deliveries }: Receiver) =>
+  deliveries.map(({ headers }) => Number(headers['x-service-webhook-sequence']));
+
+test.concurrent('everything of a range is sent again once, and the replay is COMPLETED', async ({
+  harness,
+  receiver,
+}) => {
+  await harness.startWorker();
+  const subscriptionId = await deliver(harness, receiver, 30);
+  const id = await start(harness, subscriptionId, { onlyFailed: false, fromSequence: 6, toSequence: 25 });
+  await receiver.waitFor(50);
+  await eventually(async () =>
+    expect(await read(harness, id)).toMatchObject({
+      status: 'COMPLETED',
+      queuedCount: 20,
+      skippedCount: 0,
+      position: 1,
+    }),
+  );
+  const replayed = receiver.deliveries.slice(30);
+  expect(replayed.map(({ headers }) => headers['x-service-webhook-replay'])).toEqual(
+    Array.from({ length: 20 }, () => 'true'),
+  );
+  expect(
+    sequences(receiver)
+      .slice(30)
+      .toSorted((a, b) => a - b),
+  ).toEqual(Array.from({ length: 20 }, (_, index) => index + 6));
+  for (const { headers, body } of replayed) {
+    const first = receiver.deliveries.find((one) => one.headers['webhook-id'] === headers['webhook-id']);
+    expect(body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
+    expect(headers['x-service-webhook-attempt']).toBe('2');
+  }
+});
+
+test.concurrent('a replay waits while the subscription is paused, and new events are sent meanwhile', async ({
+  harness,
+  receiver,
+}) => {
+  const { accounts, partnerApi } = harness;
+  await harness.startWorker();
+  const subscriptionId = await deliver(harness, receiver, 10);
+  await pauseWebhookSubscription(partnerApi, accounts.partner, { id: subscriptionId });
+  const id = await start(harness, subscriptionId);
+  expect(await read(harness, id)).toMatchObject({ status: 'RUNNING', waitsFor: 'PAUSED', queuedCount: 0 });
+  await resumeWebhookSubscription(partnerApi, accounts.partner, { id: subscriptionId });
+  await harness.refer(1);
+  await receiver.waitFor(21);
+  await eventually(async () => expect(await read(harness, id)).toMatchObject({ status: 'COMPLETED', queuedCount: 10 }));
+});
+
+test.concurrent('a cancelled replay sends what it has queued, and no more', async ({ harness, receiver }) => {
+  const { accounts, partnerApi } = harness;
+  await harness.startWorker();
+  const subscriptionId = await deliver(harness, receiver, 30);
+  const id = await start(harness, subscriptionId, { onlyFailed: false, since, maxPerSecond: 1 });
+  await receiver.waitFor(31);
+  await cancelWebhookReplay(partnerApi, accounts.partner, { id });
+  const replay = await read(harness, id);
+  expect(replay).toMatchObject({ status: 'CANCELLED', endedAt: expect.any(Date) });
+  await eventually(async () => expect(await harness.sql('select from webhook_pending_delivery')).toEqual([]));
+  expect(receiver.deliveries).toHaveLength(30 + (replay?.queuedCount ?? 0));
+  expect(replay?.queuedCount).toBeLessThan(20);
+});
+
+test.concurrent('a replay ends when its subscription is deleted', async ({ harness, receiver }) => {
+  const { accounts, partnerApi } = harness;
+  await harness.startWorker();
+  const subscriptionId = await deliver(harness, receiver, 20);
+  const id = await start(harness, subscriptionId, { onlyFailed: false, since, maxPerSecond: 1 });
+  await receiver.waitFor(21);
+  await deleteWebhookSubscription(partnerApi, accounts.partner, { id: subscriptionId });
+  await eventually(async () => {
+    expect(await harness.sql('select from webhook_replay where ended_at is null')).toEqual([]);
+    expect(await harness.sql('select from webhook_pending_delivery')).toEqual([]);
+  });
+  expect(await read(harness, id)).toMatchObject({ status: 'SUBSCRIPTION_DELETED' });
+});
+
+test.concurrent('an operator counts, replays and waits', async ({ harness, receiver }) => {
+  await harness.startWorker();
+  const subscriptionId = await deliver(harness, receiver, 20);
+  const env = { DATABASE_URL: await harness.database.urlFor('operator') };
+  const options = ['--from-sequence', '1', '--all', '--max-per-second', '10'];
+  const counted = await callOperator(env, 'subscription', 'replay', subscriptionId, ...options, '--dry-run');
+  expect(counted).toEqual({
+    exitCode: 0,
+    stdout: '20 deliveries, at least 2 seconds\n  referral.created: 20\n',
+    stderr: '',
+  });
+  const replayed = await callOperator(env, 'subscription', 'replay', subscriptionId, ...options, '--wait', '--json');
+  expect(replayed).toMatchObject({ exitCode: 0, stderr: '' });
+  const { id, ...replay }: { id: string } = JSON.parse(replayed.stdout);
+  expect(replay).toMatchObject({ status: 'COMPLETED', queuedCount: 20, skippedCount: 0, position: 1, waitsFor: null });
+  await receiver.waitFor(40);
+  const cancelled = await callOperator(env, 'subscription', 'cancel-replay', id);
+  expect(cancelled.stdout).toBe(`The replay ${id} is COMPLETED: 20 queued, 0 skipped\n`);
+  const missing = await callOperator(env, 'subscription', 'cancel-replay', 'gid://service/WebhookReplay/1');
+  expect(missing).toMatchObject({
+    exitCode: 1,
+    stderr: 'error: The replay gid://service/WebhookReplay/1 does not exist.\n',
+  });
+  expect((await callOperator(env, 'subscription', 'replay', subscriptionId, '--since', 'nope')).exitCode).toBe(2);
+});
