@@ -411,7 +411,8 @@ export interface WebhookHeader {
 /** What an attempt sent and received: `WebhookExchange`, without the response body. */
 export interface WebhookExchange {
   key: AttemptKey;
-  callbackUrl: string;
+  /** Null if the subscription has another one since. */
+  callbackUrl: string | null;
   requestHeaders: WebhookHeader[];
   /** Null if no address was called. */
   remoteAddress: string | null;

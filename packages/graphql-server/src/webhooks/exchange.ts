@@ -9,7 +9,7 @@ export function addWebhookExchange(builder: InterfaceSchemaBuilder): ObjectTypeR
 
   return builder.objectRef<WebhookExchange>('WebhookExchange').implement({
     fields: (t) => ({
-      callbackUrl: t.exposeString('callbackUrl'),
+      callbackUrl: t.exposeString('callbackUrl', { nullable: true }),
       requestHeaders: t.field({ type: [Header], resolve: ({ requestHeaders }) => requestHeaders }),
       remoteAddress: t.exposeString('remoteAddress', { nullable: true }),
       dnsMs: t.exposeInt('dnsMs', { nullable: true }),

@@ -540,8 +540,8 @@ export type WebhookAttempt = {
 
 /** What an attempt sent and received. */
 export type WebhookExchange = {
-  /** The callback URL at the time of the attempt. */
-  callbackUrl: Scalars['String']['output'];
+  /** The callback URL of the request. Null if the subscription has another one since: Deedwire keeps no earlier URLs. */
+  callbackUrl: Maybe<Scalars['String']['output']>;
   /** The headers of the request as they were sent, with the signatures. Empty if no request could be built. The body is `payload` of the delivery. */
   requestHeaders: Array<WebhookHeader>;
   /** The IP address that was called, or the last one that was tried. Null if none was, for example because the host name has no public address. */

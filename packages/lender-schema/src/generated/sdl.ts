@@ -749,9 +749,9 @@ What an attempt sent and received.
 """
 type WebhookExchange {
   """
-  The callback URL at the time of the attempt.
+  The callback URL of the request. Null if the subscription has another one since: Deedwire keeps no earlier URLs.
   """
-  callbackUrl: String!
+  callbackUrl: String
   """
   The headers of the request as they were sent, with the signatures. Empty if no request could be built. The body is \`payload\` of the delivery.
   """
@@ -2692,9 +2692,9 @@ What an attempt sent and received.
 """
 type WebhookExchange {
   """
-  The callback URL at the time of the attempt.
+  The callback URL of the request. Null if the subscription has another one since: Deedwire keeps no earlier URLs.
   """
-  callbackUrl: String!
+  callbackUrl: String
   """
   The headers of the request as they were sent, with the signatures. Empty if no request could be built. The body is \`payload\` of the delivery.
   """

@@ -12,7 +12,8 @@ export interface AttemptKey {
 
 /** What an attempt sent and received, without the response body. Headers are names and values in turn. */
 export type ExchangeRow = {
-  callbackUrl: string;
+  /** Null if the subscription has another one since. */
+  callbackUrl: string | null;
   requestHeaders: string[];
   remoteAddress: string | null;
   dnsMs: number | null;
@@ -36,7 +37,11 @@ export function selectExchanges(database: Database, keys: readonly AttemptKey[])
   return selectOfEach<ExchangeRow>(
     database,
     'select-exchanges',
-    `callback_url as "callbackUrl", request_headers as "requestHeaders", remote_address as "remoteAddress", dns_ms as "dnsMs",
+    `(
+        select s.callback_url
+        from webhook_subscription s
+        where s.id = subscription_id and encode(sha256(convert_to(s.callback_url, 'UTF8')), 'hex') = webhook_exchange.callback_url
+      ) as "callbackUrl", request_headers as "requestHeaders", remote_address as "remoteAddress", dns_ms as "dnsMs",
       connect_ms as "connectMs", tls_ms as "tlsMs", first_byte_ms as "firstByteMs", response_headers as "responseHeaders",
       body_bytes as "responseBytes"`,
     keys,

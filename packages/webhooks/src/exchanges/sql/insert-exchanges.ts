@@ -3,6 +3,7 @@ import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
 import type { Exchange } from '../exchange.ts';
 
 // Not fenced: a reader compares the start of the attempt, so what a worker adds after it was declared dead is never shown.
+// A URL can contain a secret, and deleting a subscription erases it. So only its digest is stored here.
 // webhook_subscription by primary key.
 const insertStatement: Statement = {
   name: 'insert-exchanges',
@@ -11,7 +12,8 @@ const insertStatement: Statement = {
       delivery_id, number, started_at, subscription_id, interface, callback_url, request_headers, remote_address, dns_ms,
       connect_ms, tls_ms, first_byte_ms, response_headers, body, body_bytes
     )
-    select r.delivery_id, r.number, to_timestamp(r.started_ms / 1000.0::float8), r.subscription_id, s.interface, r.url,
+    select r.delivery_id, r.number, to_timestamp(r.started_ms / 1000.0::float8), r.subscription_id, s.interface,
+      encode(sha256(convert_to(r.url, 'UTF8')), 'hex'),
       r.request_headers::text[], r.remote_address, r.dns_ms, r.connect_ms, r.tls_ms, r.first_byte_ms,
       r.response_headers::text[], r.body, r.body_bytes
     from unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::int[], $9::int[],
