@@ -20,7 +20,7 @@ import { pinnableEventVersions } from './webhook-event-types.ts';
 type InputErrorCode = 'EVENT_TYPE_UNKNOWN' | 'NOT_FOUND' | 'NOT_SUBSCRIBED';
 
 /** The user errors of `sendTestWebhookEvent`. */
-export type SendTestWebhookEventErrorCode = IdempotencyErrorCode | InputErrorCode | 'LIMIT_REACHED';
+export type SendTestWebhookEventErrorCode = IdempotencyErrorCode | InputErrorCode | 'TEST_RATE_LIMITED';
 
 /** `SendTestWebhookEventInput`. A field that is null or undefined is not set. */
 export interface SendTestWebhookEventInput {
@@ -123,7 +123,7 @@ async function send(
     if (perMinute !== null) {
       const count = await countTestEvent(transaction, accountId, interfaceName);
       if (count === 1) await deleteOldHandshakeCounts(transaction, accountId);
-      if (count > perMinute) return reject([limitReached(count, perMinute)]);
+      if (count > perMinute) return reject([rateLimited(count, perMinute)]);
     }
     const snapshot = sampleOf(gidNamespace, eventType);
     const requestId = 'clientId' in by ? (by.requestId ?? null) : null;
@@ -169,9 +169,9 @@ function checkEventType(
   return [];
 }
 
-function limitReached(count: number, perMinute: number): UserError<'LIMIT_REACHED'> {
+function rateLimited(count: number, perMinute: number): UserError<'TEST_RATE_LIMITED'> {
   const message = `This is test event ${count} of the account in this minute; at most ${perMinute} are allowed. Try again in the next minute.`;
-  return { code: 'LIMIT_REACHED', message, field: null };
+  return { code: 'TEST_RATE_LIMITED', message, field: null };
 }
 
 function sampleOf(gidNamespace: string, eventType: string): object {

@@ -116,8 +116,8 @@ test('sends 60 test events in a minute, also at the same time', async () => {
   const results = await Promise.all(Array.from({ length: 5 }, () => send()));
   const refused = results.filter(({ webhookEventId }) => webhookEventId === null);
   expect(refused.map(({ userErrors: [error] }) => [error?.code, error?.field])).toEqual([
-    ['LIMIT_REACHED', null],
-    ['LIMIT_REACHED', null],
+    ['TEST_RATE_LIMITED', null],
+    ['TEST_RATE_LIMITED', null],
   ]);
   expect(refused.flatMap(({ userErrors }) => userErrors.map(({ message }) => message)).toSorted()).toEqual([
     'This is test event 61 of the account in this minute; at most 60 are allowed. Try again in the next minute.',

@@ -18,9 +18,9 @@ export function addSendTestWebhookEvent(builder: InterfaceSchemaBuilder, checkId
     'IDEMPOTENCY_IN_PROGRESS',
     'IDEMPOTENCY_KEY_INVALID',
     'IDEMPOTENCY_KEY_REUSED',
-    'LIMIT_REACHED',
     'NOT_FOUND',
     'NOT_SUBSCRIBED',
+    'TEST_RATE_LIMITED',
   ]);
   const Payload = builder.objectRef<SendTestWebhookEventResult>('SendTestWebhookEventPayload').implement({
     fields: (t) => ({

@@ -1002,8 +1002,6 @@ export type SendTestWebhookEventUserErrorCode =
   | 'IDEMPOTENCY_KEY_INVALID'
   /** The idempotency key was already used with another input. Use a new key for a new request. */
   | 'IDEMPOTENCY_KEY_REUSED'
-  /** You have sent 60 test events in the current minute. Retry in the next minute. */
-  | 'LIMIT_REACHED'
   /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
   /**
@@ -1011,6 +1009,8 @@ export type SendTestWebhookEventUserErrorCode =
    * or pins another version.
    */
   | 'NOT_SUBSCRIBED'
+  /** You have sent 60 test events in the current minute. Send the same request again in the next minute. */
+  | 'TEST_RATE_LIMITED'
   | '%future added value';
 
 /** Input of `retryWebhookDelivery`. */

@@ -1463,10 +1463,6 @@ enum SendTestWebhookEventUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  You have sent 60 test events in the current minute. Retry in the next minute.
-  """
-  LIMIT_REACHED
-  """
   You have no subscription with this identifier.
   """
   NOT_FOUND
@@ -1475,6 +1471,10 @@ enum SendTestWebhookEventUserErrorCode {
   or pins another version.
   """
   NOT_SUBSCRIBED
+  """
+  You have sent 60 test events in the current minute. Send the same request again in the next minute.
+  """
+  TEST_RATE_LIMITED
 }
 
 """
@@ -3406,10 +3406,6 @@ enum SendTestWebhookEventUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  You have sent 60 test events in the current minute. Retry in the next minute.
-  """
-  LIMIT_REACHED
-  """
   You have no subscription with this identifier.
   """
   NOT_FOUND
@@ -3418,6 +3414,10 @@ enum SendTestWebhookEventUserErrorCode {
   or pins another version.
   """
   NOT_SUBSCRIBED
+  """
+  You have sent 60 test events in the current minute. Send the same request again in the next minute.
+  """
+  TEST_RATE_LIMITED
 }
 
 """

@@ -1708,10 +1708,6 @@ enum SendTestWebhookEventUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  You have sent 60 test events in the current minute. Retry in the next minute.
-  """
-  LIMIT_REACHED
-  """
   You have no subscription with this identifier.
   """
   NOT_FOUND
@@ -1720,6 +1716,10 @@ enum SendTestWebhookEventUserErrorCode {
   or pins another version.
   """
   NOT_SUBSCRIBED
+  """
+  You have sent 60 test events in the current minute. Send the same request again in the next minute.
+  """
+  TEST_RATE_LIMITED
 }
 
 """
