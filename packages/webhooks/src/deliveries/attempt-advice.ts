@@ -69,7 +69,8 @@ const byStatus: ReadonlyMap<number, string> = new Map([
 function byClass(status: number): string {
   if (status >= 300 && status < 400)
     return 'The callback URL redirects, which Deedwire does not follow. Pass the final URL to `updateWebhookSubscription`.';
-  if (status >= 500) return 'The receiver failed. See its log at `startedAt`, and fix the error; Deedwire retries.';
+  if (status >= 500)
+    return 'The receiver failed. See its log at `startedAt`, and fix the error. Deedwire retries while the delivery is PENDING.';
   if (status >= 400)
     return 'The receiver rejected the request. See its log at `startedAt`, and respond with 2xx once the event is stored.';
   return 'Only a final status of 2xx acknowledges a delivery. See what responds at the callback URL.';
