@@ -28,6 +28,12 @@ test.each([
     ['a/x.schema.json', 'a/y.schema.json', 'a/z.json'],
     ['a/*.schema.json'],
   ],
+  [
+    'files beside an ending of two parts',
+    ['a/x.json', 'a/y.json'],
+    ['a/x.json', 'a/y.json', 'a/z.schema.json'],
+    ['a/x.json', 'a/y.json'],
+  ],
   ['files in the root', ['x.json', 'y.json'], ['x.json', 'y.json'], ['x.json', 'y.json']],
 ])('names %s', (_, found, all, patterns) => {
   expect(filePatterns(found, all)).toEqual(patterns);

@@ -10,17 +10,19 @@ export function filePatterns(found: readonly string[], all: Iterable<string>): s
   const wanted = new Set(found);
   const counts = new Map<string, { all: number; found: number; isDeep: boolean }>();
   for (const path of all)
-    for (const folder of foldersOf(path)) {
-      const key = keyOf(folder, path);
-      const count = counts.get(key) ?? { all: 0, found: 0, isDeep: false };
-      count.all += 1;
-      if (wanted.has(path)) count.found += 1;
-      if (posix.dirname(path) !== folder) count.isDeep = true;
-      counts.set(key, count);
-    }
+    for (const folder of foldersOf(path))
+      // A pattern for `.json` matches `.schema.json` too.
+      for (const ending of new Set([endingOf(path), posix.extname(path)])) {
+        const key = keyOf(folder, ending);
+        const count = counts.get(key) ?? { all: 0, found: 0, isDeep: false };
+        count.all += 1;
+        if (wanted.has(path)) count.found += 1;
+        if (posix.dirname(path) !== folder) count.isDeep = true;
+        counts.set(key, count);
+      }
   const patterns = found.map((path) => {
     for (const folder of foldersOf(path)) {
-      const count = counts.get(keyOf(folder, path));
+      const count = counts.get(keyOf(folder, endingOf(path)));
       if (count !== undefined && count.all > 1 && count.all === count.found)
         return `${literal(folder)}/${count.isDeep ? '**/' : ''}*${endingOf(path)}`;
     }
@@ -35,8 +37,8 @@ function foldersOf(path: string): string[] {
   return steps[0] === '.' ? [] : steps.map((_, index) => steps.slice(0, index + 1).join('/'));
 }
 
-function keyOf(folder: string, path: string): string {
-  return `${folder}\n${endingOf(path)}`;
+function keyOf(folder: string, ending: string): string {
+  return `${folder}\n${ending}`;
 }
 
 function endingOf(path: string): string {
