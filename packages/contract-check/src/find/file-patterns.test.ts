@@ -34,6 +34,8 @@ test.each([
     ['a/x.json', 'a/y.json', 'a/z.schema.json'],
     ['a/x.json', 'a/y.json'],
   ],
+  // picomatch reads `+` as a quantifier, and three of them as a pattern that matches nothing.
+  ['a name with signs of patterns', ['a/+++*.json'], ['a/+++*.json', 'a/+.json'], [String.raw`a/\+\+\+\*.json`]],
   ['files in the root', ['x.json', 'y.json'], ['x.json', 'y.json'], ['x.json', 'y.json']],
 ])('names %s', (_, found, all, patterns) => {
   expect(filePatterns(found, all)).toEqual(patterns);

@@ -47,5 +47,5 @@ function endingOf(path: string): string {
 
 /** A pattern that matches only this path. */
 function literal(path: string): string {
-  return path.replaceAll(/[\\*?[\](){}!|]/g, '\\$&');
+  return path.replaceAll(/[\\*?+[\](){}!|]/g, '\\$&');
 }
