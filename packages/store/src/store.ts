@@ -2,7 +2,7 @@ import { DatabaseError, type PoolClient, type QueryConfig, type QueryResultRow }
 import { createClient, createPool } from './connect.ts';
 import type { Database, Statement, Transaction } from './database.ts';
 import { Deadlines } from './deadlines.ts';
-import { StoreUnavailableError, toStoreError } from './errors.ts';
+import { LockTimeoutError, StoreUnavailableError, toStoreError } from './errors.ts';
 import { KeptClients } from './kept-clients.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { beginInIndexOrder, plansInIndexOrder, setPlanning } from './planning.ts';
@@ -167,7 +167,7 @@ async function sendAlone<Row extends QueryResultRow>(
     if (plansInIndexOrder(client) !== isInIndexOrder) await setPlanning(client, isInIndexOrder, deadlines.ms);
     return await queryPreparedInTime<Row>(client, query, deadlines);
   } catch (error) {
-    isBroken = toStoreError(error) instanceof StoreUnavailableError;
+    isBroken = breaksConnection(toStoreError(error));
     throw error;
   } finally {
     clients.give(client, isBroken);
@@ -200,7 +200,7 @@ async function runTransaction<Result>(
     return result;
   } catch (error) {
     const storeError = toStoreError(error);
-    if (storeError instanceof StoreUnavailableError) {
+    if (breaksConnection(storeError)) {
       // Closing the connection rolls back without waiting for a server that may never respond.
       broken = storeError;
     } else {
@@ -213,6 +213,14 @@ async function runTransaction<Result>(
     client.off('error', onError);
     clients.give(client, broken !== undefined);
   }
+}
+
+/**
+ * A statement that waited too long for a lock has failed, and nothing else. The server reports that before it releases the locks
+ * of the statement: on the same connection, the next statement runs when they are released.
+ */
+function breaksConnection(error: unknown): error is StoreUnavailableError {
+  return error instanceof StoreUnavailableError && !(error instanceof LockTimeoutError);
 }
 
 async function connectForTransaction(clients: KeptClients): Promise<PoolClient> {

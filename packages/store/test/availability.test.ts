@@ -1,7 +1,7 @@
 import { startPostgres, terminateBackends, type PostgresServer } from '@deedwire/embedded-postgres';
-import { connect, eventually } from '@deedwire/testing';
+import { connect, eventually, patientTimeouts } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createStore, requestTimeouts, StoreUnavailableError, type Store } from '../src/index.ts';
+import { createStore, LockTimeoutError, requestTimeouts, StoreUnavailableError, type Store } from '../src/index.ts';
 import { createListener } from '../src/listener.ts';
 import { createNotifier } from '../src/notifier.ts';
 
@@ -75,6 +75,30 @@ test('reports StoreUnavailableError when a backend is terminated between two sta
     await expect(broken).rejects.toThrow(StoreUnavailableError);
     expect(await store.query(selectOne, [])).toEqual([{ one: 1 }]);
   });
+});
+
+test('keeps the connection of a statement that waited too long for a lock, so that the next one finds no lock of it', async () => {
+  const holder = await connect(server.url);
+  await holder.run(
+    'create table counted (id int primary key, count int not null); insert into counted values (1, 0), (2, 0)',
+  );
+  await holder.run('begin; select from counted where id = 2 for update');
+  const store = createStore({
+    databaseUrl: server.url,
+    applicationName: 'test',
+    timeouts: { ...patientTimeouts, lockMs: 50 },
+  });
+  const pid = { name: 'pid', text: 'select pg_backend_pid() as pid' };
+  const count = { name: 'count', text: 'update counted set count = count + 1' };
+  const unlocked = { name: 'unlocked', text: 'select id from counted order by id for update skip locked' };
+  const before = await store.query(pid, []);
+  await expect(store.query(count, [])).rejects.toThrow(LockTimeoutError);
+  expect(await store.query(unlocked, [])).toEqual([{ id: 1 }]);
+  await expect(store.transaction((transaction) => transaction.query(count, []))).rejects.toThrow(LockTimeoutError);
+  expect(await store.query(unlocked, [])).toEqual([{ id: 1 }]);
+  expect(await store.query(pid, [])).toEqual(before);
+  await store.close();
+  await holder.close();
 });
 
 test('reports StoreUnavailableError when no server listens', async () => {
