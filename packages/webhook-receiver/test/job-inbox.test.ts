@@ -178,24 +178,24 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
   });
 
   test('retries a handler that fails, and keeps none of its changes', async () => {
-    let failures = 0;
+    let isFull = true;
     const subject = await subjectOf(() => {
-      failures += 1;
-      if (failures === 1) throw new RangeError('The disk is full.');
+      if (isFull) throw new RangeError('The disk is full.');
     });
     await subject.start();
     await subject.send();
-    await eventually(() => expect(subject.logged).toHaveLength(1));
+    await eventually(() => expect(subject.logged).not.toEqual([]));
     expect(subject.logged[0]).toContain(
       `HANDLER_FAILED: The handler of referral.converted 2026-11-01 (${id}) failed. Its library retries the job, unless this was the last attempt. RangeError: The disk is full.`,
     );
     expect([await effects(), await row()]).toMatchObject([0, { isProcessed: false }]);
+    isFull = false;
     await eventually(async () => {
       await subject.retryNow();
       expect(await effects()).toBe(1);
     });
     await untilProcessed();
-    expect(subject.handled).toHaveLength(2);
+    expect(subject.handled).toHaveLength(subject.logged.length + 1);
   });
 
   test('logs the type and version of the event once a job has read it', async () => {
