@@ -39,9 +39,12 @@ async function refer(count: number): Promise<void> {
   }
 }
 
-function isSigned(headers: IncomingHttpHeaders, body: Buffer): boolean {
+function isSigned(
+  { headers, body }: { headers: IncomingHttpHeaders; body: Buffer },
+  secret: string | readonly string[] = secrets,
+): boolean {
   try {
-    verifyWebhook({ headers, body, secret: secrets });
+    verifyWebhook({ headers, body, secret });
     return true;
   } catch {
     return false;
@@ -135,7 +138,7 @@ const replay = `mutation ($input: ReplayWebhookEventsInput!) {
 }`;
 
 test('a dry run counts what failed and sends nothing', async () => {
-  receiver.onDelivery = (response, { headers, body }) => response.writeHead(isSigned(headers, body) ? 204 : 401).end();
+  receiver.onDelivery = (response, request) => response.writeHead(isSigned(request) ? 204 : 401).end();
   receiver.deliveries.length = 0;
   expect(await run(replay, { input: { subscriptionId, dryRun: true } })).toEqual({
     replayWebhookEvents: {
@@ -181,8 +184,13 @@ test('the rotation of the secret loses no delivery', async () => {
     `mutation ($input: RotateWebhookSecretInput!) { rotateWebhookSecret(input: $input) { webhookSecret } }`,
     { input: { id: subscriptionId } },
   );
-  await receiver.waitFor(receiver.deliveries.length + 5);
-  secrets = [rotateWebhookSecret.webhookSecret];
+  const { webhookSecret } = rotateWebhookSecret;
+  // At most 16 requests are in flight when the worker learns of the rotation.
+  await eventually(() => {
+    const last = receiver.deliveries.slice(-16).filter((delivery) => isSigned(delivery, webhookSecret));
+    expect(last).toHaveLength(16);
+  });
+  secrets = [webhookSecret];
   await receiver.waitFor(receiver.deliveries.length + 5);
   isReferring = false;
   await referring;

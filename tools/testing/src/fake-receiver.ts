@@ -26,7 +26,7 @@ export interface Receiver extends Listening {
   /** A test can replace these; the next request uses the new function. */
   onHandshake: Respond;
   onDelivery: Respond;
-  /** Resolves with the deliveries once `count` have arrived; rejects after 45 s. */
+  /** Resolves with the deliveries once `count` have arrived; rejects after two minutes. */
   waitFor(count: number): Promise<ReceivedRequest[]>;
 }
 
