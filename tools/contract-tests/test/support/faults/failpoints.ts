@@ -1,3 +1,5 @@
+import { eventually } from '@deedwire/testing';
+import { expect } from 'vitest';
 import { endsWithin } from './ends-within.ts';
 import type { FaultSystem } from './fault-system.ts';
 
@@ -27,4 +29,17 @@ export async function runUntilFailpoint(system: FaultSystem, place: string, pass
     if (!(await endsWithin(worker, arrivesWithinMs))) worker.kill('SIGKILL');
     await worker.ended;
   });
+}
+
+/**
+ * Runs a worker that nothing kills until no delivery is left that a killed one had taken: a delivery that was taken five times
+ * without a result fails.
+ */
+export async function finishTaken(system: FaultSystem): Promise<void> {
+  const worker = await system.addWorker();
+  await eventually(async () =>
+    expect(await system.observer.run('select from webhook_pending_delivery where takes > 0 limit 1')).toEqual([]),
+  );
+  worker.kill('SIGTERM');
+  await worker.ended;
 }

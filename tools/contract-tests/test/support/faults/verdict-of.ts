@@ -42,14 +42,16 @@ export async function expectAllDelivered(
   const events = await accepted.read();
   const verdict = () => judge(events, received.deliveries, subscriptions, interruptions.unsettled);
   await eventually(async () => {
+    // Waiting longer would not help, here or in the next test of the same system.
+    if ((await readFailed(observer)).length > 0) return;
     expect(verdict().lost).toBe(0);
     const [left] = await observer.run(
       `select (select count(*)::int from webhook_event_queue) as queued,
-         (select count(*)::int from webhook_pending_delivery) as pending,
-         (select count(*)::int from webhook_failed_delivery) as failed`,
+         (select count(*)::int from webhook_pending_delivery) as pending`,
     );
-    expect(left).toEqual({ queued: 0, pending: 0, failed: 0 });
+    expect(left).toEqual({ queued: 0, pending: 0 });
   }, deliveredWithinMs);
+  expect(await readFailed(observer)).toEqual([]);
 
   const { lost, unexpected, badSignatures, changedRepeats, gaps, ...counts } = verdict();
   expect({ lost, unexpected, badSignatures, changedRepeats, gaps }).toEqual({
@@ -82,6 +84,16 @@ export async function expectAllDelivered(
     unobserved,
     retries: await countRetries(received, observer),
   };
+}
+
+/** The attempts of a few deliveries that failed for ever. */
+function readFailed(observer: FaultSystem['observer']) {
+  return observer.run(
+    `select delivery_id, number, started_at, response_status, error
+     from webhook_attempt
+     where delivery_id in (select delivery_id from webhook_failed_delivery limit 3)
+     order by delivery_id, number`,
+  );
 }
 
 /** Every further attempt follows a recorded failure. */
