@@ -2,6 +2,7 @@ export { connectionProtection, DatabaseUrlError, type ConnectionProtection } fro
 export { type Database, firstRow, onlyRow, type Statement, type Transaction } from './database.ts';
 export { type Deadline, Deadlines } from './deadlines.ts';
 export { describeDatabaseProblems } from './describe-database-problems.ts';
+export { violatesPrimaryKey } from './record-id-collision.ts';
 export {
   CellMismatchError,
   LockTimeoutError,

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import { expect, test } from 'vitest';
-import { isRecordIdCollision, retryRecordIdCollisions } from './record-id-collision.ts';
+import { isRecordIdCollision, retryRecordIdCollisions, violatesPrimaryKey } from './record-id-collision.ts';
 
 function databaseError(code: string, constraint?: string): DatabaseError {
   return Object.assign(new DatabaseError('message', 7, 'error'), { code, constraint });
@@ -40,4 +40,13 @@ test.each([
   };
   await expect(retryRecordIdCollisions(work)).rejects.toBe(error);
   expect(runs).toBe(expectedRuns);
+});
+
+test.each([
+  ['the table', databaseError('23505', 'webhook_attempt_pkey'), true],
+  ['a partition of it', databaseError('23505', 'webhook_attempt_20261101_pkey'), true],
+  ['another table', databaseError('23505', 'webhook_delivery_20261101_pkey'), false],
+  ['another constraint', databaseError('23503', 'webhook_attempt_pkey'), false],
+])('knows a violation of the primary key: %s', (_, error, isViolation) => {
+  expect(violatesPrimaryKey(error, 'webhook_attempt')).toBe(isViolation);
 });

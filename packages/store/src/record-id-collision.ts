@@ -24,12 +24,18 @@ export const recordIdAttemptsMax = 5;
 
 /** Returns true if an insert failed because another record already has the id that was drawn for it. */
 export function isRecordIdCollision(error: unknown): boolean {
-  return (
-    error instanceof DatabaseError &&
-    error.code === uniqueViolation &&
-    error.constraint !== undefined &&
-    recordIdConstraints.has(error.constraint.replace(dayOfPartition, ''))
-  );
+  return recordIdConstraints.has(violatedConstraint(error) ?? '');
+}
+
+/** Returns true if an insert failed because the table, or a partition of it, has a row with this primary key. */
+export function violatesPrimaryKey(error: unknown, table: string): boolean {
+  return violatedConstraint(error) === `${table}_pkey`;
+}
+
+/** The unique constraint that a statement violated. That of a partition has the name of the whole table. */
+function violatedConstraint(error: unknown): string | undefined {
+  if (!(error instanceof DatabaseError) || error.code !== uniqueViolation) return undefined;
+  return error.constraint?.replace(dayOfPartition, '');
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Store, StoreUnavailableError } from '@deedwire/store';
+import { type Store, StoreUnavailableError, violatesPrimaryKey } from '@deedwire/store';
 import { FencedOutError } from '../fence/fenced-out-error.ts';
 import type { WorkerId } from '../fence/worker-id.ts';
 import { failpoint } from '../kernel/failpoint.ts';
@@ -8,6 +8,7 @@ import type { LaneTarget } from './lane-target.ts';
 import { selectTargets } from './sql/lanes.ts';
 import { type LateSuccess, recordLateSuccesses } from './sql/late-successes.ts';
 import { countClaims, refillLane } from './sql/pending-deliveries.ts';
+import { renumberPending } from './sql/renumbered.ts';
 import { pauseSubscriptions, settle, type SettledPositions } from './sql/results.ts';
 import type { DeliveryKey, DispatchStorage, Settlement, SettleResult } from './storage.ts';
 
@@ -100,13 +101,33 @@ async function settleBatch(
   const id = workerId();
   const sorted = batch.toSorted((a, b) => compareDeliveries(a.delivery, b.delivery));
   failpoint('settle-before-write');
-  const { results, late } = toResults(sorted, await settleAndPause(store, id, sorted, skipsLocked));
+  const { results, late } = toResults(sorted, await settleNumbered(store, id, sorted, skipsLocked));
   if (late.length > 0) {
     const deliveries = await recordLateSuccesses(store, id, late);
     if (deliveries.length > 0) onEvent({ kind: 'late-success-recorded', deliveries });
   }
   failpoint('settle-after-write');
   return results;
+}
+
+/**
+ * A late success can take the number of the next attempt of a delivery while a replay queues the delivery. The results of such
+ * deliveries are then stale: storage records a success with the next number, and a failure leads to another attempt.
+ */
+async function settleNumbered(
+  store: Store,
+  workerId: WorkerId,
+  batch: readonly Settlement[],
+  skipsLocked: boolean,
+): Promise<SettledPositions> {
+  try {
+    return await settleAndPause(store, workerId, batch, skipsLocked);
+  } catch (error) {
+    if (!violatesPrimaryKey(error, 'webhook_attempt')) throw error;
+    const keys = batch.map(({ delivery }) => delivery);
+    if ((await renumberPending(store, workerId, keys)) === 0) throw error;
+    return settleAndPause(store, workerId, batch, skipsLocked);
+  }
 }
 
 /** One statement, unless a subscription must be paused: a result and its pause are recorded together. */

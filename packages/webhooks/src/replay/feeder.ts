@@ -93,10 +93,13 @@ export class ReplayFeeder {
     this.#read();
   }
 
-  /** A replayed delivery of the lane is settled. */
+  /** A replayed delivery of the lane is settled. Those that were settled by the same call follow before the lane is fed. */
   settled(id: SubscriptionId): void {
-    const feeding = this.#replays.get(id);
-    if (feeding !== undefined) this.#start(feeding);
+    if (!this.#replays.has(id)) return;
+    queueMicrotask(() => {
+      const feeding = this.#replays.get(id);
+      if (feeding !== undefined) this.#start(feeding);
+    });
   }
 
   /** Stops work on the shard. Resolves once no statement for it is in progress. */

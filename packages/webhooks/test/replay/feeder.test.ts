@@ -1,5 +1,7 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import { describe, expect, test } from 'vitest';
+import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
+import type { WorkerId } from '../../src/fence/worker-id.ts';
 import { shardOf } from '../../src/kernel/shard.ts';
 import { fails, hangs, succeedsAfter } from '../dispatch/world.ts';
 import { ReplayWorld } from './replay-world.ts';
@@ -22,6 +24,15 @@ test('sends everything once and in order, and ends', async () => {
   expect(replays.sentOf(replay)).toEqual(replay.deliveries.map(({ deliveryId }) => deliveryId));
   expect(replays.events).toEqual([{ kind: 'replay-completed', replay: replay.replay.id }]);
   expect(replays.world.storage.pending()).toEqual([]);
+});
+
+test('one statement queues as many deliveries as one call has settled', async () => {
+  const replays = new ReplayWorld();
+  const lane = replays.world.addLane(1, succeedsAfter(20));
+  const replay = replays.replay(lane, 800);
+  await replays.world.clock.advance(30_000);
+  expect(replays.sentOf(replay)).toHaveLength(800);
+  expect(replays.feeds).toBeLessThan(1.2 * (800 / 8));
 });
 
 test('counts the attempts on, and the schedule of retries from the start', async () => {
@@ -217,6 +228,43 @@ describe('a statement that queued deliveries', () => {
     expect(replay.done).toBeGreaterThan(0);
     expect(world.sent).toEqual([]);
   });
+});
+
+test('a worker that was declared dead feeds nothing more', async () => {
+  const replays = new ReplayWorld();
+  const { world } = replays;
+  const lane = world.addLane(1, succeedsAfter(20));
+  const replay = replays.replay(lane, 1_000);
+  await world.clock.advance(1_000);
+  const { reads } = replays;
+  replays.beforeFeed = () => {
+    throw new FencedOutError('1' as WorkerId);
+  };
+  await world.clock.advance(60_000);
+  expect(replays.fenced).toBe(1);
+  expect(replays.reads).toBe(reads);
+  expect(replays.sentOf(replay)).toHaveLength(replay.done);
+});
+
+test('a replay whose statement the database refuses waits for a minute, and others go on', async () => {
+  const replays = new ReplayWorld();
+  const { world } = replays;
+  let isRefused = true;
+  replays.beforeFeed = () => {
+    if (!isRefused) return;
+    isRefused = false;
+    throw new Error('refused');
+  };
+  const refused = replays.replay(world.addLane(1, succeedsAfter(20)), 10);
+  const other = replays.replay(world.addLane(2, succeedsAfter(20)), 10);
+  await world.clock.advance(50_000);
+  expect(replays.events).toMatchObject([
+    { kind: 'replay-refused', alarm: true, replay: refused.replay.id },
+    { kind: 'replay-completed', replay: other.replay.id },
+  ]);
+  expect([refused, other].map((replay) => replays.sentOf(replay).length)).toEqual([0, 10]);
+  await world.clock.advance(15_000);
+  expect(replays.sentOf(refused)).toHaveLength(10);
 });
 
 test('an idle worker reads for replays every 5 s only', async () => {

@@ -27,8 +27,14 @@ export class ReplayWorld implements ReplayStorage {
   readonly replays = new Map<ReplayId, StoredReplay>();
   readonly events: ReplayEvent[] = [];
   reads = 0;
+  /** How many statements have queued deliveries. */
+  feeds = 0;
+  /** How often the feeder has found that its worker was declared dead. */
+  fenced = 0;
   /** How long a statement takes. */
   callMs = 2;
+  /** Called before a statement that queues deliveries. */
+  beforeFeed: () => void = () => {};
   /** Called before the result of a statement that queued deliveries is returned. */
   afterFeed: () => void = () => {};
 
@@ -39,7 +45,7 @@ export class ReplayWorld implements ReplayStorage {
       storage: this,
       clock,
       lanes: dispatcher,
-      onFenced: () => {},
+      onFenced: () => (this.fenced += 1),
       onEvent: (event) => void this.events.push(event),
     });
     for (let shard = 0; shard < 64; shard += 1) this.feeder.addShard(shard);
@@ -103,8 +109,10 @@ export class ReplayWorld implements ReplayStorage {
 
   async feed({ id }: OpenReplay, _after: unknown, part: ReplayPart): Promise<FeedResult> {
     await this.world.clock.wait(this.callMs / 2);
+    this.beforeFeed();
     const stored = this.#find(id);
     if (!stored.isOpen) return 'changed';
+    this.feeds += 1;
     const dueAtMs = this.world.clock.nowMs();
     const queued = stored.deliveries
       .slice(stored.done, stored.done + part.deliveries.length)

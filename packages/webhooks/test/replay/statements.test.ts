@@ -1,6 +1,8 @@
 import { idAt, toRecordId } from '@deedwire/domain';
 import { onlyRow } from '@deedwire/store';
+import { untilBlocked } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Settlement } from '../../src/dispatch/storage.ts';
 import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
 import type { DeliveryId, SubscriptionId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
@@ -375,6 +377,57 @@ test('two workers that feed one replay queue each delivery once', async () => {
   expect(results.filter((result) => result === 'changed')).toHaveLength(1);
   expect(await world.counts(lane)).toMatchObject({ pending: 200, failed: 0 });
   expect(await replayRow(replay)).toMatchObject({ queued: 200 });
+});
+
+/** The last of two failed deliveries is queued as after 1 attempt, and has 2. */
+async function feedBesideLateSuccess(): Promise<{ lane: SubscriptionId; queued: readonly PendingDelivery[] }> {
+  const { lane, deliveries } = await seedFailed(2);
+  const replay = await addReplay(lane);
+  const part = await storage.part(replay, replay.lastId);
+  const [fed, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const feeding = world.superuser.transaction(async (transaction) => {
+    const result = await feedReplay(transaction, world.workerId, replay, replay.lastId, part);
+    fed.resolve();
+    await mayCommit.promise;
+    return result;
+  });
+  await fed.promise;
+  const [, last] = deliveries;
+  if (last === undefined) throw new Error('There is no second delivery.');
+  const late = world.storage.settle([success(last, { startedAt: new Date('2026-11-20T10:00:01Z') })]);
+  await untilBlocked(world.admin, 1);
+  mayCommit.resolve();
+  const queued = await feeding;
+  expect([...(await late).values()]).toEqual(['stale']);
+  expect(world.events.splice(0)).toEqual([{ kind: 'late-success-recorded', deliveries: [last.deliveryId] }]);
+  if (queued === 'changed') throw new Error('The replay has changed.');
+  expect(await world.counts(lane)).toEqual({ pending: 2, attempts: 3, failed: 0 });
+  return { lane, queued };
+}
+
+const settle = async (...settlements: Settlement[]) => [...(await world.storage.settle(settlements)).values()];
+
+describe('a success from before a replay that is recorded while the replay queues its delivery', () => {
+  test('leaves room for the success of the replay', async () => {
+    const { lane, queued } = await feedBesideLateSuccess();
+    expect(await settle(...queued.map((delivery) => success(delivery)))).toEqual(['settled', 'stale']);
+    expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 5, failed: 0 });
+    world.events.splice(0);
+  });
+
+  test('leaves room for failures of the replay, whose retries have the schedule of a new delivery', async () => {
+    const { lane, queued } = await feedBesideLateSuccess();
+    const failures = queued.map((delivery) => failure(delivery, 0, { pause: 'FAILING' }));
+    expect(await settle(...failures)).toEqual(['settled', 'stale']);
+    await world.resume(lane);
+    const read = (await world.read(lane)).toSorted(bySequence);
+    expect(read).toMatchObject([
+      { attempts: 2, priorAttempts: 1 },
+      { attempts: 2, priorAttempts: 2 },
+    ]);
+    expect(await settle(...read.map((delivery) => success(delivery)))).toEqual(['settled', 'settled']);
+    expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 6, failed: 0 });
+  });
 });
 
 describe('with 100,000 failures', () => {
