@@ -6,6 +6,8 @@ export interface BenchOptions {
   only?: string | undefined;
   /** Overrides the number of deliveries in a round, where a bench has one. */
   perRound?: number | undefined;
+  /** Overrides the number of stored deliveries of the larger size, where a bench has one. */
+  stored?: number | undefined;
   /** Reports what the bench is doing. */
   progress: (line: string) => void;
 }
@@ -24,5 +26,7 @@ export interface Bench {
   readonly parts: Readonly<Record<string, string>> | null;
   /** One line for the help of `--per-round`. Null if the rounds have a fixed duration instead. */
   readonly perRound: string | null;
+  /** One line for the help of `--stored`. Undefined if no part stores a history. */
+  readonly stored?: string;
   run(options: BenchOptions): Promise<BenchResult>;
 }

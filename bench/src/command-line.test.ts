@@ -8,6 +8,7 @@ const engine: Bench = {
   summary: 'the engine against queues',
   parts: { rates: 'deliveries per second', latency: 'from commit to first byte' },
   perRound: 'deliveries per round',
+  stored: 'deliveries that are stored before',
   run,
 };
 const sender: Bench = { name: 'sender', summary: 'one request', parts: null, perRound: null, run };
@@ -22,6 +23,7 @@ it('selects the bench and its options', () => {
     save: false,
     options: { quick: true, only: 'latency', perRound: 50 },
   });
+  expect(parseCommand(['engine', '--stored', '5000000'], benches)).toMatchObject({ options: { stored: 5_000_000 } });
   expect(parseCommand(['sender', '--save'], benches)).toEqual({
     kind: 'run',
     bench: sender,
@@ -45,6 +47,7 @@ it('describes every bench and every part in the help', () => {
   expect(help).toContain('  sender   one request\n');
   expect(help).toContain('    rates         deliveries per second\n');
   expect(help).toContain('  --per-round <number>  deliveries per round\n');
+  expect(help).toContain('  --stored <number>     deliveries that are stored before\n');
 });
 
 it.each([
@@ -55,6 +58,9 @@ it.each([
   [['queries', '--per-round', '5'], 'The bench "queries" has no option --per-round.'],
   [['engine', '--only', 'toast'], 'There is no part "toast". Known parts: rates, latency.'],
   [['engine', '--save', '--only', 'rates'], '--save stores complete runs only.'],
+  [['queries', '--stored', '5'], 'The bench "queries" has no option --stored.'],
+  [['engine', '--stored', 'all'], '--stored must be a whole number from 1 to 9,999,999, not "all".'],
+  [['engine', '--save', '--stored', '5'], '--save stores complete runs only.'],
   [['engine', '--save', '--quick'], '--save stores complete runs only.'],
   [['engine', '--per-round', '0'], '--per-round must be a whole number from 1 to 9,999,999, not "0".'],
 ])('rejects %j', (args, problem) => {

@@ -8,7 +8,7 @@ export type Command =
   | { kind: 'page' }
   | { kind: 'run'; bench: Bench; json: boolean; save: boolean; options: Omit<BenchOptions, 'progress'> };
 
-type Description = Pick<Bench, 'name' | 'summary' | 'parts' | 'perRound'>;
+type Description = Pick<Bench, 'name' | 'summary' | 'parts' | 'perRound' | 'stored'>;
 
 export function helpText(benches: readonly Description[]): string {
   return `Usage: pnpm bench <name> [options]
@@ -35,10 +35,11 @@ Exit codes: 0 success, 1 the bench failed, 2 invalid usage.
 }
 
 /** The help for the options of a bench that has parts. */
-function partOptions({ name, parts, perRound }: Description): string {
+function partOptions({ name, parts, perRound, stored }: Description): string {
   if (parts === null) return '';
   const lines = [
     ...(perRound === null ? [] : [`  --per-round <number>  ${perRound}`]),
+    ...(stored === undefined ? [] : [`  --stored <number>     ${stored}`]),
     '  --only <part>         run one part; the default is all of them:',
     ...Object.entries(parts).map(([part, summary]) => `    ${part.padEnd(13)} ${summary}`),
   ];
@@ -50,7 +51,7 @@ export function parseCommand(args: readonly string[], benches: readonly Bench[])
   try {
     const flag = { type: 'boolean' } as const;
     const value = { type: 'string' } as const;
-    const options = { quick: flag, json: flag, save: flag, help: flag, only: value, 'per-round': value };
+    const options = { quick: flag, json: flag, save: flag, help: flag, only: value, 'per-round': value, stored: value };
     parsed = parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     return invalid(error instanceof Error ? error.message : String(error));
@@ -64,20 +65,26 @@ export function parseCommand(args: readonly string[], benches: readonly Bench[])
   if (bench === undefined) {
     return invalid(`There is no bench "${name}". Known benches: ${benches.map((each) => each.name).join(', ')}.`);
   }
-  const { only, 'per-round': perRound, quick = false, json = false, save = false } = values;
+  const { only, 'per-round': perRound, stored, quick = false, json = false, save = false } = values;
   if (bench.parts === null && only !== undefined) return invalid(`The bench "${name}" has no option --only.`);
   if (bench.perRound === null && perRound !== undefined)
     return invalid(`The bench "${name}" has no option --per-round.`);
+  if (bench.stored === undefined && stored !== undefined) return invalid(`The bench "${name}" has no option --stored.`);
   if (only !== undefined && !Object.keys(bench.parts ?? {}).includes(only)) {
     return invalid(`There is no part "${only}". Known parts: ${Object.keys(bench.parts ?? {}).join(', ')}.`);
   }
-  if (perRound !== undefined && !/^[1-9]\d{0,6}$/.test(perRound)) {
-    return invalid(`--per-round must be a whole number from 1 to 9,999,999, not "${perRound}".`);
+  for (const [option, number] of Object.entries({ 'per-round': perRound, stored })) {
+    if (number !== undefined && !/^[1-9]\d{0,6}$/.test(number))
+      return invalid(`--${option} must be a whole number from 1 to 9,999,999, not "${number}".`);
   }
-  const isComplete = !quick && only === undefined && perRound === undefined;
+  const isComplete = !quick && only === undefined && perRound === undefined && stored === undefined;
   if (save && !isComplete) return invalid('--save stores complete runs only.');
-  const options = { quick, only, perRound: perRound === undefined ? undefined : Number(perRound) };
+  const options = { quick, only, perRound: toNumber(perRound), stored: toNumber(stored) };
   return { kind: 'run', bench, json, save, options };
+}
+
+function toNumber(value: string | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value);
 }
 
 function invalid(problem: string): Command {

@@ -1,6 +1,6 @@
 import type { Bench } from '../bench.ts';
 import { describeMachine, introduction } from '../report.ts';
-import type { Part } from './part.ts';
+import { runnable, type RunnablePart, runParts, summaries } from './part.ts';
 import { account } from './parts/account.ts';
 import { exchanges } from './parts/exchanges.ts';
 import { fair } from './parts/fair.ts';
@@ -13,22 +13,6 @@ import { statements } from './parts/statements.ts';
 import { store } from './parts/store.ts';
 import { workers } from './parts/workers.ts';
 import { write } from './parts/write.ts';
-
-/** A part whose result only its own `markdown` reads. */
-interface RunnablePart {
-  summary: string;
-  run(...parameters: Parameters<Part<object>['run']>): Promise<{ json: object; markdown: string }>;
-}
-
-function runnable<Result extends object>(part: Part<Result>): RunnablePart {
-  return {
-    summary: part.summary,
-    async run(context) {
-      const result = await part.run(context);
-      return { json: result, markdown: part.markdown(result) };
-    },
-  };
-}
 
 // In the order in which they run.
 const parts: Readonly<Record<string, RunnablePart>> = {
@@ -49,21 +33,19 @@ const parts: Readonly<Record<string, RunnablePart>> = {
 export const delivery: Bench = {
   name: 'delivery',
   summary: 'the webhook engine against queues that do the same sending',
-  parts: Object.fromEntries(Object.entries(parts).map(([name, { summary }]) => [name, summary])),
+  parts: summaries(parts),
   perRound: 'deliveries per round; the default is 8,000, or 200 with --quick',
 
-  async run({ quick, only, perRound, progress }) {
+  async run(options) {
     const machine = describeMachine();
     const json: Record<string, unknown> = {};
-    const sections = [introduction('delivery: PostgreSQL with fsync, one machine.', quick, machine)];
-    for (const [name, part] of Object.entries(parts)) {
-      if (only !== undefined && only !== name) continue;
-      const result = await part.run({ quick, perRound, progress: (line) => progress(`${name}: ${line}`) });
+    const sections = [introduction('delivery: PostgreSQL with fsync, one machine.', options.quick, machine)];
+    for (const { name, json: result, markdown } of await runParts(parts, options)) {
       // The rates are what most readers want, so they are not nested.
-      if (name === 'rates') Object.assign(json, result.json);
-      else json[name] = result.json;
-      sections.push(result.markdown);
+      if (name === 'rates') Object.assign(json, result);
+      else json[name] = result;
+      sections.push(markdown);
     }
-    return { json: { ...json, bench: 'delivery', quick, machine }, markdown: sections.join('\n\n') };
+    return { json: { ...json, bench: 'delivery', quick: options.quick, machine }, markdown: sections.join('\n\n') };
   },
 };

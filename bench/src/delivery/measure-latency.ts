@@ -8,30 +8,56 @@ import type { Stack } from './stack.ts';
 const pollMs = 50;
 const timeoutMs = 180_000;
 
+interface LatencyPlan {
+  /** Of each account. */
+  events: number;
+  perSecond: number;
+}
+
 /** Commits events of an account whose only subscription is a `/probe` receiver. */
 export async function measureLatency(
-  { system, receiver }: Pick<Stack, 'system' | 'receiver'>,
+  stack: Pick<Stack, 'system' | 'receiver'>,
   account: AccountId,
-  { events, perSecond }: { events: number; perSecond: number },
+  plan: LatencyPlan,
 ): Promise<LatencySummary> {
+  const [summary] = await measureLatencies(stack, [account], plan);
+  if (summary === undefined) throw new Error('There is no latency.');
+  return summary;
+}
+
+/** The same for several accounts at the same time. */
+export async function measureLatencies(
+  { system, receiver }: Pick<Stack, 'system' | 'receiver'>,
+  accounts: readonly AccountId[],
+  { events, perSecond }: LatencyPlan,
+): Promise<LatencySummary[]> {
   await receiver.forget();
   const committedMs = new Map<string, number>();
-  await paced(events, perSecond, async (index) => {
-    const name = `probe-${index}`;
-    committedMs.set(name, await system.commitEvent(account, name));
-  });
+  await Promise.all(
+    accounts.map((account, number) =>
+      paced(events, perSecond, async (index) => {
+        const name = `probe-${number}-${index}`;
+        committedMs.set(name, await system.commitEvent(account, name));
+      }),
+    ),
+  );
+  const expected = events * accounts.length;
   const deadline = performance.now() + timeoutMs;
   let { arrivals } = await receiver.report();
-  while (arrivals.length < events) {
-    if (performance.now() > deadline) throw new Error(`Only ${arrivals.length} of ${events} events arrived.`);
+  while (arrivals.length < expected) {
+    if (performance.now() > deadline) throw new Error(`Only ${arrivals.length} of ${expected} events arrived.`);
     await sleep(pollMs);
     ({ arrivals } = await receiver.report());
   }
-  const latencies = arrivals.map(({ probe, atMs }) => atMs - (committedMs.get(probe) ?? Number.NaN));
-  return {
-    events,
-    p50Ms: percentile(latencies, 0.5),
-    p99Ms: percentile(latencies, 0.99),
-    maxMs: percentile(latencies, 1),
-  };
+  return accounts.map((_, number) => {
+    const latencies = arrivals
+      .filter(({ probe }) => probe.startsWith(`probe-${number}-`))
+      .map(({ probe, atMs }) => atMs - (committedMs.get(probe) ?? Number.NaN));
+    return {
+      events,
+      p50Ms: percentile(latencies, 0.5),
+      p99Ms: percentile(latencies, 0.99),
+      maxMs: percentile(latencies, 1),
+    };
+  });
 }

@@ -3,7 +3,8 @@
  * origin. The path selects the behavior:
  *
  * - `/hooks/…` responds 200.
- * - `/probe/…` responds 200 and records when each probe arrived.
+ * - `/probe/…` and `/probe/<ms>/…` respond 200, at once or after a delay, and record when each probe arrived, unless a replay
+ *   has sent it.
  * - `/slow/<ms>/…` responds 200 after a delay.
  * - `/hang/…` never responds.
  *
@@ -24,7 +25,8 @@ let waiting: { deliveries: number; answer(): void } | null = null;
 
 async function recordProbe(request: IncomingMessage, atMs: number): Promise<void> {
   const { data }: { data: { referral: { externalReference: string } } } = JSON.parse(await text(request));
-  arrivals.push({ probe: data.referral.externalReference, atMs });
+  if (request.headers['x-service-webhook-replay'] === undefined)
+    arrivals.push({ probe: data.referral.externalReference, atMs });
 }
 
 function handle(request: IncomingMessage, response: ServerResponse): void {
@@ -34,11 +36,15 @@ function handle(request: IncomingMessage, response: ServerResponse): void {
   requests += 1;
   deliveryIds.add(String(request.headers['webhook-id']));
   if (waiting !== null && deliveryIds.size >= waiting.deliveries) waiting.answer();
-  const [, behavior, parameter] = request.url?.split('/') ?? [];
-  if (behavior === 'probe') void recordProbe(request, atMs).then(() => response.end());
+  const [, behavior, parameter = ''] = request.url?.split('/') ?? [];
+  const respond = (): void => {
+    if (parameter === '') response.end();
+    else setTimeout(() => response.end(), Number(parameter));
+  };
+  if (behavior === 'probe') void recordProbe(request, atMs).then(respond);
   else {
     request.resume();
-    if (behavior === 'slow') setTimeout(() => response.end(), Number(parameter));
+    if (behavior === 'slow') respond();
     else if (behavior !== 'hang') request.once('end', () => response.end());
   }
 }

@@ -34,7 +34,9 @@ it('exits with 2 for invalid usage', async () => {
   const { code, stdout, stderr } = await bench('toaster');
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(
-    stderr.startsWith('There is no bench "toaster". Known benches: delivery, graphql, sender, signing, shares.\n'),
+    stderr.startsWith(
+      'There is no bench "toaster". Known benches: delivery, replay, graphql, sender, signing, shares.\n',
+    ),
   ).toBe(true);
 });
 

@@ -94,3 +94,38 @@ it('delivery compares our engine with three queues, and measures its other parts
     },
   });
 });
+
+// The bench fails unless each replay queues exactly what it matches.
+it('replay measures the rate of replays, new events beside one, and a larger history', async () => {
+  const latency = { events: positive, p50Ms: positive, p99Ms: positive, maxMs: positive };
+  expect(await reportOf('replay')).toMatchObject({
+    bench: 'replay',
+    quick: true,
+    machine,
+    rate: {
+      receivers: [20, 100, 400].map((responseMs) => ({
+        responseMs,
+        idlePerSecond: positive,
+        replayPerSecond: positive,
+        rateRatio: positive,
+      })),
+    },
+    beside: {
+      responseMs: 100,
+      failures: 1_000,
+      replayedPerSecond: positive,
+      live: { alone: latency, beside: latency, longerMs: expect.any(Number) },
+      others: { alone: latency, beside: latency, p99Ratio: positive },
+    },
+    growth: {
+      kinds: ['failed deliveries', 'all deliveries'].map((name) => ({
+        name,
+        sizes: [10_000, 20_000].map((storedDeliveries) => ({
+          storedDeliveries,
+          times: expect.objectContaining({ 'feed-replay': positive }),
+        })),
+        growth: positive,
+      })),
+    },
+  });
+});

@@ -1,6 +1,7 @@
 import type { AccountId, RecordId } from '@deedwire/domain';
 import type { Database, Transaction } from '@deedwire/store';
-import { insertEvent } from '@deedwire/webhooks/outbox';
+import { appendSubscriptionChange, insertEvent } from '@deedwire/webhooks/outbox';
+import { cancelReplay, insertReplay, type ReplayRow, selectReplay } from '@deedwire/webhooks/replay';
 import { insertEventTypePins, insertSubscription, reserveSubscriptionId } from '@deedwire/webhooks/subscriptions';
 import { secret } from '../../signed-headers.ts';
 
@@ -74,4 +75,69 @@ export async function countShards(database: Database): Promise<number[]> {
   };
   const rows = await database.query<{ shards: number }>(statement, []);
   return rows.map(({ shards }) => shards);
+}
+
+/** Deliveries of the only subscription of an account, by their ids: the first one included, the last one not. */
+export interface DeliveryRange {
+  subscriptionId: RecordId<'WebhookSubscription'>;
+  fromId: string;
+  untilId: string;
+}
+
+/** Makes every `step`th of the newest deliveries of an account count as failed, and returns the range of all of them. */
+export async function markFailed(
+  database: Database,
+  accountId: AccountId,
+  { deliveries, step }: { deliveries: number; step: number },
+): Promise<DeliveryRange> {
+  const statement = {
+    name: 'bench-mark-failed',
+    text: `
+      with newest as (
+        select id, subscription_id, sequence
+        from webhook_delivery
+        where subscription_id = (select id from webhook_subscription where account_id = $1)
+        order by id desc
+        limit $2
+      ), failed as (
+        insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
+        select subscription_id, id, '${interfaceName}' from newest where sequence % $3 = 0
+        on conflict do nothing
+      )
+      select subscription_id as "subscriptionId", min(id)::text as "fromId", (max(id) + 1)::text as "untilId"
+      from newest
+      group by subscription_id`,
+  };
+  const [range] = await database.query<DeliveryRange & Record<string, unknown>>(statement, [
+    accountId,
+    deliveries,
+    step,
+  ]);
+  if (range === undefined) throw new Error('The account has no deliveries.');
+  return range;
+}
+
+/** Asks the worker to replay a range, as an API does. */
+export async function startReplay(
+  transaction: Transaction,
+  accountId: AccountId,
+  { range, onlyFailed, perSecond }: { range: DeliveryRange; onlyFailed: boolean; perSecond: number },
+): Promise<ReplayRow['id']> {
+  const { subscriptionId, ...ids } = range;
+  const all = { eventTypes: null, since: null, until: null, fromSequence: null, untilSequence: null };
+  const target = { accountId, interfaceName, subscriptionId } as const;
+  const id = await insertReplay(transaction, { ...target, range: { onlyFailed, ...all }, ids, perSecond });
+  if (id === null) throw new Error('A replay of the subscription is in progress.');
+  await appendSubscriptionChange(transaction, target);
+  return id;
+}
+
+export async function stopReplay(transaction: Transaction, accountId: AccountId, id: ReplayRow['id']): Promise<void> {
+  await cancelReplay(transaction, accountId, id);
+}
+
+export async function readReplay(database: Database, accountId: AccountId, id: ReplayRow['id']): Promise<ReplayRow> {
+  const row = await selectReplay(database, accountId, id);
+  if (row === null) throw new Error(`There is no replay ${id}.`);
+  return row;
 }
