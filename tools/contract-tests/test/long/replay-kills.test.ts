@@ -7,5 +7,7 @@ const deliveriesPerKill = 100;
 
 test('a replay is complete although 200 workers are killed before and after they queue deliveries', async () => {
   expect.hasAssertions();
-  await expectReplayOfKilledWorkers(kills, kills * deliveriesPerKill);
+  const deliveries = kills * deliveriesPerKill;
+  const repeats = await expectReplayOfKilledWorkers(kills, deliveries);
+  process.stderr.write(`${kills} kills, ${deliveries} deliveries, ${repeats} repeats\n`);
 });
