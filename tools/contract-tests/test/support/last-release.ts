@@ -19,13 +19,13 @@ const migrationsPath = 'packages/store/migrations';
 const changelog = 'apps/webhook-worker/CHANGELOG.md';
 
 /**
- * Checks out the release that a database has before the newest migrations of this build are applied. If a release has all of
- * them, it is the last release.
+ * Checks out the last release without a migration: by default the newest one, which a database does not have before this build is
+ * deployed. If each release has it, it is the last release.
  *
  * @throws {Error} without the commits of the last releases, as in a shallow clone
  */
-export async function checkOutLastRelease(): Promise<Release> {
-  const commit = await findRelease();
+export async function checkOutLastRelease(migration?: string): Promise<Release> {
+  const commit = await findRelease(migration);
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-release-'));
   const archive = join(folder, 'release.tar');
   await succeed('git', ['archive', '--output', archive, commit], { cwd: workspaceRoot });
@@ -43,15 +43,15 @@ export async function checkOutLastRelease(): Promise<Release> {
   };
 }
 
-async function findRelease(): Promise<string> {
-  const newest = (await readdir(join(workspaceRoot, migrationsPath))).toSorted().at(-1) ?? '';
+async function findRelease(migration?: string): Promise<string> {
+  const name = migration ?? (await readdir(join(workspaceRoot, migrationsPath))).toSorted().at(-1) ?? '';
   const log = await succeed('git', ['log', '--format=%H', '--', changelog], { cwd: workspaceRoot });
   const releases = log.split('\n').filter((line) => line !== '');
   for (const commit of releases) {
     const files = await succeed('git', ['ls-tree', '-r', '--name-only', commit, migrationsPath], {
       cwd: workspaceRoot,
     });
-    if (!files.includes(newest)) return commit;
+    if (!files.includes(name)) return commit;
   }
   const [last] = releases;
   if (last === undefined)
