@@ -58,6 +58,29 @@ test('collects items for 3 ms, and items that arrive during a call for the next 
   expect(seen.done).toEqual([0, 1, 2, 3]);
 });
 
+test('collects an urgent item for 1 ms, with the items before it, and so after a call', async () => {
+  const seen = createCalls(() => {});
+  seen.calls.add(0);
+  seen.clock.setTimer(() => seen.calls.add(1, true), 1);
+  await seen.clock.advance(1.5);
+  expect(seen.made).toEqual([]);
+  await seen.clock.advance(0.5);
+  expect(seen.made).toEqual([[0, 1]]);
+  // During the call, which takes 10 ms.
+  seen.calls.add(2);
+  seen.calls.add(3, true);
+  await seen.clock.advance(10 + 1);
+  expect(seen.made).toEqual([
+    [0, 1],
+    [2, 3],
+  ]);
+  seen.calls.add(4);
+  await seen.clock.advance(10 + 2.5);
+  expect(seen.made).toHaveLength(2);
+  await seen.clock.advance(1);
+  expect(seen.made).toHaveLength(3);
+});
+
 test('splits items into batches of at most the maximum size', async () => {
   const seen = createCalls(() => {});
   addAll(seen, 250);

@@ -22,6 +22,9 @@ export interface BatchedCallsOptions<Item, Result> {
   onUnavailable: (error: unknown) => void;
 }
 
+/** How long an urgent item is collected with others. */
+const urgentMs = 1;
+
 /**
  * What the error of a call to storage means:
  *
@@ -59,6 +62,7 @@ export class BatchedCalls<Item, Result> {
   #isCalling = false;
   #isStopped = false;
   #isRepeating = false;
+  #isUrgent = false;
   #cancelTimer: (() => void) | null = null;
   #cancelLockedTimer: (() => void) | null = null;
 
@@ -70,8 +74,13 @@ export class BatchedCalls<Item, Result> {
     return this.#isCalling;
   }
 
-  add(item: Item): void {
+  /** @param isUrgent whether something waits for this item, so that it is collected with what arrives within a millisecond only */
+  add(item: Item, isUrgent = false): void {
     this.#collected.push(item);
+    if (isUrgent && !this.#isUrgent) {
+      this.#isUrgent = true;
+      if (!this.#isCalling) this.#cancelPlan();
+    }
     this.#plan();
   }
 
@@ -86,12 +95,19 @@ export class BatchedCalls<Item, Result> {
 
   #plan(): void {
     if (this.#isCalling || this.#isStopped || this.#cancelTimer !== null || this.#collected.length === 0) return;
-    this.#cancelTimer = this.#options.clock.setTimer(() => void this.#callWithCollected(), this.#options.collectMs);
+    const delayMs = this.#isUrgent ? Math.min(urgentMs, this.#options.collectMs) : this.#options.collectMs;
+    this.#cancelTimer = this.#options.clock.setTimer(() => void this.#callWithCollected(), delayMs);
+  }
+
+  #cancelPlan(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
   }
 
   async #callWithCollected(): Promise<void> {
     this.#cancelTimer = null;
     this.#isCalling = true;
+    this.#isUrgent = false;
     const batch = this.#collected;
     this.#collected = batch.length > this.#options.itemsMax ? batch.splice(this.#options.itemsMax) : [];
     await this.#callAndSplit(batch);

@@ -105,7 +105,9 @@ export class ResultRecorder {
     lane.unsettled += 1;
     this.#size += 1;
     this.#watch.workAdded();
-    this.#sequences[lane.settleSequence]?.add(result);
+    // The next part of a replay waits for this one. While the lane has requests in flight, their results are collected with it.
+    const isUrgent = result.delivery.replayId !== null && lane.inFlight === 0;
+    this.#sequences[lane.settleSequence]?.add(result, isUrgent);
     if (result.pause === null || !lane.isSending) return;
     this.#options.scheduler.pause(lane);
     this.#options.onEvent({ kind: 'lane-paused', lane: lane.id, reason: result.pause });

@@ -35,6 +35,24 @@ test('one statement queues as many deliveries as one call has settled', async ()
   expect(replays.feeds).toBeLessThan(1.2 * (800 / 8));
 });
 
+test.each([20, 100, 400])('reaches 0.4 of the rate of an idle lane with a receiver of %i ms', async (afterMs) => {
+  const replays = new ReplayWorld();
+  const { world } = replays;
+  const lane = world.addLane(1, succeedsAfter(afterMs));
+  const count = (8 / afterMs) * 30_000;
+  world.offer(lane, count);
+  await world.clock.advance(60_000);
+  const ended = world.sent.map(({ endedAtMs }) => endedAtMs ?? Infinity);
+  const idleMs = Math.max(...ended) - Math.min(...world.sent.map(({ startedAtMs }) => startedAtMs));
+  const startMs = world.clock.elapsedMs;
+  const replay = replays.replay(lane, count);
+  await world.clock.advance(4 * idleMs);
+  const replayed = world.sent.filter(({ delivery }) => delivery.replayId === replay.replay.id);
+  expect(replayed).toHaveLength(count);
+  const replayMs = Math.max(...replayed.map(({ endedAtMs }) => endedAtMs ?? Infinity)) - startMs;
+  expect(idleMs / replayMs).toBeGreaterThanOrEqual(0.4);
+});
+
 test('counts the attempts on, and the schedule of retries from the start', async () => {
   const replays = new ReplayWorld();
   const lane = replays.world.addLane(1, fails);
