@@ -3,9 +3,10 @@ import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
 import type { RunningServer } from '@deedwire/service-runtime';
-import { type Credential, postGraphql } from '@deedwire/testing';
-import { buildSchema, getNamedType, type GraphQLObjectType, isObjectType } from 'graphql';
+import { type Credential, missing, postGraphql } from '@deedwire/testing';
+import { buildSchema, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operationsWithId, selectAll } from './support/operations-with-id.ts';
 import {
   insertAttempts,
   insertDelivery,
@@ -13,6 +14,7 @@ import {
   insertPayload,
   insertSubscription,
   type StoredDelivery,
+  insertReplay,
   type StoredSubscription,
 } from './support/stored-deliveries.ts';
 
@@ -25,7 +27,7 @@ let harness: Harness;
 let services: Record<'lender' | 'partner', RunningServer>;
 /** Of another account of each interface. */
 let strangers: Record<'lender' | 'partner', Credential>;
-const stored = new Map<string, { subscription: StoredSubscription; delivery: StoredDelivery }>();
+const stored = new Map<string, { subscription: StoredSubscription; delivery: StoredDelivery; replay: string }>();
 
 beforeAll(async () => {
   harness = await createHarness();
@@ -43,34 +45,25 @@ beforeAll(async () => {
     await insertAttempts(harness, subscription, delivery, [500], new Date());
     await insertExchange(harness, subscription, delivery, Buffer.from(`answer of ${name}`));
     await insertPayload(harness, subscription, delivery, Buffer.from(`{"secret":"of ${name}"}`));
-    stored.set(name, { subscription, delivery });
+    stored.set(name, { subscription, delivery, replay: await insertReplay(harness, subscription) });
   }
 });
 afterAll(() => harness.close());
 
-/** Selects every field that needs no argument. Records lead to others, so it ends at connections and at types that it is in. */
-function selectAll(type: GraphQLObjectType, parents: readonly string[] = []): string {
-  const fields = Object.values(type.getFields()).map((field) => {
-    const named = getNamedType(field.type);
-    if (!isObjectType(named)) return field.name;
-    const isRecord = parents.includes(named.name) || named.name.endsWith('Connection');
-    const page = field.args.some((argument) => argument.name === 'first') ? '(first: 1)' : '';
-    return isRecord ? '' : `${field.name}${page} ${selectAll(named, [...parents, type.name])}`;
-  });
-  return `{ ${fields.join(' ')} }`;
-}
-
 describe.each(cases)('the $name interface at $version', ({ name, version }) => {
-  const type = buildSchema(contracts[name].sdl(version)).getType('WebhookDelivery');
+  const schema = buildSchema(contracts[name].sdl(version));
+  const type = schema.getType('WebhookDelivery');
   if (!isObjectType(type)) throw new Error('There is no type WebhookDelivery.');
   const selection = selectAll(type);
 
-  async function read(credential: Credential, query: string): Promise<unknown> {
-    const headers = { 'X-Service-Schema-Version': version };
-    const { status, body } = await postGraphql(`${services[name].url}/${name}s/graphql`, credential, {
+  const send = (credential: Credential, query: string) =>
+    postGraphql(`${services[name].url}/${name}s/graphql`, credential, {
       query,
-      headers,
+      headers: { 'X-Service-Schema-Version': version },
     });
+
+  async function read(credential: Credential, query: string): Promise<unknown> {
+    const { status, body } = await send(credential, query);
     expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
     return body.data;
   }
@@ -92,13 +85,13 @@ describe.each(cases)('the $name interface at $version', ({ name, version }) => {
   });
 
   test.each(['lender', 'partner'])('answers the delivery of a foreign %s as one that does not exist', async (owner) => {
-    const missing = { webhookDelivery: null };
+    const nothing = { webhookDelivery: null };
     const gid = stored.get(owner)?.delivery.gid;
     const answer = (id: string | undefined) => read(strangers[name], `{ webhookDelivery(id: "${id}") ${selection} }`);
-    expect(await answer('gid://service/WebhookDelivery/123')).toEqual(missing);
-    expect(await answer(gid)).toEqual(missing);
+    expect(await answer('gid://service/WebhookDelivery/123')).toEqual(nothing);
+    expect(await answer(gid)).toEqual(nothing);
     const other = name === owner ? strangers[name] : harness.accounts[name].credential;
-    expect(await read(other, `{ webhookDelivery(id: "${gid}") ${selection} }`)).toEqual(missing);
+    expect(await read(other, `{ webhookDelivery(id: "${gid}") ${selection} }`)).toEqual(nothing);
   });
 
   test.each(['lender', 'partner'])('lists no deliveries of the subscription of a foreign %s', async (owner) => {
@@ -117,4 +110,51 @@ describe.each(cases)('the $name interface at $version', ({ name, version }) => {
       expect(await read(strangers[name], list)).toEqual({ webhookDeliveries: { nodes: [] } });
     }
   });
+
+  const operations = operationsWithId(schema);
+
+  test('has the operations of the owner of a webhook', () => {
+    expect(operations.map(({ name: operation }) => operation)).toEqual(
+      expect.arrayContaining([
+        'webhookDelivery',
+        'webhookReplay',
+        'webhookReplays',
+        'sendTestWebhookEvent',
+        'retryWebhookDelivery',
+        'replayWebhookEvents',
+        'cancelWebhookReplay',
+        'rotateWebhookSecret',
+      ]),
+    );
+  });
+
+  test.each(operations)('answers $name about a foreign record as about one that does not exist', async (operation) => {
+    const other = name === 'lender' ? 'partner' : 'lender';
+    for (const [owner, credential] of [
+      [name, strangers[name]],
+      [other, harness.accounts[name].credential],
+    ] as const) {
+      const { subscription, delivery, replay } = stored.get(owner) ?? missing();
+      const foreign = { WebhookSubscription: subscription.gid, WebhookDelivery: delivery.gid, WebhookReplay: replay };
+      const gid = foreign[operation.idType];
+      const answerTo = async (id: string): Promise<string> => {
+        const { status, body } = await send(credential, operation.document(id));
+        expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
+        return JSON.stringify(body.data).replaceAll(id, 'the id');
+      };
+      expect(await answerTo(gid)).toBe(await answerTo(gid.replace(/\d+$/, '123')));
+    }
+  });
+
+  test.each(operations.filter(({ document }) => document('').startsWith('query')))(
+    'answers $name to the owner of the record otherwise',
+    async ({ idType, document }) => {
+      const { subscription, delivery, replay } = stored.get(name) ?? missing();
+      const own = { WebhookSubscription: subscription.gid, WebhookDelivery: delivery.gid, WebhookReplay: replay };
+      const { credential } = harness.accounts[name];
+      expect(await read(credential, document(own[idType]))).not.toEqual(
+        await read(credential, document(own[idType].replace(/\d+$/, '123'))),
+      );
+    },
+  );
 });

@@ -117,3 +117,16 @@ export async function insertPending(
        '2026-11-02T09:30:00Z', ${sequence}, now() + ${dueInSeconds} * interval '1 second', ${attempts}, 9)`,
   );
 }
+
+/** Inserts a replay that runs. Returns its identifier. */
+export async function insertReplay(
+  harness: Harness,
+  { id: subscriptionId, account, interfaceName }: StoredSubscription,
+): Promise<string> {
+  const id = drawId(new Date());
+  await harness.sql(
+    `insert into webhook_replay (id, account_id, interface, subscription_id, only_failed, per_second, from_id, until_id, last_id)
+     values (${id}, ${account.accountId}, '${interfaceName}', ${subscriptionId}, true, 50, 0, ${id}, 0)`,
+  );
+  return `gid://service/WebhookReplay/${id}`;
+}
