@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hangs, type Receiver, succeedsAfter, World } from '../../test/dispatch/world.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
+import { cleanLaneState } from './lane-state.ts';
 
 // Neighbors have no history at first, so that each is quick until its first request has taken 500 ms.
 const warmUpMs = 20_000;
@@ -99,4 +100,22 @@ describe('20 healthy lanes with 20 events a second each and 2,000 slots', () => 
     expect(waits.p50).toBe(0);
     expect(waits.p99).toBeLessThanOrEqual(1.2 * independentAlone.p99);
   });
+});
+
+test('a healthy lane does not wait after a restart beside lanes that hung before, however many they are', async () => {
+  const world = new World({ slots: 100 });
+  const timeMs = world.clock.nowMs() - 60_000;
+  const hasFailed = { ...cleanLaneState, consecutiveFailures: 1, failingSinceMs: timeMs, lastFailureMs: timeMs };
+  for (let lane = 0; lane < 200; lane += 1) {
+    const id = world.addLane(1_000 + lane, hangs);
+    world.setStoredState(id, hasFailed);
+    world.store(id, 5);
+    world.dispatcher.openLane(id);
+  }
+  await world.clock.advance(1_000);
+  expect(world.dispatcher.stats().inFlight).toBeGreaterThan(50);
+  const healthy = world.addLane(1, succeedsAfter(20));
+  world.offer(healthy, 1);
+  await world.clock.advance(100);
+  expect(world.sentTo(healthy)).toHaveLength(1);
 });

@@ -37,7 +37,10 @@ export class LaneReceiver {
     return this.isBreakerOpen ? 1 : this.#window;
   }
 
-  /** At least 20 requests succeeded since the last one that took more than 500 ms. Without history, it is quick. */
+  /**
+   * At least 20 requests succeeded since the last one that took more than 500 ms, and since the lane was opened with failures in
+   * its stored state. Without history, it is quick.
+   */
   get isQuick(): boolean {
     return this.#goodResponses >= goodResponsesToBeQuick;
   }
@@ -71,10 +74,14 @@ export class LaneReceiver {
     this.#storedState = isSameLaneState(stored, this.#state) ? this.#state : stored;
   }
 
-  /** The lane continues with the stored state. */
+  /**
+   * The lane continues with the stored state. With failures it is slow: after a restart, thousands of receivers that hang would
+   * be quick until their first request has timed out, and take every slot.
+   */
   stateAdopted(stored: LaneState): void {
     this.#state = stored;
     this.#storedState = stored;
+    if (stored.consecutiveFailures > 0) this.#goodResponses = 0;
   }
 
   /** The callback URL has changed. */

@@ -209,8 +209,8 @@ export class LaneScheduler {
     if (target === null) return this.close(lane);
     const { clock, slots, onEvent } = this.#options;
     const nowMs = clock.nowMs();
-    // The place of a lane depends on its history, which ends with a new URL.
-    if (lane.target.isOtherUrl(target)) slots.withdraw(lane);
+    // The place of a lane depends on its history, which ends with a new URL, and starts with the stored state.
+    if (lane.phase === 'loading' || lane.target.isOtherUrl(target)) slots.withdraw(lane);
     if (!lane.targetRead(target, nowMs, clock.offsetMs)) {
       lane.blocked(nowMs + blockedMs);
       onEvent({ kind: 'secret-unreadable', alarm: true, lane: lane.id });
