@@ -322,7 +322,7 @@ export class Dispatcher {
       if (laneNeed(lane, nowMs) === 'slot') {
         if (!lane.isQuick) this.#slowPace.started(lane.expectedMs, nowMs);
         this.#startFirst(lane, nowMs);
-        started += lane.isQuick && lane.hasEnded ? 1 : connectingStarts;
+        started += lane.hasConnection ? 1 : connectingStarts;
       }
       // The target has become too old since the lane was scheduled.
       else this.#scheduler.schedule(lane, nowMs);

@@ -99,6 +99,11 @@ export class Lane extends SlotLane {
     return this.receiver.isQuick;
   }
 
+  /** Whether its receiver has probably kept a connection open: its last request succeeded. */
+  get hasConnection(): boolean {
+    return this.hasEnded && this.receiver.state.consecutiveFailures === 0;
+  }
+
   /** Whether the lane may have another request in flight. While it recovers, one at a time. */
   get hasCapacity(): boolean {
     if (this.#isRecovering && this.unsettled > 0) return false;
