@@ -117,6 +117,8 @@ export class Exchanges {
 
 /** About what an exchange takes in memory. */
 function bytesOf({ url, requestHeaders, responseHeaders, responseBody }: ExchangeDetails): number {
-  const characters = [url, ...requestHeaders, ...responseHeaders].reduce((sum, text) => sum + text.length + 16, 0);
-  return characters + (responseBody?.length ?? 0);
+  let bytes = url.length + (responseBody?.length ?? 0);
+  for (const text of requestHeaders) bytes += text.length + 16;
+  for (const text of responseHeaders) bytes += text.length + 16;
+  return bytes;
 }

@@ -14,8 +14,8 @@ const insertStatement: Statement = {
     )
     select r.delivery_id, r.number, to_timestamp(r.started_ms / 1000.0::float8), r.subscription_id, s.interface,
       encode(sha256(convert_to(r.url, 'UTF8')), 'hex'),
-      r.request_headers::text[], r.remote_address, r.dns_ms, r.connect_ms, r.tls_ms, r.first_byte_ms,
-      r.response_headers::text[], r.body, r.body_bytes
+      string_to_array(r.request_headers, E'\\n'), r.remote_address, r.dns_ms, r.connect_ms, r.tls_ms, r.first_byte_ms,
+      string_to_array(r.response_headers, E'\\n'), r.body, r.body_bytes
     from unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::int[], $9::int[],
       $10::int[], $11::int[], $12::text[], $13::bytea[], $14::int[])
       as r (delivery_id, number, started_ms, subscription_id, url, request_headers, remote_address, dns_ms, connect_ms, tls_ms,
@@ -37,13 +37,13 @@ export async function insertExchanges(database: Database, batch: readonly Exchan
     pgArray(batch.map(({ startedAt }) => startedAt.getTime())),
     pgArray(batch.map(({ subscriptionId }) => subscriptionId)),
     pgTextArray(details.map(({ url }) => storable(url))),
-    pgTextArray(details.map(({ requestHeaders }) => pgTextArray(requestHeaders.map(storable)))),
+    pgTextArray(details.map(({ requestHeaders }) => lines(requestHeaders))),
     pgTextArray(details.map(({ remoteAddress }) => remoteAddress)),
     pgArray(details.map(({ dnsMs }) => rounded(dnsMs))),
     pgArray(details.map(({ connectMs }) => rounded(connectMs))),
     pgArray(details.map(({ tlsMs }) => rounded(tlsMs))),
     pgArray(details.map(({ firstByteMs }) => rounded(firstByteMs))),
-    pgTextArray(details.map(({ responseHeaders }) => pgTextArray(responseHeaders.map(storable)))),
+    pgTextArray(details.map(({ responseHeaders }) => lines(responseHeaders))),
     pgTextArray(details.map(({ responseBody }) => responseBody && `\\x${responseBody.toString('hex')}`)),
     pgArray(details.map(({ responseBytes }) => responseBytes)),
   ]);
@@ -52,6 +52,11 @@ export async function insertExchanges(database: Database, batch: readonly Exchan
 /** The columns contain whole milliseconds. */
 function rounded(ms: number | null): number | null {
   return ms && Math.round(ms);
+}
+
+/** HTTP allows no line break in the name or the value of a header. An array in an array would have to be escaped twice. */
+function lines(headers: readonly string[]): string {
+  return storable(headers.join('\n'));
 }
 
 /** PostgreSQL stores every character but U+0000, and one text would fail the whole statement. */
