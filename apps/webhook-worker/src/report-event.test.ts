@@ -42,6 +42,7 @@ test('logs why the host of an attempt could not be called', () => {
   });
   report({
     kind: 'attempt',
+    urlNumber: 1,
     delivery,
     number: 1,
     result: {

@@ -40,6 +40,7 @@ const allMigrations = [
   '0022-test-events',
   '0023-accounts-of-an-organization',
   '0024-payloads-for-operators',
+  '0025-exchanges-without-urls',
 ];
 
 let database: TestDatabase;

@@ -70,6 +70,7 @@ describe('the catalog', () => {
       'webhook_drop_exchange_partition',
       'webhook_drop_partition',
       'webhook_end_rotations',
+      'webhook_erase_exchanges',
       'webhook_has_worker',
     ]);
   });
@@ -91,6 +92,7 @@ describe('the catalog', () => {
       'webhook_drop_exchange_partition: webhook_worker',
       'webhook_drop_partition: webhook_worker',
       'webhook_end_rotations: webhook_worker',
+      'webhook_erase_exchanges: webhook_worker',
       'webhook_has_worker: lender_api operator partner_api',
     ]);
   });

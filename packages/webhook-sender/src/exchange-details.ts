@@ -11,8 +11,6 @@ const keptValueCharacters = 300;
  * nothing that the error does not tell.
  */
 export interface ExchangeDetails {
-  /** The callback URL of the request. */
-  readonly url: string;
   /** Names and values in turn, as sent. Values are cut as below. Empty if no request could be built. */
   readonly requestHeaders: readonly string[];
   /** The address that was called, or the last one that was tried. Null if none was. */
@@ -37,12 +35,11 @@ export interface ExchangeDetails {
 }
 
 /** @param attempt null if no request could be built */
-export function detailsOf(url: string, attempt: Attempt | null): ExchangeDetails {
+export function detailsOf(attempt: Attempt | null): ExchangeDetails {
   const { exchange = null, steps = null, request = null } = attempt ?? {};
   const response = exchange !== null && exchange.status !== null ? exchange : null;
   const requestHeaders = request === null ? [] : sentHeaders(request);
   return {
-    url,
     requestHeaders,
     remoteAddress: exchange?.connection.remoteAddress ?? steps?.address ?? null,
     dnsMs: steps?.dnsMs ?? null,
@@ -70,9 +67,15 @@ function keptHeadersOf(headers: Iterable<readonly [string, string]>): string[] {
   return kept;
 }
 
-/** Headers are decoded as ISO 8859-1, but servers that send other characters than those of ASCII mostly send UTF-8. */
+/**
+ * Headers are decoded as ISO 8859-1, but servers that send other characters than those of ASCII mostly send UTF-8. Control characters
+ * are replaced, because a terminal could take them as an escape sequence.
+ */
 function readable(value: string): string {
-  if (/^[ -~]*$/.test(value)) return value;
+  return /^[ -~]*$/.test(value) ? value : decoded(value).replaceAll(/[^\P{Cc}\t]/gu, '\uFFFD');
+}
+
+function decoded(value: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(value, 'latin1'));
   } catch {

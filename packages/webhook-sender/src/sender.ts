@@ -161,7 +161,7 @@ export function createWebhookSender({
     };
   }
 
-  function deliver(url: string, post: Post, delivery: Delivery): Promise<AttemptResult> {
+  function deliver(post: Post, delivery: Delivery): Promise<AttemptResult> {
     return new Promise((settle) => {
       const startedAt = now();
       const startMs = performance.now();
@@ -174,7 +174,7 @@ export function createWebhookSender({
           error: error?.code ?? null,
           retryAfter: response === null ? null : response.header('retry-after'),
           ...(error?.hostProblem && { hostProblem: error.hostProblem }),
-          ...(isReported && { exchange: detailsOf(url, attempt) }),
+          ...(isReported && { exchange: detailsOf(attempt) }),
         });
       });
     });
@@ -205,7 +205,7 @@ export function createWebhookSender({
     check: (url) => checkCallbackUrl(url, rules),
     target(target) {
       const post = poster(target);
-      return { deliver: (delivery) => deliver(target.url, post, delivery) };
+      return { deliver: (delivery) => deliver(post, delivery) };
     },
     verify,
     close() {

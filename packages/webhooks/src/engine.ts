@@ -133,10 +133,11 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     },
   });
 
-  function addExchange({ delivery, number, result }: Extract<EngineEvent, { kind: 'attempt' }>): void {
+  function addExchange({ delivery, urlNumber, number, result }: Extract<EngineEvent, { kind: 'attempt' }>): void {
     const { startedAt, exchange: details } = result;
-    const { deliveryId, subscriptionId } = delivery;
-    if (details !== undefined) exchanges?.add({ deliveryId, subscriptionId, number, startedAt, details });
+    const { deliveryId, subscriptionId, replayId } = delivery;
+    if (details === undefined) return;
+    exchanges?.add({ deliveryId, subscriptionId, number, startedAt, urlNumber, replayId, details });
   }
 
   const backlogs = new BacklogRemover({ store, clock, workerId, onFenced: () => workers.fencedOut(), onEvent });

@@ -22,7 +22,7 @@ interface Header {
 }
 
 interface Exchange {
-  callbackUrl: string;
+  callbackUrl: string | null;
   requestHeaders: Header[];
   responseHeaders: Header[];
   remoteAddress: string | null;
@@ -62,7 +62,12 @@ async function ask(query: string): Promise<{ data: Data; bytes: number; actual: 
 }
 
 /** The first attempt of the delivery of a new event to a new subscription, with its details, and what the receiver got. */
-async function firstAttempt(respond: Respond): Promise<{ attempt: Attempt; receiver: Receiver; deliveryId: string }> {
+async function firstAttempt(respond: Respond): Promise<{
+  attempt: Attempt;
+  receiver: Receiver;
+  deliveryId: string;
+  subscriptionId: string;
+}> {
   const receiver = await startReceiver();
   await harness.forgetHandshakes();
   const { id } = await harness.subscribe(receiver.url, ['referral.created']);
@@ -78,7 +83,7 @@ async function firstAttempt(respond: Respond): Promise<{ attempt: Attempt; recei
     const { data } = await ask(query);
     const [{ id: deliveryId, attempts: [attempt] } = missing()] = data.webhookDeliveries.nodes;
     expect(attempt?.exchange ?? null).not.toBe(null);
-    return { attempt: attempt ?? missing(), receiver, deliveryId };
+    return { attempt: attempt ?? missing(), receiver, deliveryId, subscriptionId: id };
   });
 }
 
@@ -111,6 +116,33 @@ test('shows what was sent as the receiver got it, and what came back', async () 
     responseBodyBase64: null,
     responseBytes: 24,
   });
+});
+
+test('shows the callback URL of the request until the subscription gets another one, also after it was resumed', async () => {
+  const { deliveryId, subscriptionId, receiver } = await firstAttempt((response) => response.writeHead(410).end());
+  const other = await startReceiver();
+  onTestFinished(() => other.close());
+  const urlOfAttempt = async (): Promise<unknown> => {
+    const { data } = await ask(
+      `{ webhookDelivery(id: "${deliveryId}") { attempts(first: 1) { exchange { callbackUrl } } } }`,
+    );
+    return Object(data).webhookDelivery.attempts[0].exchange.callbackUrl;
+  };
+  const id = JSON.stringify(subscriptionId);
+  await eventually(async () =>
+    expect(await harness.sql('select from webhook_subscription where paused_at is not null')).toHaveLength(1),
+  );
+  await ask(
+    `mutation { resumeWebhookSubscription(input: { id: ${id} }) { userErrors { code } webhookSubscription { status } } }`,
+  );
+  expect(await harness.sql('select from webhook_subscription where url_number = 2')).toHaveLength(1);
+  expect(await urlOfAttempt()).toBe(receiver.url);
+  await harness.forgetHandshakes();
+  await ask(
+    `mutation { updateWebhookSubscription(input: { id: ${id} callbackUrl: "${other.url}" }) { userErrors { code } } }`,
+  );
+  expect(await harness.sql('select from webhook_subscription where url_number = 3')).toHaveLength(1);
+  expect(await urlOfAttempt()).toBe(null);
 });
 
 describe('a hostile receiver', () => {
@@ -188,9 +220,9 @@ async function enlarge(deliveryId: string, body: Buffer, character: string): Pro
     select id, number, subscription_id, interface, now(), 1, 500 from webhook_delivery, generate_series(1, 20) number
     where id = ${id}`);
   await harness.sql(
-    `insert into webhook_exchange (delivery_id, number, started_at, subscription_id, interface, callback_url, request_headers,
+    `insert into webhook_exchange (delivery_id, number, started_at, subscription_id, interface, url_number, request_headers,
        remote_address, response_headers, body, body_bytes)
-     select delivery_id, number, started_at, subscription_id, interface, repeat('x', 2048), ${headerArray(22, 'x', 32, 100)}, '::1', ${headerArray(40, character, name, value)}, $1, 65536
+     select delivery_id, number, started_at, subscription_id, interface, 1, ${headerArray(22, 'x', 32, 100)}, '::1', ${headerArray(40, character, name, value)}, $1, 65536
      from webhook_attempt where delivery_id = ${id}`,
     [body],
   );

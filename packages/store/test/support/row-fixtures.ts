@@ -204,8 +204,8 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     child(
       both,
       `insert into webhook_exchange
-         (delivery_id, number, started_at, subscription_id, interface, callback_url, request_headers, response_headers, body_bytes)
-       values (${delivery}, 1, now(), ${subscription}, $1, 'https://a.test/', '{}', '{}', 0)`,
+         (delivery_id, number, started_at, subscription_id, interface, url_number, request_headers, response_headers, body_bytes)
+       values (${delivery}, 1, now(), ${subscription}, $1, 1, '{}', '{}', 0)`,
     ),
   ],
   ['webhook_retention', { rowsOf: ['lender'], insert: null, isChild: false }],

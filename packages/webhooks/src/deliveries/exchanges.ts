@@ -40,7 +40,8 @@ export function selectExchanges(database: Database, keys: readonly AttemptKey[])
     `(
         select s.callback_url
         from webhook_subscription s
-        where s.id = subscription_id and encode(sha256(convert_to(s.callback_url, 'UTF8')), 'hex') = webhook_exchange.callback_url
+        where s.id = subscription_id
+          and webhook_exchange.url_number between coalesce(s.callback_url_since, s.url_number) and s.url_number
       ) as "callbackUrl", request_headers as "requestHeaders", remote_address as "remoteAddress", dns_ms as "dnsMs",
       connect_ms as "connectMs", tls_ms as "tlsMs", first_byte_ms as "firstByteMs", response_headers as "responseHeaders",
       body_bytes as "responseBytes"`,

@@ -78,7 +78,7 @@ export class Attempts {
     const number = delivery.attempts + 1;
     const classification = classifyAttempt(result, number - delivery.priorAttempts, nowMs - clock.offsetMs, random);
     const { next } = classification;
-    onEvent({ kind: 'attempt', delivery, number, result, next });
+    onEvent({ kind: 'attempt', delivery, urlNumber: target.urlNumber, number, result, next });
     const { startedAt, durationMs, responseStatus, error } = result;
     // The result of a request to an earlier URL says nothing about the receiver of the current one.
     const isOfOtherUrl = lane.target.isOtherUrl(target);

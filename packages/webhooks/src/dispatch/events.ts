@@ -10,6 +10,8 @@ export type DispatchEvent =
   | {
       readonly kind: 'attempt';
       readonly delivery: PendingDelivery;
+      /** See `LaneTarget`. */
+      readonly urlNumber: number;
       /** From 1. */
       readonly number: number;
       readonly result: AttemptResult;

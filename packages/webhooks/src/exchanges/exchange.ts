@@ -1,5 +1,5 @@
 import type { ExchangeDetails } from '@deedwire/webhook-sender';
-import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
+import type { DeliveryId, ReplayId, SubscriptionId } from '../kernel/ids.ts';
 
 /** The details of an attempt. */
 export interface Exchange {
@@ -8,5 +8,9 @@ export interface Exchange {
   /** From 1. */
   readonly number: number;
   readonly startedAt: Date;
+  /** See `LaneTarget`. */
+  readonly urlNumber: number;
+  /** The retry or replay that queued the delivery again. Null if fan-out queued it. */
+  readonly replayId: ReplayId | null;
   readonly details: ExchangeDetails;
 }

@@ -116,8 +116,8 @@ export class Exchanges {
 }
 
 /** About what an exchange takes in memory. */
-function bytesOf({ url, requestHeaders, responseHeaders, responseBody }: ExchangeDetails): number {
-  let bytes = url.length + (responseBody?.length ?? 0);
+function bytesOf({ requestHeaders, responseHeaders, responseBody }: ExchangeDetails): number {
+  let bytes = responseBody?.length ?? 0;
   for (const text of requestHeaders) bytes += text.length + 16;
   for (const text of responseHeaders) bytes += text.length + 16;
   return bytes;

@@ -1,9 +1,10 @@
-import { idAt } from '@deedwire/domain';
+import { idAt, toRecordId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, type Store } from '@deedwire/store';
 import { connect, type Connection, eventually } from '@deedwire/testing';
 import type { ExchangeDetails } from '@deedwire/webhook-sender';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { selectExchanges } from '../../src/deliveries/exchanges.ts';
 import type { ExchangesEvent } from '../../src/exchanges/events.ts';
 import type { Exchange } from '../../src/exchanges/exchange.ts';
 import { Exchanges } from '../../src/exchanges/exchanges.ts';
@@ -21,7 +22,7 @@ let subscriptionId: SubscriptionId;
 let timers: { callback: () => void; delayMs: number }[];
 
 const deliveryId: DeliveryId = idAt<'WebhookDelivery'>(new Date());
-const startedAt = new Date('2026-11-20T10:00:00.123Z');
+const startedAt = new Date(Date.now() - 60_000);
 
 beforeEach(async () => {
   database = await createMigratedDatabase();
@@ -74,8 +75,9 @@ function exchange(details: Partial<ExchangeDetails> = {}, number = 1): Exchange 
     subscriptionId,
     number,
     startedAt,
+    urlNumber: 3,
+    replayId: toRecordId<'WebhookReplay'>('5'),
     details: {
-      url: 'https://receiver.example/hook?a="b"',
       requestHeaders: ['host', 'receiver.example', 'x', '{"a,\\b}'],
       remoteAddress: 'fe80::1%lo',
       dnsMs: 1.4,
@@ -92,9 +94,7 @@ function exchange(details: Partial<ExchangeDetails> = {}, number = 1): Exchange 
 
 test('stores a batch after 100 ms as it was reported, in whole milliseconds, with the interface of the subscription', async () => {
   exchanges.add(exchange());
-  exchanges.add(
-    exchange({ url: 'a\0b', remoteAddress: null, dnsMs: null, responseHeaders: ['a', '\0'], responseBody: null }, 2),
-  );
+  exchanges.add(exchange({ remoteAddress: null, dnsMs: null, responseHeaders: ['a', '\0'], responseBody: null }, 2));
   expect(timers.map(({ delayMs }) => delayMs)).toEqual([100]);
   timers[0]?.callback();
   await eventually(async () => expect(await countRows()).toBe(2));
@@ -106,8 +106,9 @@ test('stores a batch after 100 ms as it was reported, in whole milliseconds, wit
     started_at: startedAt,
     subscription_id: subscriptionId,
     interface: 'lender',
-    // The SHA-256 of the URL.
-    callback_url: '35ae975f462bbd15ce1c29214f69b173133a2cd293008d81eb158d952f739eeb',
+    callback_url: null,
+    url_number: 3,
+    replay_id: '5',
     request_headers: ['host', 'receiver.example', 'x', '{"a,\\b}'],
     remote_address: 'fe80::1%lo',
     dns_ms: 1,
@@ -119,13 +120,57 @@ test('stores a batch after 100 ms as it was reported, in whole milliseconds, wit
     body_bytes: 70_000,
   });
   expect(rows[1]).toMatchObject({
-    callback_url: expect.stringMatching(/^[0-9a-f]{64}$/),
     remote_address: null,
     dns_ms: null,
     response_headers: ['a', '\u{FFFD}'],
     body: null,
   });
   expect(events).toEqual([]);
+});
+
+test('stores nothing of a deleted subscription, which nothing would erase', async () => {
+  await superuser.run('update webhook_subscription set deleted_at = now()');
+  exchanges.add(exchange());
+  await exchanges.stop();
+  expect([await countRows(), events]).toEqual([0, []]);
+});
+
+test('the previous release works beside it: its worker writes a digest, and its API shows no URL for what this one writes', async () => {
+  await store.query(
+    {
+      name: 'insert-of-previous-release',
+      text: `
+        insert into webhook_exchange (delivery_id, number, started_at, subscription_id, interface, callback_url, request_headers,
+          response_headers, body_bytes)
+        select $1, 1, $2, s.id, s.interface, encode(sha256(convert_to(s.callback_url, 'UTF8')), 'hex'), '{}', '{}', 0
+        from webhook_subscription s where s.id = $3`,
+    },
+    [deliveryId, startedAt, subscriptionId],
+  );
+  exchanges.add({ ...exchange({}, 2), urlNumber: 1 });
+  await exchanges.stop();
+  const ofPreviousRelease = `
+    select number, (
+      select s.callback_url from webhook_subscription s
+      where s.id = subscription_id and encode(sha256(convert_to(s.callback_url, 'UTF8')), 'hex') = webhook_exchange.callback_url
+    ) as url
+    from webhook_exchange order by number`;
+  const url = (await superuser.run('select callback_url from webhook_subscription'))[0]?.['callback_url'];
+  const api = await connect(await database.urlFor('lender_api'));
+  try {
+    expect(await api.run(ofPreviousRelease)).toEqual([
+      { number: 1, url },
+      { number: 2, url: null },
+    ]);
+  } finally {
+    await api.close();
+  }
+  const startedAts = { deliveryId, startedAt };
+  const shown = await selectExchanges(owner, [
+    { ...startedAts, number: 1 },
+    { ...startedAts, number: 2 },
+  ]);
+  expect(shown.map((row) => row?.callbackUrl)).toEqual([null, url]);
 });
 
 test('stores at most 256 exchanges and about 500 kB with a statement, and continues at once while many wait', async () => {

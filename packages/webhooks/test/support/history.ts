@@ -128,9 +128,9 @@ export async function fillHistory(connection: Connection, { finished, pending }:
      select event_id, event_version, interface, '\\x7b7d' from webhook_delivery where event_id <> 1 on conflict do nothing`,
   );
   await connection.run(
-    `insert into webhook_exchange (delivery_id, number, started_at, subscription_id, interface, callback_url, request_headers,
+    `insert into webhook_exchange (delivery_id, number, started_at, subscription_id, interface, url_number, request_headers,
        response_headers, body, body_bytes)
-     select delivery_id, number, started_at, subscription_id, interface, 'https://a.test/', '{a,b}', '{a,b}',
+     select delivery_id, number, started_at, subscription_id, interface, 1, '{a,b}', '{a,b}',
        (select string_agg(decode(md5(delivery_id::text || part), 'hex'), '') from generate_series(1, 1024) part), 16384
      from (select * from webhook_attempt order by delivery_id desc limit 300) newest`,
   );

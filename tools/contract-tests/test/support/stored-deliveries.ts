@@ -81,9 +81,9 @@ export async function insertExchange(
   body: Buffer,
 ): Promise<void> {
   await harness.sql(
-    `insert into webhook_exchange (delivery_id, number, started_at, subscription_id, interface, callback_url, request_headers,
+    `insert into webhook_exchange (delivery_id, number, started_at, subscription_id, interface, url_number, request_headers,
        response_headers, body, body_bytes)
-     select ${id}, 1, started_at, ${subscriptionId}, '${interfaceName}', 'https://receiver.example/', '{a,b}', '{a,b}',
+     select ${id}, 1, started_at, ${subscriptionId}, '${interfaceName}', 1, '{a,b}', '{a,b}',
        '\\x${body.toString('hex')}', ${body.length}
      from webhook_attempt where delivery_id = ${id} and number = 1`,
   );

@@ -5,7 +5,7 @@ import { test } from './fixtures.ts';
 
 /** The details that were stored, in the order of the attempts. */
 const stored = (harness: Harness): Promise<Record<string, unknown>[]> =>
-  harness.sql(`select e.number, e.started_at = a.started_at as is_of_attempt, e.callback_url, e.response_headers, e.body, e.body_bytes
+  harness.sql(`select e.number, e.started_at = a.started_at as is_of_attempt, e.callback_url, e.url_number, e.response_headers, e.body, e.body_bytes
     from webhook_exchange e join webhook_attempt a on a.delivery_id = e.delivery_id and a.number = e.number
     order by e.delivery_id, e.number`);
 
@@ -22,7 +22,14 @@ test.concurrent('stores what every attempt that is not a plain first success sen
   await harness.refer(1);
   await eventually(async () =>
     expect(await stored(harness)).toMatchObject([
-      { number: 1, is_of_attempt: true, body: Buffer.from('answer 1'), body_bytes: 8 },
+      {
+        number: 1,
+        is_of_attempt: true,
+        callback_url: null,
+        url_number: 1,
+        body: Buffer.from('answer 1'),
+        body_bytes: 8,
+      },
       { number: 2, is_of_attempt: true, body: Buffer.from('answer 2'), body_bytes: 8 },
     ]),
   );

@@ -3,32 +3,31 @@ import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
 import type { Exchange } from '../exchange.ts';
 
 // Not fenced: a reader compares the start of the attempt, so what a worker adds after it was declared dead is never shown.
-// A URL can contain a secret, and deleting a subscription erases it. So only its digest is stored here.
+// A URL can contain a secret, and deleting a subscription erases it. So only its number is stored, and nothing more after that.
 // webhook_subscription by primary key.
 const insertStatement: Statement = {
   name: 'insert-exchanges',
   text: `
     insert into webhook_exchange (
-      delivery_id, number, started_at, subscription_id, interface, callback_url, request_headers, remote_address, dns_ms,
-      connect_ms, tls_ms, first_byte_ms, response_headers, body, body_bytes
+      delivery_id, number, started_at, subscription_id, interface, url_number, replay_id, request_headers, remote_address,
+      dns_ms, connect_ms, tls_ms, first_byte_ms, response_headers, body, body_bytes
     )
     select r.delivery_id, r.number, to_timestamp(r.started_ms / 1000.0::float8), r.subscription_id, s.interface,
-      encode(sha256(convert_to(r.url, 'UTF8')), 'hex'),
-      string_to_array(r.request_headers, E'\\n'), r.remote_address, r.dns_ms, r.connect_ms, r.tls_ms, r.first_byte_ms,
-      string_to_array(r.response_headers, E'\\n'), r.body, r.body_bytes
-    from unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::int[], $9::int[],
-      $10::int[], $11::int[], $12::text[], $13::bytea[], $14::int[])
-      as r (delivery_id, number, started_ms, subscription_id, url, request_headers, remote_address, dns_ms, connect_ms, tls_ms,
-        first_byte_ms, response_headers, body, body_bytes)
+      r.url_number, r.replay_id, string_to_array(r.request_headers, E'\\n'), r.remote_address, r.dns_ms, r.connect_ms,
+      r.tls_ms, r.first_byte_ms, string_to_array(r.response_headers, E'\\n'), r.body, r.body_bytes
+    from unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::int[], $6::bigint[], $7::text[], $8::text[], $9::int[],
+      $10::int[], $11::int[], $12::int[], $13::text[], $14::bytea[], $15::int[])
+      as r (delivery_id, number, started_ms, subscription_id, url_number, replay_id, request_headers, remote_address, dns_ms,
+        connect_ms, tls_ms, first_byte_ms, response_headers, body, body_bytes)
     cross join lateral (
       select interface
       from webhook_subscription
-      where id = r.subscription_id
+      where id = r.subscription_id and deleted_at is null
       limit 1
     ) s`,
 };
 
-/** Inserts the details of attempts. */
+/** Inserts the details of attempts, unless the subscription is deleted. */
 export async function insertExchanges(database: Database, batch: readonly Exchange[]): Promise<void> {
   const details = batch.map((exchange) => exchange.details);
   await database.query(insertStatement, [
@@ -36,7 +35,8 @@ export async function insertExchanges(database: Database, batch: readonly Exchan
     pgArray(batch.map(({ number }) => number)),
     pgArray(batch.map(({ startedAt }) => startedAt.getTime())),
     pgArray(batch.map(({ subscriptionId }) => subscriptionId)),
-    pgTextArray(details.map(({ url }) => storable(url))),
+    pgArray(batch.map(({ urlNumber }) => urlNumber)),
+    pgArray(batch.map(({ replayId }) => replayId)),
     pgTextArray(details.map(({ requestHeaders }) => lines(requestHeaders))),
     pgTextArray(details.map(({ remoteAddress }) => remoteAddress)),
     pgArray(details.map(({ dnsMs }) => rounded(dnsMs))),
