@@ -1,4 +1,5 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
+import { ExchangeEraser } from '../exchanges/exchange-eraser.ts';
 import { FencedOutError } from '../fence/fenced-out-error.ts';
 import type { WorkerId } from '../fence/worker-id.ts';
 import { Backoff } from '../kernel/backoff.ts';
@@ -48,11 +49,13 @@ interface Backlog {
   skipped: DeliveryId[];
   isWaiting: boolean;
   deliveries: number;
+  readonly exchanges: ExchangeEraser;
 }
 
 /**
- * Removes what deleted subscriptions leave: their pending deliveries and the state of their receivers. Runs in the background,
- * one batch at a time, and a batch of each backlog in turn. A table notes the backlogs, so the next owner of the shard continues.
+ * Removes what deleted subscriptions leave: their pending deliveries, what attempts sent and received, and the state of their
+ * receivers. Runs in the background, one batch at a time, and a batch of each backlog in turn. A table notes the backlogs, so the
+ * next owner of the shard continues.
  */
 export class BacklogRemover {
   readonly #options: BacklogRemoverOptions;
@@ -106,7 +109,8 @@ export class BacklogRemover {
 
   #add(lane: LaneId): void {
     if (this.#backlogs.has(lane.subscriptionId)) return;
-    const start = { after: null, isReadToTheEnd: false, skipped: [], isWaiting: false, deliveries: 0 };
+    const exchanges = new ExchangeEraser(this.#options.store, lane.subscriptionId);
+    const start = { after: null, isReadToTheEnd: false, skipped: [], isWaiting: false, deliveries: 0, exchanges };
     this.#backlogs.set(lane.subscriptionId, { lane, ...start });
   }
 
@@ -172,7 +176,7 @@ export class BacklogRemover {
       backlog.skipped = [...backlog.skipped.slice(batch.length), ...skipped];
       if (skipped.length > 0) this.#wait(backlog);
     }
-    if (backlog.isReadToTheEnd && backlog.skipped.length === 0) {
+    if (backlog.isReadToTheEnd && backlog.skipped.length === 0 && !(await backlog.exchanges.step())) {
       await deleteDeletedBacklog(store, workerId(), lane);
       this.#backlogs.delete(subscriptionId);
       onEvent({ kind: 'backlog-removed', subscription: subscriptionId, deliveries: backlog.deliveries });

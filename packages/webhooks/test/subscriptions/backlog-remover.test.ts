@@ -172,3 +172,46 @@ test('a worker that was declared dead removes nothing', async () => {
   expect(await left(lane)).toEqual({ pending: 1, receivers: 1, notes: 1 });
   await world.admin.run('update webhook_worker set alive = true');
 });
+
+test('erases what the attempts of the deleted subscription sent and received, in bounded steps, and of no other one', async () => {
+  const [deleted, other] = [await world.addLane(), await world.addLane()];
+  for (const lane of [deleted, other]) {
+    await world.admin.run(
+      `with delivery as (
+         insert into webhook_delivery (id, subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at,
+           sequence)
+         select new_record_id() - (number % 2) * (86400000::bigint << 22), s.id, s.account_id, s.interface, 1, 'referral.created',
+           '2026-11-01', now(), number
+         from webhook_subscription s, generate_series(1, 500) number
+         where s.id = $1
+         returning id, subscription_id, interface
+       )
+       insert into webhook_exchange (delivery_id, number, started_at, subscription_id, interface, request_headers,
+         response_headers, body, body_bytes)
+       select id, number, now(), subscription_id, interface, '{}', '{}', '\\x6162', 2
+       from delivery, generate_series(1, 2) number`,
+      [lane],
+    );
+  }
+  const countOf = async (lane: SubscriptionId): Promise<unknown> =>
+    (
+      await world.admin.run('select count(*)::int as count from webhook_exchange where subscription_id = $1', [lane])
+    )[0]?.['count'];
+  expect([await countOf(deleted), await countOf(other)]).toEqual([1_000, 1_000]);
+  // Only those of deleted subscriptions.
+  await world.store.query(
+    {
+      name: 'test-erase',
+      text: `select webhook_erase_exchanges($1, array(select id from webhook_delivery limit 1000))`,
+    },
+    [other],
+  );
+  expect(await countOf(other)).toBe(1_000);
+  await world.delete(deleted);
+  const lane = { subscriptionId: deleted, accountId: world.account.id };
+  await remover.remove(lane);
+  await eventually(async () => expect(await left(lane)).toEqual(nothing));
+  expect([await countOf(deleted), await countOf(other)]).toEqual([0, 1_000]);
+  const batches = callsOf('erase-exchanges', deleted).map(({ values }) => String(values[1]).split(',').length);
+  expect(Math.max(...batches)).toBe(200);
+});

@@ -52,6 +52,7 @@ test('nothing of a deleted subscription or its secret can be read again', async 
   const [delivery] = await harness.deliveries();
   expect(delivery).toMatchObject({ status: 'PENDING', attempts: [{ responseStatus: 500 }] });
   const deliveryId = delivery?.id ?? '';
+  await eventually(async () => expect(await harness.sql('select from webhook_exchange')).toHaveLength(1));
   expect(await tablesWith(harness, receiver.url)).toEqual(['idempotency_key', 'webhook_subscription']);
   expect(await tablesWith(harness, ciphertext)).toContain('webhook_subscription');
   expect(await tablesWith(harness, savedCiphertext)).toContain('idempotency_key');
@@ -73,7 +74,12 @@ test('nothing of a deleted subscription or its secret can be read again', async 
 
   // The worker deletes the rest.
   await eventually(async () => {
-    for (const table of ['webhook_pending_delivery', 'webhook_receiver_state', 'webhook_event_queue']) {
+    for (const table of [
+      'webhook_pending_delivery',
+      'webhook_receiver_state',
+      'webhook_event_queue',
+      'webhook_exchange',
+    ]) {
       expect(await harness.sql(`select from ${table}`)).toEqual([]);
     }
   });
