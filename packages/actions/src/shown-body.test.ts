@@ -18,6 +18,7 @@ test.each([
   [[0xed, 0xa0, 0x80], 'half a surrogate pair'],
   [[0x61, 0x00], 'NUL'],
   [[0x1b, 0x5b, 0x33, 0x31, 0x6d], 'a sequence that controls a terminal'],
+  [[0xc2, 0x9b, 0x32, 0x4a], 'one that begins with a single character'],
   [[0x1f, 0x8b, 0x08, 0x00], 'gzip'],
 ])('%j is shown as Base64 (%s)', (bytes) => {
   expect(toShownBody(Buffer.from(bytes), false)).toEqual(base64(bytes));

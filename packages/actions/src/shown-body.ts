@@ -4,9 +4,12 @@ export interface ShownBody {
   base64: string | null;
 }
 
-/** Control characters other than tabs and line breaks. Texts rarely contain them, and JSON needs six bytes for each. */
+/**
+ * Control characters other than tabs and line breaks, of which U+0085 is one. Texts rarely contain them, and JSON needs six bytes for most. A terminal takes
+ * U+009B, for example, as the beginning of an escape sequence.
+ */
 // oxlint-disable-next-line no-control-regex -- these are what it looks for
-const unusualCharacters = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/;
+const unusualCharacters = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u0084\u0086-\u009F]/;
 
 /**
  * A body is a text if it is UTF-8 without unusual control characters.
