@@ -8,7 +8,7 @@ import { appendedEvent } from './append-event.ts';
 import { auditedChange } from './audit.ts';
 import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
 import { inputError, RefusedError, type UserError } from './errors.ts';
-import { type IdempotencyErrorCode, timeCodec, writeWithIdempotencyKey } from './idempotency.ts';
+import { type IdempotencyErrorCode, timeCodec, withInputErrors, writeWithIdempotencyKey } from './idempotency.ts';
 import type { Referral } from './referrals.ts';
 
 /** The user errors of `createReferral`. */
@@ -64,12 +64,8 @@ export async function createReferral(
       return { referral: idempotency.result, userErrors: inputErrors };
     case 'repeated':
       return { referral: idempotency.saved.payload, userErrors: [], isRepeated: true };
-    case 'rejected': {
-      const { userError } = idempotency;
-      // Other errors of a key are about another request.
-      const others = userError.code === 'IDEMPOTENCY_KEY_INVALID' ? inputErrors : [];
-      return { referral: null, userErrors: [...others, userError] };
-    }
+    case 'rejected':
+      return { referral: null, userErrors: await withInputErrors(idempotency.userError, () => inputErrors) };
   }
 }
 

@@ -12,7 +12,13 @@ import { appendAuditEntry } from './audit.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import type { Caller, WebhookActionContext } from './context.ts';
 import { inputError, type UserError } from './errors.ts';
-import { type IdempotencyErrorCode, type SavedResult, type SaveResult, withIdempotencyKey } from './idempotency.ts';
+import {
+  type IdempotencyErrorCode,
+  type SavedResult,
+  type SaveResult,
+  withIdempotencyKey,
+  withInputErrors,
+} from './idempotency.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
 import { webhookSecretInvalid } from './webhook-secret-invalid.ts';
 import { savedSubscription, webhookSubscriptionCodec } from './webhook-subscription-codec.ts';
@@ -84,20 +90,10 @@ export async function createWebhookSubscription(
     case 'repeated':
       return repeatResult(context, idempotency.saved);
     case 'rejected':
-      return reject(await addInputErrors(context, caller, input, idempotency.userError));
+      return reject(
+        await withInputErrors(idempotency.userError, async () => (await checkInput(context, caller, input)).userErrors),
+      );
   }
-}
-
-/** An invalid key is reported with everything else that is wrong. Other errors of a key are about another request. */
-async function addInputErrors(
-  context: WebhookActionContext,
-  caller: Caller,
-  input: CreateWebhookSubscriptionInput,
-  error: UserError<IdempotencyErrorCode>,
-): Promise<UserError<CreateWebhookSubscriptionErrorCode>[]> {
-  if (error.code !== 'IDEMPOTENCY_KEY_INVALID') return [error];
-  const { userErrors } = await checkInput(context, caller, input);
-  return [...userErrors, error];
 }
 
 interface CheckedInput {

@@ -120,6 +120,14 @@ export async function writeWithIdempotencyKey<Payload>(
   return (claim && (await knownResult(context, claim, codec))) ?? inProgress;
 }
 
+/** An invalid key is reported with everything else that is wrong. The other errors of a key are about another request. */
+export async function withInputErrors<Code extends string>(
+  error: UserError<IdempotencyErrorCode>,
+  findInputErrors: () => readonly UserError<Code>[] | Promise<readonly UserError<Code>[]>,
+): Promise<UserError<Code | IdempotencyErrorCode>[]> {
+  return error.code === 'IDEMPOTENCY_KEY_INVALID' ? [...(await findInputErrors()), error] : [error];
+}
+
 function problemOf(key: string): Rejected | null {
   if (/^[\x20-\x7e]{1,64}$/.test(key)) return null;
   const message = `The idempotency key must be 1 to 64 printable ASCII characters. It has ${key.length} characters.`;

@@ -152,6 +152,7 @@ export {
   type WebhookExchange,
   type WebhookHeader,
 } from './webhook-deliveries.ts';
+export type { VerificationErrorCode } from './verify-callback-url.ts';
 export type { ShownBody } from './shown-body.ts';
 export { listWebhookEventTypes, type SubscribableEventType } from './webhook-event-types.ts';
 export {

@@ -11,7 +11,7 @@ import {
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
 import { inputError, RefusedError, type UserError } from './errors.ts';
-import { type IdempotencyErrorCode, type SaveResult, withIdempotencyKey } from './idempotency.ts';
+import { type IdempotencyErrorCode, type SaveResult, withIdempotencyKey, withInputErrors } from './idempotency.ts';
 import { requireSubscription } from './require-subscription.ts';
 import { webhookSecretInvalid } from './webhook-secret-invalid.ts';
 import { savedSubscription, webhookSubscriptionCodec } from './webhook-subscription-codec.ts';
@@ -79,7 +79,7 @@ export async function rotateWebhookSecret(
     case 'repeated':
       return { ...savedSubscription(context, idempotency.saved), userErrors: [], isRepeated: true };
     case 'rejected':
-      return reject([...(await addInputErrors(context, caller, input, idempotency.userError)), idempotency.userError]);
+      return reject(await withInputErrors(idempotency.userError, () => findInputErrors(context, caller, input)));
   }
 }
 
@@ -102,14 +102,12 @@ export async function rotateSecretOfSubscription(
   throw new RefusedError(code, userErrors.map(({ message }) => message).join(' '));
 }
 
-/** An invalid key is reported with everything else that is wrong. Other errors of a key are about another request. */
-async function addInputErrors(
+/** The errors outside of a transaction that changes the secret. */
+async function findInputErrors(
   context: ActionContext,
   caller: Caller,
   input: RotateWebhookSecretInput,
-  error: UserError<IdempotencyErrorCode>,
 ): Promise<UserError<RotateWebhookSecretErrorCode>[]> {
-  if (error.code !== 'IDEMPOTENCY_KEY_INVALID') return [];
   const id = parseGid(context.gidNamespace, 'WebhookSubscription', input.id);
   const row = id === null ? null : await selectSubscription(context.store, caller.accountId, id);
   return row === null ? [subscriptionNotFound] : checkInput(input);

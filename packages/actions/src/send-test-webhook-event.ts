@@ -3,7 +3,7 @@ import { findEventType } from '@deedwire/webhook-events';
 import { insertTestEvent } from '@deedwire/webhooks/outbox';
 import {
   countTestEvent,
-  deleteOldHandshakeCounts,
+  deleteOldLimitCounts,
   selectSubscription,
   type SubscriptionOwner,
   type SubscriptionRow,
@@ -13,7 +13,7 @@ import { appendAuditEntry } from './audit.ts';
 import { describeUnknownType } from './choose-event-types.ts';
 import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
 import { inputError, RefusedError, type UserError } from './errors.ts';
-import { type IdempotencyErrorCode, type SaveResult, withIdempotencyKey } from './idempotency.ts';
+import { type IdempotencyErrorCode, type SaveResult, withIdempotencyKey, withInputErrors } from './idempotency.ts';
 import { requireSubscription } from './require-subscription.ts';
 import { pinnableEventVersions } from './webhook-event-types.ts';
 
@@ -64,13 +64,8 @@ export async function sendTestWebhookEvent(
       return idempotency.result;
     case 'repeated':
       return { ...idempotency.saved.payload, userErrors: [], isRepeated: true };
-    case 'rejected': {
-      const { userError } = idempotency;
-      // Other errors of a key are about another request.
-      const isInvalid = userError.code === 'IDEMPOTENCY_KEY_INVALID';
-      const inputErrors = isInvalid ? await findInputErrors(context, caller, input) : [];
-      return reject([...inputErrors, userError]);
-    }
+    case 'rejected':
+      return reject(await withInputErrors(idempotency.userError, () => findInputErrors(context, caller, input)));
   }
 }
 
@@ -122,7 +117,7 @@ async function send(
     if (userErrors.length > 0) return reject(userErrors);
     if (perMinute !== null) {
       const count = await countTestEvent(transaction, accountId, interfaceName);
-      if (count === 1) await deleteOldHandshakeCounts(transaction, accountId);
+      if (count === 1) await deleteOldLimitCounts(transaction, accountId);
       if (count > perMinute) return reject([rateLimited(count, perMinute)]);
     }
     const snapshot = sampleOf(gidNamespace, eventType);

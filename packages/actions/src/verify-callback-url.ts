@@ -1,5 +1,5 @@
 import type { HandshakeTarget } from '@deedwire/webhook-sender';
-import { countHandshake, deleteOldHandshakeCounts } from '@deedwire/webhooks/subscriptions';
+import { countHandshake, deleteOldLimitCounts } from '@deedwire/webhooks/subscriptions';
 import type { Caller, WebhookActionContext } from './context.ts';
 import { inputError, type UserError } from './errors.ts';
 
@@ -28,7 +28,7 @@ export async function verifyCallbackUrl(
   request: HandshakeTarget,
 ): Promise<UserError<VerificationErrorCode> | null> {
   const handshakes = await countHandshake(context.store, caller.accountId, caller.interfaceName);
-  if (handshakes === 1) await deleteOldHandshakeCounts(context.store, caller.accountId);
+  if (handshakes === 1) await deleteOldLimitCounts(context.store, caller.accountId);
   if (handshakes > handshakesPerMinute) {
     const message = `This is verification ${handshakes} of a callback URL of the account in this minute; at most ${handshakesPerMinute} are allowed. Try again in the next minute.`;
     return { code: 'VERIFICATION_RATE_LIMITED', message, field: null };

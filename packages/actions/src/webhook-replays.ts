@@ -24,7 +24,13 @@ import { appendAuditEntry } from './audit.ts';
 import { describeUnknownType } from './choose-event-types.ts';
 import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
 import { inputError, RefusedError, type UserError } from './errors.ts';
-import { type IdempotencyErrorCode, type SaveResult, timeCodec, withIdempotencyKey } from './idempotency.ts';
+import {
+  type IdempotencyErrorCode,
+  type SaveResult,
+  timeCodec,
+  withIdempotencyKey,
+  withInputErrors,
+} from './idempotency.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 import { requireSubscription } from './require-subscription.ts';
 
@@ -164,13 +170,13 @@ export async function replayWebhookEvents(
       return idempotency.result;
     case 'repeated':
       return { webhookReplay: idempotency.saved.payload, estimate: null, userErrors: [], isRepeated: true };
-    case 'rejected': {
-      const { userError } = idempotency;
-      // Other errors of a key are about another request.
-      if (userError.code !== 'IDEMPOTENCY_KEY_INVALID') return reject([userError]);
-      const found = await findSubscription(context, caller, input.subscriptionId);
-      return reject([...(found === null ? [notFound] : checkInput(caller.interfaceName, input)), userError]);
-    }
+    case 'rejected':
+      return reject(
+        await withInputErrors(idempotency.userError, async () => {
+          const found = await findSubscription(context, caller, input.subscriptionId);
+          return found === null ? [notFound] : checkInput(caller.interfaceName, input);
+        }),
+      );
   }
 }
 

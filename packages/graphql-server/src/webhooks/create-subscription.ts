@@ -2,6 +2,7 @@ import { createWebhookSubscription, type CreateWebhookSubscriptionResult } from 
 import { addUserError } from '../schema/add-user-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import { markReplay } from '../schema/mark-replay.ts';
+import { callbackUrlErrorCodes } from './callback-url-error-codes.ts';
 import type { WebhookSubscriptionEventTypeInputRef } from './subscription-event-type-input.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
 
@@ -20,8 +21,7 @@ export function addCreateWebhookSubscription(
     }),
   });
   const UserError = addUserError(builder, 'CreateWebhookSubscription', [
-    'CALLBACK_URL_FORBIDDEN',
-    'CALLBACK_URL_INVALID',
+    ...callbackUrlErrorCodes,
     'EVENT_TYPES_INVALID',
     'EVENT_TYPE_UNKNOWN',
     'EVENT_VERSION_UNKNOWN',
@@ -29,12 +29,6 @@ export function addCreateWebhookSubscription(
     'IDEMPOTENCY_KEY_INVALID',
     'IDEMPOTENCY_KEY_REUSED',
     'LIMIT_REACHED',
-    'VERIFICATION_MISMATCH',
-    'VERIFICATION_RATE_LIMITED',
-    'VERIFICATION_REDIRECT',
-    'VERIFICATION_STATUS',
-    'VERIFICATION_TIMEOUT',
-    'VERIFICATION_UNREACHABLE',
     'WEBHOOK_SECRET_INVALID',
   ]);
   const Payload = builder.objectRef<CreateWebhookSubscriptionResult>('CreateWebhookSubscriptionPayload').implement({

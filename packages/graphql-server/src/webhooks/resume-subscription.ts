@@ -2,6 +2,7 @@ import { resumeWebhookSubscription, type ResumeWebhookSubscriptionResult } from 
 import { addUserError } from '../schema/add-user-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';
+import { callbackUrlErrorCodes } from './callback-url-error-codes.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
 
 /** Adds `Mutation.resumeWebhookSubscription`. */
@@ -14,15 +15,8 @@ export function addResumeWebhookSubscription(
     fields: (t) => ({ id: t.id({ required: true }) }),
   });
   const UserError = addUserError(builder, 'ResumeWebhookSubscription', [
-    'CALLBACK_URL_FORBIDDEN',
-    'CALLBACK_URL_INVALID',
+    ...callbackUrlErrorCodes,
     'NOT_FOUND',
-    'VERIFICATION_MISMATCH',
-    'VERIFICATION_RATE_LIMITED',
-    'VERIFICATION_REDIRECT',
-    'VERIFICATION_STATUS',
-    'VERIFICATION_TIMEOUT',
-    'VERIFICATION_UNREACHABLE',
     'VERSION_RETIRED',
   ]);
   const Payload = builder.objectRef<ResumeWebhookSubscriptionResult>('ResumeWebhookSubscriptionPayload').implement({

@@ -2,6 +2,7 @@ import { updateWebhookSubscription, type UpdateWebhookSubscriptionResult } from 
 import { addUserError } from '../schema/add-user-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';
+import { callbackUrlErrorCodes } from './callback-url-error-codes.ts';
 import type { WebhookSubscriptionEventTypeInputRef } from './subscription-event-type-input.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
 
@@ -22,19 +23,12 @@ export function addUpdateWebhookSubscription(
     }),
   });
   const UserError = addUserError(builder, 'UpdateWebhookSubscription', [
-    'CALLBACK_URL_FORBIDDEN',
-    'CALLBACK_URL_INVALID',
+    ...callbackUrlErrorCodes,
     'EVENT_TYPES_INVALID',
     'EVENT_TYPE_UNKNOWN',
     'EVENT_VERSION_UNKNOWN',
     'LIMIT_REACHED',
     'NOT_FOUND',
-    'VERIFICATION_MISMATCH',
-    'VERIFICATION_RATE_LIMITED',
-    'VERIFICATION_REDIRECT',
-    'VERIFICATION_STATUS',
-    'VERIFICATION_TIMEOUT',
-    'VERIFICATION_UNREACHABLE',
   ]);
   const Payload = builder.objectRef<UpdateWebhookSubscriptionResult>('UpdateWebhookSubscriptionPayload').implement({
     fields: (t) => ({

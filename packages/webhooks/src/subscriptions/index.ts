@@ -1,4 +1,3 @@
-export { countHandshake, countTestEvent, deleteOldHandshakeCounts } from './handshake-counts.ts';
 export {
   type AllSubscriptionsFilter,
   countSubscriptions,
@@ -26,5 +25,6 @@ export {
   updateSubscriptionUrl,
 } from './subscriptions.ts';
 export { deleteEventTypePins, insertEventTypePins } from './event-type-pins.ts';
+export { countHandshake, countTestEvent, deleteOldLimitCounts } from './limit-counts.ts';
 export { endRotations, rotateSecret } from './rotation.ts';
 export { replaceSubscriptionSecrets, selectSubscriptionSecrets, type SubscriptionSecretRef } from './secrets.ts';

@@ -1,6 +1,8 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
 import { type Database, onlyRow } from '@deedwire/store';
 
+// webhook_handshake_count has a row for each account and minute, with the counts of all limits: the first was that of handshakes.
+
 /**
  * Counts a handshake of an account in the current minute.
  *
@@ -43,10 +45,10 @@ export async function countTestEvent(
   return onlyRow(await database.query<{ count: number }>(statement, [accountId, interfaceName])).count;
 }
 
-/** Deletes the counts of previous minutes. Served by webhook_handshake_count_pkey. */
-export async function deleteOldHandshakeCounts(database: Database, accountId: AccountId): Promise<void> {
+/** Deletes the counts of previous minutes, of all limits. Served by webhook_handshake_count_pkey. */
+export async function deleteOldLimitCounts(database: Database, accountId: AccountId): Promise<void> {
   const statement = {
-    name: 'delete-old-handshake-counts',
+    name: 'delete-old-limit-counts',
     text: `delete from webhook_handshake_count where account_id = $1 and minute < date_trunc('minute', now())`,
   };
   await database.query(statement, [accountId]);
