@@ -1,4 +1,4 @@
-import { cursorOf, type OperatorContext, type Page, type PageRequest } from '@deedwire/actions';
+import { cursorOf, cursorOfClient, type OperatorContext, type Page, type PageRequest } from '@deedwire/actions';
 import { InvalidArgumentError, Option } from 'commander';
 import { withContext } from './session.ts';
 import type { Shell } from './shell.ts';
@@ -19,16 +19,18 @@ export function limitOption(): Option {
     });
 }
 
-export function afterOption(): Option {
-  return new Option('--after <gid>', 'continue a list after its last row');
+export function afterOption(id = '<gid>'): Option {
+  return new Option(`--after ${id}`, 'continue a list after its last row');
 }
 
 /** Which rows of a list to read. */
 export interface Window {
   limit: number;
-  /** Begin after the record with this identifier. Omit it to begin with the first one. */
+  /** Begin after the record with this identifier, or the client with this client id. Omit it to begin with the first one. */
   after?: string;
 }
+
+export type ListName = Parameters<typeof cursorOf>[1] | 'clients';
 
 /** A part of a list. */
 export interface Listed<Node> {
@@ -37,10 +39,10 @@ export interface Listed<Node> {
 }
 
 /** Reads pages until there are `limit` nodes or no more pages. A page can be empty although another one follows. */
-export async function readUpTo<Node>(
+async function readUpTo<Node>(
   limit: number,
   readPage: (request: PageRequest) => Promise<Page<Node>>,
-  first: string | null = null,
+  first: string | null,
 ): Promise<Listed<Node>> {
   const nodes: Node[] = [];
   let after = first;
@@ -55,15 +57,16 @@ export async function readUpTo<Node>(
 /** Reads a part of a list with a connection of its own. */
 export function readList<Node>(
   shell: Shell,
-  list: Parameters<typeof cursorOf>[1],
+  list: ListName,
   { limit, after }: Window,
   readPage: (context: OperatorContext, request: PageRequest) => Promise<Page<Node>>,
 ): Promise<Listed<Node>> {
-  return withContext(shell, (context) =>
-    readUpTo(
-      limit,
-      (request) => readPage(context, request),
-      after === undefined ? null : cursorOf(context, list, after),
-    ),
-  );
+  return withContext(shell, async (context) => {
+    const first = after === undefined ? null : await findCursor(context, list, after);
+    return readUpTo(limit, (request) => readPage(context, request), first);
+  });
+}
+
+function findCursor(context: OperatorContext, list: ListName, after: string): string | Promise<string> {
+  return list === 'clients' ? cursorOfClient(context, after) : cursorOf(context, list, after);
 }

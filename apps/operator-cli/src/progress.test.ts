@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { createProgress } from './progress.ts';
 
-function run(isTTY: boolean | undefined, times: number[]): string {
-  let written = '';
-  const stderr = { write: (text: string) => (written += text), ...(isTTY !== undefined && { isTTY }) };
+function run(isTTY: boolean, times: number[], options: { json?: true } = {}): { stdout: string; stderr: string } {
+  const written = { stdout: '', stderr: '' };
+  const shell = {
+    stdout: { write: (text: string) => (written.stdout += text), isTTY },
+    stderr: { write: (text: string) => (written.stderr += text), isTTY: true },
+  };
   let nowMs = 0;
-  const progress = createProgress({ stderr }, () => nowMs);
+  const progress = createProgress(shell, options, () => nowMs);
   for (const time of times) {
     nowMs = time;
     progress.report(`${time} lines`);
@@ -15,11 +18,18 @@ function run(isTTY: boolean | undefined, times: number[]): string {
 }
 
 test('shows progress in a terminal after 2 s, twice a second, and removes it', () => {
-  expect(run(true, [0, 1_999, 2_000, 2_001, 2_499, 2_500])).toBe('\r\u001B[K2000 lines\r\u001B[K2500 lines\r\u001B[K');
-  expect(run(true, [0, 1_999])).toBe('');
+  const stdout = '\r\u001B[K2000 lines\r\u001B[K2500 lines\r\u001B[K';
+  const times = [0, 1_999, 2_000, 2_001, 2_499, 2_500];
+  expect(run(true, times)).toEqual({ stdout, stderr: '' });
+  expect(run(true, times, { json: true })).toEqual({ stdout, stderr: '' });
+  expect(run(true, [0, 1_999])).toEqual({ stdout: '', stderr: '' });
 });
 
-test('shows nothing outside of a terminal', () => {
-  expect(run(undefined, [5_000])).toBe('');
-  expect(run(false, [5_000])).toBe('');
+test('writes plain lines to standard error every 10 s if standard output is no terminal', () => {
+  const times = [0, 9_999, 10_000, 10_001, 19_999, 20_000];
+  expect(run(false, times)).toEqual({ stdout: '', stderr: '10000 lines\n20000 lines\n' });
+});
+
+test('writes no plain lines with --json, whose errors go to standard error', () => {
+  expect(run(false, [30_000], { json: true })).toEqual({ stdout: '', stderr: '' });
 });

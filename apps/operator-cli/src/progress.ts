@@ -1,28 +1,39 @@
 import type { Shell } from './shell.ts';
 
-const quietMs = 2_000;
-const intervalMs = 500;
+/** How long work takes before its progress is shown, and how often it is shown. */
+const terminal = { quietMs: 2_000, intervalMs: 500 };
+const lines = { quietMs: 10_000, intervalMs: 10_000 };
 
 export interface Progress {
-  /** For example `verified 1,000,000 lines`. Called as often as something has been done. */
+  /** For example `Verified 1,000,000 lines`. Called as often as something has been done. */
   report(done: string): void;
-  /** Removes the line. */
+  /** Removes the line from a terminal. */
   end(): void;
 }
 
-/** Shows progress in a line of a terminal that is overwritten, if the work takes longer than 2 seconds. */
-export function createProgress({ stderr }: Pick<Shell, 'stderr'>, monotonicMs = () => performance.now()): Progress {
+/**
+ * Shows progress: if standard output is a terminal, in a line of it that is overwritten, otherwise as plain lines on standard error.
+ * With `--json` it shows no plain lines, because standard error then has JSON.
+ */
+export function createProgress(
+  { stdout, stderr }: Pick<Shell, 'stderr' | 'stdout'>,
+  { json }: { json?: true },
+  monotonicMs = () => performance.now(),
+): Progress {
+  const isTerminal = stdout.isTTY === true;
+  const { quietMs, intervalMs } = isTerminal ? terminal : lines;
   let nextMs = monotonicMs() + quietMs;
   let isShown = false;
   return {
     report(done) {
-      if (stderr.isTTY !== true || monotonicMs() < nextMs) return;
+      if ((json && !isTerminal) || monotonicMs() < nextMs) return;
       nextMs = monotonicMs() + intervalMs;
-      isShown = true;
-      stderr.write(`\r\u001B[K${done}`);
+      isShown = isTerminal;
+      if (isTerminal) stdout.write(`\r\u001B[K${done}`);
+      else stderr.write(`${done}\n`);
     },
     end() {
-      if (isShown) stderr.write('\r\u001B[K');
+      if (isShown) stdout.write('\r\u001B[K');
       isShown = false;
     },
   };

@@ -1,7 +1,9 @@
+import type { OperatorContext, Page, PageRequest } from '@deedwire/actions';
 import { Option, type Command } from 'commander';
-import type { Listed } from './limit.ts';
+import { type ListName, readList, type Window } from './limit.ts';
 import type { Shell } from './shell.ts';
 import { type Columns, formatTable } from './table.ts';
+import { terminalJson } from './terminal-text.ts';
 
 export interface OutputOptions {
   json?: true;
@@ -25,7 +27,7 @@ export function print<Result>(
   result: Result,
   text: (result: Result) => string,
 ): void {
-  stdout.write(`${json ? JSON.stringify(result) : text(result)}\n`);
+  stdout.write(`${json ? terminalJson(result) : text(result)}\n`);
 }
 
 /** Formats a table that fits the terminal. A pipe gets one line for each row. */
@@ -33,22 +35,29 @@ export function tableFor<Row>({ stdout }: Shell, rows: readonly Row[], columns: 
   return formatTable(rows, columns, stdout.isTTY === true ? stdout.columns : undefined);
 }
 
+export interface ListView<Row> {
+  name: ListName;
+  read: (context: OperatorContext, request: PageRequest) => Promise<Page<Row>>;
+  /** What `--after` takes. */
+  id: (row: Row) => string;
+  columns: Columns<Row>;
+  /** What to do if the list is empty. */
+  empty: string;
+}
+
 /**
- * Prints a list: with `--json` as one JSON array, otherwise as a table. An empty one says what to do next, and one that was cut off
- * says on standard error how to continue it.
+ * Reads and prints a list: with `--json` as one JSON array, otherwise as a table. An empty one says what to do next, and one that was
+ * cut off says on standard error how to continue it.
  */
-export function printList<Row extends object>(
+export async function printList<Row>(
   shell: Shell,
-  options: OutputOptions,
-  { nodes, hasMore }: Listed<Row>,
-  { columns, empty }: { columns: Columns<Row>; empty: string },
-): void {
+  options: OutputOptions & Window,
+  { name, read, id, columns, empty }: ListView<Row>,
+): Promise<void> {
+  const { nodes, hasMore } = await readList(shell, name, options, read);
   print(shell, options, nodes, (rows) => (rows.length === 0 ? empty : tableFor(shell, rows, columns)));
   if (!hasMore || options.json) return;
   const last = nodes.at(-1);
-  const next =
-    last !== undefined && 'id' in last && typeof last.id === 'string'
-      ? `Add --after ${last.id} to continue, or raise --limit.`
-      : 'Raise --limit to see them.';
-  shell.stderr.write(`There are more rows. ${next}\n`);
+  if (last !== undefined)
+    shell.stderr.write(`There are more rows. Add --after ${id(last)} to continue, or raise --limit.\n`);
 }

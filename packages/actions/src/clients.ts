@@ -3,6 +3,7 @@ import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
 import {
   lockApiClient,
+  selectApiClientId,
   selectApiClients,
   updateApiClientCostLimit,
   updateApiClientVersion,
@@ -11,7 +12,7 @@ import { findAccountOfAnyInterface } from './accounts.ts';
 import { nameOperator } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
-import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
+import { formatCursor, keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 /** An API client, without its keys. */
 export interface Client {
@@ -60,6 +61,17 @@ export async function listClients(
       createdAt: row.createdAt,
     }),
   );
+}
+
+/**
+ * The cursor of a client in the list, for operators, who continue the list after a client.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the client does not exist
+ */
+export async function cursorOfClient({ store }: ActionContext, clientId: string): Promise<string> {
+  const id = await selectApiClientId(store, clientId);
+  if (id === null) throw new RefusedError('NOT_FOUND', `The client ${clientId} does not exist.`);
+  return formatCursor('clients', id);
 }
 
 /**

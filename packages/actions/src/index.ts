@@ -20,7 +20,7 @@ export {
   readAuditEntries,
   type StoredAuditEntry,
 } from './audit.ts';
-export { type Client, listClients, pinClient, setClientLimit } from './clients.ts';
+export { type Client, cursorOfClient, listClients, pinClient, setClientLimit } from './clients.ts';
 export {
   type ActionContext,
   type Caller,
@@ -151,6 +151,7 @@ export {
   type WebhookDelivery,
   type WebhookExchange,
   type WebhookHeader,
+  type WholeExchange,
 } from './webhook-deliveries.ts';
 export type { VerificationErrorCode } from './verify-callback-url.ts';
 export type { ShownBody } from './shown-body.ts';

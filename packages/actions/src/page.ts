@@ -138,7 +138,8 @@ export function toPage<Row, Node, Place = Row>(
   };
 }
 
-function formatCursor(name: string, position: string): string {
+/** @param position as `ListOrder.write` returns it */
+export function formatCursor(name: string, position: string): string {
   return Buffer.from(`${name}:${position}`).toString('base64url');
 }
 

@@ -92,8 +92,6 @@ export interface FilteredDeliveriesRequest extends WebhookDeliveriesRequest {
   until?: Date | null | undefined;
   /** Called with the number of deliveries of any type that were read to find those of `eventType`, more than once. */
   onSearched?: (deliveries: number) => void;
-  /** Called for each part of the history that is read because those before it did not fill the page. */
-  onFurtherPart?: () => void;
 }
 
 /**
@@ -128,13 +126,8 @@ async function pageOfDeliveries(
   const { after, limit } = readPageRequest(deliveryOrder, request);
   const page = { afterId: after, limit };
   if (eventType === null)
-    return toPage(
-      deliveryOrder,
-      request,
-      await selectDeliveries(context.store, filter, page, request.onFurtherPart),
-      toNode,
-    );
-  const { rows, readTo } = await selectDeliveriesOfType(context.store, filter, eventType, page, request);
+    return toPage(deliveryOrder, request, await selectDeliveries(context.store, filter, page), toNode);
+  const { rows, readTo } = await selectDeliveriesOfType(context.store, filter, eventType, page, request.onSearched);
   return toPage(deliveryOrder, request, rows, toNode, readTo === null ? null : { id: readTo });
 }
 
@@ -144,18 +137,16 @@ export type SubscriptionDeliveriesRequest = WebhookDeliveriesRequest & { subscri
 /**
  * Pages of the deliveries to subscriptions of the caller, newest first, read together.
  *
- * @param onFurtherPart called for each statement that reads a part of the history because those before it did not fill its pages
  * @returns one for each request, in the same order. An error for a request in which `first` or `after` is invalid.
  */
 export async function listDeliveriesOfSubscriptions(
   context: ActionContext,
   caller: Caller,
   requests: readonly SubscriptionDeliveriesRequest[],
-  onFurtherPart?: () => void,
 ): Promise<(Page<WebhookDelivery> | InvalidArgumentError)[]> {
   const read = requests.map((request) => toSubscriptionPage(context, request));
   const pages = read.filter((page): page is SubscriptionPage => !(page instanceof InvalidArgumentError));
-  const rows = await selectDeliveriesOfEach(context.store, caller.accountId, pages, onFurtherPart);
+  const rows = await selectDeliveriesOfEach(context.store, caller.accountId, pages);
   const rowsOf = new Map(pages.map((page, index) => [page, rows[index] ?? []]));
   return read.map((page, index) =>
     page instanceof InvalidArgumentError
@@ -228,21 +219,55 @@ async function ownerOfDeliveries(
   return { accountId: (await findAccountOfAnyInterface(context, accountGid)).id, subscriptionId };
 }
 
+/** What an attempt sent and received, with the beginning of the response body. */
+export type WholeExchange = Omit<WebhookExchange, 'key'> & {
+  responseBody: string | null;
+  responseBodyBase64: string | null;
+};
+
 /**
- * A delivery of any account, with its latest 20 attempts, newest first.
+ * A delivery of any account, with its latest 20 attempts, newest first, and what they sent and received.
  *
  * @throws {RefusedError} `NOT_FOUND` if the delivery does not exist
  */
 export async function readWebhookDelivery(
   context: ActionContext,
   input: { deliveryId: string },
-): Promise<WebhookDelivery & { attempts: WebhookAttempt[] }> {
-  const id = parseGid(context.gidNamespace, 'WebhookDelivery', input.deliveryId);
-  const row = id === null ? null : await selectDelivery(context.store, null, id);
-  if (row === null) throw new RefusedError('NOT_FOUND', `The delivery ${input.deliveryId} does not exist.`);
-  const delivery = toWebhookDelivery(context.gidNamespace, row);
-  const [attempts = []] = await listLatestAttempts(context, [delivery]);
+): Promise<WebhookDelivery & { attempts: (WebhookAttempt & { exchange: WholeExchange | null })[] }> {
+  const delivery = await requireDelivery(context, input.deliveryId);
+  const [rows = []] = await selectAttempts(context.store, latestPages(context, [delivery], attemptsShown));
+  const exchanges = await readWebhookExchanges(context, rows.map(toListedAttempt));
+  const kept = exchanges.filter((exchange) => exchange !== null);
+  const bodies = await readResponseBodies(context, kept);
+  const attempts = rows.map((row, index) => {
+    const exchange = exchanges[index] ?? null;
+    const whole = exchange && toWholeExchange(exchange, bodies[kept.indexOf(exchange)]);
+    return { ...toWebhookAttempt(row), exchange: whole };
+  });
   return { ...delivery, attempts };
+}
+
+function toWholeExchange(exchange: WebhookExchange, body: ShownBody | undefined): WholeExchange {
+  return {
+    callbackUrl: exchange.callbackUrl,
+    requestHeaders: exchange.requestHeaders,
+    remoteAddress: exchange.remoteAddress,
+    dnsMs: exchange.dnsMs,
+    connectMs: exchange.connectMs,
+    tlsMs: exchange.tlsMs,
+    firstByteMs: exchange.firstByteMs,
+    responseHeaders: exchange.responseHeaders,
+    responseBody: body?.text ?? null,
+    responseBodyBase64: body?.base64 ?? null,
+    responseBytes: exchange.responseBytes,
+  };
+}
+
+async function requireDelivery(context: ActionContext, gid: string): Promise<WebhookDelivery> {
+  const id = parseGid(context.gidNamespace, 'WebhookDelivery', gid);
+  const row = id === null ? null : await selectDelivery(context.store, null, id);
+  if (row === null) throw new RefusedError('NOT_FOUND', `The delivery ${gid} does not exist.`);
+  return toWebhookDelivery(context.gidNamespace, row);
 }
 
 /** `WebhookAttempt`. */
@@ -512,7 +537,8 @@ export async function explainWebhookDelivery(
   context: ActionContext,
   input: { deliveryId: string },
 ): Promise<WebhookDelivery & { delay: Delay | null; attempts: WebhookAttempt[] }> {
-  const { attempts, ...delivery } = await readWebhookDelivery(context, input);
+  const delivery = await requireDelivery(context, input.deliveryId);
+  const [attempts = []] = await listLatestAttempts(context, [delivery]);
   const [delay = null] = await readWebhookDelays(context, [delivery]);
   return { ...delivery, delay, attempts };
 }

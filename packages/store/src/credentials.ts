@@ -150,6 +150,12 @@ export async function lockApiClient(database: Database, clientId: string): Promi
   return firstRow(await database.query<ApiClientRow>(statement, [clientId]));
 }
 
+/** Null for an unknown client. Served by api_client_client_id_key. */
+export async function selectApiClientId(database: Database, clientId: string): Promise<RecordId<'ApiClient'> | null> {
+  const statement = { name: 'select-api-client-id', text: 'select id from api_client where client_id = $1' };
+  return firstRow(await database.query<{ id: RecordId<'ApiClient'> }>(statement, [clientId]))?.id ?? null;
+}
+
 /** Pins a client to another version. Served by api_client_pkey. */
 export async function updateApiClientVersion(
   database: Database,

@@ -111,26 +111,24 @@ export function createStore(options: StoreOptions): Store {
     },
     timeoutMs: responseTimeoutMs(timeouts),
     settings: isPooled ? writerSettings : {},
-    prepares: !isPooled,
     lockMs: timeouts.lockMs,
     deadlineMs: timeouts.connectMs + responseTimeoutMs(timeouts),
     notify: (payload) => notifier.notify(payload),
     slowStatement,
   });
   const deadlines = new Deadlines(responseTimeoutMs(timeouts));
-  const prepares = !isPooled;
-  const connections: Connections = { clients, deadlines, notifier, slowStatement, prepares };
+  const connections: Connections = { clients, deadlines, notifier, slowStatement };
   const alone: Send = (query) => sendAlone(connections, query, false);
   const inIndexOrder: Send = (query) => sendAlone(connections, query, true);
 
   return {
     query(statement, values) {
       if (statement.planning !== 'in-index-order')
-        return retryRecordIdCollisions(() => run(alone, statement, values, connections));
+        return retryRecordIdCollisions(() => run(alone, statement, values, slowStatement));
       // Behind a transaction pooler, a setting of the session would also apply to others.
       return isPooled
         ? runTransaction(connections, beginInOrder, (transaction) => transaction.query(statement, values))
-        : run(inIndexOrder, { name: statement.name, text: statement.text }, values, connections);
+        : run(inIndexOrder, { name: statement.name, text: statement.text }, values, slowStatement);
     },
 
     transaction: (work) => retryRecordIdCollisions(() => runTransaction(connections, begin, work)),
@@ -154,8 +152,6 @@ interface Connections {
   deadlines: Deadlines;
   notifier: Notifier;
   slowStatement: SlowStatementOptions | undefined;
-  /** Not behind a transaction pooler: a connection of the server has the statements that other clients prepared. */
-  prepares: boolean;
 }
 
 /** Sends a query on its own connection. */
@@ -179,11 +175,10 @@ async function sendAlone<Row extends QueryResultRow>(
 }
 
 async function runTransaction<Result>(
-  connections: Connections,
+  { clients, deadlines, notifier, slowStatement }: Connections,
   begin: string,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const { clients, deadlines, notifier, slowStatement } = connections;
   const client = await connectForTransaction(clients);
   let broken: Error | undefined;
   // A connection that breaks between two statements reports it by this event only.
@@ -197,7 +192,7 @@ async function runTransaction<Result>(
     if (plansInIndexOrder(client)) await setPlanning(client, false, deadlines.ms);
     await send({ text: begin });
     const result = await work({
-      query: (statement, values) => run(send, statement, values, connections),
+      query: (statement, values) => run(send, statement, values, slowStatement),
       notifyAfterCommit: (payload = '') => payloads.add(payload),
     });
     await commit(send, slowStatement);
@@ -246,12 +241,12 @@ async function run<Row extends QueryResultRow>(
   send: Send,
   statement: Statement,
   values: readonly unknown[],
-  { slowStatement, prepares }: Pick<Connections, 'slowStatement' | 'prepares'>,
+  slowStatement: SlowStatementOptions | undefined,
 ): Promise<Row[]> {
   try {
     const { name, text, planning } = statement;
     // An unnamed statement is planned at every execution.
-    const query = () => send<Row>({ ...(prepares && planning === undefined && { name }), text, values: [...values] });
+    const query = () => send<Row>({ ...(planning === undefined && { name }), text, values: [...values] });
     const { rows } = await timeStatement(slowStatement, name, query);
     return rows;
   } catch (error) {

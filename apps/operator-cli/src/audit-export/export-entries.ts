@@ -15,7 +15,7 @@ import { verifyChain, type VerifiedChain } from './verify-chain.ts';
 
 /** Verifies the previous exports, in the order of their lines. */
 export async function verifyFiles(shell: Shell, files: readonly string[]): Promise<VerifiedChain> {
-  const progress = createProgress(shell);
+  const progress = createProgress(shell, {});
   const problems = reportUpTo(shell);
   try {
     const chain = await verifyChain(
@@ -54,14 +54,15 @@ export async function exportEntries(
     );
   }
   const nowMs = context.now().getTime();
-  const progress = createProgress(shell);
+  // In a terminal, the entries show the progress.
+  const progress = shell.stdout.isTTY === true ? null : createProgress(shell, {});
   const problems = reportUpTo(shell);
   const output = createOutput(shell);
   let end = chain.lastHash === null ? emptyChain : { line: chain.lastLine ?? 0, hash: chain.lastHash };
   let compared = 0;
   const stored = countEach(readStored(context), () => {
     compared += 1;
-    progress.report(`Read ${compared.toLocaleString('en')} entries`);
+    progress?.report(`Read ${compared.toLocaleString('en')} entries`);
   });
   try {
     for await (const difference of compareEntries(readRuns(chain.runs), stored)) {
@@ -75,7 +76,7 @@ export async function exportEntries(
     }
     await output.end();
   } finally {
-    progress.end();
+    progress?.end();
   }
   problems.end();
   if (problems.count() === 0) return;

@@ -1,7 +1,7 @@
 import { listAccounts } from '@deedwire/actions';
 import type { InterfaceName } from '@deedwire/domain';
 import type { Command } from 'commander';
-import { afterOption, limitOption, readList, type Window } from '../limit.ts';
+import { afterOption, limitOption, type Window } from '../limit.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, interfaceOption, printList, type OutputOptions } from '../verb.ts';
 
@@ -27,10 +27,10 @@ export function addAccountCommands(program: Command, shell: Shell): void {
         organizationId: options.organization ?? null,
         nameContains: options.name ?? null,
       };
-      const listed = await readList(shell, 'accounts', options, (context, request) =>
-        listAccounts(context, { ...filter, ...request }),
-      );
-      printList(shell, options, listed, {
+      await printList(shell, options, {
+        name: 'accounts',
+        read: (context, request) => listAccounts(context, { ...filter, ...request }),
+        id: (row) => row.id,
         columns: {
           account: (row) => row.id,
           interface: (row) => row.interfaceName,

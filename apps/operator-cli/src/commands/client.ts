@@ -1,6 +1,6 @@
 import { listClients, pinClient, setClientLimit } from '@deedwire/actions';
 import { type Command, InvalidArgumentError } from 'commander';
-import { limitOption, readUpTo } from '../limit.ts';
+import { afterOption, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
@@ -11,16 +11,17 @@ export function addClientCommands(program: Command, shell: Shell): void {
   addVerb(noun, 'list', 'list API clients, newest first, without their keys')
     .option('--account <gid>', 'only those of this lender or partner')
     .addOption(limitOption())
+    .addOption(afterOption('<clientId>'))
     .addHelpText(
       'after',
       '\n  deedwire-operator client list --account gid://service/Partner/4711\n\n`credential list` shows the keys of an account.',
     )
-    .action(async (options: OutputOptions & { account?: string; limit: number }) => {
+    .action(async (options: OutputOptions & Window & { account?: string }) => {
       const accountId = options.account ?? null;
-      const listed = await withContext(shell, (context) =>
-        readUpTo(options.limit, (request) => listClients(context, { accountId, ...request })),
-      );
-      printList(shell, options, listed, {
+      await printList(shell, options, {
+        name: 'clients',
+        read: (context, request) => listClients(context, { accountId, ...request }),
+        id: (row) => row.clientId,
         columns: {
           client: (row) => row.clientId,
           account: (row) => row.accountId,

@@ -2,6 +2,9 @@ import {
   explainWebhookDelivery,
   followWebhookAttempts,
   listAllWebhookDeliveries,
+  type OperatorContext,
+  type Page,
+  type PageRequest,
   readWebhookDelivery,
   retryDelivery,
   signWebhookDelivery,
@@ -10,8 +13,10 @@ import {
 } from '@deedwire/actions';
 import { Option, type Command } from 'commander';
 import { curlCommand } from '../curl-command.ts';
-import { afterOption, limitOption, readList, type Window } from '../limit.ts';
+import { describeExchange } from '../describe-exchange.ts';
+import { afterOption, limitOption, type Window } from '../limit.ts';
 import { createProgress } from '../progress.ts';
+import { addReplayOptions, replayAndPrint, type ReplayOptions } from '../replay-options.ts';
 import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import type { Columns } from '../table.ts';
@@ -64,15 +69,17 @@ No index lists deliveries by type. With --type, also name --since: otherwise the
           command.error('error: --since must be before --until');
         const filter = { accountId: account, subscriptionId: subscription, status, eventType: type, since, until };
         let searched = 0;
-        const progress = createProgress(shell);
+        const progress = createProgress(shell, options);
         const onSearched = (deliveries: number): void => {
           searched += deliveries;
           progress.report(`Searched ${searched.toLocaleString('en')} deliveries`);
         };
-        const listed = await readList(shell, 'webhookDeliveries', options, (context, request) =>
-          listAllWebhookDeliveries(context, { ...filter, ...request, onSearched }),
-        ).finally(() => progress.end());
-        printList(shell, options, listed, {
+        const read = (context: OperatorContext, request: PageRequest): Promise<Page<WebhookDelivery>> =>
+          listAllWebhookDeliveries(context, { ...filter, ...request, onSearched }).finally(() => progress.end());
+        await printList(shell, options, {
+          name: 'webhookDeliveries',
+          read,
+          id: (row) => row.id,
           columns: deliveryColumns,
           empty:
             'No deliveries match. Events become deliveries of the subscriptions that exist by then: see `deedwire-operator subscription list`.',
@@ -80,11 +87,15 @@ No index lists deliveries by type. With --type, also name --since: otherwise the
       },
     );
 
-  addVerb(noun, 'show <gid>', 'show a delivery and its latest attempts')
+  addVerb(noun, 'show <gid>', 'show a delivery, its latest attempts, and what they sent and received')
     .option('--curl', 'print a command that sends its request to the callback URL again, for sh, bash and zsh')
     .addHelpText(
       'after',
       `
+Of most attempts, the request headers, the address, the times, the response headers and up to 16 kB of the response body are kept
+for some days. They can contain personal data and secrets of the receiver, so do not put them in a ticket. Control characters are shown
+as escapes.
+
 With --curl, the request has the stored payload and is signed now, with the present secrets of the subscription: receivers accept
 it for 5 minutes. The secrets are not printed; the command needs WEBHOOK_SECRET_KEYS. A person who has the printed command can send
 this one request until then, and read the payload, so do not put it in a ticket. Nothing is recorded: \`delivery retry\` lets the
@@ -102,6 +113,7 @@ worker send it.
           delivery.attempts.length === 0
             ? `No attempts yet. See why: deedwire-operator delivery why ${delivery.id}`
             : tableFor(shell, delivery.attempts, attemptColumns),
+          ...delivery.attempts.map(({ number, exchange }) => describeExchange(number, exchange)),
         ].join('\n\n'),
       );
     });
@@ -148,6 +160,16 @@ deliveries per second are missing, and those of a replay that succeed at once; \
         ({ id }) => `The delivery ${id} is sent again. \`delivery why\` says what it waits for.`,
       );
     },
+  );
+
+  addReplayOptions(
+    addVerb(noun, 'replay', 'send the failed deliveries of a subscription again, behind new ones').requiredOption(
+      '--subscription <gid>',
+      'the subscription',
+    ),
+    'deedwire-operator delivery replay --subscription gid://service/WebhookSubscription/4711',
+  ).action(({ subscription, ...options }: ReplayOptions & { subscription: string }) =>
+    replayAndPrint(shell, subscription, options),
   );
 }
 

@@ -6,7 +6,7 @@ import {
   type TeamMember,
 } from '@deedwire/actions';
 import type { Command } from 'commander';
-import { afterOption, limitOption, readList, type Window } from '../limit.ts';
+import { afterOption, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
@@ -39,10 +39,10 @@ export function addMemberCommands(program: Command, shell: Shell): void {
     .addOption(afterOption())
     .addHelpText('after', '\n  deedwire-operator member list --lender gid://service/Lender/4711')
     .action(async (options: OutputOptions & Window & { lender: string }) => {
-      const listed = await readList(shell, 'members', options, (context, request) =>
-        listMembersOfLender(context, { lenderId: options.lender, ...request }),
-      );
-      printList(shell, options, listed, {
+      await printList(shell, options, {
+        name: 'members',
+        read: (context, request) => listMembersOfLender(context, { lenderId: options.lender, ...request }),
+        id: (row) => row.id,
         columns: {
           member: (row) => row.id,
           'first name': (row) => row.firstName,

@@ -1,6 +1,6 @@
 import { createOrganization, listOrganizations } from '@deedwire/actions';
 import type { Command } from 'commander';
-import { afterOption, limitOption, readList, type Window } from '../limit.ts';
+import { afterOption, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
@@ -22,10 +22,10 @@ export function addOrganizationCommands(program: Command, shell: Shell): void {
     .addHelpText('after', '\n  deedwire-operator organization list --name harbour')
     .action(async (options: OutputOptions & Window & { name?: string }) => {
       const filter = { nameContains: options.name ?? null };
-      const listed = await readList(shell, 'organizations', options, (context, request) =>
-        listOrganizations(context, { ...filter, ...request }),
-      );
-      printList(shell, options, listed, {
+      await printList(shell, options, {
+        name: 'organizations',
+        read: (context, request) => listOrganizations(context, { ...filter, ...request }),
+        id: (row) => row.id,
         columns: {
           organization: (row) => row.id,
           name: (row) => row.name,

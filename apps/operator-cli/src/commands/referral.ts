@@ -1,7 +1,7 @@
 import { convertReferral, createReferralForPartner, declineReferral, listReferralsOfPartner } from '@deedwire/actions';
 import type { ReferralStatus } from '@deedwire/domain';
 import { Option, type Command } from 'commander';
-import { afterOption, limitOption, readList, type Window } from '../limit.ts';
+import { afterOption, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
@@ -63,10 +63,10 @@ export function addReferralCommands(program: Command, shell: Shell): void {
     .addOption(afterOption())
     .action(async (options: ListOptions) => {
       const filter = { partnerId: options.partner, status: options.status ?? null };
-      const listed = await readList(shell, 'referrals', options, (context, request) =>
-        listReferralsOfPartner(context, { ...filter, ...request }),
-      );
-      printList(shell, options, listed, {
+      await printList(shell, options, {
+        name: 'referrals',
+        read: (context, request) => listReferralsOfPartner(context, { ...filter, ...request }),
+        id: (row) => row.id,
         columns: {
           referral: (row) => row.id,
           status: (row) => row.status,

@@ -24,7 +24,7 @@ export function addSecretsCommands(program: Command, shell: Shell): void {
   addVerb(noun, 'rewrap', 'encrypt all webhook secrets with the first key of WEBHOOK_SECRET_KEYS').action(
     async (options: OutputOptions) => {
       const secretKeys = readSecretKeys(shell);
-      const progress = createProgress(shell);
+      const progress = createProgress(shell, options);
       const onRead = (rows: number): void => progress.report(`Read ${rows.toLocaleString('en')} rows`);
       const report = await withContext(shell, (context) => rewrapSecrets({ ...context, secretKeys }, onRead)).finally(
         () => progress.end(),

@@ -1,26 +1,21 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   cancelReplayOfSubscription,
   countedDeliveriesMax,
   listAllWebhookSubscriptions,
   pauseSubscription,
-  type OperatorContext,
-  readWebhookReplay,
   readWebhookSubscription,
-  replaySubscription,
   resumePausedSubscription,
   rotateSecretOfSubscription,
   sendTestEvent,
   type ShownSubscription,
-  type WebhookReplay,
   type WebhookSubscription,
 } from '@deedwire/actions';
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { afterOption, limitOption, readList, type Window } from '../limit.ts';
-import { createProgress } from '../progress.ts';
+import { Option, type Command } from 'commander';
+import { afterOption, limitOption, type Window } from '../limit.ts';
+import { addReplayOptions, describeReplay, replayAndPrint, type ReplayOptions } from '../replay-options.ts';
 import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { parseDuration, parseTime } from '../time-options.ts';
+import { parseDuration } from '../time-options.ts';
 import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
 
 interface ListOptions extends OutputOptions, Window {
@@ -42,10 +37,10 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
     )
     .action(async (options: ListOptions) => {
       const filter = { accountId: options.account ?? null, status: options.status ?? null };
-      const listed = await readList(shell, 'webhookSubscriptions', options, (context, request) =>
-        listAllWebhookSubscriptions(context, { ...filter, ...request }),
-      );
-      printList(shell, options, listed, {
+      await printList(shell, options, {
+        name: 'webhookSubscriptions',
+        read: (context, request) => listAllWebhookSubscriptions(context, { ...filter, ...request }),
+        id: (row) => row.id,
         columns: {
           subscription: (row) => row.id,
           account: (row) => row.accountId,
@@ -66,36 +61,10 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
       print(shell, options, shown, describeAll);
     });
 
-  addVerb(noun, 'replay <gid>', 'send the failed deliveries of a subscription again, behind new ones')
-    .option('--since <time>', 'only deliveries that were created at this time or later', parseTime)
-    .option('--until <time>', 'only deliveries that were created before this time', parseTime)
-    .option('--from-sequence <number>', 'only deliveries with this sequence or a larger one', parseNumber)
-    .option('--to-sequence <number>', 'only deliveries with this sequence or a smaller one', parseNumber)
-    .option('--event-type <type...>', 'only deliveries of these event types')
-    .option('--all', 'also deliveries that did not fail; needs --since or --from-sequence')
-    .option('--max-per-second <number>', 'how many deliveries are queued per second, 1 to 500', parseNumber, 50)
-    .option('--dry-run', 'only count the deliveries')
-    .option('--wait', 'show the progress until the replay has ended')
-    .addHelpText(
-      'after',
-      `
-The replay survives restarts and waits while the subscription is paused. Ctrl+C ends --wait, not the replay.
-
-  deedwire-operator subscription replay gid://service/WebhookSubscription/4711 --since 2026-11-20 --dry-run
-  deedwire-operator subscription replay gid://service/WebhookSubscription/4711 --since 2026-11-20 --wait`,
-    )
-    .action(async (subscriptionId: string, options: ReplayOptions) => {
-      const { all, eventType: eventTypes, maxPerSecond, since, until, fromSequence, toSequence, dryRun } = options;
-      const range = { since, until, fromSequence, toSequence, eventTypes, onlyFailed: all !== true };
-      const replayed = await withContext(shell, async (context) => {
-        const input = { subscriptionId, ...range, maxPerSecond, dryRun };
-        const { estimate, webhookReplay } = await replaySubscription(context, input);
-        if (estimate !== null) return estimate;
-        if (webhookReplay === null) throw new Error('The replay has neither an estimate nor a record.');
-        return options.wait === true ? untilEnded(shell, context, webhookReplay) : webhookReplay;
-      });
-      print(shell, options, replayed, (result) => ('id' in result ? describeReplay(result) : describeEstimate(result)));
-    });
+  addReplayOptions(
+    addVerb(noun, 'replay <gid>', 'send the failed deliveries of a subscription again, behind new ones'),
+    'deedwire-operator subscription replay gid://service/WebhookSubscription/4711',
+  ).action((subscriptionId: string, options: ReplayOptions) => replayAndPrint(shell, subscriptionId, options));
 
   addVerb(noun, 'cancel-replay <gid>', 'stop a replay; what is queued already is sent').action(
     async (replayId: string, options: OutputOptions) => {
@@ -188,57 +157,4 @@ function describeAll(shown: ShownSubscription): string {
   ];
   const width = Math.max(...lines.map(([name]) => name.length));
   return lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
-}
-
-interface ReplayOptions extends OutputOptions {
-  since?: Date;
-  until?: Date;
-  fromSequence?: number;
-  toSequence?: number;
-  eventType?: string[];
-  all?: true;
-  maxPerSecond: number;
-  dryRun?: true;
-  wait?: true;
-}
-
-function parseNumber(value: string): number {
-  if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be a whole number.');
-  return Number(value);
-}
-
-const progressMs = 500;
-
-/** Shows the progress of a replay until it has ended. */
-async function untilEnded(shell: Shell, context: OperatorContext, started: WebhookReplay): Promise<WebhookReplay> {
-  const progress = createProgress(shell);
-  try {
-    for (let replay = started; ; replay = await readWebhookReplay(context, { replayId: started.id })) {
-      if (replay.status !== 'RUNNING') return replay;
-      progress.report(progressOf(replay));
-      await sleep(progressMs);
-    }
-  } finally {
-    progress.end();
-  }
-}
-
-const barLength = 20;
-
-function progressOf({ position, queuedCount, skippedCount, waitsFor }: WebhookReplay): string {
-  const done = Math.floor(position * barLength);
-  const bar = `${'#'.repeat(done)}${'.'.repeat(barLength - done)}`;
-  const counts = `${queuedCount.toLocaleString('en')} queued, ${skippedCount.toLocaleString('en')} skipped`;
-  return `[${bar}] ${Math.floor(position * 100)} %, ${counts}${waitsFor === null ? '' : `, waits for ${waitsFor}`}`;
-}
-
-function describeReplay({ id, status, queuedCount, skippedCount }: WebhookReplay): string {
-  return `The replay ${id} is ${status}: ${queuedCount.toLocaleString('en')} queued, ${skippedCount.toLocaleString('en')} skipped`;
-}
-
-type Estimate = NonNullable<Awaited<ReturnType<typeof replaySubscription>>['estimate']>;
-
-function describeEstimate({ count, isLowerBound, byType, seconds }: Estimate): string {
-  const total = `${isLowerBound ? 'More than ' : ''}${count.toLocaleString('en')} deliveries, at least ${seconds.toLocaleString('en')} seconds`;
-  return [total, ...byType.map((row) => `  ${row.type}: ${row.count.toLocaleString('en')}`)].join('\n');
 }

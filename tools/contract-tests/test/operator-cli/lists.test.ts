@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   insertAttempts,
   insertDelivery,
+  insertExchange,
   insertPending,
   insertSubscription,
   type StoredDelivery,
@@ -122,6 +123,13 @@ describe('organization, account, member and client list', () => {
     const all = await listed('client', 'list');
     expect(all[0]).toEqual(client);
     expect(all.length).toBeGreaterThan(1);
+    expect(await listed('client', 'list', '--after', String(client.clientId))).toEqual(all.slice(1));
+    const part = await operate('client', 'list', '--limit', '1');
+    expect(part.stderr).toContain(`Add --after ${client.clientId} to continue`);
+    expect(await operate('client', 'list', '--after', 'nobody')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('The client nobody does not exist.'),
+    });
     const [keyId] = (await listed('credential', 'list', ...of)).map((key) => String(key['keyId']));
     await operate('credential', 'revoke', keyId ?? '');
     expect(await listed('client', 'list', '--account', String(lender['id']))).toEqual([{ ...client, liveKeys: 1 }]);
@@ -263,6 +271,40 @@ describe('delivery list', () => {
     expect((await operate('delivery', 'show', gidOf(3))).stdout).toContain(
       `No attempts yet. See why: deedwire-operator delivery why ${gidOf(3)}\n`,
     );
+  });
+
+  test('shows what the attempts sent and received, without what could rewrite a terminal', async () => {
+    const [delivery] = deliveries;
+    if (delivery === undefined) throw new Error('There is no delivery.');
+    // An exchange belongs to an attempt of the same hour.
+    await harness.sql('update webhook_attempt set started_at = now() where delivery_id = $1', [delivery.id]);
+    await insertExchange(harness, subscription, delivery, Buffer.from(`<h1>\n\u202Eno\u2028${'x'.repeat(3_000)}</h1>`));
+    await harness.sql(
+      `update webhook_exchange set response_headers = array['server', E'a\\u001b[2J\\u009b2J'], dns_ms = 7 where delivery_id = $1`,
+      [delivery.id],
+    );
+    const { stdout } = await operate('delivery', 'show', delivery.gid);
+    expect(stdout).toContain('Attempt 1: POST https://receiver.example/');
+    expect(stdout).toContain('Attempt 2: no details were kept.');
+    expect(stdout).toContain('DNS 7 ms, connect -');
+    expect(stdout).toContain('\n> a: b\n< server: a\\u001b[2J\\u009b2J\n');
+    expect(stdout).toContain('\n  | <h1>\n  | \\u202eno\\u2028xxx');
+    expect(stdout).toMatch(/… 1,0\d\d more characters/);
+    const json = await operate('delivery', 'show', delivery.gid, '--json');
+    for (const output of [stdout, json.stdout])
+      expect(output.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
+    expect(JSON.parse(json.stdout).attempts[1].exchange).toMatchObject({
+      requestHeaders: [{ name: 'a', value: 'b' }],
+      responseHeaders: [{ name: 'server', value: 'a\u001B[2J\u009B2J' }],
+      responseBody: expect.stringMatching(/<\/h1>$/),
+    });
+  });
+
+  test('`delivery replay` counts the deliveries of a subscription as `subscription replay` does', async () => {
+    const options = ['--since', new Date(Date.now() - 3_600_000).toISOString(), '--all', '--dry-run'];
+    const replayed = await operate('delivery', 'replay', '--subscription', subscription.gid, ...options);
+    expect(replayed).toEqual(await operate('subscription', 'replay', subscription.gid, ...options));
+    expect(replayed).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^4 deliveries/) });
   });
 });
 

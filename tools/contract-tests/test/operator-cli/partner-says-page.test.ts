@@ -89,6 +89,7 @@ const expected: [start: string, output: () => string][] = [
   ['delivery list', () => values['<delivery>'] ?? ''],
   ['delivery list', () => 'No deliveries match.'],
   ['delivery why', () => 'PENDING: RETRY_SCHEDULED'],
+  ['delivery show', () => 'Attempt 1: no details were kept.'],
   ['webhook verify', () => 'Accepted: the request was signed with the secret.'],
   ['delivery watch', () => ''],
   ['delivery retry', () => 'is sent again.'],
