@@ -8,6 +8,8 @@ export interface BenchOptions {
   perRound?: number | undefined;
   /** Overrides the number of stored deliveries of the larger size, where a bench has one. */
   stored?: number | undefined;
+  /** The values of the bench's own options, by name, without those that the command line lacks. */
+  values: Readonly<Record<string, string>>;
   /** Reports what the bench is doing. */
   progress: (line: string) => void;
 }
@@ -17,6 +19,17 @@ export interface BenchResult {
   json: object;
   markdown: string;
 }
+
+/** An option of one bench. It has a value. */
+export interface BenchOption {
+  /** For the help, for example `URL`. */
+  value: string;
+  /** One line for the help. */
+  summary: string;
+}
+
+/** What the user has to correct. The program prints the message without a stack. */
+export class BenchProblem extends Error {}
 
 export interface Bench {
   readonly name: string;
@@ -28,5 +41,7 @@ export interface Bench {
   readonly perRound: string | null;
   /** One line for the help of `--stored`. Undefined if no part stores a history. */
   readonly stored?: string;
+  /** Its own options, by name. Null if it has none. */
+  readonly options: Readonly<Record<string, BenchOption>> | null;
   run(options: BenchOptions): Promise<BenchResult>;
 }

@@ -9,11 +9,13 @@ const engine: Bench = {
   parts: { rates: 'deliveries per second', latency: 'from commit to first byte' },
   perRound: 'deliveries per round',
   stored: 'deliveries that are stored before',
+  options: null,
   run,
 };
-const sender: Bench = { name: 'sender', summary: 'one request', parts: null, perRound: null, run };
+const sender: Bench = { name: 'sender', summary: 'one request', parts: null, perRound: null, options: null, run };
 const queries: Bench = { ...sender, name: 'queries', parts: { scalar: 'one scalar' } };
-const benches = [engine, queries, sender];
+const services: Bench = { ...sender, name: 'services', options: { other: { value: 'URL', summary: 'a running one' } } };
+const benches = [engine, queries, sender, services];
 
 it('selects the bench and its options', () => {
   expect(parseCommand(['engine', '--quick', '--json', '--only', 'latency', '--per-round', '50'], benches)).toEqual({
@@ -21,7 +23,7 @@ it('selects the bench and its options', () => {
     bench: engine,
     json: true,
     save: false,
-    options: { quick: true, only: 'latency', perRound: 50 },
+    options: { quick: true, only: 'latency', perRound: 50, values: {} },
   });
   expect(parseCommand(['engine', '--stored', '5000000'], benches)).toMatchObject({ options: { stored: 5_000_000 } });
   expect(parseCommand(['sender', '--save'], benches)).toEqual({
@@ -29,7 +31,14 @@ it('selects the bench and its options', () => {
     bench: sender,
     json: false,
     save: true,
-    options: { quick: false, only: undefined, perRound: undefined },
+    options: { quick: false, only: undefined, perRound: undefined, values: {} },
+  });
+});
+
+it('passes the options of a bench to it', () => {
+  expect(parseCommand(['services', '--other', 'http://127.0.0.1:1'], benches)).toMatchObject({
+    kind: 'run',
+    options: { values: { other: 'http://127.0.0.1:1' } },
   });
 });
 
@@ -48,14 +57,16 @@ it('describes every bench and every part in the help', () => {
   expect(help).toContain('    rates         deliveries per second\n');
   expect(help).toContain('  --per-round <number>  deliveries per round\n');
   expect(help).toContain('  --stored <number>     deliveries that are stored before\n');
+  expect(help).toContain('Options of services:\n  --other <URL>         a running one\n');
 });
 
 it.each([
-  [['toaster'], 'There is no bench "toaster". Known benches: engine, queries, sender.'],
+  [['toaster'], 'There is no bench "toaster". Known benches: engine, queries, sender, services.'],
   [[], 'Name one bench.'],
   [['sender', 'engine'], 'Name one bench.'],
   [['sender', '--only', 'rates'], 'The bench "sender" has no option --only.'],
   [['queries', '--per-round', '5'], 'The bench "queries" has no option --per-round.'],
+  [['sender', '--other', 'x'], 'The bench "sender" has no option --other.'],
   [['engine', '--only', 'toast'], 'There is no part "toast". Known parts: rates, latency.'],
   [['engine', '--save', '--only', 'rates'], '--save stores complete runs only.'],
   [['queries', '--stored', '5'], 'The bench "queries" has no option --stored.'],

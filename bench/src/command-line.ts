@@ -8,7 +8,7 @@ export type Command =
   | { kind: 'page' }
   | { kind: 'run'; bench: Bench; json: boolean; save: boolean; options: Omit<BenchOptions, 'progress'> };
 
-type Description = Pick<Bench, 'name' | 'summary' | 'parts' | 'perRound' | 'stored'>;
+type Description = Pick<Bench, 'name' | 'summary' | 'parts' | 'perRound' | 'stored' | 'options'>;
 
 export function helpText(benches: readonly Description[]): string {
   return `Usage: pnpm bench <name> [options]
@@ -27,21 +27,24 @@ Options:
   --json    print the report as JSON (the types are in bench/src)
   --save    store the report in bench/results, and write the page
   --help    show this help
-${benches.map(partOptions).join('')}
+${benches.map(ownOptions).join('')}
 Progress appears on stderr.
 
 Exit codes: 0 success, 1 the bench failed, 2 invalid usage.
 `;
 }
 
-/** The help for the options of a bench that has parts. */
-function partOptions({ name, parts, perRound, stored }: Description): string {
-  if (parts === null) return '';
+/** The help for the options that only some benches have. */
+function ownOptions({ name, parts, perRound, stored, options }: Description): string {
+  if (parts === null && options === null) return '';
   const lines = [
+    ...Object.entries(options ?? {}).map(
+      ([option, { value, summary }]) => `  ${`--${option} <${value}>`.padEnd(21)} ${summary}`,
+    ),
     ...(perRound === null ? [] : [`  --per-round <number>  ${perRound}`]),
     ...(stored === undefined ? [] : [`  --stored <number>     ${stored}`]),
-    '  --only <part>         run one part; the default is all of them:',
-    ...Object.entries(parts).map(([part, summary]) => `    ${part.padEnd(13)} ${summary}`),
+    ...(parts === null ? [] : ['  --only <part>         run one part; the default is all of them:']),
+    ...Object.entries(parts ?? {}).map(([part, summary]) => `    ${part.padEnd(13)} ${summary}`),
   ];
   return `\nOptions of ${name}:\n${lines.join('\n')}\n`;
 }
@@ -51,8 +54,9 @@ export function parseCommand(args: readonly string[], benches: readonly Bench[])
   try {
     const flag = { type: 'boolean' } as const;
     const value = { type: 'string' } as const;
-    const options = { quick: flag, json: flag, save: flag, help: flag, only: value, 'per-round': value, stored: value };
-    parsed = parseArgs({ args: [...args], options, allowPositionals: true });
+    const shared = { quick: flag, json: flag, save: flag, help: flag, only: value, 'per-round': value, stored: value };
+    const own = Object.fromEntries(ownNames(benches).map((name) => [name, value]));
+    parsed = parseArgs({ args: [...args], options: { ...own, ...shared }, allowPositionals: true });
   } catch (error) {
     return invalid(error instanceof Error ? error.message : String(error));
   }
@@ -66,6 +70,10 @@ export function parseCommand(args: readonly string[], benches: readonly Bench[])
     return invalid(`There is no bench "${name}". Known benches: ${benches.map((each) => each.name).join(', ')}.`);
   }
   const { only, 'per-round': perRound, stored, quick = false, json = false, save = false } = values;
+  const given: Readonly<Record<string, unknown>> = values;
+  const own = ownNames(benches).filter((option) => given[option] !== undefined);
+  const foreign = own.find((option) => bench.options?.[option] === undefined);
+  if (foreign !== undefined) return invalid(`The bench "${name}" has no option --${foreign}.`);
   if (bench.parts === null && only !== undefined) return invalid(`The bench "${name}" has no option --only.`);
   if (bench.perRound === null && perRound !== undefined)
     return invalid(`The bench "${name}" has no option --per-round.`);
@@ -79,12 +87,23 @@ export function parseCommand(args: readonly string[], benches: readonly Bench[])
   }
   const isComplete = !quick && only === undefined && perRound === undefined && stored === undefined;
   if (save && !isComplete) return invalid('--save stores complete runs only.');
-  const options = { quick, only, perRound: toNumber(perRound), stored: toNumber(stored) };
+  const options = {
+    quick,
+    only,
+    perRound: toNumber(perRound),
+    stored: toNumber(stored),
+    values: Object.fromEntries(own.map((option) => [option, String(given[option])])),
+  };
   return { kind: 'run', bench, json, save, options };
 }
 
 function toNumber(value: string | undefined): number | undefined {
   return value === undefined ? undefined : Number(value);
+}
+
+/** The names of the options that are not shared by all benches. */
+function ownNames(benches: readonly Bench[]): string[] {
+  return benches.flatMap(({ options }) => Object.keys(options ?? {}));
 }
 
 function invalid(problem: string): Command {

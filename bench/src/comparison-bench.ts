@@ -15,6 +15,7 @@ export function comparisonBench(bench: ComparisonBench): Bench {
     summary,
     parts: null,
     perRound: null,
+    options: null,
     async run({ quick, progress }) {
       const report = await compare(bench, quick, progress);
       return { json: report, markdown: markdown(report) };

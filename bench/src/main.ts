@@ -1,4 +1,5 @@
 /** The program behind `pnpm bench`. `scripts/bench.ts` installs the peers and starts it. */
+import { BenchProblem } from './bench.ts';
 import { benches } from './benches/index.ts';
 import { helpText, parseCommand } from './command-line.ts';
 import { saveResult, writePage } from './page/write-page.ts';
@@ -11,10 +12,16 @@ else if (command.kind === 'invalid') {
   process.exitCode = 2;
 } else {
   const { bench, json, save, options } = command;
-  const result = await bench.run({ ...options, progress: (line) => process.stderr.write(`${line}\n`) });
-  if (save) {
-    saveResult(bench.name, result.json);
-    writePage();
+  try {
+    const result = await bench.run({ ...options, progress: (line) => process.stderr.write(`${line}\n`) });
+    if (save) {
+      saveResult(bench.name, result.json);
+      writePage();
+    }
+    process.stdout.write(`${json ? JSON.stringify(result.json, null, 2) : result.markdown}\n`);
+  } catch (error) {
+    if (!(error instanceof BenchProblem)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
   }
-  process.stdout.write(`${json ? JSON.stringify(result.json, null, 2) : result.markdown}\n`);
 }

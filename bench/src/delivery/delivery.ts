@@ -35,6 +35,7 @@ export const delivery: Bench = {
   summary: 'the webhook engine against queues that do the same sending',
   parts: summaries(parts),
   perRound: 'deliveries per round; the default is 8,000, or 200 with --quick',
+  options: null,
 
   async run(options) {
     const machine = describeMachine();

@@ -5,8 +5,10 @@
  * - `/hooks/…` responds 200.
  * - `/probe/…` and `/probe/<ms>/…` respond 200, at once or after a delay, and record when each probe arrived, unless a replay
  *   has sent it.
+ * - `/event/<endpoint>` responds 200 and records when each event arrived. It finds the name of the event, `bench-…`, in the body,
+ *   so that the headers of the sender do not matter. A delivery is an event at an endpoint.
  * - `/slow/<ms>/…` responds 200 after a delay.
- * - `/hang/…` never responds.
+ * - `/hang/…` never responds to a POST.
  *
  * The first message is the list of ports, separated by commas. After that, see receiver-protocol.ts.
  */
@@ -29,14 +31,29 @@ async function recordProbe(request: IncomingMessage, atMs: number): Promise<void
     arrivals.push({ probe: data.referral.externalReference, atMs });
 }
 
+async function recordEvent(request: IncomingMessage, endpoint: string, atMs: number): Promise<void> {
+  const [name] = /bench-[\w-]+/.exec(await text(request)) ?? [];
+  if (name === undefined) return;
+  arrivals.push({ probe: name, atMs });
+  recordDelivery(`${endpoint}/${name}`);
+}
+
+function recordDelivery(id: string): void {
+  deliveryIds.add(id);
+  if (waiting !== null && deliveryIds.size >= waiting.deliveries) waiting.answer();
+}
+
 function handle(request: IncomingMessage, response: ServerResponse): void {
   const atMs = machineMs();
   // Replaces the header Keep-Alive, which undici obeys and our sender ignores. Without it, both close idle connections after 4 s.
   response.setHeader('connection', 'keep-alive');
   requests += 1;
-  deliveryIds.add(String(request.headers['webhook-id']));
-  if (waiting !== null && deliveryIds.size >= waiting.deliveries) waiting.answer();
   const [, behavior, parameter = ''] = request.url?.split('/') ?? [];
+  if (behavior === 'event') {
+    void recordEvent(request, parameter, atMs).then(() => response.end());
+    return;
+  }
+  recordDelivery(String(request.headers['webhook-id']));
   const respond = (): void => {
     if (parameter === '') response.end();
     else setTimeout(() => response.end(), Number(parameter));
@@ -45,7 +62,7 @@ function handle(request: IncomingMessage, response: ServerResponse): void {
   else {
     request.resume();
     if (behavior === 'slow') respond();
-    else if (behavior !== 'hang') request.once('end', () => response.end());
+    else if (behavior !== 'hang' || request.method !== 'POST') request.once('end', () => response.end());
   }
 }
 
@@ -58,8 +75,8 @@ async function listen(): Promise<number> {
   return address.port;
 }
 
-function report(): void {
-  const content: ReceiverReport = { requests, deliveries: deliveryIds.size, arrivals };
+function report(listed: Arrival[]): void {
+  const content: ReceiverReport = { requests, deliveries: deliveryIds.size, arrivals: listed };
   process.send?.(content);
 }
 
@@ -67,7 +84,7 @@ function waitFor(deliveries: number, timeoutMs: number): void {
   const answer = (): void => {
     clearTimeout(timer);
     waiting = null;
-    report();
+    report([]);
   };
   const timer = setTimeout(answer, timeoutMs);
   waiting = { deliveries, answer };
@@ -82,7 +99,7 @@ process.on('message', (message: ReceiverRequest) => {
       deliveryIds = new Set();
       arrivals = [];
     }
-    report();
+    report(arrivals);
   }
 });
 const ports = await Promise.all(Array.from({ length: count }, listen));

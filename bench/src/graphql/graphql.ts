@@ -19,6 +19,7 @@ export const graphql: Bench = {
   summary: 'queries to our two apps against Mercurius, with and without JIT, and Apollo Server',
   parts: Object.fromEntries(shapes.map(({ name, title }) => [name, title])),
   perRound: null,
+  options: null,
 
   async run({ quick, only, progress }) {
     const plan = quick ? short : full;

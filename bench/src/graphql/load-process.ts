@@ -20,7 +20,7 @@ let requests = 0;
 
 /** Sends one request and waits for the whole response. Returns its status. */
 function send(client: Client, headers: Record<string, string>, request: LoadRequest): Promise<number> {
-  const { path, leastBytes, mayRefuse = false } = request;
+  const { path, status: expected = 200, leastBytes, mayRefuse = false } = request;
   const body = request.body.replace('{n}', () => String((requests += 1)));
   return new Promise((resolve, reject) => {
     let status = 0;
@@ -36,7 +36,7 @@ function send(client: Client, headers: Record<string, string>, request: LoadRequ
           bytes += chunk.length;
         },
         onResponseEnd() {
-          if ((status === 200 && bytes >= leastBytes) || (status === 503 && mayRefuse)) resolve(status);
+          if ((status === expected && bytes >= leastBytes) || (status === 503 && mayRefuse)) resolve(status);
           else reject(new Error(`A response with status ${status} and ${bytes} bytes.`));
         },
         onResponseError: (_controller, error) => reject(error),
@@ -50,17 +50,20 @@ async function run(request: LoadRequest): Promise<LoadResult> {
   let refused = 0;
   const startMs = performance.now();
   const endMs = startMs + request.durationMs;
+  const { status: expected = 200, requests: most = Number.POSITIVE_INFINITY } = request;
+  let sent = 0;
   await Promise.all(
     clientsOf(request.origin, request.connections).map(async (client, index) => {
       const headers = request.headers[index % request.headers.length] ?? {};
       let nowMs = performance.now();
       do {
+        sent += 1;
         const sentMs = nowMs;
         const status = await send(client, headers, request);
         nowMs = performance.now();
-        if (status === 200) latencies.push(nowMs - sentMs);
+        if (status === expected) latencies.push(nowMs - sentMs);
         else refused += 1;
-      } while (nowMs < endMs);
+      } while (nowMs < endMs && sent < most);
     }),
   );
   return {

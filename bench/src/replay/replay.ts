@@ -17,6 +17,7 @@ export const replay: Bench = {
   summary: 'replays of the webhook engine: their rate, and what they cost new events',
   parts: summaries(parts),
   perRound: null,
+  options: null,
   stored: 'deliveries of the larger history of growth; the default is 1,000,000, which takes a minute to store',
 
   async run(options) {

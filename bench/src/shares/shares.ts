@@ -27,6 +27,7 @@ export const shares: Bench = {
   summary: 'the latency of a client beside another client that takes as much of the partner interface as it can',
   parts: Object.fromEntries(Object.entries(attacks).map(([name, { title }]) => [name, title])),
   perRound: null,
+  options: null,
 
   async run({ quick, only, progress }) {
     const plan = quick ? short : full;

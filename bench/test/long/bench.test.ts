@@ -129,3 +129,15 @@ it('replay measures the rate of replays, new events beside one, and a larger his
     },
   });
 });
+
+// The bench fails unless each event arrives at each endpoint. Without the URL of another service, only ours runs.
+it('services measures the whole way from the call to the delivery', async () => {
+  const rate = { perSecond: positive, lowestPerSecond: positive, highestPerSecond: positive, rateRatio: 1 };
+  const latency = { events: 10, missing: 0, p50Ms: positive, p99Ms: positive };
+  expect(await reportOf('services')).toMatchObject({
+    bench: 'services',
+    quick: true,
+    machine,
+    services: [{ name: 'deedwire', one: rate, twenty: rate, idle: latency, hanging: latency }],
+  });
+});

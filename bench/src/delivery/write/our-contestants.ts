@@ -15,8 +15,21 @@ export interface OurContestants {
   worker: Pick<AppProcess, 'memory'>;
 }
 
+/** Starts our API and our worker. */
+export async function startOurApps(system: OurSystem, { built, defer }: { built: boolean; defer: Defer }) {
+  const worker = await system.startWorker({ built });
+  const app = await startOurApp({
+    interfaceName: 'partner',
+    databaseUrl: await createLogin(system.databaseUrl, 'bench_partner_api', 'partner_api'),
+    secretKeys: `${system.forWorkers.keyId}:${system.forWorkers.key}`,
+    built,
+    defer,
+  });
+  return { app, worker };
+}
+
 /**
- * Starts our API and our worker.
+ * Starts our API and our worker, with an account.
  *
  * @param options.built run the output of `pnpm build` instead of the sources
  */
@@ -27,14 +40,7 @@ export async function startOurContestants(
 ): Promise<OurContestants> {
   const [account] = await system.addAccounts([[`${origin}/hooks`]]);
   if (account === undefined) throw new Error('There is no account.');
-  const worker = await system.startWorker({ built });
-  const app = await startOurApp({
-    interfaceName: 'partner',
-    databaseUrl: await createLogin(system.databaseUrl, 'bench_partner_api', 'partner_api'),
-    secretKeys: `${system.forWorkers.keyId}:${system.forWorkers.key}`,
-    built,
-    defer,
-  });
+  const { app, worker } = await startOurApps(system, { built, defer });
   const headers = await issueClients(system.databaseUrl, [account]);
   const contestant = (name: string, variables: object): WriteContestant => ({
     name,

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { BenchProblem } from '../bench.ts';
+import type { Child } from '../child.ts';
+import { machineMs } from '../delivery/clock.ts';
+import { paced } from '../delivery/paced.ts';
+import type { ReceiverChild } from '../delivery/receiver-child.ts';
+import type { LoadRequest, LoadResult } from '../graphql/load-protocol.ts';
+import type { EventsRound } from './report.ts';
+import type { EventRequest, Service, Tenant } from './service.ts';
+
+export interface Servers {
+  receiver: ReceiverChild;
+  load: Child<LoadRequest, LoadResult>;
+}
+
+export const connections = 32;
+const perSecond = 20;
+// Guards against hanging only.
+const loadTimeoutMs = 300_000;
+const drainTimeoutMs = 300_000;
+// A service may record the results of deliveries after the last one arrived.
+const settleMs = 2_000;
+const pollMs = 50;
+
+/** Sends events and waits for their deliveries. A delivery counts when the receiver has read it. */
+export async function sendEvents(
+  service: Service,
+  { event }: Tenant,
+  { endpoints, events }: { endpoints: number; events: number },
+  { receiver, load }: Servers,
+): Promise<EventsRound> {
+  await receiver.forget();
+  const before = await service.cpuMs();
+  const startMs = performance.now();
+  const { requests } = await load.ask({ ...event, connections, durationMs: loadTimeoutMs, requests: events });
+  await receiver.waitFor(requests * endpoints, drainTimeoutMs);
+  const elapsedMs = performance.now() - startMs;
+  await sleep(settleMs);
+  const after = await service.cpuMs();
+  const cpuMs = before === null || after === null ? null : after - before;
+  return { deliveries: requests * endpoints, elapsedMs, cpuMs };
+}
+
+/**
+ * Doubles the number of events until they take `leastMs`, which also compiles code and opens connections.
+ *
+ * @returns the number of events that would take `roundMs` at the last rate
+ */
+export async function eventsPerRound(
+  send: (events: number) => Promise<EventsRound>,
+  { leastMs, roundMs }: { leastMs: number; roundMs: number },
+): Promise<number> {
+  let events = connections;
+  let { elapsedMs } = await send(events);
+  while (elapsedMs < leastMs) {
+    events *= 2;
+    ({ elapsedMs } = await send(events));
+  }
+  return Math.max(connections, Math.round((events / elapsedMs) * roundMs));
+}
+
+/**
+ * Sends events at a fixed rate to a tenant with one endpoint.
+ *
+ * @returns the milliseconds from each call to its arrival, infinite if it did not arrive within `timeoutMs` of the last call
+ */
+export async function measureLatencies(
+  { event }: Tenant,
+  { events, timeoutMs }: { events: number; timeoutMs: number },
+  receiver: ReceiverChild,
+): Promise<number[]> {
+  await receiver.forget();
+  const pool = new Pool(event.origin);
+  const prefix = `paced-${Math.round(machineMs())}`;
+  const calledMs = new Map<string, number>();
+  try {
+    await paced(events, perSecond, async (index) => {
+      const name = `${prefix}-${index}`;
+      calledMs.set(`bench-${name}`, machineMs());
+      await sendEvent(pool, event, name);
+    });
+  } finally {
+    await pool.close();
+  }
+  const deadline = performance.now() + timeoutMs;
+  let arrivedMs = await firstArrivals(receiver);
+  while (arrivedMs.size < events && performance.now() < deadline) {
+    await sleep(pollMs);
+    arrivedMs = await firstArrivals(receiver);
+  }
+  return Array.from(calledMs, ([name, ms]) => (arrivedMs.get(name) ?? Number.POSITIVE_INFINITY) - ms);
+}
+
+/** @param name of the event, after `bench-` */
+export async function sendEvent(pool: Pool, event: EventRequest, name: string): Promise<void> {
+  const { origin, path, headers, status = 200 } = event;
+  const body = event.body.replace('{n}', () => name);
+  const response = await pool.request({ method: 'POST', path, headers: headers[0] ?? {}, body });
+  const text = await response.body.text();
+  if (response.statusCode !== status)
+    throw new BenchProblem(
+      `${origin} responds ${response.statusCode} to POST ${path}, but the bench expects ${status}. It said: ${JSON.stringify(text.slice(0, 300))}`,
+    );
+}
+
+async function firstArrivals(receiver: ReceiverChild): Promise<Map<string, number>> {
+  const { arrivals } = await receiver.report();
+  return new Map(arrivals.toReversed().map(({ probe, atMs }) => [probe, atMs]));
+}
