@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import type { Harness } from '@deedwire/dev-environment/harness';
 import { eventually, type Receiver } from '@deedwire/testing';
 import { expect } from 'vitest';
@@ -85,4 +87,43 @@ test.concurrent('stores no details, and delivers, with a retention of 0 days', a
   expect(await harness.sql('select (select count(*)::int from webhook_exchange) as exchanges')).toEqual([
     { exchanges: 0 },
   ]);
+});
+
+test.concurrent('delivers once each, and stores within the bounds, when successful responses are hostile', async ({
+  harness,
+  receiver,
+}) => {
+  const worker = await harness.startWorker();
+  await harness.subscribe(receiver.url, ['referral.created']);
+  const answers: [body: Buffer, ...headers: string[]][] = [
+    [Buffer.alloc(16 << 20, 'x')],
+    [gzipSync(Buffer.alloc(10_000_000)), 'content-encoding: gzip'],
+    [randomBytes(60_000)],
+    [Buffer.from('caf\u00e9 \u00ff\0', 'latin1')],
+    [Buffer.alloc(0), ...Array.from({ length: 2_000 }, (_, index) => `h${index}:`)],
+  ];
+  const count = 4 * answers.length;
+  receiver.onDelivery = ({ socket }) => {
+    const [body = Buffer.alloc(0), ...headers] = answers[receiver.deliveries.length % answers.length] ?? [];
+    // The worker closes the connection once it has read enough.
+    socket?.on('error', () => {});
+    const head = ['HTTP/1.1 200 OK', 'connection: close', `content-length: ${body.length}`, ...headers, '', ''];
+    socket?.write(head.join('\r\n'));
+    socket?.end(body);
+  };
+  for (let sent = answers.length; sent <= count; sent += answers.length) {
+    await harness.refer(answers.length);
+    await receiver.waitFor(sent);
+  }
+  await harness.stopWorker(worker);
+  const deliveries = await harness.deliveries();
+  expect(deliveries.map(({ status, attempts }) => [status, attempts.length])).toEqual(
+    Array.from({ length: count }, () => ['DELIVERED', 1]),
+  );
+  expect(receiver.deliveries).toHaveLength(count);
+  const [largest] = await harness.sql(`
+    select count(*)::int > 0 as any, coalesce(max(octet_length(body)), 0) <= 16384 as body,
+      coalesce(max(cardinality(response_headers)), 0) <= 80 as headers
+    from webhook_exchange`);
+  expect(largest).toEqual({ any: true, body: true, headers: true });
 });
