@@ -1,3 +1,5 @@
+import { apiKeyHeader } from '@deedwire/domain';
+
 /** The values of the credential headers of a request. */
 export interface Credentials {
   clientId: string;
@@ -10,7 +12,7 @@ const headerValue = /^[!-+\--~]{1,128}$/;
 
 const fieldOfHeader: ReadonlyMap<string, keyof Credentials> = new Map([
   ['x-service-client-id', 'clientId'],
-  ['x-service-api-key', 'apiKey'],
+  [apiKeyHeader, 'apiKey'],
   ['x-service-organization-id', 'organizationId'],
 ]);
 

@@ -1,3 +1,4 @@
+export { apiKeyHeader } from './api-key-header.ts';
 export {
   deprecationDocumentationAt,
   deprecationHeaders,

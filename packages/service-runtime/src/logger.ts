@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { apiKeyHeader } from '@deedwire/domain';
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { createLogDestination, type LineCounts, type LineKind, type LogDestination } from './log-destination.ts';
 
@@ -14,7 +15,7 @@ const secretNames = [
   'password',
   'secret',
   'webhookSecret',
-  '["x-service-api-key"]',
+  `["${apiKeyHeader}"]`,
 ];
 
 /**

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { apiKeyHeader } from '@deedwire/domain';
 import { requestPath } from '@deedwire/service-runtime';
 import { Deadlines } from '@deedwire/store';
 import {
@@ -63,9 +64,6 @@ const operationHooks = [
 /** They belong to Yoga's HTTP layer, so they would never be called. */
 const unsupportedHooks = ['onRequest', 'onRequestParse', 'onResultProcess', 'onResponse', 'onDispose'] as const;
 const unsupportedInstrumentation = ['request', 'requestParse', 'operation', 'resultProcess'] as const;
-
-/** Not for plugins, which log or trace what a request contains. */
-const secretHeader = 'x-service-api-key';
 
 /**
  * Yoga is used for its plugins: `getEnveloped` and `getResultForParams` call their hooks. Our handler replaces its HTTP layer,
@@ -260,7 +258,8 @@ function toRequest(message: IncomingMessage, { Headers, Request }: FetchApi): Re
   const headers = new Headers();
   for (let index = 0; index + 1 < message.rawHeaders.length; index += 2) {
     const name = String(message.rawHeaders[index]);
-    if (name.toLowerCase() !== secretHeader) headers.append(name, String(message.rawHeaders[index + 1]));
+    // Plugins log or trace what a request contains.
+    if (name.toLowerCase() !== apiKeyHeader) headers.append(name, String(message.rawHeaders[index + 1]));
   }
   // The Host header is whatever the client sends, so it is not a part of the URL.
   const [search = ''] = /\?[^#]*/.exec(message.url ?? '') ?? [];
