@@ -7,10 +7,10 @@ const shownCharacters = 2_000;
 /** What an attempt sent and received, as lines for a terminal. */
 export function describeExchange(number: number, exchange: WholeExchange | null): string {
   if (exchange === null) return `Attempt ${number}: no details were kept.`;
-  const { callbackUrl, remoteAddress, requestHeaders, responseHeaders } = exchange;
+  const { callbackUrl, remoteAddress, replayId, requestHeaders, responseHeaders } = exchange;
   return [
     `Attempt ${number}: POST ${callbackUrl === null ? 'to a callback URL that has changed since' : terminalText(callbackUrl)}`,
-    `  address ${remoteAddress ?? '-'}, ${timesOf(exchange)}`,
+    `  address ${remoteAddress ?? '-'}, ${timesOf(exchange)}${replayId === null ? '' : `, sent by ${replayId}`}`,
     ...requestHeaders.map(({ name, value }) => `> ${terminalText(`${name}: ${value}`)}`),
     ...responseHeaders.map(({ name, value }) => `< ${terminalText(`${name}: ${value}`)}`),
     ...bodyOf(exchange),

@@ -260,6 +260,7 @@ function toWholeExchange(exchange: WebhookExchange, body: ShownBody | undefined)
     responseBody: body?.text ?? null,
     responseBodyBase64: body?.base64 ?? null,
     responseBytes: exchange.responseBytes,
+    replayId: exchange.replayId,
   };
 }
 
@@ -457,6 +458,8 @@ export interface WebhookExchange {
   firstByteMs: number | null;
   responseHeaders: WebhookHeader[];
   responseBytes: number;
+  /** The global identifier of the replay that queued the delivery for this attempt. Null if none did. */
+  replayId: string | null;
 }
 
 /**
@@ -478,6 +481,7 @@ export async function readWebhookExchanges(
       key,
       requestHeaders: toHeaders(row.requestHeaders),
       responseHeaders: toHeaders(row.responseHeaders),
+      replayId: row.replayId && formatGid(context.gidNamespace, 'WebhookReplay', row.replayId),
     };
   });
 }

@@ -42,7 +42,7 @@ interface Attempt {
 const headers = '{ name value }';
 const bodies = 'responseBody responseBodyBase64';
 const everything = `callbackUrl requestHeaders ${headers} remoteAddress dnsMs connectMs tlsMs firstByteMs
-  responseHeaders ${headers} ${bodies} responseBytes`;
+  responseHeaders ${headers} ${bodies} responseBytes replayId`;
 
 interface Data {
   webhookDeliveries: { nodes: { id: string; attempts: Attempt[] }[] };

@@ -170,6 +170,15 @@ test('the replay delivers each of them once, with the id that it had', async () 
   expect(receiver.deliveries.map(({ headers }) => headers['x-service-webhook-replay'])).toEqual(
     Array(events).fill('true'),
   );
+  // The details are stored a moment after the result.
+  const query = 'query ($id: ID!) { webhookDelivery(id: $id) { attempts(first: 2) { number exchange { replayId } } } }';
+  await eventually(async () =>
+    expect(await run(query, { id: failed[0]?.id })).toMatchObject({
+      webhookDelivery: {
+        attempts: [{ number: 16, exchange: { replayId: replayWebhookEvents.webhookReplay.id } }, { number: 15 }],
+      },
+    }),
+  );
 });
 
 test('the rotation of the secret loses no delivery', async () => {

@@ -26,6 +26,7 @@ export function addWebhookExchange(builder: InterfaceSchemaBuilder): ObjectTypeR
         resolve: async (exchange, _args, { loaders }) => (await loaders.responseBodies.load(exchange)).base64,
       }),
       responseBytes: t.exposeInt('responseBytes'),
+      replayId: t.exposeID('replayId', { nullable: true }),
     }),
   });
 }

@@ -792,6 +792,10 @@ type WebhookExchange {
   How many bytes of the response body were read. Deedwire stops reading after 64 kB.
   """
   responseBytes: Int!
+  """
+  Global identifier of the replay that queued the delivery again for this attempt. Null if no replay did: before a replay, and after \`retryWebhookDelivery\`.
+  """
+  replayId: ID
 }
 
 """
@@ -799,7 +803,7 @@ A header of a request or a response.
 """
 type WebhookHeader {
   """
-  Name in lower case, cut after 100 characters.
+  Name, cut after 100 characters: of a request as it was sent, of a response in lower case.
   """
   name: String!
   """
@@ -2735,6 +2739,10 @@ type WebhookExchange {
   How many bytes of the response body were read. Deedwire stops reading after 64 kB.
   """
   responseBytes: Int!
+  """
+  Global identifier of the replay that queued the delivery again for this attempt. Null if no replay did: before a replay, and after \`retryWebhookDelivery\`.
+  """
+  replayId: ID
 }
 
 """
@@ -2742,7 +2750,7 @@ A header of a request or a response.
 """
 type WebhookHeader {
   """
-  Name in lower case, cut after 100 characters.
+  Name, cut after 100 characters: of a request as it was sent, of a response in lower case.
   """
   name: String!
   """

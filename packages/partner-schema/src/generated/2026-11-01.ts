@@ -715,11 +715,13 @@ export type WebhookExchange = {
   responseBodyBase64: Maybe<Scalars['String']['output']>;
   /** How many bytes of the response body were read. Deedwire stops reading after 64 kB. */
   responseBytes: Scalars['Int']['output'];
+  /** Global identifier of the replay that queued the delivery again for this attempt. Null if no replay did: before a replay, and after `retryWebhookDelivery`. */
+  replayId: Maybe<Scalars['ID']['output']>;
 };
 
 /** A header of a request or a response. */
 export type WebhookHeader = {
-  /** Name in lower case, cut after 100 characters. */
+  /** Name, cut after 100 characters: of a request as it was sent, of a response in lower case. */
   name: Scalars['String']['output'];
   /** Value, cut after 300 characters. A repeated header has an element for each value. */
   value: Scalars['String']['output'];

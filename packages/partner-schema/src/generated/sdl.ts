@@ -1037,6 +1037,10 @@ type WebhookExchange {
   How many bytes of the response body were read. Deedwire stops reading after 64 kB.
   """
   responseBytes: Int!
+  """
+  Global identifier of the replay that queued the delivery again for this attempt. Null if no replay did: before a replay, and after \`retryWebhookDelivery\`.
+  """
+  replayId: ID
 }
 
 """
@@ -1044,7 +1048,7 @@ A header of a request or a response.
 """
 type WebhookHeader {
   """
-  Name in lower case, cut after 100 characters.
+  Name, cut after 100 characters: of a request as it was sent, of a response in lower case.
   """
   name: String!
   """

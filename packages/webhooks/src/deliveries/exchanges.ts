@@ -1,6 +1,6 @@
 import { nearestIdAt } from '@deedwire/domain';
 import type { Database } from '@deedwire/store';
-import type { DeliveryId } from '../kernel/ids.ts';
+import type { DeliveryId, ReplayId } from '../kernel/ids.ts';
 import { groupIds } from './pages.ts';
 
 /** An attempt as it was recorded. */
@@ -23,6 +23,8 @@ export type ExchangeRow = {
   responseHeaders: string[];
   /** How many bytes of the body were read. */
   responseBytes: number;
+  /** Null if no replay queued the delivery: also if a retry did. */
+  replayId: ReplayId | null;
 };
 
 // A row is written within seconds of its attempt. A clock that is corrected meanwhile can move it.
@@ -44,7 +46,9 @@ export function selectExchanges(database: Database, keys: readonly AttemptKey[])
           and webhook_exchange.url_number between coalesce(s.callback_url_since, s.url_number) and s.url_number
       ) as "callbackUrl", request_headers as "requestHeaders", remote_address as "remoteAddress", dns_ms as "dnsMs",
       connect_ms as "connectMs", tls_ms as "tlsMs", first_byte_ms as "firstByteMs", response_headers as "responseHeaders",
-      body_bytes as "responseBytes"`,
+      body_bytes as "responseBytes", (
+        select r.id from webhook_replay r where r.id = replay_id and r.delivery_id is null
+      ) as "replayId"`,
     keys,
   );
 }

@@ -128,6 +128,25 @@ test('stores a batch after 100 ms as it was reported, in whole milliseconds, wit
   expect(events).toEqual([]);
 });
 
+test('shows the replay that queued the delivery again, and no retry', async () => {
+  const ids = await superuser.run(
+    `insert into webhook_replay (account_id, interface, subscription_id, delivery_id, only_failed, per_second, from_id, until_id, last_id)
+     select account_id, interface, id, delivery_id, true, 50, 0, 1, 0
+     from webhook_subscription, unnest(array[null, $1::bigint]) delivery_id
+     where id = $2
+     returning id, delivery_id`,
+    [deliveryId, subscriptionId],
+  );
+  const idOf = (isRetry: boolean) =>
+    toRecordId<'WebhookReplay'>(String(ids.find((row) => (row['delivery_id'] !== null) === isRetry)?.['id']));
+  for (const [index, replayId] of [idOf(false), idOf(true), null].entries())
+    exchanges.add({ ...exchange({}, index + 1), replayId });
+  await exchanges.stop();
+  const keys = [1, 2, 3].map((number) => ({ deliveryId, number, startedAt }));
+  const shown = await selectExchanges(owner, keys);
+  expect(shown.map((row) => row?.replayId)).toEqual([idOf(false), null, null]);
+});
+
 test('stores nothing of a deleted subscription, which nothing would erase', async () => {
   await superuser.run('update webhook_subscription set deleted_at = now()');
   exchanges.add(exchange());
