@@ -18,7 +18,7 @@ export const replay: Bench = {
   parts: summaries(parts),
   perRound: null,
   options: null,
-  stored: 'deliveries of the larger history of growth; the default is 1,000,000, which takes a minute to store',
+  stored: 'deliveries of the larger history of growth; the default is 1,000,000, which takes half a minute to store',
 
   async run(options) {
     const machine = describeMachine();
