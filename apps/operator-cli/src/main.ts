@@ -1,10 +1,7 @@
 #!/usr/bin/env node
-import { runOperator } from './run-operator.ts';
+import { createRequire } from 'node:module';
+import { checkNode } from '@deedwire/service-runtime/check-node';
 
-const { env, stdin, stdout, stderr } = process;
-// Without a listener, Node prints a stack when the reader of the output has gone.
-stdout.on('error', ({ message }) => {
-  stderr.write(`error: The result cannot be written: ${message}\n`);
-  process.exit(1);
-});
-process.exitCode = await runOperator({ env, stdin, stdout, stderr }, process.argv.slice(2));
+// `require`, because an import of a file outside of `src` does not compile.
+checkNode(createRequire(import.meta.url)('../package.json'));
+await import('./start.ts');

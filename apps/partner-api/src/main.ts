@@ -1,10 +1,6 @@
 import { createRequire } from 'node:module';
-import { startInterfaceService } from '@deedwire/graphql-server';
-import { runMain } from '@deedwire/service-runtime';
-import { readPartnerApiConfig } from './config.ts';
-import { partnerInterface } from './partner-interface.ts';
+import { checkNode } from '@deedwire/service-runtime/check-node';
 
 // `require`, because an import of a file outside of `src` does not compile.
-const { version: appVersion }: { version: string } = createRequire(import.meta.url)('../package.json');
-
-await runMain(() => startInterfaceService({ ...partnerInterface, config: readPartnerApiConfig(), appVersion }));
+checkNode(createRequire(import.meta.url)('../package.json'));
+await import('./start.ts');

@@ -1,0 +1,25 @@
+import { createRequire } from 'node:module';
+import { createLogger, runMain, startService } from '@deedwire/service-runtime';
+import { Registry } from 'prom-client';
+import { readWorkerConfig } from './config.ts';
+import { createWorker } from './worker.ts';
+
+// `require`, because an import of a file outside of `src` does not compile.
+const { version }: { version: string } = createRequire(import.meta.url)('../package.json');
+
+await runMain(async () => {
+  const config = readWorkerConfig();
+  const logger = createLogger({ name: 'webhook-worker', level: config.LOG_LEVEL });
+  const metrics = new Registry();
+  const worker = createWorker({ config, logger, metrics, version });
+  await startService({
+    config,
+    logger,
+    metrics,
+    readiness: () => worker.readiness(),
+    onReady: () => worker.start(),
+    stopAcceptingWork: () => worker.stopAcceptingWork(),
+    drain: () => worker.drain(),
+    close: () => worker.close(),
+  });
+});
