@@ -5,8 +5,8 @@ import {
   createSecretKeyRing,
   createStore,
   describeWait,
+  findDatabaseProblems,
   migrate,
-  pendingMigrations,
   type SecretKeyRing,
   type Store,
 } from '@deedwire/store';
@@ -19,7 +19,7 @@ const applicationName = 'deedwire-operator';
 /**
  * Runs one action and closes the connections.
  *
- * @throws {Error} if the database lacks migrations of this build
+ * @throws {Error} if the database lacks migrations of this build, or the login rights
  */
 export async function withContext<Result>(
   { env, stderr }: Shell,
@@ -40,7 +40,7 @@ export async function withContext<Result>(
     },
   });
   try {
-    await checkMigrations(store);
+    await checkDatabase(store);
     const context: OperatorContext = {
       store,
       gidNamespace: config.GID_NAMESPACE,
@@ -68,12 +68,9 @@ export function readSecretKeys({ env }: Shell): SecretKeyRing {
 }
 
 /** Without the triggers of a migration, for example, the database would not record changes in the audit log. */
-async function checkMigrations(store: Store): Promise<void> {
-  const pending = await pendingMigrations(store);
-  if (pending.length === 0) return;
-  throw new Error(
-    `The database lacks migrations: ${pending.join(', ')}. Run \`deedwire-operator database migrate\` first.`,
-  );
+async function checkDatabase(store: Store): Promise<void> {
+  const [problem] = await findDatabaseProblems(store, 'operator');
+  if (problem !== undefined) throw new Error(problem.replace(/^t/, 'T'));
 }
 
 /** A container can run as a user without a name. */

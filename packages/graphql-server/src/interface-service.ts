@@ -135,7 +135,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
           : handle,
       renderRefusal: createRefusalRenderer(documentation),
     },
-    readiness: async () => [...contract.problems, ...(await describeDatabaseProblems(store))],
+    readiness: async () => [...contract.problems, ...(await describeDatabaseProblems(store, `${interfaceName}_api`))],
     onReady: () => costs.start(),
     async close() {
       await sender.close();

@@ -175,13 +175,22 @@ async function checkCell(client: Client, cell: number): Promise<void> {
   if (own !== undefined && own.cell !== cell) throw new CellMismatchError(own.cell, cell);
 }
 
+/** Names of migrations, in order. */
+export interface ComparedMigrations {
+  /** Those of this build that the database lacks. */
+  pending: string[];
+  /** Those of a later build that were applied. */
+  later: string[];
+}
+
 /**
- * The names of the migrations that the database lacks. Migrations of a later build are accepted.
+ * Compares the migrations of the database with those of this build. All are pending while the login may not read which ones were
+ * applied.
  *
  * @throws {MigrationChangedError} as `migrate` does
  * @throws {MigrationMissingError} as `migrate` does
  */
-export async function pendingMigrations(store: Store): Promise<string[]> {
+export async function compareMigrations(store: Store): Promise<ComparedMigrations> {
   const [known] = await store.query<{ readable: boolean }>(
     // While the first migration runs, the table exists, but the login of an app may not read it yet.
     {
@@ -192,11 +201,16 @@ export async function pendingMigrations(store: Store): Promise<string[]> {
   );
   const applied = known?.readable
     ? await store.query<AppliedMigration>(
-        { name: 'applied-migrations', text: 'select name, checksum from schema_migration' },
+        { name: 'applied-migrations', text: 'select name, checksum from schema_migration order by name' },
         [],
       )
     : [];
-  return findPendingMigrations(await readMigrations(), applied).map(({ name }) => name);
+  const migrations = await readMigrations();
+  const lastOwn = migrations.at(-1)?.name ?? '';
+  return {
+    pending: findPendingMigrations(migrations, applied).map(({ name }) => name),
+    later: applied.map(({ name }) => name).filter((name) => name > lastOwn),
+  };
 }
 
 /** Reads the migrations of a folder. Defaults to those of this build. */

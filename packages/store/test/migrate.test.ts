@@ -3,17 +3,16 @@ import { connect, type Connection } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   CellMismatchError,
-  createStore,
   describeDatabaseProblems,
   migrate,
   MigrationBlockedError,
   MigrationChangedError,
   MigrationMissingError,
   type MigrationWait,
-  type Store,
   StoreUnavailableError,
 } from '../src/index.ts';
-import { applyMigrations, pendingMigrations } from '../src/migrate.ts';
+import { applyMigrations, compareMigrations } from '../src/migrate.ts';
+import { withStore } from './support/database.ts';
 
 const allMigrations = [
   '0001-accounts-and-credentials',
@@ -56,16 +55,9 @@ afterEach(async () => {
   await database.drop();
 });
 
-async function withStore<Result>(work: (store: Store) => Promise<Result>, databaseUrl: string): Promise<Result> {
-  const store = createStore({ databaseUrl, applicationName: 'test' });
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
-}
-const pending = (databaseUrl = database.databaseUrl) => withStore(pendingMigrations, databaseUrl);
-const problems = (databaseUrl = database.databaseUrl) => withStore(describeDatabaseProblems, databaseUrl);
+const pending = async (databaseUrl = database.databaseUrl) => (await withStore(databaseUrl, compareMigrations)).pending;
+const problems = (databaseUrl = database.databaseUrl) =>
+  withStore(databaseUrl, (store) => describeDatabaseProblems(store, 'lender_api'));
 
 test('reports pending migrations before and after migrating', async () => {
   expect(await pending()).toEqual(allMigrations);
@@ -322,7 +314,10 @@ test('throws StoreUnavailableError when the database is unavailable', async () =
 
 test('describes each problem in a sentence', async () => {
   expect(await problems('postgres://nobody@127.0.0.1:1/none')).toEqual(['the database is not available: ECONNREFUSED']);
-  expect(await problems()).toEqual([`the database lacks migrations: ${allMigrations.join(', ')}`]);
+  expect(await problems()).toEqual([
+    `the database lacks migrations: ${allMigrations.join(', ')}; run: deedwire-operator database migrate`,
+  ]);
   await migrate(database.databaseUrl);
   expect(await problems()).toEqual([]);
+  expect(await problems(await database.urlFor('lender_api'))).toEqual([]);
 });

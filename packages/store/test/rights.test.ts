@@ -1,8 +1,9 @@
 import { createTestDatabase, type DatabaseRole, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { applyMigrations, migrate, readMigrations } from '../src/index.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { applyMigrations, describeDatabaseProblems, type GroupRole, migrate, readMigrations } from '../src/index.ts';
+import { groupRoles, rightsOf } from '../src/rights.ts';
+import { createMigratedDatabase, withStore } from './support/database.ts';
 import { databaseRoles as roles, type Logins, openLogins } from './support/logins.ts';
 
 let database: TestDatabase;
@@ -369,4 +370,65 @@ test('of two installations in one cluster, a login reaches only its own, once th
   } finally {
     await other.drop();
   }
+});
+
+function problemsOf(databaseUrl: string, role: GroupRole): Promise<string[]> {
+  return withStore(databaseUrl, (store) => describeDatabaseProblems(store, role));
+}
+
+describe('what an app finds missing in a database', () => {
+  test('migrations/rights.json is what the migrations grant', async () => {
+    const granted: Partial<Record<GroupRole, string[]>> = {};
+    await withStore(database.databaseUrl, async (store) => {
+      for (const role of groupRoles) granted[role] = await rightsOf(store, role);
+    });
+    // After a new migration: run vitest with --update.
+    await expect(`${JSON.stringify(granted, null, 2)}\n`).toMatchFileSnapshot('../migrations/rights.json');
+  });
+
+  test('a login without the group role of the app, or with that of another app', async () => {
+    const url = new URL(database.databaseUrl);
+    url.username = 'No role';
+    url.password = 'secret';
+    await superuser.run(`create role "No role" login password 'secret'`);
+    expect(await problemsOf(url.href, 'lender_api')).toEqual([
+      'the login "No role" is not in the group role lender_api of this app; run: grant lender_api to "No role"',
+    ]);
+    await superuser.run('grant partner_api to "No role"');
+    expect(await problemsOf(url.href, 'lender_api')).toEqual([
+      'the login "No role" is not in the group role lender_api of this app; run: grant lender_api to "No role"',
+    ]);
+    await superuser.run('grant lender_api to "No role"');
+    expect(await problemsOf(url.href, 'lender_api')).toEqual([]);
+    await superuser.run('drop role "No role"');
+  });
+
+  test.each(roles)('each right of %s', async (role) => {
+    const own = await createMigratedDatabase();
+    const owner = await connect(own.databaseUrl);
+    const url = await own.urlFor(role);
+    expect(await problemsOf(url, role)).toEqual([]);
+    await withStore(url, async (store) => {
+      const rights = await rightsOf(store, role);
+      expect(rights.length).toBeGreaterThan(10);
+      for (const right of rights) {
+        await owner.run(`revoke ${right} from ${role}`);
+        expect(await describeDatabaseProblems(store, role)).toEqual([
+          `the group role ${role} lacks the right "${right}"; run: grant ${right} to ${role}`,
+        ]);
+        await owner.run(`grant ${right} to ${role}`);
+      }
+      expect(await describeDatabaseProblems(store, role)).toEqual([]);
+      for (const right of rights.slice(0, 3)) await owner.run(`revoke ${right} from ${role}`);
+      expect(await describeDatabaseProblems(store, role)).toEqual([
+        `the group role ${role} lacks the right "${rights[0]}" and 2 other rights; run: grant ${rights[0]} to ${role}`,
+      ]);
+      // A later migration revokes what a build uses no longer.
+      await owner.run(`insert into schema_migration (name, checksum) values ('9999-later', '')`);
+      expect(await describeDatabaseProblems(store, role)).toEqual([]);
+    });
+    expect(await problemsOf(own.databaseUrl, role)).toEqual([]);
+    await owner.close();
+    await own.drop();
+  });
 });

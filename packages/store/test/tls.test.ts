@@ -4,20 +4,12 @@ import { join } from 'node:path';
 import { startPostgres, withClient, type PostgresServer } from '@deedwire/embedded-postgres';
 import { eventually, listen } from '@deedwire/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createStore, describeDatabaseProblems, migrate, type Store, withTableLock } from '../src/index.ts';
+import { describeDatabaseProblems, migrate, withTableLock } from '../src/index.ts';
 import { createListener } from '../src/listener.ts';
 import { createNotifier } from '../src/notifier.ts';
+import { withStore } from './support/database.ts';
 
 const certificate = (name: string) => join(import.meta.dirname, 'certificates', `${name}.pem`);
-
-async function withStore(databaseUrl: string, work: (store: Store) => Promise<unknown>): Promise<void> {
-  const store = createStore({ databaseUrl, applicationName: 'test' });
-  try {
-    await work(store);
-  } finally {
-    await store.close();
-  }
-}
 
 async function query(databaseUrl: string): Promise<void> {
   await withStore(databaseUrl, (store) => store.query({ name: 'one', text: 'select 1' }, []));
@@ -192,7 +184,7 @@ describe('a PostgreSQL server with TLS', () => {
   test('keeps an app with the reason from becoming ready', async () => {
     await present('other-host');
     await withStore(url, async (store) =>
-      expect(await describeDatabaseProblems(store)).toEqual([
+      expect(await describeDatabaseProblems(store, 'lender_api')).toEqual([
         'the database is not available: ERR_TLS_CERT_ALTNAME_INVALID',
       ]),
     );

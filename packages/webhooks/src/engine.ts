@@ -253,7 +253,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       } while (paused.length === retiredBatchSize);
     },
     async problems() {
-      const problems = await describeDatabaseProblems(store);
+      const problems = await describeDatabaseProblems(store, 'webhook_worker');
       if (problems.length > 0) return problems;
       return [...(await sequenceProblems()), ...(await retention.problems())];
     },

@@ -1,5 +1,12 @@
-import { advanceAllSequences, listSequences } from '@deedwire/actions';
+import {
+  advanceAllSequences,
+  listMissingRights,
+  listSequences,
+  type ProposedLogin,
+  proposeLogins,
+} from '@deedwire/actions';
 import { type Command, InvalidArgumentError } from 'commander';
+import { findDatabaseUrl } from '../database-url.ts';
 import { migrateDatabase, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, print, tableFor, type OutputOptions } from '../verb.ts';
@@ -31,15 +38,40 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
       );
     });
 
-  addVerb(noun, 'check', 'compare the sequences of the database with its rows')
+  addVerb(noun, 'logins', 'print the SQL that creates a login for each app')
+    .option('--prefix <name>', 'how the names of the logins start (default: the name of the database)')
     .addHelpText(
       'after',
-      '\nA copy of the rows of a database, such as a logical replica, does not copy its sequences. The exit code is 1 if the\n' +
-        'next number of a sequence is not beyond the numbers that rows contain. Workers do not start on such a database.',
+      '\nChanges nothing. Each call draws other passwords, so keep the output until each app has its URL:\n\n' +
+        '  deedwire-operator database logins > logins.sql\n' +
+        '  psql "$DATABASE_URL" -f logins.sql',
+    )
+    .action(async (options: OutputOptions & { prefix?: string }) => {
+      const proposed = await withContext(shell, async (context, config) => {
+        const logins = await proposeLogins(context, options.prefix);
+        return logins.map((login) => ({ ...login, databaseUrl: urlFor(findDatabaseUrl(config), login) }));
+      });
+      print(shell, options, { logins: proposed }, ({ logins }) =>
+        logins.map(({ app, sql, databaseUrl }) => `-- ${app}: DATABASE_URL=${databaseUrl ?? '…'}\n${sql}`).join('\n'),
+      );
+    });
+
+  addVerb(noun, 'check', 'compare the rights of the apps and the sequences of the database with what they should be')
+    .addHelpText(
+      'after',
+      '\nAn app does not become ready while its group role lacks a right that the migrations of its build grant, for example\n' +
+        'after a restore without rights.\n\n' +
+        'A copy of the rows of a database, such as a logical replica, does not copy its sequences. Workers do not start while the\n' +
+        'next number of a sequence is not beyond the numbers that rows contain.\n\n' +
+        'The exit code is 1 if a right is missing or a sequence is behind.',
     )
     .action(async (options: OutputOptions) => {
-      const sequences = await withContext(shell, listSequences);
-      print(shell, options, { sequences }, () =>
+      const checked = await withContext(shell, async (context) => ({
+        sequences: await listSequences(context),
+        missingRights: await listMissingRights(context),
+      }));
+      const { sequences, missingRights } = checked;
+      print(shell, options, checked, () =>
         tableFor(shell, sequences, {
           sequence: ({ name }) => name,
           'last number': ({ lastNumber }) => lastNumber,
@@ -47,11 +79,17 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
           state: ({ isBehind }) => (isBehind ? 'behind' : 'ok'),
         }),
       );
+      const problems: string[] = [];
+      if (missingRights.length > 0) {
+        const statements = missingRights.map(({ role, right }) => `  grant ${right} to ${role};`).join('\n');
+        problems.push(`Group roles lack rights. Grant them with the login that ran the migrations:\n${statements}`);
+      }
       const behind = sequences.filter(({ isBehind }) => isBehind).map(({ name }) => name);
-      if (behind.length === 0) return;
-      throw new Error(
-        `Sequences behind the rows of the database: ${behind.join(', ')}. Run \`deedwire-operator database advance-sequences\`.`,
-      );
+      if (behind.length > 0)
+        problems.push(
+          `Sequences behind the rows of the database: ${behind.join(', ')}. Run \`deedwire-operator database advance-sequences\`.`,
+        );
+      if (problems.length > 0) throw new Error(problems.join('\n'));
     });
 
   addVerb(noun, 'advance-sequences', 'advance the sequences that are behind the rows of the database')
@@ -68,6 +106,15 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
           : advanced.map(({ name, before, after }) => `Advanced ${name} from ${before} to ${after}`).join('\n'),
       );
     });
+}
+
+/** The URL of the database for another login. Null if its URL has another form. */
+function urlFor(databaseUrl: string, { login, password }: ProposedLogin): string | null {
+  if (!URL.canParse(databaseUrl)) return null;
+  const url = new URL(databaseUrl);
+  url.username = login;
+  url.password = password;
+  return url.href;
 }
 
 function parseUpTo(max: number, unit: string): (value: string) => number {

@@ -1,7 +1,17 @@
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { migrate } from '../../src/index.ts';
+import { createStore, migrate, type Store } from '../../src/index.ts';
 
 /** A new database with every migration applied. */
 export async function createMigratedDatabase(): Promise<TestDatabase> {
   return createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) });
+}
+
+/** Closes the connections of the store when the work is done. */
+export async function withStore<Result>(databaseUrl: string, work: (store: Store) => Promise<Result>): Promise<Result> {
+  const store = createStore({ databaseUrl, applicationName: 'test' });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
 }

@@ -287,7 +287,7 @@ describe('the database connection', () => {
       exitCode: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /^error: The database lacks migrations: 0001-\S+, .*\. Run `deedwire-operator database migrate` first\.\n$/,
+        /^error: The database lacks migrations: 0001-\S+, .*; run: deedwire-operator database migrate\n$/,
       ),
     });
     const first = await callOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate', '--json');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHarness, type Harness, type TestAccount } from '@deedwire/dev-environment/harness';
-import { postGraphql, startTcpProxy, type TcpProxy } from '@deedwire/testing';
+import { connect, postGraphql, startTcpProxy, type TcpProxy } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let harness: Harness;
@@ -52,4 +52,19 @@ test('starts while the database is unavailable, becomes ready once it is reachab
 
   await proxy.open();
   await expect.poll(async () => (await read()).status).toBe(200);
+});
+
+test('is not ready with the login of another app, says which role it needs, and becomes ready once it has it', async () => {
+  const databaseUrl = await harness.database.urlFor('lender_api');
+  const login = new URL(databaseUrl).username;
+  const service = await harness.startPartnerApi({ DATABASE_URL: databaseUrl });
+  const ready = async () => (await fetch(`${service.adminUrl}/ready`)).json();
+  const grant = `grant partner_api to ${login}`;
+  const problem = `the login ${login} is not in the group role partner_api of this app; run: ${grant}`;
+  await expect.poll(ready).toEqual({ ready: false, problems: [problem] });
+  const superuser = await connect(harness.database.databaseUrl);
+  await superuser.run(grant);
+  await service.whenReady;
+  await superuser.run(`revoke partner_api from ${login}`);
+  await superuser.close();
 });

@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import { escapeIdentifier, escapeLiteral } from 'pg';
+import { type Database, onlyRow } from './database.ts';
+
+/** The role of an app, which migrations create and whose rights its logins have. */
+export type GroupRole = 'lender_api' | 'partner_api' | 'webhook_worker' | 'operator';
+
+export const groupRoles: readonly GroupRole[] = ['lender_api', 'partner_api', 'webhook_worker', 'operator'];
+
+/** What the migrations of this build grant to each role. A test compares the file with a migrated database. */
+const grantedFile = new URL('../migrations/rights.json', import.meta.url);
+
+/**
+ * The rights of a role, each in the words of GRANT, for example `select on account` or `update (last_used_at) on api_key`, in
+ * order. Without those on partitions, which nothing uses.
+ */
+export async function rightsOf(database: Database, role: GroupRole): Promise<string[]> {
+  const statement = {
+    name: 'rights-of-role',
+    text: `
+      with granted as (
+        select lower(privilege_type) as privilege, case relkind when 'S' then 'sequence ' else '' end || relname as object
+        from pg_class, aclexplode(relacl)
+        where relnamespace = current_schema()::regnamespace and not relispartition and grantee = to_regrole($1)
+        union all
+        select lower(privilege_type) || ' (' || attname || ')', relname
+        from pg_class
+        join pg_attribute on attrelid = pg_class.oid, aclexplode(attacl)
+        where relnamespace = current_schema()::regnamespace and not relispartition and grantee = to_regrole($1)
+        union all
+        select lower(privilege_type), 'routine ' || proname || '(' || pg_get_function_identity_arguments(pg_proc.oid) || ')'
+        from pg_proc, aclexplode(proacl)
+        where pronamespace = current_schema()::regnamespace and grantee = to_regrole($1)
+      )
+      select privilege || ' on ' || object as "right" from granted order by object collate "C", privilege collate "C"`,
+  };
+  return (await database.query<{ right: string }>(statement, [role])).map(({ right }) => right);
+}
+
+/** The rights that the migrations of this build grant to a role and that it does not have, as `rightsOf` returns them. */
+export async function missingRights(database: Database, role: GroupRole): Promise<string[]> {
+  const granted: Record<GroupRole, readonly string[]> = JSON.parse(await readFile(grantedFile, 'utf8'));
+  const own = new Set(await rightsOf(database, role));
+  return granted[role].filter((right) => !own.has(right));
+}
+
+/** The statement that creates a login of an app. */
+export function createLoginSql(name: string, password: string, role: GroupRole): string {
+  return `create role ${escapeIdentifier(name)} login password ${escapeLiteral(password)} in role ${role};`;
+}
+
+export async function selectDatabaseName(database: Database): Promise<string> {
+  const statement = { name: 'database-name', text: 'select current_database() as name' };
+  return onlyRow(await database.query<{ name: string }>(statement, [])).name;
+}

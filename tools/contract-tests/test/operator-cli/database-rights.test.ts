@@ -1,0 +1,78 @@
+import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { connect, missing } from '@deedwire/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let database: Awaited<ReturnType<typeof createMigratedDatabase>>;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+});
+afterAll(() => database.drop());
+
+test('the printed SQL creates a login for each app, with which its commands work', async () => {
+  const owner = { DATABASE_URL: database.databaseUrl };
+  const text = await callOperator(owner, 'database', 'logins', '--prefix', "o'Hara");
+  expect(text).toMatchObject({ exitCode: 0, stderr: '' });
+  const superuser = await connect(database.databaseUrl);
+  await superuser.run(text.stdout);
+  const url = /^-- operator-cli: DATABASE_URL=(.*)$/m.exec(text.stdout)?.[1] ?? missing();
+  expect(await callOperator({ DATABASE_URL: url }, 'organization', 'list', '--json')).toEqual({
+    exitCode: 0,
+    stdout: '[]\n',
+    stderr: '',
+  });
+  expect(
+    await superuser.run(
+      `select member.rolname as login, role.rolname as role
+       from pg_auth_members
+       join pg_roles member on member.oid = pg_auth_members.member
+       join pg_roles role on role.oid = roleid
+       where member.rolname like 'o''Hara%' order by 1`,
+    ),
+  ).toEqual(
+    ['lender_api', 'operator', 'partner_api', 'webhook_worker'].map((role) => ({ login: `o'Hara_${role}`, role })),
+  );
+  const { logins } = JSON.parse((await callOperator(owner, 'database', 'logins', '--json')).stdout);
+  expect(logins).toContainEqual({
+    app: 'lender-api',
+    login: `${new URL(database.databaseUrl).pathname.slice(1)}_lender_api`,
+    password: expect.stringMatching(/^[\w-]{32}$/),
+    sql: expect.stringMatching(/^create role ".*_lender_api" login password '[\w-]{32}' in role lender_api;$/),
+    databaseUrl: expect.stringContaining('_lender_api:'),
+  });
+  for (const role of ['lender_api', 'operator', 'partner_api', 'webhook_worker'])
+    await superuser.run(`drop role "o'Hara_${role}"`);
+  await superuser.close();
+});
+
+test('a login without rights is told which it needs, and the check finds the rights that other roles lack', async () => {
+  const superuser = await connect(database.databaseUrl);
+  const operator = { DATABASE_URL: await database.urlFor('operator') };
+  expect(await callOperator({ DATABASE_URL: await database.urlFor('lender_api') }, 'organization', 'list')).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^error: The login \S+ is not in the group role operator of this app; run: grant operator to \S+\n$/,
+    ),
+  });
+  expect(await callOperator(operator, 'database', 'check')).toMatchObject({ exitCode: 0, stderr: '' });
+  await superuser.run('revoke select on account from lender_api');
+  await superuser.run('revoke update (last_used_at) on api_key from lender_api, partner_api');
+  const lacking = [
+    ['lender_api', 'select on account'],
+    ['lender_api', 'update (last_used_at) on api_key'],
+    ['partner_api', 'update (last_used_at) on api_key'],
+  ];
+  const found = await callOperator(operator, 'database', 'check', '--json');
+  expect(JSON.parse(found.stdout).missingRights).toEqual(lacking.map(([role, right]) => ({ role, right })));
+  const { stderr, exitCode } = await callOperator(operator, 'database', 'check');
+  expect(exitCode).toBe(1);
+  expect(stderr).toBe(
+    `error: Group roles lack rights. Grant them with the login that ran the migrations:\n${lacking
+      .map(([role, right]) => `  grant ${right} to ${role};\n`)
+      .join('')}`,
+  );
+  await superuser.run(stderr.split('\n').slice(1).join('\n'));
+  expect(await callOperator(operator, 'database', 'check')).toMatchObject({ exitCode: 0, stderr: '' });
+  await superuser.close();
+});
