@@ -152,18 +152,23 @@ const defaultPerSecond = 50;
 const perSecondMax = 500;
 const estimatedMax = 100_000;
 
-/** Sends deliveries of a subscription of the caller again, or counts them. */
+/**
+ * Sends deliveries of a subscription of the caller again, or counts them.
+ *
+ * @param onSearched called with the number of deliveries that were read to count them
+ */
 export async function replayWebhookEvents(
   context: ActionContext,
   caller: Caller,
   { idempotencyKey, ...input }: ReplayWebhookEventsInput,
+  onSearched?: (deliveries: number) => void,
 ): Promise<ReplayWebhookEventsResult> {
   const request = { mutation: 'replayWebhookEvents', key: idempotencyKey, input, codec: savedReplay };
   const idempotency = await withIdempotencyKey<WebhookReplay, ReplayWebhookEventsResult>(
     context,
     caller,
     request,
-    (saveResult) => replay(context, caller, caller, { input, saveResult }),
+    (saveResult) => replay(context, caller, caller, { input, saveResult, onSearched }),
   );
   switch (idempotency.kind) {
     case 'done':
@@ -216,13 +221,14 @@ export async function readWebhookReplay(
 interface ReplayRequest {
   input: Omit<ReplayWebhookEventsInput, 'idempotencyKey'>;
   saveResult: SaveResult<WebhookReplay>;
+  onSearched?: ((deliveries: number) => void) | undefined;
 }
 
 async function replay(
   context: ActionContext,
   owner: SubscriptionOwner,
   by: Caller | Operator,
-  { input, saveResult }: ReplayRequest,
+  { input, saveResult, onSearched }: ReplayRequest,
 ): Promise<ReplayWebhookEventsResult> {
   const { accountId, interfaceName } = owner;
   const subscriptionId = await findSubscription(context, owner, input.subscriptionId);
@@ -234,7 +240,8 @@ async function replay(
   const ids = await selectReplayIds(context.store, subscriptionId, range);
   if (BigInt(ids.fromId) >= BigInt(ids.untilId)) return reject([nothingKept(input)]);
   if (input.dryRun === true) {
-    const counts = await countReplayed(context.store, subscriptionId, range, ids, estimatedMax + 1);
+    const { counts, searched } = await countReplayed(context.store, subscriptionId, range, ids, estimatedMax + 1);
+    onSearched?.(searched);
     return { webhookReplay: null, estimate: toEstimate(counts, perSecond), userErrors: [] };
   }
   return context.store.transaction(async (transaction) => {

@@ -83,6 +83,23 @@ describe('a dry run', () => {
   });
 });
 
+const searchedFor = async (input: Partial<ReplayWebhookEventsInput>): Promise<[count: number, searched: number]> => {
+  let searched = 0;
+  const { estimate: estimated } = await replayWebhookEvents(
+    world.partnerApi,
+    world.partner,
+    { subscriptionId, dryRun: true, ...input },
+    (deliveries) => (searched += deliveries),
+  );
+  return [estimated?.count ?? -1, searched];
+};
+
+test('a dry run reports how many deliveries it reads, also those that do not match', async () => {
+  expect(await searchedFor({})).toEqual([5, 5]);
+  expect(await searchedFor({ eventTypes: ['referral.converted'] })).toEqual([0, 5]);
+  expect(await searchedFor({ onlyFailed: false, fromSequence: 10 })).toEqual([1, 10]);
+});
+
 describe('replayWebhookEvents', () => {
   test('notes the range for the worker, shows the replay, and records who asked', async () => {
     const { webhookReplay } = await replay({ eventTypes: ['referral.created'], maxPerSecond: 100 });

@@ -246,6 +246,24 @@ describe.each([
   });
 });
 
+test('a dry run of a replay costs the deliveries that it reads, also those of other types', async () => {
+  const { subscriptionId } = await firstAttempt((response) => response.writeHead(410).end());
+  const dryRun = `mutation { replayWebhookEvents(input: { subscriptionId: "${subscriptionId}" since: "2026-01-02T00:00:00Z"
+    onlyFailed: false eventTypes: ["referral.declined"] dryRun: true }) { estimate { count } userErrors { code } } }`;
+  const before = await ask(dryRun);
+  await harness.sql(
+    `insert into webhook_delivery (subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+     select id, account_id, interface, 1, 'referral.created', '2026-11-01', now(), number
+     from webhook_subscription, generate_series(2, 2001) number
+     where id = $1`,
+    [subscriptionId.split('/').at(-1)],
+  );
+  const { data, actual } = await ask(dryRun);
+  expect(data).toMatchObject({ replayWebhookEvents: { estimate: { count: 0 }, userErrors: [] } });
+  expect(actual - before.actual).toBeGreaterThanOrEqual(9);
+  expect(actual - before.actual).toBeLessThanOrEqual(11);
+});
+
 test('the question about one delivery, with its payload and its last exchange, costs at most 200 points', async () => {
   const { deliveryId } = await firstAttempt(answer(Buffer.alloc(60_000, 'x')));
   const { actual } = await ask(`{ webhookDelivery(id: "${deliveryId}") {

@@ -195,8 +195,16 @@ export interface ReplayCount {
   count: number;
 }
 
+export interface CountedDeliveries {
+  /** The most frequent type first. */
+  counts: ReplayCount[];
+  /** How many deliveries were read. No index has their types or sequences, so more may be read than counted. */
+  searched: number;
+}
+
 /**
- * Counts the deliveries of a range by type, up to `limit` in all.
+ * Counts the deliveries of a range by type. Reads at most `limit` of them, unless the range has types or sequences: those it reads to
+ * its end.
  *
  * Served by webhook_failed_delivery_pkey and webhook_delivery_pkey, or by webhook_delivery_by_subscription. The bounds of the ids
  * select the partitions.
@@ -207,8 +215,8 @@ export async function countReplayed(
   { onlyFailed, eventTypes, fromSequence, untilSequence }: ReplayRange,
   { fromId, untilId }: ReplayIds,
   limit: number,
-): Promise<ReplayCount[]> {
-  // The limit keeps this a lookup per failure.
+): Promise<CountedDeliveries> {
+  // The inner limit keeps this a lookup per failure.
   const failures = `
         from webhook_failed_delivery f
         cross join lateral (
@@ -222,16 +230,21 @@ export async function countReplayed(
     name: `count-replayed-${onlyFailed ? 'failures' : 'deliveries'}`,
     planning: 'for-values' as const,
     text: `
-      select event_type as type, count(*)::int as count
+      select event_type as type, count(*) filter (where matches)::int as count, count(*)::int as searched
       from (
-        select d.event_type${onlyFailed ? failures : deliveries}
-          and ($4::text[] is null or d.event_type = any ($4))
-          and ($5::bigint is null or d.sequence >= $5) and ($6::bigint is null or d.sequence < $6)
-        limit $7
-      ) matched
+        select d.event_type, ($4::text[] is null or d.event_type = any ($4))
+          and ($5::bigint is null or d.sequence >= $5) and ($6::bigint is null or d.sequence < $6) as matches
+        ${onlyFailed ? failures : deliveries}
+        limit $7::bigint
+      ) searched
       group by event_type
-      order by count(*) desc, event_type`,
+      order by count desc, event_type`,
   };
-  const values = [subscriptionId, fromId, untilId, eventTypes, fromSequence, untilSequence, limit];
-  return database.query<ReplayCount & Record<string, unknown>>(statement, values);
+  const isFiltered = (eventTypes ?? fromSequence ?? untilSequence) !== null;
+  const values = [subscriptionId, fromId, untilId, eventTypes, fromSequence, untilSequence, isFiltered ? null : limit];
+  const rows = await database.query<ReplayCount & { searched: number }>(statement, values);
+  return {
+    counts: rows.filter(({ count }) => count > 0).map(({ type, count }) => ({ type, count })),
+    searched: rows.reduce((sum, row) => sum + row.searched, 0),
+  };
 }
