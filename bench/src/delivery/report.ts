@@ -27,6 +27,9 @@ export interface LatencyResult {
 
 export interface HangingResult {
   alone: LatencySummary;
+  /** The first second, in which the deliveries to the endpoints are fanned out and the connections open. */
+  start: LatencySummary;
+  /** The minute after it. */
   beside: LatencySummary;
   /** The p99 of `beside` divided by that of `alone`. */
   p99Ratio: number;
@@ -185,14 +188,16 @@ export function latencyMarkdown({ idle, halfLoad }: LatencyResult): string {
   ]);
 }
 
-export function hangingMarkdown({ alone, beside, p99Ratio, endpoints, waiting }: HangingResult): string {
+export function hangingMarkdown({ alone, start, beside, p99Ratio, endpoints, waiting }: HangingResult): string {
+  const [count, deliveries] = [endpoints, waiting].map((each) => each.toLocaleString('en-US'));
   return [
     markdownTable([
       latencyHeader('Commit to first byte of one account'),
       latencyRow('alone', alone),
-      latencyRow(`beside ${endpoints.toLocaleString('en-US')} endpoints that hang`, beside),
+      latencyRow(`while ${deliveries} deliveries to ${count} endpoints that hang are fanned out`, start),
+      latencyRow('beside these endpoints, in the minute after that', beside),
     ]),
-    `${waiting.toLocaleString('en-US')} deliveries to these endpoints are waiting. p99: ${p99Ratio.toFixed(2)} ×.`,
+    `p99 beside these endpoints: ${p99Ratio.toFixed(2)} ×.`,
   ].join('\n\n');
 }
 

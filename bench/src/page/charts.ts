@@ -38,6 +38,7 @@ export function charts({ delivery, graphql }: Results): Record<string, string> {
       panels: latencyPanels([
         ['alone', hanging.alone],
         [`beside ${hanging.endpoints.toLocaleString('en-US')}`, hanging.beside],
+        ['first second', hanging.start],
         ['half load', latency.halfLoad],
       ]),
     }),

@@ -73,7 +73,7 @@ it('delivery compares our engine with three queues, and measures its other parts
       sizes: [1000, 3000].map((storedDeliveries) => ({ storedDeliveries, ...perSecond })),
       growth: { newEvents: positive, backlog: positive },
     },
-    hanging: { alone: latency, beside: latency, p99Ratio: positive, endpoints: 100, waiting: 2000 },
+    hanging: { alone: latency, start: latency, beside: latency, p99Ratio: positive, endpoints: 100, waiting: 2000 },
     workers: { results: [1, 2, 3].map((workers) => ({ workers, ...perSecond })) },
     store: perSecond,
     account: { ...perSecond, bound: 1450 },
