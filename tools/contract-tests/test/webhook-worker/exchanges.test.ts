@@ -55,8 +55,10 @@ test.concurrent('stores one of many plain first successes', async ({ harness, re
   expect(exchanges).toBeLessThanOrEqual(Math.ceil(Number(seconds)) + 1);
 });
 
-async function deliverAll(harness: Harness, receiver: Receiver): Promise<void> {
+/** Delivers after this statement. A worker that starts after it is not ready. */
+async function deliversAfter(statement: string, harness: Harness, receiver: Receiver): Promise<void> {
   await harness.startWorker();
+  await harness.sql(statement);
   await harness.subscribe(receiver.url, ['referral.created']);
   receiver.onDelivery = (response) => response.writeHead(receiver.deliveries.length <= 3 ? 500 : 200).end('x');
   await harness.refer(20);
@@ -68,13 +70,11 @@ async function deliverAll(harness: Harness, receiver: Receiver): Promise<void> {
 }
 
 test.concurrent('delivers without the right to insert details', async ({ harness, receiver }) => {
-  await harness.sql('revoke insert on webhook_exchange from webhook_worker');
-  await deliverAll(harness, receiver);
+  await deliversAfter('revoke insert on webhook_exchange from webhook_worker', harness, receiver);
 });
 
 test.concurrent('delivers without the table of details', async ({ harness, receiver }) => {
-  await harness.sql('drop table webhook_exchange');
-  await deliverAll(harness, receiver);
+  await deliversAfter('drop table webhook_exchange', harness, receiver);
 });
 
 test.concurrent('stores no details, and delivers, with a retention of 0 days', async ({ harness, receiver }) => {
