@@ -119,3 +119,17 @@ test('a healthy lane does not wait after a restart beside lanes that hung before
   await world.clock.advance(100);
   expect(world.sentTo(healthy)).toHaveLength(1);
 });
+
+test('a lane with history does not wait beside more lanes without history than there are slots, all of which hang', async () => {
+  const world = new World({ slots: 100 });
+  const healthy = world.addLane(1, succeedsAfter(20));
+  world.offer(healthy, 1);
+  await world.clock.advance(1_000);
+  const others = Array.from({ length: 150 }, (_, index) => world.addLane(1_000 + index, hangs));
+  world.dispatcher.offer(others.flatMap((lane) => world.store(lane, 5)));
+  await world.clock.advance(1_000);
+  expect(world.dispatcher.stats().inFlight).toBe(75);
+  world.offer(healthy, 1);
+  await world.clock.advance(100);
+  expect(world.sentTo(healthy)).toHaveLength(2);
+});

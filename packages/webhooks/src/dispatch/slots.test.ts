@@ -219,9 +219,10 @@ describe('lanes without history', () => {
     expect(startInTurn(slots, known, 4)).toContain(added);
   });
 
-  test('use all slots if no other lane waits', () => {
+  test('leave a quarter of the slots to lanes with history, even if none of these waits', () => {
     const slots = new Slots<TestLane>(16);
-    expect(sum(fill(slots, withoutHistory(20), 1))).toBe(16);
+    expect(sum(fill(slots, withoutHistory(20), 1))).toBe(12);
+    expect(sum(fill(slots, lanesOf(5, true), 1))).toBe(4);
   });
 });
 

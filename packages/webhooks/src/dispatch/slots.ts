@@ -48,13 +48,13 @@ const startsPerNewLane = 3;
  * | place     | lane                                 | may start while                        |
  * | --------- | ------------------------------------ | -------------------------------------- |
  * | `first`   | quick, no request in flight          | a slot is free                         |
- * | `new`     | as `first`, no request has ended     | a slot is free                         |
+ * | `new`     | as `first`, no request has ended     | more than 1/4 of the slots are free    |
  * | `further` | quick, with a request in flight      | more than 1/4 of the slots are free    |
  * | `slow`    | slow                                 | more than 5/16 of the slots are free   |
  * | `blocked` | needs more than its account may hold | the account has released an extra slot |
  *
- * So receivers that hang hold at most three quarters of the slots, and each quick lane can still start its first
- * request. A quick lane with a request in flight needs more than a quarter free, because that request may hang too.
+ * So receivers that hang hold at most three quarters of the slots, also thousands of new ones, and each quick lane with
+ * history can still start its first request. A quick lane with a request in flight needs more than a quarter free, because that request may hang too.
  * Slow lanes leave another sixteenth free, so that a quick lane whose second event arrives during its first request
  * does not wait for a slow lane.
  *
@@ -174,7 +174,7 @@ export class Slots<Lane extends SlotLane> {
   }
 
   #candidate(mayBeSlow: boolean): Lane | undefined {
-    const newLane = this.#new.first;
+    const newLane = this.#free > this.#reserved ? this.#new.first : undefined;
     if (newLane !== undefined && this.#startsSinceNew >= startsPerNewLane) return newLane;
     return this.#candidateWithHistory(mayBeSlow) ?? newLane;
   }
