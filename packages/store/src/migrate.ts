@@ -157,8 +157,9 @@ async function applyNext(
 // SQLSTATE lock_not_available and deadlock_detected.
 const lockStates = ['55P03', '40P01'];
 
-// SQLSTATE unique_violation and duplicate_table: another process has created `schema_migration` at the same time.
-const creationStates = ['23505', '42P07'];
+// SQLSTATE unique_violation, duplicate_table and duplicate_object (the type of the rows): another process has created
+// `schema_migration` at the same time.
+const creationStates = ['23505', '42P07', '42710'];
 
 /** Whether a try can succeed later. */
 function isConflict(error: unknown, isPreparing: boolean): boolean {
