@@ -67,6 +67,8 @@ export const fair: Part<FairResult> = {
       };
 
       progress('Warm-up');
+      // One after another: the app knows none of the keys yet, and an address may try 50 of those in a second.
+      for (const headers of [probeHeaders, lockedHeaders, ...crowdHeaders]) await probe.ask(request([headers], 1, 0));
       await besideCrowd(crowdHeaders, roundMs / 2);
       const measured: { spreadMs: number; oneMs: number; alone: number; beside: number; refused: number }[] = [];
       for (let round = 1; round <= rounds; round += 1) {
