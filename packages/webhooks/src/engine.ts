@@ -1,6 +1,7 @@
 import { describeDatabaseProblems, type Store } from '@deedwire/store';
 import type { AttemptResult, DetailsPolicy } from '@deedwire/webhook-sender';
 import { applySubscriptionChange } from './apply-subscription-change.ts';
+import { ExchangeEraser } from './deliveries/exchange-eraser.ts';
 import { Dispatcher, type DispatcherStats } from './dispatch/dispatcher.ts';
 import type { SendableTarget } from './dispatch/lane-target.ts';
 import { createDispatchStorage, type DispatchStorageOptions } from './dispatch/store-dispatch.ts';
@@ -140,7 +141,14 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     exchanges?.add({ deliveryId, subscriptionId, number, startedAt, urlNumber, replayId, details });
   }
 
-  const backlogs = new BacklogRemover({ store, clock, workerId, onFenced: () => workers.fencedOut(), onEvent });
+  const backlogs = new BacklogRemover({
+    store,
+    clock,
+    workerId,
+    eraserOf: (id) => new ExchangeEraser(store, id),
+    onFenced: () => workers.fencedOut(),
+    onEvent,
+  });
 
   const replays = new ReplayFeeder({
     storage: createReplayStorage(store, workerId),

@@ -1,8 +1,8 @@
-import type { Store } from '@deedwire/store';
-import { selectBoundsOfAllAccounts, selectDeliveryIds } from '../deliveries/delivery-ids.ts';
-import { type IdRange, listedRange, splitByDays } from '../deliveries/pages.ts';
+import type { Database, Statement } from '@deedwire/store';
 import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
-import { eraseExchanges } from './sql/erase-exchanges.ts';
+import { pgArray } from '../kernel/pg-array.ts';
+import { selectBoundsOfAllAccounts, selectDeliveryIds } from './delivery-ids.ts';
+import { type IdRange, listedRange, splitByDays } from './pages.ts';
 
 /** Deliveries per step. Each can have 20 attempts with 16 kB, so that a step deletes some megabytes at most. */
 const batchSize = 200;
@@ -14,14 +14,14 @@ const daysPerStatement = 14;
  * exchanges, because every attempt would pay for it, so this walks through the deliveries of the subscription.
  */
 export class ExchangeEraser {
-  readonly #store: Store;
+  readonly #database: Database;
   readonly #subscriptionId: SubscriptionId;
   #parts: Iterator<IdRange> | null = null;
   /** What is left of the present part. */
   #part: IdRange | null = null;
 
-  constructor(store: Store, subscriptionId: SubscriptionId) {
-    this.#store = store;
+  constructor(database: Database, subscriptionId: SubscriptionId) {
+    this.#database = database;
     this.#subscriptionId = subscriptionId;
   }
 
@@ -30,9 +30,9 @@ export class ExchangeEraser {
     const part = await this.#nextPart();
     if (part === null) return false;
     const positions = [{ subscriptionId: this.#subscriptionId, before: part.before }];
-    const rows = await selectDeliveryIds(this.#store, 'every', positions, part, batchSize);
+    const rows = await selectDeliveryIds(this.#database, 'every', positions, part, batchSize);
     const ids: DeliveryId[] = rows.map(({ id }) => id);
-    if (ids.length > 0) await eraseExchanges(this.#store, this.#subscriptionId, ids);
+    if (ids.length > 0) await eraseExchanges(this.#database, this.#subscriptionId, ids);
     const last = ids[batchSize - 1];
     this.#part = last === undefined ? null : { min: part.min, before: BigInt(last) };
     return true;
@@ -46,7 +46,21 @@ export class ExchangeEraser {
   }
 
   async #readParts(): Promise<Iterator<IdRange>> {
-    const bounds = { ...(await selectBoundsOfAllAccounts(this.#store)), oldestSubscriptionId: this.#subscriptionId };
+    const bounds = { ...(await selectBoundsOfAllAccounts(this.#database)), oldestSubscriptionId: this.#subscriptionId };
     return splitByDays(listedRange(bounds, null, null), daysPerStatement);
   }
+}
+
+const eraseStatement: Statement = {
+  name: 'erase-exchanges',
+  text: 'select webhook_erase_exchanges($1::bigint, $2::bigint[])',
+};
+
+/** Deletes what attempts of these deliveries, at most 1,000, sent and received. Does nothing if the subscription is not deleted. */
+async function eraseExchanges(
+  database: Database,
+  subscriptionId: SubscriptionId,
+  deliveries: readonly DeliveryId[],
+): Promise<void> {
+  await database.query(eraseStatement, [subscriptionId, pgArray(deliveries)]);
 }

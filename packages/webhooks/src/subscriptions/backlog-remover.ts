@@ -1,5 +1,4 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
-import { ExchangeEraser } from '../exchanges/exchange-eraser.ts';
 import { FencedOutError } from '../fence/fenced-out-error.ts';
 import type { WorkerId } from '../fence/worker-id.ts';
 import { Backoff } from '../kernel/backoff.ts';
@@ -27,8 +26,16 @@ export interface BacklogRemoverOptions {
   store: Store;
   clock: Pick<Clock, 'setTimer'>;
   workerId: () => WorkerId;
+  /** Erases what attempts of the subscription sent and received. */
+  eraserOf: (id: SubscriptionId) => StepwiseWork;
   onFenced: () => void;
   onEvent: (event: BacklogEvent) => void;
+}
+
+/** Work in batches. */
+export interface StepwiseWork {
+  /** Does a batch. Returns false once nothing is left. */
+  step(): Promise<boolean>;
 }
 
 /** Deliveries per statement. Small, so that no lock is held for long. */
@@ -49,7 +56,7 @@ interface Backlog {
   skipped: DeliveryId[];
   isWaiting: boolean;
   deliveries: number;
-  readonly exchanges: ExchangeEraser;
+  readonly exchanges: StepwiseWork;
 }
 
 /**
@@ -109,7 +116,7 @@ export class BacklogRemover {
 
   #add(lane: LaneId): void {
     if (this.#backlogs.has(lane.subscriptionId)) return;
-    const exchanges = new ExchangeEraser(this.#options.store, lane.subscriptionId);
+    const exchanges = this.#options.eraserOf(lane.subscriptionId);
     const start = { after: null, isReadToTheEnd: false, skipped: [], isWaiting: false, deliveries: 0, exchanges };
     this.#backlogs.set(lane.subscriptionId, { lane, ...start });
   }

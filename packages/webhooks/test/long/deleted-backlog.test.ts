@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { connect } from '@deedwire/testing';
 import { expect, test, vi } from 'vitest';
 import { applySubscriptionChange } from '../../src/apply-subscription-change.ts';
+import { ExchangeEraser } from '../../src/deliveries/exchange-eraser.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import { appendSubscriptionChange } from '../../src/outbox/append-subscription-change.ts';
 import { BacklogRemover } from '../../src/subscriptions/backlog-remover.ts';
@@ -44,6 +45,7 @@ test.each([false, true])(
       store: workerStore,
       clock: { setTimer },
       workerId: () => workerId,
+      eraserOf: (id) => new ExchangeEraser(workerStore, id),
       onFenced: () => {},
       onEvent: (event) => void (event.kind === 'backlog-removed' && (removedMs = performance.now())),
     });

@@ -1,6 +1,7 @@
 import type { Statement, Store } from '@deedwire/store';
 import { eventually } from '@deedwire/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ExchangeEraser } from '../../src/deliveries/exchange-eraser.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { LaneId } from '../../src/kernel/lane-id.ts';
 import { shardOf } from '../../src/kernel/shard.ts';
@@ -31,8 +32,10 @@ function createRemover(): BacklogRemover {
     await onStatement(name);
     return world.store.query({ name, ...statement }, values);
   };
+  const store = { ...world.store, query };
   return new BacklogRemover({
-    store: { ...world.store, query },
+    store,
+    eraserOf: (id) => new ExchangeEraser(store, id),
     clock: { setTimer },
     workerId: () => world.workerId,
     onFenced: () => void calls.push({ name: 'fenced', values: [] }),
