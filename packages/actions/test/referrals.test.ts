@@ -214,13 +214,13 @@ describe('the filters of a list', () => {
     expect(names(ids, found)).toBe('abcde');
   });
 
-  test('a page compares at most 1,000 closed referrals of each status with a period of creation, then continues', async () => {
+  test('a page compares at most 170 closed referrals with a period of creation, then continues', async () => {
     const [old = '', recent = ''] = await refer(['x', 'x']);
     await world.sql(
       `insert into referral (id, account_id, client_name, status, created_at, closed_at, external_reference)
        select id - n, account_id, client_name, case when n % 2 = 0 then 'DECLINED' else 'CONVERTED' end, created_at,
          '2090-01-01T00:00:00Z'::timestamptz + n * interval '1 s', 'x'
-       from referral, generate_series(1, 2100) n where id = $1`,
+       from referral, generate_series(1, 400) n where id = $1`,
       [recent.split('/').at(-1)],
     );
     await decline(old);
@@ -231,9 +231,13 @@ describe('the filters of a list', () => {
     const period = { closedAfter: new Date(0), createdBefore: new Date('2026-01-01T00:00:00Z') };
     // As if it had been created then.
     await world.sql(`update referral set id = 5 where id = $1`, [old.split('/').at(-1)]);
-    const short = await page(period);
-    expect(short).toMatchObject({ edges: [], endCursor: expect.any(String), hasNextPage: true });
-    const rest = await page({ ...period, after: short.endCursor });
+    let after: string | null = null;
+    for (let compared = 170; compared <= 400; compared += 170) {
+      const short = await page({ ...period, after });
+      expect(short).toMatchObject({ edges: [], endCursor: expect.any(String), hasNextPage: true });
+      after = short.endCursor;
+    }
+    const rest = await page({ ...period, after });
     expect(rest).toMatchObject({
       edges: [{ node: { createdAt: new Date('2020-01-01T00:00:00Z') } }],
       hasNextPage: false,
@@ -243,17 +247,17 @@ describe('the filters of a list', () => {
     const full = await page({ closedAfter: new Date(0), createdAfter: new Date('2026-01-01T00:00:00Z'), first: 100 });
     expect(full.edges).toHaveLength(100);
     let count = 0;
-    for (let after: string | null = null, more = true; more;) {
+    for (let from: string | null = null, more = true; more;) {
       const next = await page({
         closedAfter: new Date(0),
         createdAfter: new Date('2026-01-01T00:00:00Z'),
         first: 100,
-        after,
+        after: from,
       });
       count += next.edges.length;
-      [after, more] = [next.endCursor, next.hasNextPage];
+      [from, more] = [next.endCursor, next.hasNextPage];
     }
-    expect(count).toBe(2_100);
+    expect(count).toBe(400);
   });
 
   test('reject a cursor of the other order', async () => {

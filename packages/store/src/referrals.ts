@@ -106,11 +106,8 @@ export async function selectReferrals(
   const values: unknown[] = [accountId, page.limit, page.afterId];
   const conditions = [`id < coalesce($3::bigint, ${largestId})`, ...createdConditions(filter, values)];
   if (externalReference !== null) conditions.push(`external_reference = $${values.push(externalReference)}`);
-  const text = pageOf(
-    externalReference === null || status !== null ? [status] : statuses,
-    conditions,
-    'account_id desc, id desc',
-  );
+  const of = externalReference === null || status !== null ? [status] : statuses;
+  const text = withMatters(inOrder(of, conditions, 'account_id desc, id desc', '$2'), 'account_id desc, id desc');
   const name = nameOf('select-referrals', filter);
   return database.query<ReferralRow>({ name, text, planning: 'in-index-order' }, values);
 }
@@ -121,12 +118,19 @@ export interface ClosedPosition {
   id: RecordId<'Referral'>;
 }
 
+/** A page of closed referrals. */
+export interface ClosedPage {
+  rows: ReferralRow[];
+  /** The last referral that was compared, if the page is short and others can follow. Otherwise null. */
+  readTo: ClosedPosition | null;
+}
+
 /**
  * Those that were closed at `closedFrom` or later, in the order in which they were closed. Served by referral_by_closing, or by
  * referral_by_reference_and_closing if a reference is given.
  *
- * The entries of the index do not have the order of a period of creation, so at most 1,000 referrals of each status are compared
- * with it. No referral is closed before it was created, so that they start at the period.
+ * The entries of the index do not have the order of a period of creation, so a page compares at most 170 referrals with it. No
+ * referral is closed before it was created, so that they start at the period.
  *
  * @param page.after only referrals after this one in the list. Null starts at the beginning.
  */
@@ -135,108 +139,78 @@ export async function selectClosedReferrals(
   filter: ReferralFilter & { closedFrom: Date },
   page: { after: ClosedPosition | null; limit: number },
 ): Promise<ClosedPage> {
-  const { status, closedFrom, createdFrom, createdBefore } = filter;
+  const { accountId, status, externalReference, closedFrom, createdFrom, createdBefore } = filter;
   if (status === 'OPEN') return { rows: [], readTo: null };
   const closed = status === null ? (['CONVERTED', 'DECLINED'] as const) : [status];
   const from = createdFrom !== null && createdFrom > closedFrom ? createdFrom : closedFrom;
   const after = page.after !== null && page.after.closedAt >= from ? page.after : { closedAt: from, id: '0' };
-  if (createdFrom === null && createdBefore === null) {
-    const { values, conditions } = closedAfter(filter, after, page.limit);
-    const text = pageOf(closed, conditions, orderOfClosing);
-    const name = nameOf('select-closed-referrals', filter);
-    const rows = await database.query<ReferralRow>({ name, text, planning: 'in-index-order' }, values);
-    return { rows, readTo: null };
-  }
-  const pages: ClosedPage[] = [];
-  for (const one of closed) pages.push(await comparePeriod(database, { ...filter, status: one }, after, page.limit));
-  return mergeClosedPages(pages, page.limit);
-}
-
-/** A page of closed referrals. */
-export interface ClosedPage {
-  rows: ReferralRow[];
-  /** The last referral that was compared, if the page is short and others can follow. Otherwise null. */
-  readTo: ClosedPosition | null;
-}
-
-/** Before the first row of a page: a referral, or the time at which the list starts. */
-interface After {
-  closedAt: Date;
-  id: string;
-}
-
-const orderOfClosing = 'account_id, closed_at, id';
-
-function closedAfter(
-  { accountId, externalReference }: ReferralFilter,
-  after: After,
-  limit: number,
-): { values: unknown[]; conditions: string[] } {
-  const values: unknown[] = [accountId, limit, after.closedAt, after.id];
+  const values: unknown[] = [accountId, page.limit, after.closedAt, after.id];
   const conditions = [
     // Shows that `closed_at` is not null, which the index requires.
     'closed_at >= $3::timestamptz',
     '(closed_at, id) > ($3::timestamptz, $4::bigint)',
   ];
   if (externalReference !== null) conditions.push(`external_reference = $${values.push(externalReference)}`);
-  return { values, conditions };
-}
-
-// Each row costs up to one buffer, and is read twice if the page is short.
-const comparedMax = 1_000;
-
-/** Compares the referrals of a status with a period of creation, until the page is full. */
-async function comparePeriod(
-  database: Database,
-  filter: ReferralFilter,
-  after: After,
-  limit: number,
-): Promise<ClosedPage> {
-  const { values, conditions } = closedAfter(filter, after, limit);
-  const comparedOf = (part: string): string => `
-        select *
-        from referral
-        where account_id = any (array[$1::bigint]) and status = '${filter.status}' and ${conditions.join(' and ')}
-        order by ${orderOfClosing}
-        ${part}`;
-  const text = withMatters(
-    `(
-      select *
-      from (${comparedOf(`limit ${comparedMax}`)}
-      ) compared
-      where ${createdConditions(filter, values).join(' and ')}
-      order by ${orderOfClosing}
-      limit $2
-    )`,
-    orderOfClosing,
-  );
-  const name = nameOf('select-compared-referrals', filter);
-  const rows = await database.query<ReferralRow>({ name, text, planning: 'in-index-order' }, values);
-  if (rows.length === limit) return { rows, readTo: null };
-  const end = {
-    name: nameOf('select-end-of-compared', { ...filter, createdFrom: null, createdBefore: null }),
-    text: `select closed_at as "closedAt", id from (${comparedOf('offset $2::bigint limit 1')}) compared`,
-    planning: 'in-index-order' as const,
+  const name = nameOf('select-closed-referrals', filter);
+  if (createdFrom !== null || createdBefore !== null) {
+    const text = comparedPage(
+      inOrder(closed, conditions, orderOfClosing, comparedMax),
+      createdConditions(filter, values),
+    );
+    const found = await database.query<ComparedRow>({ name, text, planning: 'in-index-order' }, values);
+    const rows = found.filter((row): row is FoundRow => row.id !== null);
+    return { rows, readTo: rows.length < page.limit ? endOf(found) : null };
+  }
+  const text = withMatters(inOrder(closed, conditions, orderOfClosing, '$2'), orderOfClosing);
+  return {
+    rows: await database.query<ReferralRow>({ name, text, planning: 'in-index-order' }, values),
+    readTo: null,
   };
-  const { values: endValues } = closedAfter(filter, after, comparedMax - 1);
-  return { rows, readTo: firstRow(await database.query<ClosedPosition>(end, endValues)) };
 }
 
-/** Merges pages in the order of closing. What follows the first end of a short page is left to the next page. */
-function mergeClosedPages(pages: readonly ClosedPage[], limit: number): ClosedPage {
-  const ends = pages.flatMap(({ readTo }) => readTo ?? []);
-  const readTo = ends.toSorted(byClosing)[0] ?? null;
-  const rows = pages
-    .flatMap((page) => page.rows)
-    .filter((row) => readTo === null || byClosing(row, readTo) <= 0)
-    .toSorted(byClosing)
-    .slice(0, limit);
-  return { rows, readTo: rows.length < limit ? readTo : null };
+const orderOfClosing = 'account_id, closed_at, id';
+
+// Each costs a buffer, because the policy of the table reads a column that no index has, and a row of the page costs three more.
+const comparedMax = 170;
+
+/** The last referral that was compared, if others can follow. */
+interface EndOfCompared {
+  endClosedAt: Date | null;
+  endId: RecordId<'Referral'> | null;
 }
 
-function byClosing(a: Pick<ReferralRow, 'closedAt' | 'id'>, b: Pick<ReferralRow, 'closedAt' | 'id'>): number {
-  const ms = (a.closedAt?.getTime() ?? 0) - (b.closedAt?.getTime() ?? 0);
-  return ms === 0 ? Number(BigInt(a.id) - BigInt(b.id)) : ms;
+type FoundRow = ReferralRow & EndOfCompared;
+/** The first row has no referral if none was found. */
+type ComparedRow = FoundRow | ({ id: null } & EndOfCompared);
+
+function endOf([row]: readonly ComparedRow[]): ClosedPosition | null {
+  if (row === undefined || row.endClosedAt === null || row.endId === null) return null;
+  return { closedAt: row.endClosedAt, id: row.endId };
+}
+
+/** The page of at most `$2` of the `compared` referrals that match, and the end of them. */
+function comparedPage(compared: string, conditions: readonly string[]): string {
+  return `
+    with compared as materialized ${compared},
+    page as (
+      select *
+      from compared
+      where ${conditions.join(' and ')}
+      order by closed_at, id
+      limit $2
+    )
+    select e.closed_at as "endClosedAt", e.id as "endId", ${referralColumns('r')},
+      m.id as "matterId", m.reference as "matterReference", m.opened_at as "matterOpenedAt"
+    from (select 1) one
+    left join (
+      select closed_at, id
+      from compared
+      order by closed_at, id
+      offset ${comparedMax - 1}
+    ) e on true
+    left join page r on true
+    left join matter m on m.referral_id = r.id
+    order by r.closed_at, r.id`;
 }
 
 /** The text of a list depends on its filter, and a connection prepares one text for a name. PostgreSQL reads 63 characters of it. */
@@ -251,15 +225,19 @@ function nameOf(list: string, { status, externalReference, createdFrom, createdB
 }
 
 /**
- * A page of referrals of the account `$1`, at most `$2`, with their matters. An index returns the referrals of each status in the
- * order of the page, and PostgreSQL merges them.
+ * Referrals of the account `$1` in order. An index returns those of each status in this order, and PostgreSQL merges them.
  *
  * `account_id = any (array[…])` keeps it from scanning the referrals of all accounts: see `keysetConditions`. The order and the
- * limit of each status keep it from sorting them: it does not move the order of the page into the branches of a union.
+ * limit of each status keep it from sorting them: it does not move the order into the branches of a union.
  *
  * @param of null for all statuses in one scan
  */
-function pageOf(of: readonly (ReferralStatus | null)[], conditions: readonly string[], order: string): string {
+function inOrder(
+  of: readonly (ReferralStatus | null)[],
+  conditions: readonly string[],
+  order: string,
+  limit: number | '$2',
+): string {
   const branches = of.map(
     (status) => `(
         select *
@@ -267,22 +245,20 @@ function pageOf(of: readonly (ReferralStatus | null)[], conditions: readonly str
         where account_id = any (array[$1::bigint]) ${status === null ? '' : `and status = '${status}'`}
           and ${conditions.join(' and ')}
         order by ${order}
-        limit $2
+        limit ${limit}
       )`,
   );
   // PostgreSQL plans each level of a query, also if it adds nothing.
-  const page =
-    branches.length === 1
-      ? branches.join('')
-      : `(
+  if (branches.length === 1) return branches.join('');
+  return `(
       select *
       from (${branches.join(' union all ')}) branch
       order by ${order}
-      limit $2
+      limit ${limit}
     )`;
-  return withMatters(page, order);
 }
 
+/** The referrals of a page with their matters. */
 function withMatters(page: string, order: string): string {
   return `
     select ${referralColumns('r')},

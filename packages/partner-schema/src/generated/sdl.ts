@@ -65,7 +65,7 @@ type Query {
     Only referrals that were closed at this time or later, those that were closed first at the beginning. To follow what is
     closed, keep the cursor of the last referral and continue after it. A referral can appear a few seconds after its
     \`closedAt\`, so repeat the last minute now and then. Together with \`createdAfter\` or \`createdBefore\`, a page compares at most
-    1,000 referrals of each status, so it can have fewer items than \`first\`, or none, although more follow: continue with
+    170 referrals, so it can have fewer items than \`first\`, or none, although more follow: continue with
     \`endCursor\` while \`hasNextPage\` is true.
     """
     closedAfter: DateTime
