@@ -92,6 +92,8 @@ export interface FilteredDeliveriesRequest extends WebhookDeliveriesRequest {
   until?: Date | null | undefined;
   /** Called with the number of deliveries of any type that were read to find those of `eventType`, more than once. */
   onSearched?: (deliveries: number) => void;
+  /** Called for each part of the history that is read because those before it did not fill the page. */
+  onFurtherPart?: () => void;
 }
 
 /**
@@ -126,8 +128,13 @@ async function pageOfDeliveries(
   const { after, limit } = readPageRequest(deliveryOrder, request);
   const page = { afterId: after, limit };
   if (eventType === null)
-    return toPage(deliveryOrder, request, await selectDeliveries(context.store, filter, page), toNode);
-  const { rows, readTo } = await selectDeliveriesOfType(context.store, filter, eventType, page, request.onSearched);
+    return toPage(
+      deliveryOrder,
+      request,
+      await selectDeliveries(context.store, filter, page, request.onFurtherPart),
+      toNode,
+    );
+  const { rows, readTo } = await selectDeliveriesOfType(context.store, filter, eventType, page, request);
   return toPage(deliveryOrder, request, rows, toNode, readTo === null ? null : { id: readTo });
 }
 
@@ -137,16 +144,18 @@ export type SubscriptionDeliveriesRequest = WebhookDeliveriesRequest & { subscri
 /**
  * Pages of the deliveries to subscriptions of the caller, newest first, read together.
  *
+ * @param onFurtherPart called for each statement that reads a part of the history because those before it did not fill its pages
  * @returns one for each request, in the same order. An error for a request in which `first` or `after` is invalid.
  */
 export async function listDeliveriesOfSubscriptions(
   context: ActionContext,
   caller: Caller,
   requests: readonly SubscriptionDeliveriesRequest[],
+  onFurtherPart?: () => void,
 ): Promise<(Page<WebhookDelivery> | InvalidArgumentError)[]> {
   const read = requests.map((request) => toSubscriptionPage(context, request));
   const pages = read.filter((page): page is SubscriptionPage => !(page instanceof InvalidArgumentError));
-  const rows = await selectDeliveriesOfEach(context.store, caller.accountId, pages);
+  const rows = await selectDeliveriesOfEach(context.store, caller.accountId, pages, onFurtherPart);
   const rowsOf = new Map(pages.map((page, index) => [page, rows[index] ?? []]));
   return read.map((page, index) =>
     page instanceof InvalidArgumentError

@@ -23,6 +23,7 @@ import {
 import type { AuthenticatedClient } from '@deedwire/auth';
 import type { Delay } from '@deedwire/webhooks/deliveries';
 import DataLoader from 'dataloader';
+import { toMilliPoints } from '../cost/operation-costs.ts';
 import type { ExtraWork } from '../operation/operation-runner.ts';
 
 /** The dependencies of the use cases of either interface. */
@@ -54,6 +55,7 @@ type DeliveriesLoader = DataLoader<SubscriptionDeliveriesRequest, Page<WebhookDe
 export class Loaders {
   readonly #actions: InterfaceActionContext;
   readonly #caller: Caller;
+  readonly #extraWork: ExtraWork;
   #webhookAttempts: AttemptsLoader | undefined;
   #webhookAttemptCounts: AttemptCountsLoader | undefined;
   #webhookExchanges: ExchangesLoader | undefined;
@@ -63,9 +65,10 @@ export class Loaders {
   #webhookSubscriptions: SubscriptionsLoader | undefined;
   #deliveriesOfSubscriptions: DeliveriesLoader | undefined;
 
-  constructor(actions: InterfaceActionContext, caller: Caller) {
+  constructor(actions: InterfaceActionContext, caller: Caller, extraWork: ExtraWork) {
     this.#actions = actions;
     this.#caller = caller;
+    this.#extraWork = extraWork;
   }
 
   get webhookAttempts(): AttemptsLoader {
@@ -124,11 +127,21 @@ export class Loaders {
       SubscriptionDeliveriesRequest,
       Page<WebhookDelivery>,
       string
-    >((requests) => listDeliveriesOfSubscriptions(this.#actions, this.#caller, requests), {
-      cacheKeyFn: ({ subscriptionId, first, after, status }) => JSON.stringify([subscriptionId, first, after, status]),
-    }));
+    >(
+      (requests) =>
+        listDeliveriesOfSubscriptions(this.#actions, this.#caller, requests, () => {
+          this.#extraWork.cost += costOfFurtherPart;
+        }),
+      {
+        cacheKeyFn: ({ subscriptionId, first, after, status }) =>
+          JSON.stringify([subscriptionId, first, after, status]),
+      },
+    ));
   }
 }
+
+/** A page of deliveries reads one part of the history after the other until it is full. The first one belongs to its price. */
+export const costOfFurtherPart = toMilliPoints(10);
 
 function nameOfAttempt({ key }: Pick<ListedAttempt, 'key'>): string {
   return `${key.deliveryId} ${key.number}`;
@@ -139,5 +152,6 @@ export function createOperationContext(
   { client, ...request }: { client: AuthenticatedClient; requestId: string; address: string },
 ): OperationContext {
   const caller = toCaller(client, request);
-  return { caller, actions, extensions: {}, extraWork: { cost: 0 }, loaders: new Loaders(actions, caller) };
+  const extraWork: ExtraWork = { cost: 0 };
+  return { caller, actions, extensions: {}, extraWork, loaders: new Loaders(actions, caller, extraWork) };
 }

@@ -3,6 +3,7 @@ import { toMilliPoints } from '../cost/operation-costs.ts';
 import { RequestError } from '../errors/request-error.ts';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
+import { costOfFurtherPart } from '../schema/operation-context.ts';
 import { addWebhookAttempt } from './attempt.ts';
 import { addWebhookDelay, type WebhookDelayReasonRef } from './delay.ts';
 import type { WebhookDifferences } from './differences.ts';
@@ -114,7 +115,10 @@ export function addWebhookDelivery(
         const onSearched = (deliveries: number): void => {
           context.extraWork.cost += deliveries * costOfSearchedDelivery;
         };
-        return listWebhookDeliveries(context.actions, context.caller, { ...page, onSearched });
+        const onFurtherPart = (): void => {
+          context.extraWork.cost += costOfFurtherPart;
+        };
+        return listWebhookDeliveries(context.actions, context.caller, { ...page, onSearched, onFurtherPart });
       },
     }),
   }));

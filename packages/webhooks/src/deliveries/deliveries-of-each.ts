@@ -29,11 +29,14 @@ const idsPerStatement = 250;
  * Returns pages of the deliveries to several subscriptions of an account, in the order of `pages`. Pages with the same status and
  * limit share statements, each of which reads a bounded number of rows and partitions. A subscription of another account, or
  * one that is deleted, has no deliveries.
+ *
+ * @param onFurtherPart called for each statement that reads a part of the history because those before it did not fill its pages
  */
 export async function selectDeliveriesOfEach(
   database: Database,
   accountId: AccountId,
   pages: readonly SubscriptionPage[],
+  onFurtherPart: () => void = () => {},
 ): Promise<DeliveryRow[][]> {
   const listed = await selectListedSubscriptions(database, { accountId });
   const known = new Set(listed.subscriptionIds);
@@ -48,7 +51,7 @@ export async function selectDeliveriesOfEach(
       const { before } = listedRange(listed, status, page.afterId);
       return [{ subscriptionId: page.subscriptionId, before, rows }];
     });
-    await readPages(database, accountId, listed, { status, limit }, open);
+    await readPages(database, accountId, listed, { status, limit }, open, onFurtherPart);
   }
   return results;
 }
@@ -60,21 +63,25 @@ async function readPages(
   listed: ListedSubscriptions,
   { status, limit }: { status: DeliveryStatus | null; limit: number },
   pages: readonly OpenPage[],
+  onFurtherPart: () => void,
 ): Promise<void> {
   const index = indexOf(status);
   const range = listedRange(listed, status, null);
   const isPartitioned = index === 'every' || index === 'successful';
   const parts = isPartitioned ? splitByDays(range, daysPerPart(pages.length)) : [range];
+  let isFirst = true;
   for (const part of parts) {
     let open = pages.filter(({ rows }) => rows.length < limit);
     if (open.length === 0) return;
     while (open.length > 0) {
       const unread: OpenPage[] = [];
       for (const batch of batchesOf(open, Math.max(1, Math.floor(idsPerStatement / limit)))) {
+        if (!isFirst) onFurtherPart();
         unread.push(...(await readBatch(part, batch)));
       }
       open = unread;
     }
+    isFirst = false;
   }
 
   /** Returns the pages that are not full and can have more rows in this part. */

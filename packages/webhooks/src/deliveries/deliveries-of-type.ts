@@ -3,6 +3,7 @@ import type { DeliveryId } from '../kernel/ids.ts';
 import { type DeliveryFilter, openList, selectDeliveriesById } from './deliveries.ts';
 import { selectEventTypes, selectTypedIds, type TypedIdRow } from './delivery-ids.ts';
 import type { DeliveryRow } from './delivery-row.ts';
+import { reportFurther } from './pages.ts';
 import { mergeTypedIds } from './typed-ids.ts';
 
 /** A page of deliveries of one event type. */
@@ -22,24 +23,30 @@ const rowsPerStatement = 250;
 // As many types as a statement reads where the index does not have them.
 const rowsPerBatch = 100;
 
+/** How much a search reads. */
+export interface SearchEvents {
+  /** Called with the number of deliveries of any type that were searched, for each batch. */
+  onSearched?: ((deliveries: number) => void) | undefined;
+  /** Called for each part of the history that is read because those before it did not fill the page. */
+  onFurtherPart?: (() => void) | undefined;
+}
+
 /**
  * Returns deliveries of one event type, newest first. Reads at most 5,000 deliveries of any type, so the page can be short.
  * Each statement reads a bounded number of rows and partitions.
- *
- * @param onSearched called with the number of deliveries of any type that were searched, for each batch
  */
 export async function selectDeliveriesOfType(
   database: Database,
   filter: DeliveryFilter,
   eventType: string,
   page: PageQuery<'WebhookDelivery'>,
-  onSearched: (deliveries: number) => void = () => {},
+  { onSearched, onFurtherPart = () => {} }: SearchEvents = {},
 ): Promise<TypedPage> {
   const { index, ranges, subscriptionIds } = await openList(database, filter, page.afterId);
   const rows: DeliveryRow[] = [];
   let read = 0;
   let batch: TypedIdRow[] = [];
-  for (const range of ranges) {
+  for (const range of reportFurther(ranges, onFurtherPart)) {
     const source = (...query: Parameters<Parameters<typeof mergeTypedIds>[0]>) =>
       selectTypedIds(database, index, ...query);
     for await (const row of mergeTypedIds(source, subscriptionIds, range, rowsPerStatement)) {
@@ -56,7 +63,7 @@ export async function selectDeliveriesOfType(
 
   /** Loads no more than the page needs, although a delivery whose status has changed is not in it. */
   async function loadBatch(): Promise<void> {
-    onSearched(batch.length);
+    onSearched?.(batch.length);
     const untyped = batch.filter((row) => row.eventType === null).map(({ id }) => id);
     const types = await selectEventTypes(database, untyped);
     const ids = batch.filter((row) => (row.eventType ?? types.get(row.id)) === eventType).map(({ id }) => id);

@@ -20,6 +20,7 @@ import {
   listedRange,
   newestIds,
   type PageSource,
+  reportFurther,
   splitByDays,
 } from './pages.ts';
 
@@ -61,16 +62,19 @@ export function daysPerPart(subscriptions: number): number {
 /**
  * Returns deliveries, newest first. Each statement reads a bounded number of rows and partitions, whatever the number of
  * deliveries.
+ *
+ * @param onFurtherPart called for each part of the history that is read because those before it did not fill the page
  */
 export async function selectDeliveries(
   database: Database,
   filter: DeliveryFilter,
   page: PageQuery<'WebhookDelivery'>,
+  onFurtherPart: () => void = () => {},
 ): Promise<DeliveryRow[]> {
   const { index, ranges, subscriptionIds } = await openList(database, filter, page.afterId);
   if (subscriptionIds.length === 0) return [];
   const source = {
-    ranges,
+    ranges: reportFurther(ranges, onFurtherPart),
     readIds: (part: IdRange, wanted: number) =>
       newestIds((...query) => selectDeliveryIds(database, index, ...query), subscriptionIds, part, wanted),
     load: (ids: readonly DeliveryId[]) => selectDeliveriesById(database, filter.accountId, ids),

@@ -31,6 +31,16 @@ export function groupIds<Id extends string>(ids: readonly Id[], size: number, da
   return groups;
 }
 
+/** Calls `onFurther` before each range but the first. A page reads them while it is not full. */
+export function* reportFurther(ranges: Iterable<IdRange>, onFurther: () => void): Generator<IdRange> {
+  let isFirst = true;
+  for (const range of ranges) {
+    if (!isFirst) onFurther();
+    isFirst = false;
+    yield range;
+  }
+}
+
 /** The bounds of the ids that a list can contain. */
 export interface ListBounds {
   /** The smallest id of the subscriptions in the list. Null if there is none. */

@@ -6,7 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { selectAttempts } from '../../src/deliveries/attempts.ts';
 import { selectDeliveriesOfEach } from '../../src/deliveries/deliveries-of-each.ts';
 import { selectDeliveriesOfType } from '../../src/deliveries/deliveries-of-type.ts';
-import { selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from '../../src/deliveries/deliveries.ts';
+import {
+  openList,
+  selectDeliveries,
+  selectDeliveriesOfAllAccounts,
+  selectDelivery,
+} from '../../src/deliveries/deliveries.ts';
 import type { DeliveryStatus } from '../../src/deliveries/delivery-row.ts';
 import { selectShownPayloads } from '../../src/deliveries/payloads.ts';
 import type { DeliveryId, EventId, SubscriptionId } from '../../src/kernel/ids.ts';
@@ -217,6 +222,45 @@ test('reads pages of several subscriptions together, each with its status and si
   const numberOf = (name: string) => names.filter((one) => one === name).length;
   expect(numberOf('select-listed-subscriptions-of-account')).toBe(1);
   expect(numberOf('select-delivery-ids-every')).toBeLessThanOrEqual(4);
+});
+
+test('reports each part of the history that a page reads after the first one', async () => {
+  const accountId = accounts[0] ?? missing();
+  const { busy, rare, unused } = subscriptions;
+  let further = 0;
+  const count = (): void => void (further += 1);
+  const countOf = async (read: () => Promise<unknown>): Promise<number> => {
+    further = 0;
+    await read();
+    return further;
+  };
+  const parts = async (subscriptionId: SubscriptionId | null): Promise<number> =>
+    [...(await openList(api, { accountId, subscriptionId, status: null }, null)).ranges].length;
+  const list = (limit: number, subscriptionId: SubscriptionId | null = null) =>
+    countOf(() => selectDeliveries(api, { accountId, subscriptionId, status: null }, { afterId: null, limit }, count));
+
+  expect(await list(5)).toBe(0);
+  expect(await parts(null)).toBeGreaterThan(2);
+  expect(await list(1000)).toBe((await parts(null)) - 1);
+  expect(await list(1000, rare)).toBe((await parts(rare)) - 1);
+  const ofType = { accountId, subscriptionId: null, status: null };
+  const search = () =>
+    selectDeliveriesOfType(api, ofType, 'other', { afterId: null, limit: 5 }, { onFurtherPart: count });
+  expect(await countOf(search)).toBe((await parts(null)) - 1);
+  // One without deliveries reads no part.
+  expect(await list(5, unused)).toBe(0);
+
+  const each = (limit: number, ...of: SubscriptionId[]) =>
+    countOf(() =>
+      selectDeliveriesOfEach(
+        api,
+        accountId,
+        of.map((subscriptionId) => ({ subscriptionId, status: null, afterId: null, limit })),
+        count,
+      ),
+    );
+  expect(await each(1, busy)).toBe(0);
+  expect(await each(1000, rare)).toBe((await parts(rare)) - 1);
 });
 
 test('finds a delivery of the account only', async () => {

@@ -25,7 +25,9 @@ const sums = `The cost is a sum, rounded up to whole points, at least 1:
 
 In \`actualQueryCost\`, a text with a weight costs 0.03 points and 0.001 for each character, at most its weight, and 0.03 points if it is null. If it has characters with several bytes in JSON, each byte costs 0.001, also beyond its weight, so that \`actualQueryCost\` can be more than \`requestedQueryCost\`; your client then owes the difference. An object that is null costs its weight, without the fields below it.
 
-\`webhookDeliveries\` with an \`eventType\` costs another point in \`actualQueryCost\` for each 20 deliveries that were read to find those of the type. With it, an operation costs at most 1,000 points.`;
+\`webhookDeliveries\` with an \`eventType\` costs another point in \`actualQueryCost\` for each 20 deliveries that were read to find those of the type. With it, an operation costs at most 1,000 points.
+
+\`webhookDeliveries\`, and \`deliveries\` of a subscription, read the history in parts of 4 to 14 days, the newest first, until the page is full. Each part after the first costs 10 points in \`actualQueryCost\`, and an operation at most 1,000 points with them. A page that is full soon costs nothing more; \`since\` keeps a page with few deliveries from reading all days.`;
 
 function readingRules({ limits }: Manifest): string {
   const value = (name: string): string => {
