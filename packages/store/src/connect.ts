@@ -36,6 +36,9 @@ function configOf<Config extends { options?: string }>(databaseUrl: string, sett
   return { ...keepAliveOptions, ...settings, ...connection, options, types: ownTypes };
 }
 
+/** For the server to end a connection that has no work left. */
+const endTimeoutMs = 2_000;
+
 /**
  * Refuses to send the password in clear text. Unless TLS verifies the server, any machine on the way can ask for it. An error of
  * the connection never ends the process, even while it connects, is idle, or passes from the pool to its user: the running
@@ -51,5 +54,14 @@ class GuardedClient extends Client {
     Object.assign(this, {
       _handleAuthCleartextPassword: () => this.connection.stream.destroy(new ClearTextPasswordError()),
     });
+  }
+
+  /** A server that does not respond would never end the connection, so it is cut after a while. */
+  override end(): Promise<void>;
+  override end(callback: (error: Error) => void): void;
+  override end(callback?: (error: Error) => void): Promise<void> | void {
+    const timer = setTimeout(() => this.connection.stream.destroy(), endTimeoutMs).unref();
+    this.once('end', () => clearTimeout(timer));
+    return callback === undefined ? super.end() : super.end(callback);
   }
 }

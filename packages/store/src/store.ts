@@ -111,24 +111,26 @@ export function createStore(options: StoreOptions): Store {
     },
     timeoutMs: responseTimeoutMs(timeouts),
     settings: isPooled ? writerSettings : {},
+    prepares: !isPooled,
     lockMs: timeouts.lockMs,
     deadlineMs: timeouts.connectMs + responseTimeoutMs(timeouts),
     notify: (payload) => notifier.notify(payload),
     slowStatement,
   });
   const deadlines = new Deadlines(responseTimeoutMs(timeouts));
-  const connections: Connections = { clients, deadlines, notifier, slowStatement };
+  const prepares = !isPooled;
+  const connections: Connections = { clients, deadlines, notifier, slowStatement, prepares };
   const alone: Send = (query) => sendAlone(connections, query, false);
   const inIndexOrder: Send = (query) => sendAlone(connections, query, true);
 
   return {
     query(statement, values) {
       if (statement.planning !== 'in-index-order')
-        return retryRecordIdCollisions(() => run(alone, statement, values, slowStatement));
+        return retryRecordIdCollisions(() => run(alone, statement, values, connections));
       // Behind a transaction pooler, a setting of the session would also apply to others.
       return isPooled
         ? runTransaction(connections, beginInOrder, (transaction) => transaction.query(statement, values))
-        : run(inIndexOrder, { name: statement.name, text: statement.text }, values, slowStatement);
+        : run(inIndexOrder, { name: statement.name, text: statement.text }, values, connections);
     },
 
     transaction: (work) => retryRecordIdCollisions(() => runTransaction(connections, begin, work)),
@@ -152,6 +154,8 @@ interface Connections {
   deadlines: Deadlines;
   notifier: Notifier;
   slowStatement: SlowStatementOptions | undefined;
+  /** Not behind a transaction pooler: a connection of the server has the statements that other clients prepared. */
+  prepares: boolean;
 }
 
 /** Sends a query on its own connection. */
@@ -175,10 +179,11 @@ async function sendAlone<Row extends QueryResultRow>(
 }
 
 async function runTransaction<Result>(
-  { clients, deadlines, notifier, slowStatement }: Connections,
+  connections: Connections,
   begin: string,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
+  const { clients, deadlines, notifier, slowStatement } = connections;
   const client = await connectForTransaction(clients);
   let broken: Error | undefined;
   // A connection that breaks between two statements reports it by this event only.
@@ -192,7 +197,7 @@ async function runTransaction<Result>(
     if (plansInIndexOrder(client)) await setPlanning(client, false, deadlines.ms);
     await send({ text: begin });
     const result = await work({
-      query: (statement, values) => run(send, statement, values, slowStatement),
+      query: (statement, values) => run(send, statement, values, connections),
       notifyAfterCommit: (payload = '') => payloads.add(payload),
     });
     await commit(send, slowStatement);
@@ -241,12 +246,12 @@ async function run<Row extends QueryResultRow>(
   send: Send,
   statement: Statement,
   values: readonly unknown[],
-  slowStatement: SlowStatementOptions | undefined,
+  { slowStatement, prepares }: Pick<Connections, 'slowStatement' | 'prepares'>,
 ): Promise<Row[]> {
   try {
     const { name, text, planning } = statement;
     // An unnamed statement is planned at every execution.
-    const query = () => send<Row>({ ...(planning === undefined && { name }), text, values: [...values] });
+    const query = () => send<Row>({ ...(prepares && planning === undefined && { name }), text, values: [...values] });
     const { rows } = await timeStatement(slowStatement, name, query);
     return rows;
   } catch (error) {

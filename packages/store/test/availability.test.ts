@@ -1,4 +1,4 @@
-import { startPostgres, terminateBackends, type PostgresServer } from '@deedwire/embedded-postgres';
+import { freezeServer, startPostgres, terminateBackends, type PostgresServer } from '@deedwire/embedded-postgres';
 import { connect, eventually, patientTimeouts } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStore, LockTimeoutError, requestTimeouts, StoreUnavailableError, type Store } from '../src/index.ts';
@@ -99,6 +99,24 @@ test('keeps the connection of a statement that waited too long for a lock, so th
   expect(await store.query(pid, [])).toEqual(before);
   await store.close();
   await holder.close();
+});
+
+test('closes while the server does not respond', async () => {
+  const store = createStore({ databaseUrl: server.url, applicationName: 'test' });
+  await store.query(selectOne, []);
+  await store.transaction(async (transaction) => transaction.notifyAfterCommit());
+  const observer = await connect(server.url);
+  await eventually(async () => {
+    const sessions = await observer.run(`select from pg_stat_activity where application_name like 'test%'`);
+    expect(sessions).toHaveLength(2);
+  });
+  await observer.close();
+  const thaw = await freezeServer(server.url);
+  try {
+    await store.close();
+  } finally {
+    thaw();
+  }
 });
 
 test('reports StoreUnavailableError when no server listens', async () => {

@@ -340,6 +340,33 @@ test('writes to a server that does not respond fail at their deadline, and later
   expect(await store.write(refer('after'))).toEqual(written('after'));
 });
 
+test.each([
+  ['prepares its statements', undefined, true],
+  ['behind a transaction pooler, prepares none, because others use the same sessions', 'postgres://direct', false],
+])('%s', async (_, directUrl, isPrepared) => {
+  const proxy = await startTcpProxy(database.databaseUrl);
+  onTestFinished(() => proxy.close());
+  const store = openStore({ databaseUrl: proxy.url, directUrl });
+  const sent = new Set<string>();
+  void proxy.breakAt(
+    (statement) => {
+      sent.add(statement);
+      return false;
+    },
+    { when: 'before' },
+  );
+  expect(await store.write(refer('first', { key: keyOf('first') }))).toEqual(written('first'));
+  const count = { name: 'count-referrals', text: 'select count(*)::int as count from referral where account_id > $1' };
+  expect(await store.query(count, ['0'])).toEqual([{ count: 1 }]);
+  expect(await store.transaction((transaction) => transaction.query(count, ['0']))).toEqual([{ count: 1 }]);
+  // An unnamed statement has no text here.
+  expect([sent.has('insert-referrals'), sent.has('count-referrals'), sent.has('')]).toEqual([
+    isPrepared,
+    isPrepared,
+    !isPrepared,
+  ]);
+});
+
 test('at most 2,000 writes wait, and a further one is refused at once, unless its operation has written', async () => {
   const store = openStore({ timeouts: { ...patientTimeouts, lockMs: 60_000 } });
   const begun = {};

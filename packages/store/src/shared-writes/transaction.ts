@@ -15,6 +15,8 @@ export interface FlightOptions {
   /** What each transaction sets. */
   settings: SessionSettings;
   slowStatement: SlowStatementOptions | undefined;
+  /** Not behind a transaction pooler: a connection of the server has the statements that other clients prepared. */
+  prepares: boolean;
 }
 
 /** The server has rolled the transaction back, so nothing was written. The connection can be used again. */
@@ -61,7 +63,7 @@ export async function commitTogether(
     timeStatement(options.slowStatement, name, () => queryInTime<Row>(client, query, options.timeoutMs));
   const database: Database = {
     async query<Row extends QueryResultRow>({ name, text }: Statement, values: readonly unknown[]): Promise<Row[]> {
-      return (await send<Row>(name, { name, text, values: [...values] })).rows;
+      return (await send<Row>(name, { ...(options.prepares && { name }), text, values: [...values] })).rows;
     },
   };
 
