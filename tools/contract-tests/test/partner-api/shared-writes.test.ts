@@ -1,0 +1,154 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { createHarness, type Harness, raiseLimit } from '@deedwire/dev-environment/harness';
+import { freezeServer, startPostgres } from '@deedwire/embedded-postgres';
+import type { RunningServer } from '@deedwire/service-runtime';
+import { connect, credentialHeaders, postGraphql, untilBlocked } from '@deedwire/testing';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+
+let server: Awaited<ReturnType<typeof startPostgres>>;
+let harness: Harness;
+let service: RunningServer;
+
+beforeAll(async () => {
+  // Not the server of the run, because a test freezes it.
+  server = await startPostgres();
+  harness = await createHarness(server);
+  service = await harness.startPartnerApi();
+  await service.whenReady;
+  await raiseLimit(harness.operator, harness.accounts.partner.credential.clientId);
+});
+afterAll(() => harness.close());
+beforeEach(() => harness.sql('delete from referral'));
+
+function referral(name: string, key: string | null = null): string {
+  const ofKey = key === null ? '' : `, idempotencyKey: "${key}"`;
+  return `createReferral(input: { clientName: "${name}"${ofKey} }) { referral { id clientName } userErrors { code } }`;
+}
+
+const created = (clientName: string) => ({ referral: { id: expect.any(String), clientName }, userErrors: [] });
+const refused = (code: string) => ({ referral: null, userErrors: [{ code }] });
+const numbered = (count: number, name: string): string[] =>
+  Array.from({ length: count }, (_, index) => `${name} ${index}`);
+
+async function mutate(fields: string, { url }: RunningServer = service) {
+  const query = `mutation { ${fields} }`;
+  const { status, body } = await postGraphql(`${url}/partners/graphql`, harness.accounts.partner.credential, { query });
+  return { status, data: body.data };
+}
+
+/** The names of the referrals, and how many of these have an event in the queue and an entry in the audit log. */
+async function stored(): Promise<{ names: unknown[]; events: unknown; audited: unknown }> {
+  const rows = await harness.sql('select id::text, client_name from referral order by client_name');
+  const gids = rows.map(({ id }) => `gid://service/Referral/${String(id)}`);
+  const [count] = await harness.sql(
+    `select (select count(distinct subject)::int from audit_entry where subject = any ($1)) as audited,
+       (select count(distinct q.event_id)::int from webhook_event e join webhook_event_queue q on q.event_id = e.id
+        where e.snapshot::text like any (select '%' || gid || '"%' from unnest($1::text[]) gid)) as events`,
+    [gids],
+  );
+  return { names: rows.map((row) => row['client_name']), events: count?.['events'], audited: count?.['audited'] };
+}
+
+const storedOnce = (names: readonly string[]) => ({
+  names: names.toSorted(),
+  events: names.length,
+  audited: names.length,
+});
+
+test('a document with 30 mutations is refused, and writes nothing', async () => {
+  const fields = numbered(30, 'Alias').map((name, index) => `a${index}: ${referral(name)}`);
+  expect(await mutate(fields.join(' '))).toEqual({ status: 200, data: undefined });
+  expect(await stored()).toEqual(storedOnce([]));
+});
+
+test('200 connections of a client are answered, each by its own referral', async () => {
+  const names = numbered(200, 'Connection');
+  const url = `${service.url}/partners/graphql`;
+  const headers = { ...credentialHeaders(harness.accounts.partner.credential), 'Content-Type': 'application/json' };
+  const send = async (name: string): Promise<unknown> => {
+    const sent = request(url, { method: 'POST', headers, agent: false });
+    sent.end(JSON.stringify({ query: `mutation { ${referral(name)} }` }));
+    const [response] = await once(sent, 'response');
+    const parts: Buffer[] = [];
+    for await (const part of response) parts.push(part);
+    return JSON.parse(Buffer.concat(parts).toString());
+  };
+  const answers = await Promise.all(names.map(send));
+  expect(answers).toMatchObject(names.map((name) => ({ data: { createReferral: created(name) } })));
+  expect(await stored()).toEqual(storedOnce(names));
+});
+
+test('mutations that wait behind DETACH of a partition are committed after it', async () => {
+  await harness.sql(
+    `create table audit_entry_2020_01 partition of audit_entry for values from ('2020-01-01Z') to ('2020-02-01Z')`,
+  );
+  const open = async () => {
+    const connection = await connect(harness.database.databaseUrl);
+    onTestFinished(() => connection.close());
+    return connection;
+  };
+  const [reader, owner, observer] = [await open(), await open(), await open()];
+  await reader.run('begin; select from audit_entry limit 1');
+  const detached = owner.run('alter table audit_entry detach partition audit_entry_2020_01');
+  await untilBlocked(observer);
+  const names = numbered(20, 'Detach');
+  const results = Promise.all(names.map((name) => mutate(referral(name))));
+  await untilBlocked(observer, 2);
+  await reader.run('commit');
+  await detached;
+  expect((await results).map(({ data }) => data)).toEqual(names.map((name) => ({ createReferral: created(name) })));
+  expect(await stored()).toEqual(storedOnce(names));
+});
+
+test('the login of the app, used directly, takes nothing from the mutations of others', async () => {
+  const login = await connect(await harness.database.urlFor('partner_api'));
+  onTestFinished(() => login.close());
+  const { accountId } = harness.accounts.partner;
+  for (const statement of [
+    'select from account for update',
+    'update referral set client_name = client_name',
+    'delete from referral',
+    'begin; lock table referral in share mode',
+    'begin; lock table audit_entry in share mode',
+    'alter sequence record_number restart',
+    `select setval('record_number', 1)`,
+  ]) {
+    await expect(login.run(statement)).rejects.toThrow(/permission denied|must be owner/);
+    await login.run('rollback');
+  }
+
+  // A key that it holds, and a row that it has not committed, delay only the request with this key.
+  await login.run('begin');
+  await login.run(
+    `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until)
+     values ($1, 'partner', 'createReferral', 'held', '\\x00', gen_random_uuid(), now())`,
+    [accountId],
+  );
+  await login.run(`insert into referral (account_id, client_name) values ($1, 'Uncommitted')`, [accountId]);
+  const [held, other, without] = await Promise.all([
+    mutate(referral('Held', 'held')),
+    mutate(referral('Other', 'other')),
+    mutate(referral('Without')),
+  ]);
+  await login.run('rollback');
+  expect(held).toEqual({ status: 200, data: { createReferral: refused('IDEMPOTENCY_IN_PROGRESS') } });
+  expect(other.data).toEqual({ createReferral: created('Other') });
+  expect(without.data).toEqual({ createReferral: created('Without') });
+  expect((await mutate(referral('Held', 'held'))).data).toEqual({ createReferral: created('Held') });
+  expect(await stored()).toEqual(storedOnce(['Held', 'Other', 'Without']));
+});
+
+test('the service stops while the database does not respond, after it has answered', async () => {
+  const other = await harness.startPartnerApi({ DATABASE_TIMEOUT_MS: 2_500 });
+  await other.whenReady;
+  expect((await mutate(referral('Before'), other)).status).toBe(200);
+  const thaw = await freezeServer(server.url);
+  try {
+    const answers = Promise.all(numbered(20, 'Frozen').map((name) => mutate(referral(name, name), other)));
+    expect(new Set((await answers).map(({ status }) => status))).toEqual(new Set([503]));
+    await other.stop();
+  } finally {
+    thaw();
+  }
+});
