@@ -487,6 +487,12 @@ describe('for any request', () => {
     );
   });
 
+  test('a secret that stands in place of the timestamp is not shown', async () => {
+    const found = await diagnose(withHeader('x-service-webhook-timestamp', () => rest));
+    expect(codesOf(found)).toContain('TIMESTAMP_MALFORMED');
+    expect(JSON.stringify(found)).not.toContain(rest);
+  });
+
   test('a large body ends in bounded time', async () => {
     const large = JSON.stringify({ text: 'é"\\'.repeat(60_000) });
     const found = await diagnose(withBody((bytes) => Buffer.concat([bytes, Buffer.from(' ')]), signed(large)));

@@ -196,9 +196,10 @@ type Timestamps = Readonly<Record<SchemeName, ReadTimestamp | null>>;
 
 function clockFindings({ service, standard }: Timestamps, receivedAt: Date, tolerance: number): Finding[] {
   const findings: Finding[] = [];
-  if (service !== null && standard !== null && service.text !== standard.text && service.seconds !== standard.seconds)
-    findings.push(detailed.timestampConflict(service.text, standard.text));
-  const seconds = service?.seconds ?? standard?.seconds ?? null;
+  const [ofService, ofStandard] = [service?.seconds ?? null, standard?.seconds ?? null];
+  if (ofService !== null && ofStandard !== null && ofService !== ofStandard)
+    findings.push(detailed.timestampConflict(ofService, ofStandard));
+  const seconds = ofService ?? ofStandard;
   if (seconds === null) return findings;
   const age = Math.floor(receivedAt.getTime() / 1_000) - seconds;
   if (age > tolerance) findings.push(detailed.timestampTooOld(age, tolerance));

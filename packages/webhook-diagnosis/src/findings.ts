@@ -340,10 +340,10 @@ export const detailed = {
       'The timestamp in the header is not the one that was signed: the other header has that.',
       'Pass `webhook-timestamp` and `X-Service-Webhook-Timestamp` as received.',
     ),
-  timestampConflict: (service: string, standard: string) =>
+  timestampConflict: (service: number, standard: number) =>
     proven(
       'TIMESTAMP_CONFLICT',
-      `\`X-Service-Webhook-Timestamp\` is ${printable(service)}, but \`webhook-timestamp\` is ${printable(standard)}.`,
+      `\`X-Service-Webhook-Timestamp\` is ${service}, but \`webhook-timestamp\` is ${standard}.`,
       'The headers come from two requests, or one was changed. Pass all headers of one request.',
     ),
   timestampInMilliseconds: (name: string, seconds: number) =>
