@@ -40,9 +40,12 @@ test('new events pass a replay whose receiver does not respond, and so do those 
         response.writeHead(204).end();
         return;
       }
-      const respond = () => response.writeHead(204).end();
+      const respond = () => {
+        // Before the response leaves: the sender may start the next request when it arrives.
+        held.delete(respond);
+        response.writeHead(204).end();
+      };
       held.add(respond);
-      response.once('close', () => held.delete(respond));
     };
     otherReceiver.onDelivery = (response) => {
       besideNewEvents.push(held.size);
