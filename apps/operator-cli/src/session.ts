@@ -22,6 +22,17 @@ const applicationName = 'deedwire-operator';
  * @throws {Error} if the database lacks migrations of this build, or the login rights
  */
 export async function withContext<Result>(
+  shell: Shell,
+  work: (context: OperatorContext, config: Config) => Promise<Result>,
+): Promise<Result> {
+  return withAnyDatabase(shell, async (context, config) => {
+    await requireDatabase(context.store);
+    return work(context, config);
+  });
+}
+
+/** As `withContext`, but whatever is wrong with the database. */
+export async function withAnyDatabase<Result>(
   { env, stderr }: Shell,
   work: (context: OperatorContext, config: Config) => Promise<Result>,
 ): Promise<Result> {
@@ -40,7 +51,6 @@ export async function withContext<Result>(
     },
   });
   try {
-    await checkDatabase(store);
     const context: OperatorContext = {
       store,
       gidNamespace: config.GID_NAMESPACE,
@@ -68,7 +78,7 @@ export function readSecretKeys({ env }: Shell): SecretKeyRing {
 }
 
 /** Without the triggers of a migration, for example, the database would not record changes in the audit log. */
-async function checkDatabase(store: Store): Promise<void> {
+async function requireDatabase(store: Store): Promise<void> {
   const [problem] = await findDatabaseProblems(store, 'operator');
   if (problem !== undefined) throw new Error(problem.replace(/^t/, 'T'));
 }

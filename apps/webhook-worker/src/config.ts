@@ -10,6 +10,8 @@ const schema = appConfig({ adminPort: 4003 }).safeExtend({
   WORKER_CONCURRENCY: wholeNumberVariable({ min: 16, max: 10_000 }).default(2_000),
   /** How long a worker keeps its accounts without renewing its lease. Then another worker takes over. */
   WORKER_LEASE_MS: wholeNumberVariable({ min: 500, max: 60_000 }).default(15_000),
+  /** How long work may fail again and again until `/ready` answers 503. Longer than a failover of the database. */
+  WORKER_UNREADY_AFTER_MS: wholeNumberVariable({ min: 1_000, max: 3_600_000 }).default(60_000),
   /** How long events can be delivered. */
   WEBHOOK_RETENTION_DAYS: wholeNumberVariable({ min: 1, max: 365 }).default(30),
   /** How long the details of attempts are kept. 0: none are. */

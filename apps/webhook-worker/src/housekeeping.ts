@@ -2,6 +2,7 @@ import type { Logger } from '@deedwire/service-runtime';
 import type { Store } from '@deedwire/store';
 import { deleteExpiredIdempotencyKeys, maintainAuditLog } from '@deedwire/store/housekeeping';
 import { endRotations } from '@deedwire/webhooks/subscriptions';
+import type { LoopHealth } from './loop-health.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 // Small enough to hold its locks for milliseconds.
@@ -11,9 +12,14 @@ const batchSize = 1_000;
  * Deletes idempotency keys after 24 hours and entries of the audit log after their retention, and completes rotations of webhook
  * secrets that have ended.
  */
-export function createHousekeeping(options: { store: Store; logger: Logger; auditRetentionDays: number }): Loop {
+export function createHousekeeping(options: {
+  store: Store;
+  logger: Logger;
+  loops: LoopHealth;
+  auditRetentionDays: number;
+}): Loop {
   const { store, logger, auditRetentionDays } = options;
-  return createLoop('housekeeping', logger, async () => {
+  return createLoop('housekeeping', options, async () => {
     while ((await endRotations(store, batchSize)) === batchSize);
     while ((await deleteExpiredIdempotencyKeys(store, batchSize)) === batchSize);
     for (const { created, dropped } of await maintainAuditLog(store, auditRetentionDays)) {

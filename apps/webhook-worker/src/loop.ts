@@ -1,4 +1,5 @@
 import type { Logger } from '@deedwire/service-runtime';
+import type { LoopHealth, LoopName } from './loop-health.ts';
 
 /** Work that runs on demand, never more than once at the same time. */
 export interface Loop {
@@ -12,7 +13,11 @@ const retryMinMs = 100;
 const retryMaxMs = 5_000;
 
 /** @param work retried when it throws, after a delay that doubles from 100 ms to 5 s */
-export function createLoop(name: string, logger: Logger, work: () => Promise<void>): Loop {
+export function createLoop(
+  name: LoopName,
+  { logger, loops }: { logger: Logger; loops: LoopHealth },
+  work: () => Promise<void>,
+): Loop {
   let isWanted = false;
   let isStopped = false;
   let running: Promise<void> | null = null;
@@ -25,7 +30,9 @@ export function createLoop(name: string, logger: Logger, work: () => Promise<voi
       try {
         await work();
         retryMs = retryMinMs;
+        loops.succeeded(name);
       } catch (error) {
+        loops.failed(name);
         logger.error({ err: error, loop: name, retryMs }, 'work failed; it will be retried');
         retryTimer = setTimeout(() => {
           retryTimer = null;

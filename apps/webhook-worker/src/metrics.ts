@@ -8,6 +8,7 @@ export interface WorkerMetrics {
   deliveryLag: Histogram;
   exchangesLost: Counter;
   alarms: Counter<'alarm'>;
+  loopFailures: Counter<'loop'>;
 }
 
 /** The values of the gauges when the metrics are read. */
@@ -81,6 +82,12 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
       name: 'deedwire_alarms_total',
       help: 'Log lines with an alarm: something needs an operator.',
       labelNames: ['alarm'],
+      registers,
+    }),
+    loopFailures: new Counter({
+      name: 'deedwire_worker_loop_failures_total',
+      help: 'Failures of work that the worker repeats, by loop.',
+      labelNames: ['loop'],
       registers,
     }),
   };

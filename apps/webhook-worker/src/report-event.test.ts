@@ -3,6 +3,7 @@ import { createLogger } from '@deedwire/service-runtime';
 import type { EngineEvent } from '@deedwire/webhooks';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import { LoopHealth } from './loop-health.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { createReporter } from './report-event.ts';
 
@@ -37,6 +38,7 @@ test('logs why the host of an attempt could not be called', () => {
       shards: 0,
       blocked: 0,
     })),
+    loops: new LoopHealth({ limitMs: 60_000, nowMs: () => 0, onFailed: () => {} }),
     gidNamespace: 'service',
     now: () => new Date(0),
   });

@@ -1,11 +1,13 @@
 import { formatGid } from '@deedwire/domain';
 import { type Logger, withChosenFields } from '@deedwire/service-runtime';
 import { RenderError, type EngineEvent } from '@deedwire/webhooks';
+import type { LoopHealth } from './loop-health.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
 export interface ReporterOptions {
   logger: Logger;
   metrics: WorkerMetrics;
+  loops: LoopHealth;
   gidNamespace: string;
   now: () => Date;
 }
@@ -15,7 +17,13 @@ type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { kind: Ki
 /**
  * Logs and counts the events of the engine. An event with `alarm` is an error in the log and in `deedwire_alarms_total`.
  */
-export function createReporter({ logger, metrics, gidNamespace, now }: ReporterOptions): (event: EngineEvent) => void {
+export function createReporter({
+  logger,
+  metrics,
+  loops,
+  gidNamespace,
+  now,
+}: ReporterOptions): (event: EngineEvent) => void {
   const attemptLogger = withChosenFields(logger);
 
   function attempt({ delivery, number, result, next }: EventOf<'attempt'>): void {
@@ -41,6 +49,7 @@ export function createReporter({ logger, metrics, gidNamespace, now }: ReporterO
   }
 
   return (event) => {
+    loops.engineEvent(event);
     if (event.kind === 'attempt') return attempt(event);
     if (event.kind === 'settled') return;
     if (event.kind === 'exchanges-dropped') return metrics.exchangesLost.inc(event.count);

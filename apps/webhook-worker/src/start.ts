@@ -17,6 +17,7 @@ await runMain(async () => {
     logger,
     metrics,
     readiness: () => worker.readiness(),
+    failures: () => worker.failures(),
     onReady: () => worker.start(),
     stopAcceptingWork: () => worker.stopAcceptingWork(),
     drain: () => worker.drain(),

@@ -11,6 +11,7 @@ import type { WorkerConfig } from './config.ts';
 import { createDatabaseClock } from './database-clock.ts';
 import { createDeprecationHeaders } from './deprecation-headers.ts';
 import { createHousekeeping } from './housekeeping.ts';
+import { LoopHealth } from './loop-health.ts';
 import { createLoop } from './loop.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { openStores } from './open-stores.ts';
@@ -38,6 +39,8 @@ export interface WorkerOptions {
 export interface Worker {
   /** Returns what is missing before the worker can start, one sentence each. */
   readiness(): Promise<readonly string[]>;
+  /** The work that has failed for WORKER_UNREADY_AFTER_MS, one sentence each. */
+  failures(): readonly string[];
   /**
    * Starts to acquire shards. Call it when nothing is missing. If it throws, nothing has started and you can call it again.
    */
@@ -67,6 +70,11 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
   if (config.NODE_ENV === 'test') armFailpoint(config.DEEDWIRE_FAILPOINT);
 
   const metrics = createWorkerMetrics(registry, () => engine.stats());
+  const loops = new LoopHealth({
+    limitMs: config.WORKER_UNREADY_AFTER_MS,
+    nowMs: monotonicMs,
+    onFailed: (loop) => metrics.loopFailures.inc({ loop }),
+  });
   const engine = createWebhookEngine({
     store,
     fanOutStore,
@@ -91,12 +99,12 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
     pollMs: config.POLL_INTERVAL_MS,
     retentionDays: config.WEBHOOK_RETENTION_DAYS,
     exchangeRetentionDays: config.WEBHOOK_EXCHANGE_RETENTION_DAYS,
-    onEvent: createReporter({ logger, metrics, gidNamespace, now: clock.now }),
+    onEvent: createReporter({ logger, metrics, loops, gidNamespace, now: clock.now }),
   });
   const watches = [
-    createLoop('clock', logger, clock.read),
-    createLoop('retirement', logger, () => engine.pauseRetired()),
-    createHousekeeping({ store, logger, auditRetentionDays: config.AUDIT_RETENTION_DAYS }),
+    createLoop('clock', { logger, loops }, clock.read),
+    createLoop('retirement', { logger, loops }, () => engine.pauseRetired()),
+    createHousekeeping({ store, logger, loops, auditRetentionDays: config.AUDIT_RETENTION_DAYS }),
   ];
 
   let intake: { stop(): Promise<void> } | null = null;
@@ -122,6 +130,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
 
   return {
     readiness: () => engine.problems(),
+    failures: () => loops.problems(),
     async start() {
       // Before the first delivery, because its signature contains the time.
       await clock.read();

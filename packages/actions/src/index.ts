@@ -108,8 +108,8 @@ export {
   type SendTestWebhookEventInput,
   type SendTestWebhookEventResult,
 } from './send-test-webhook-event.ts';
-export { listMissingRights, type ProposedLogin, proposeLogins } from './database-rights.ts';
-export { advanceAllSequences, listSequences } from './sequences.ts';
+export { checkDatabase, type ProposedLogin, proposeLogins } from './database.ts';
+export { advanceAllSequences } from './sequences.ts';
 export { readSentBody, type SignedRequest, signWebhookDelivery } from './sign-webhook-delivery.ts';
 export {
   addTeamMember,

@@ -1,11 +1,6 @@
-import { advanceSequences, type AdvancedSequence, selectSequences, type SequenceState } from '@deedwire/store';
+import { advanceSequences, type AdvancedSequence } from '@deedwire/store';
 import { appendAuditEntry } from './audit.ts';
-import type { ActionContext, OperatorContext } from './context.ts';
-
-/** Lists the sequences whose numbers must not repeat. */
-export async function listSequences({ store }: ActionContext): Promise<SequenceState[]> {
-  return selectSequences(store);
-}
+import type { OperatorContext } from './context.ts';
 
 /**
  * Advances the sequences that are behind the rows of the database. Idempotent.

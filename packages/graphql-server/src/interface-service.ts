@@ -2,8 +2,9 @@ import { createLenderReader, findApiKey, recordApiKeyUse, systemRandom } from '@
 import { createAuthenticator } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
 import { createLogger, databaseLog, type RunningServer, startService } from '@deedwire/service-runtime';
-import { createSecretKeyRing, createStore, describeDatabaseProblems, requestTimeouts } from '@deedwire/store';
+import { createSecretKeyRing, createStore, requestTimeouts } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
+import { checkDatabaseOfApps, describeCheckOfApps } from '@deedwire/webhooks/check-database';
 import { Registry } from 'prom-client';
 import { openCostBuckets } from './cost/open-cost-buckets.ts';
 import { documentationAt } from './documentation.ts';
@@ -135,7 +136,10 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
           : handle,
       renderRefusal: createRefusalRenderer(documentation),
     },
-    readiness: async () => [...contract.problems, ...(await describeDatabaseProblems(store, `${interfaceName}_api`))],
+    readiness: async () => [
+      ...contract.problems,
+      ...describeCheckOfApps(await checkDatabaseOfApps(store, `${interfaceName}_api`)),
+    ],
     onReady: () => costs.start(),
     async close() {
       await sender.close();

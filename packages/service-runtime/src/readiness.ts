@@ -5,6 +5,8 @@ const checkIntervalMs = 500;
 export interface ReadinessOptions {
   /** Returns what is missing before the service can work, one sentence each. Changes nothing. */
   check: () => Promise<readonly string[]>;
+  /** Returns what keeps the service from working although it has become ready, one sentence each. Empty if nothing does. */
+  failures: () => readonly string[];
   /** Starts the service's work. The service becomes ready when it has returned. */
   onReady: () => Promise<void> | void;
   logger: Logger;
@@ -22,11 +24,12 @@ export interface Readiness {
 
 /**
  * Repeats the check until nothing is missing, calls `onReady`, and then checks no more. A dependency that becomes
- * unavailable later fails the requests that need it; unready instances would leave the load balancer without any.
+ * unavailable later fails the requests that need it; unready instances would leave the load balancer without any. A service
+ * without requests reports `failures`.
  *
  * When `onReady` throws, the error is logged, the process stays unready, and both the check and `onReady` run again.
  */
-export function watchReadiness({ check, onReady, logger }: ReadinessOptions): Readiness {
+export function watchReadiness({ check, failures, onReady, logger }: ReadinessOptions): Readiness {
   const { promise: whenReady, resolve } = Promise.withResolvers<void>();
   let problems: readonly string[] = ['starting'];
   let wasReady = false;
@@ -74,7 +77,7 @@ export function watchReadiness({ check, onReady, logger }: ReadinessOptions): Re
   void attempt();
 
   return {
-    problems: () => problems,
+    problems: () => (problems.length > 0 ? problems : failures()),
     wasReady: () => wasReady,
     whenReady,
     async stop() {

@@ -41,6 +41,11 @@ export interface ServiceOptions {
    */
   readiness: () => Promise<readonly string[]>;
   /**
+   * Returns what keeps the service from working although it has become ready, one sentence each: the service is unready while
+   * there is something. For a service whose work does not come from requests. Called whenever readiness is asked for.
+   */
+  failures?: () => readonly string[];
+  /**
    * Starts work that does not come from requests. Called once, as soon as nothing is missing; the service is ready when
    * it has returned. If it throws, the error is logged, the service stays unready, and it is called again after the next
    * check, so it must leave nothing running when it throws. Never called once the service is stopping.
@@ -78,11 +83,11 @@ export function startService(options: ServiceOptions): Promise<RunningService>;
 export async function startService(
   options: ServiceOptions & { clients?: ClientServer },
 ): Promise<RunningService | RunningServer> {
-  const { config, logger, metrics, onReady = () => {}, stopAcceptingWork, drain, close } = options;
+  const { config, logger, metrics, failures = () => [], onReady = () => {}, stopAcceptingWork, drain, close } = options;
   collectDefaultMetrics({ register: metrics });
   const serverMetrics = createServerMetrics(metrics);
 
-  const readiness = watchReadiness({ check: options.readiness, onReady, logger });
+  const readiness = watchReadiness({ check: options.readiness, failures, onReady, logger });
   let stopping: Promise<void> | undefined;
 
   const common = { ...serverMetrics, logger };

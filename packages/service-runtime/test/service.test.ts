@@ -88,6 +88,17 @@ test('is healthy while unready, reports why, and stays ready once nothing is mis
   expect(checks).toBe(checksUntilReady);
 });
 
+test('is unready while work fails after the start, and serves its clients', async () => {
+  let failures: string[] = [];
+  const service = await startServer(async (_, { ready }) => json({ ready }), { failures: () => failures });
+  await service.whenReady;
+  failures = ['the loop sample has failed for more than 60 s; see the log'];
+  expect(await get(`${service.adminUrl}/ready`)).toEqual({ status: 503, body: { ready: false, problems: failures } });
+  expect((await get(`${service.url}/else`)).body).toEqual({ ready: true });
+  failures = [];
+  expect(await get(`${service.adminUrl}/ready`)).toEqual({ status: 200, body: { ready: true, problems: [] } });
+});
+
 test('stays unready when the readiness check throws', async () => {
   const service = await start({ readiness: () => Promise.reject(new Error('with internal details')) });
   const problems = ['the readiness check failed; see the log'];

@@ -1,7 +1,13 @@
+export {
+  checkDatabase,
+  type DatabaseCheck,
+  describeDatabaseCheck,
+  describeDatabaseProblems,
+  findDatabaseProblems,
+} from './check-database.ts';
 export { connectionProtection, DatabaseUrlError, type ConnectionProtection } from './connection-options.ts';
 export { type Database, firstRow, onlyRow, type Statement, type Transaction } from './database.ts';
 export { type Deadline, Deadlines } from './deadlines.ts';
-export { describeDatabaseProblems, findDatabaseProblems } from './describe-database-problems.ts';
 export { violatesPrimaryKey } from './record-id-collision.ts';
 export {
   CellMismatchError,
@@ -12,11 +18,11 @@ export {
   ObjectsOfAppsError,
   StoreUnavailableError,
 } from './errors.ts';
-export { applyMigrations, compareMigrations, migrate, type MigrateOptions, readMigrations } from './migrate.ts';
+export { applyMigrations, migrate, type MigrateOptions, readMigrations } from './migrate.ts';
 export { describeWait, type LockHolder, type MigrationWait } from './migration-wait.ts';
 export { keysetConditions, type PageQuery } from './page-query.ts';
 export { beginInIndexOrder, type Planning } from './planning.ts';
-export { createLoginSql, type GroupRole, groupRoles, missingRights, selectDatabaseName } from './rights.ts';
+export { createLoginSql, type GroupRole, groupRoles, type MissingRight, selectDatabaseName } from './rights.ts';
 export { createSecretKeyRing, secretKeyId, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
 export { advanceSequences, type AdvancedSequence, selectSequences, type SequenceState } from './sequences.ts';
 export {

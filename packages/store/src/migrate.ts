@@ -6,10 +6,9 @@ import { buildIndex, concurrentIndexOf } from './build-index.ts';
 import { createClient } from './connect.ts';
 import { CellMismatchError, MigrationBlockedError, toStoreError } from './errors.ts';
 import { type MigrationWait, selectLockHolders } from './migration-wait.ts';
-import { findPendingMigrations, type AppliedMigration } from './pending-migrations.ts';
+import { findOutdatingMigration, findPendingMigrations, type AppliedMigration } from './pending-migrations.ts';
 import { refuseObjectsOfApps } from './refuse-objects-of-apps.ts';
 import { startupOptions } from './session-settings.ts';
-import type { Store } from './store.ts';
 
 export interface Migration extends AppliedMigration {
   sql: string;
@@ -182,35 +181,23 @@ export interface ComparedMigrations {
   pending: string[];
   /** Those of a later build that were applied. */
   later: string[];
+  /** The first one after which this build no longer works. Null if there is none. */
+  outdating: string | null;
 }
 
 /**
- * Compares the migrations of the database with those of this build. All are pending while the login may not read which ones were
- * applied.
+ * Compares the migrations of a database with those of this build.
  *
  * @throws {MigrationChangedError} as `migrate` does
  * @throws {MigrationMissingError} as `migrate` does
  */
-export async function compareMigrations(store: Store): Promise<ComparedMigrations> {
-  const [known] = await store.query<{ readable: boolean }>(
-    // While the first migration runs, the table exists, but the login of an app may not read it yet.
-    {
-      name: 'has-migrations',
-      text: `select coalesce(has_table_privilege(to_regclass('schema_migration'), 'select'), false) as readable`,
-    },
-    [],
-  );
-  const applied = known?.readable
-    ? await store.query<AppliedMigration>(
-        { name: 'applied-migrations', text: 'select name, checksum from schema_migration order by name' },
-        [],
-      )
-    : [];
+export async function compareMigrations(applied: readonly AppliedMigration[]): Promise<ComparedMigrations> {
   const migrations = await readMigrations();
   const lastOwn = migrations.at(-1)?.name ?? '';
   return {
     pending: findPendingMigrations(migrations, applied).map(({ name }) => name),
     later: applied.map(({ name }) => name).filter((name) => name > lastOwn),
+    outdating: findOutdatingMigration(migrations, applied),
   };
 }
 

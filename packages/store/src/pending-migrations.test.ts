@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { MigrationChangedError, MigrationMissingError } from './errors.ts';
-import { findPendingMigrations } from './pending-migrations.ts';
+import { readMigrations } from './migrate.ts';
+import { findOutdatingMigration, findPendingMigrations, neededMigration } from './pending-migrations.ts';
 
 const build = ['0001-a', '0002-b', '0003-c'].map((name) => ({ name, checksum: `of ${name}` }));
 const pending = (...names: string[]) =>
@@ -36,4 +37,26 @@ test.each([
   [[...build, { name: '0002-between', checksum: 'x' }], '0002-between'],
 ])('rejects a database with a migration of another form or name: %j', (applied, name) => {
   expect(() => findPendingMigrations(build, applied)).toThrow(new MigrationChangedError(name));
+});
+
+test.each<[string[], string | null]>([
+  [['0004-later'], null],
+  [['0004-later-needs-0003'], null],
+  [['0004-later', '0005-drop-needs-0003', '0006-later'], null],
+  [['0004-later', '0005-drop-needs-0004'], '0005-drop-needs-0004'],
+  [['0007-drop-needs-0005', '0004-later', '0005-drop-needs-0004'], '0005-drop-needs-0004'],
+])('with %j, the first migration after which the build no longer works is %j', (later, expected) => {
+  const applied = [...build, ...later.map((name) => ({ name, checksum: 'x' }))];
+  expect(findOutdatingMigration(build, applied)).toBe(expected);
+});
+
+test('the migrations of this build have a number, and need earlier ones only', async () => {
+  const names = (await readMigrations()).map(({ name }) => name);
+  expect(names.filter((name) => !/^\d{4}(-[a-z0-9]+)+$/.test(name))).toEqual([]);
+  const numbers = names.map((name) => name.slice(0, 4));
+  expect(
+    names.filter(
+      (name, index) => !numbers.slice(0, index).includes(neededMigration(name) ?? numbers[0] ?? '') && index > 0,
+    ),
+  ).toEqual([]);
 });

@@ -8,6 +8,30 @@ export interface AppliedMigration {
   checksum: string;
 }
 
+/** How the name of a migration ends that some builds do not work after: `-needs-` and the number of a migration. */
+const neededNumber = /-needs-(\d{4})$/;
+
+/**
+ * The number of the last migration that a build must have to work after a migration, for example `0027` for
+ * `0031-drop-shards-needs-0027`. Null if every build may.
+ */
+export function neededMigration(name: string): string | null {
+  return neededNumber.exec(name)?.[1] ?? null;
+}
+
+/** The first applied migration after which a build no longer works. Null if there is none. */
+export function findOutdatingMigration(
+  migrations: readonly AppliedMigration[],
+  applied: readonly AppliedMigration[],
+): string | null {
+  const own = new Set(migrations.map(({ name }) => name));
+  const lastOwn = migrations.at(-1)?.name ?? '';
+  const outdating = applied
+    .map(({ name }) => name)
+    .filter((name) => !own.has(name) && lastOwn.slice(0, 4) < (neededMigration(name) ?? ''));
+  return outdating.toSorted()[0] ?? null;
+}
+
 /**
  * The migrations of a build that a database lacks, in order. The applied ones must be the first migrations of the build,
  * without a gap. After all of them there may be migrations of a later build.

@@ -37,11 +37,21 @@ export async function rightsOf(database: Database, role: GroupRole): Promise<str
   return (await database.query<{ right: string }>(statement, [role])).map(({ right }) => right);
 }
 
-/** The rights that the migrations of this build grant to a role and that it does not have, as `rightsOf` returns them. */
-export async function missingRights(database: Database, role: GroupRole): Promise<string[]> {
+export interface MissingRight {
+  role: GroupRole;
+  /** In the words of GRANT, for example `select on account`. */
+  right: string;
+}
+
+/** The rights that the migrations of this build grant to roles and that these do not have, in the order of the roles. */
+export async function missingRights(database: Database, roles: readonly GroupRole[]): Promise<MissingRight[]> {
   const granted: Record<GroupRole, readonly string[]> = JSON.parse(await readFile(grantedFile, 'utf8'));
-  const own = new Set(await rightsOf(database, role));
-  return granted[role].filter((right) => !own.has(right));
+  const missing: MissingRight[] = [];
+  for (const role of roles) {
+    const own = new Set(await rightsOf(database, role));
+    for (const right of granted[role]) if (!own.has(right)) missing.push({ role, right });
+  }
+  return missing;
 }
 
 /** The statement that creates a login of an app. */

@@ -76,6 +76,7 @@ export function createStore(options: StoreOptions): Store {
     ...(options.plansOnceByIndexes === true && planOnceByIndexes),
   };
   const isPooled = options.directUrl !== undefined;
+  const prepares = !isPooled;
   // A transaction pooler rejects settings at connection, so behind one each transaction sets them.
   const settingsOfTransactions = isPooled ? settings : {};
   const begin = beginWith(settingsOfTransactions);
@@ -111,14 +112,13 @@ export function createStore(options: StoreOptions): Store {
     },
     timeoutMs: responseTimeoutMs(timeouts),
     settings: isPooled ? writerSettings : {},
-    prepares: !isPooled,
+    prepares,
     lockMs: timeouts.lockMs,
     deadlineMs: timeouts.connectMs + responseTimeoutMs(timeouts),
     notify: (payload) => notifier.notify(payload),
     slowStatement,
   });
   const deadlines = new Deadlines(responseTimeoutMs(timeouts));
-  const prepares = !isPooled;
   const connections: Connections = { clients, deadlines, notifier, slowStatement, prepares };
   const alone: Send = (query) => sendAlone(connections, query, false);
   const inIndexOrder: Send = (query) => sendAlone(connections, query, true);

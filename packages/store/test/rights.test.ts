@@ -1,15 +1,15 @@
-import { createTestDatabase, type DatabaseRole, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
+import { createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyMigrations, describeDatabaseProblems, type GroupRole, migrate, readMigrations } from '../src/index.ts';
-import { groupRoles, rightsOf } from '../src/rights.ts';
+import { groupRoles as roles, rightsOf } from '../src/rights.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
-import { databaseRoles as roles, type Logins, openLogins } from './support/logins.ts';
+import { type Logins, openLogins } from './support/logins.ts';
 
 let database: TestDatabase;
 let superuser: Connection;
 let logins: Logins;
-const login = (role: DatabaseRole): Connection => logins.of(role);
+const login = (role: GroupRole): Connection => logins.of(role);
 
 beforeAll(async () => {
   database = await createMigratedDatabase();
@@ -380,7 +380,7 @@ describe('what an app finds missing in a database', () => {
   test('migrations/rights.json is what the migrations grant', async () => {
     const granted: Partial<Record<GroupRole, string[]>> = {};
     await withStore(database.databaseUrl, async (store) => {
-      for (const role of groupRoles) granted[role] = await rightsOf(store, role);
+      for (const role of roles) granted[role] = await rightsOf(store, role);
     });
     // After a new migration: run vitest with --update.
     await expect(`${JSON.stringify(granted, null, 2)}\n`).toMatchFileSnapshot('../migrations/rights.json');

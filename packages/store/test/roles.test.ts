@@ -1,14 +1,14 @@
-import type { DatabaseRole, TestDatabase } from '@deedwire/embedded-postgres';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
 import type { Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createStore, type Store } from '../src/index.ts';
+import { createStore, type GroupRole, groupRoles as roles, type Store } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
-import { databaseRoles as roles, type Logins, openLogins } from './support/logins.ts';
+import { type Logins, openLogins } from './support/logins.ts';
 
 let database: TestDatabase;
 let superuser: Store;
 let logins: Logins;
-const login = (role: DatabaseRole): Connection => logins.of(role);
+const login = (role: GroupRole): Connection => logins.of(role);
 
 beforeAll(async () => {
   database = await createMigratedDatabase();
@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test.each<[DatabaseRole, string]>([
+test.each<[GroupRole, string]>([
   ['lender_api', 'select * from referral'],
   ['lender_api', 'select * from matter'],
   ['lender_api', 'update team_member set email = null'],
@@ -63,11 +63,11 @@ test.each<[DatabaseRole, string]>([
   ['operator', `update webhook_subscription set callback_url = 'https://b.test/'`],
   ['operator', 'delete from api_key'],
   ['operator', 'delete from referral'],
-  ...roles.flatMap((role): [DatabaseRole, string][] => [
+  ...roles.flatMap((role): [GroupRole, string][] => [
     [role, `insert into schema_migration (name, checksum) values ('x', 'x')`],
   ]),
   // The worker creates partitions.
-  ...(['lender_api', 'partner_api', 'operator'] as const).map((role): [DatabaseRole, string] => [
+  ...(['lender_api', 'partner_api', 'operator'] as const).map((role): [GroupRole, string] => [
     role,
     'create table x ()',
   ]),

@@ -1,16 +1,16 @@
 import type { InterfaceName } from '@deedwire/domain';
-import type { DatabaseRole, TestDatabase } from '@deedwire/embedded-postgres';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { Client, DatabaseError } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type GroupRole, groupRoles as roles } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { interfaceNames, rowFixtures, type RowFixture } from './support/row-fixtures.ts';
 
-const roles = ['lender_api', 'partner_api', 'webhook_worker', 'operator'] as const;
 const operations = ['select', 'insert', 'update', 'delete'] as const;
 type Operation = (typeof operations)[number];
 
 /** The interface whose rows a role may use. Null: the rows of both. */
-const interfaceOfRole: Partial<Record<DatabaseRole, InterfaceName>> = { lender_api: 'lender', partner_api: 'partner' };
+const interfaceOfRole: Partial<Record<GroupRole, InterfaceName>> = { lender_api: 'lender', partner_api: 'partner' };
 
 /** The history and what refers to it. No foreign key leads into a partition, and only the worker writes these tables. */
 const withoutForeignKey = [
@@ -80,7 +80,7 @@ const hasInterface = ({ columns }: Table): boolean => columns.some(({ name }) =>
 const otherThan = (name: InterfaceName): InterfaceName => (name === 'lender' ? 'partner' : 'lender');
 
 /** The columns that a role may use in an operation. A column that the database computes can neither be inserted nor updated. */
-async function permittedColumns(role: DatabaseRole, table: Table, operation: Operation): Promise<string[]> {
+async function permittedColumns(role: GroupRole, table: Table, operation: Operation): Promise<string[]> {
   if (operation === 'delete') {
     const { rows } = await superuser.query(`select where has_table_privilege($1, $2, 'delete')`, [role, table.name]);
     return rows.map(() => '*');
@@ -117,7 +117,7 @@ const refusals = new Set(['42501', '23503', '23514']);
  * `only_row` contains the same rows. Returns whether the statement read or changed a row.
  */
 async function reachesRow(
-  role: DatabaseRole,
+  role: GroupRole,
   table: Table,
   rowsOf: InterfaceName,
   statement: string,

@@ -1,6 +1,12 @@
-import { describeDatabaseProblems, type Store } from '@deedwire/store';
+import type { Store } from '@deedwire/store';
 import type { AttemptResult, DetailsPolicy } from '@deedwire/webhook-sender';
 import { applySubscriptionChange } from './apply-subscription-change.ts';
+import {
+  advanceSequencesCommand,
+  checkDatabaseOfApps,
+  describeCheckOfApps,
+  keepsWorkersFromStarting,
+} from './check-database.ts';
 import { ExchangeEraser } from './deliveries/exchange-eraser.ts';
 import { Dispatcher, type DispatcherStats } from './dispatch/dispatcher.ts';
 import type { SendableTarget } from './dispatch/lane-target.ts';
@@ -15,7 +21,6 @@ import { openShards } from './open-shards.ts';
 import { ReplayFeeder } from './replay/feeder.ts';
 import { createReplayStorage } from './replay/store-replays.ts';
 import { createRetention } from './retention/retention.ts';
-import { createSequenceCheck } from './sequence-problems.ts';
 import { BacklogRemover } from './subscriptions/backlog-remover.ts';
 import { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 import type { EventTypePin } from './subscriptions/subscriptions.ts';
@@ -197,6 +202,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
           },
           isOwned: (shard) => workers.shards.has(shard),
           onUnavailable: (shard, error) => onEvent({ kind: 'shard-unreadable', shard, error }),
+          onResumed: () => onEvent({ kind: 'loop-resumed', loop: 'shards' }),
         },
         shards,
       ),
@@ -225,7 +231,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     onEvent,
   });
 
-  const sequenceProblems = createSequenceCheck(store, onEvent);
+  const sequencesBehind = new Set<string>();
 
   return {
     async start() {
@@ -261,9 +267,13 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       } while (paused.length === retiredBatchSize);
     },
     async problems() {
-      const problems = await describeDatabaseProblems(store, 'webhook_worker');
-      if (problems.length > 0) return problems;
-      return [...(await sequenceProblems()), ...(await retention.problems())];
+      const check = await checkDatabaseOfApps(store, 'webhook_worker');
+      for (const { name } of check.sequences.filter(keepsWorkersFromStarting)) {
+        if (sequencesBehind.has(name)) continue;
+        sequencesBehind.add(name);
+        onEvent({ kind: 'sequence-behind', alarm: true, sequence: name, command: advanceSequencesCommand });
+      }
+      return describeCheckOfApps(check);
     },
     stats: () => ({ ...dispatcher.stats(), shards: workers.shards.size, blocked: fanOut.blocked }),
   };

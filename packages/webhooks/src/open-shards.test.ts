@@ -57,6 +57,7 @@ const open = (shards: readonly Shard[], isRecovering = false): Promise<void> =>
       onOpened: ({ shard }) => void steps.push(`fan-out of ${shard}`),
       isOwned: (shard) => owned.has(shard),
       onUnavailable: (shard) => void steps.push(`${shard} unavailable`),
+      onResumed: () => void steps.push('resumed'),
     },
     shards.map((shard) => ({ shard, isRecovering })),
   );
@@ -90,7 +91,7 @@ test('continues with the same page after the database was unavailable', async ()
     if (pages === 2) throw new StoreUnavailableError('test');
   };
   await open([5]);
-  expect(steps).toEqual(['2000 lanes of 5', '5 unavailable', '500 lanes of 5', 'fan-out of 5']);
+  expect(steps).toEqual(['2000 lanes of 5', '5 unavailable', 'resumed', '500 lanes of 5', 'fan-out of 5']);
 });
 
 test('stops with a shard that the worker has lost', async () => {

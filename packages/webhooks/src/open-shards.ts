@@ -16,6 +16,8 @@ export interface OpenShardsOptions {
   /** False once the worker has lost or released the shard. */
   isOwned: (shard: Shard) => boolean;
   onUnavailable: (shard: Shard, error: unknown) => void;
+  /** A read has succeeded after it had failed. */
+  onResumed: () => void;
 }
 
 /** Bounds the time of a statement and the time for which the process does nothing else. */
@@ -53,14 +55,16 @@ async function openShard(options: OpenShardsOptions, acquired: AcquiredShard): P
 
 /** Retries while the database is unavailable. Null once the worker has lost or released the shard. */
 async function readPage(
-  { store, clock, isOwned, onUnavailable }: OpenShardsOptions,
+  { store, clock, isOwned, onUnavailable, onResumed }: OpenShardsOptions,
   shard: Shard,
   after: SubscriptionId | null,
 ): Promise<LanePage | null> {
   const backoff = new Backoff();
   while (isOwned(shard)) {
     try {
-      return await selectLanesOfShard(store, shard, after, subscriptionsPerPage);
+      const page = await selectLanesOfShard(store, shard, after, subscriptionsPerPage);
+      if (backoff.reset()) onResumed();
+      return page;
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
       onUnavailable(shard, error);

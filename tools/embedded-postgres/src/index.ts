@@ -1,7 +1,7 @@
 export { withClient } from './database.ts';
 export { freezeServer, freezeSessions, terminateBackends } from './faults.ts';
 export { findFreePort } from './free-port.ts';
-export { createLogin, type DatabaseRole } from './login.ts';
+export { createLogin } from './login.ts';
 export { startPostgres, type PostgresServer, type StartPostgresOptions } from './start-postgres.ts';
 export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './test-database.ts';
 export { fastTemporaryFolder } from './temporary-folder.ts';

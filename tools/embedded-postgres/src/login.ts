@@ -2,15 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import { withClient } from './database.ts';
 
-/** The group roles that the migrations create, one for each app. */
-export type DatabaseRole = 'lender_api' | 'partner_api' | 'webhook_worker' | 'operator';
-
 /**
  * Creates a login in a group role, or gives an existing login of this name a new password.
  *
  * @returns the URL of the database for this login
  */
-export async function createLogin(databaseUrl: string, name: string, role: DatabaseRole): Promise<string> {
+export async function createLogin(databaseUrl: string, name: string, role: string): Promise<string> {
   const password = randomBytes(24).toString('base64url');
   await withClient(databaseUrl, async (client) => {
     const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);

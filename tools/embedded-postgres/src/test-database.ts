@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { escapeIdentifier } from 'pg';
 import type { ProvidedContext } from 'vitest';
 import { createDatabase, dropDatabase, urlOf, withClient } from './database.ts';
-import { createLogin, type DatabaseRole } from './login.ts';
+import { createLogin } from './login.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -15,7 +15,7 @@ export interface TestDatabase {
   /** The URL for a superuser. */
   databaseUrl: string;
   /** The URL for a login in the group role. The login is created on the first call. */
-  urlFor(role: DatabaseRole): Promise<string>;
+  urlFor(role: string): Promise<string>;
   /** Ends the sessions of the database, and drops it and its logins. */
   drop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function createTestDatabase({ template, prepare, server }: TestData
   const name = `${namePrefix}${randomBytes(6).toString('hex')}`;
   await prepareTemplate(serverUrl, templateName, prepare);
   const databaseUrl = await createDatabase(serverUrl, name, templateName);
-  const logins = new Map<DatabaseRole, Promise<string>>();
+  const logins = new Map<string, Promise<string>>();
   return {
     databaseUrl,
     urlFor(role) {

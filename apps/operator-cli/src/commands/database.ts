@@ -1,13 +1,7 @@
-import {
-  advanceAllSequences,
-  listMissingRights,
-  listSequences,
-  type ProposedLogin,
-  proposeLogins,
-} from '@deedwire/actions';
+import { advanceAllSequences, checkDatabase, type ProposedLogin, proposeLogins } from '@deedwire/actions';
 import { type Command, InvalidArgumentError } from 'commander';
 import { findDatabaseUrl } from '../database-url.ts';
-import { migrateDatabase, withContext } from '../session.ts';
+import { migrateDatabase, withAnyDatabase, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, print, tableFor, type OutputOptions } from '../verb.ts';
 
@@ -56,30 +50,30 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
       );
     });
 
-  addVerb(noun, 'check', 'compare the rights of the apps and the sequences of the database with what they should be')
+  addVerb(noun, 'check', 'check what the apps check before they become ready')
     .addHelpText(
       'after',
-      '\nAn app does not become ready while its group role lacks a right that the migrations of its build grant, for example\n' +
+      '\nFinds missing migrations, migrations after which this build no longer works, and missing partitions of the history.\n\n' +
+        'An app does not become ready while its group role lacks a right that the migrations of its build grant, for example\n' +
         'after a restore without rights.\n\n' +
         'A copy of the rows of a database, such as a logical replica, does not copy its sequences. Workers do not start while the\n' +
         'next number of a sequence is not beyond the numbers that rows contain.\n\n' +
-        'The exit code is 1 if a right is missing or a sequence is behind.',
+        'The exit code is 1 if anything is wrong.',
     )
     .action(async (options: OutputOptions) => {
-      const checked = await withContext(shell, async (context) => ({
-        sequences: await listSequences(context),
-        missingRights: await listMissingRights(context),
-      }));
+      const checked = await withAnyDatabase(shell, checkDatabase);
       const { sequences, missingRights } = checked;
-      print(shell, options, checked, () =>
-        tableFor(shell, sequences, {
-          sequence: ({ name }) => name,
-          'last number': ({ lastNumber }) => lastNumber,
-          'highest used': ({ highestUsed }) => highestUsed,
-          state: ({ isBehind }) => (isBehind ? 'behind' : 'ok'),
-        }),
-      );
-      const problems: string[] = [];
+      // A database without the migrations of this build has no sequences to show.
+      if (options.json || sequences.length > 0)
+        print(shell, options, checked, () =>
+          tableFor(shell, sequences, {
+            sequence: ({ name }) => name,
+            'last number': ({ lastNumber }) => lastNumber,
+            'highest used': ({ highestUsed }) => highestUsed,
+            state: ({ isBehind }) => (isBehind ? 'behind' : 'ok'),
+          }),
+        );
+      const problems = checked.problems.map((problem) => problem.replace(/^t/, 'T'));
       if (missingRights.length > 0) {
         const statements = missingRights.map(({ role, right }) => `  grant ${right} to ${role};`).join('\n');
         problems.push(`Group roles lack rights. Grant them with the login that ran the migrations:\n${statements}`);

@@ -1,17 +1,16 @@
-import type { DatabaseRole, TestDatabase } from '@deedwire/embedded-postgres';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
-
-export const databaseRoles: readonly DatabaseRole[] = ['lender_api', 'partner_api', 'webhook_worker', 'operator'];
+import { type GroupRole, groupRoles } from '../../src/rights.ts';
 
 /** A session of the login of each app. */
 export interface Logins {
-  of(role: DatabaseRole): Connection;
+  of(role: GroupRole): Connection;
   close(): Promise<void>;
 }
 
 export async function openLogins(database: TestDatabase): Promise<Logins> {
-  const sessions = new Map<DatabaseRole, Connection>();
-  for (const role of databaseRoles) sessions.set(role, await connect(await database.urlFor(role)));
+  const sessions = new Map<GroupRole, Connection>();
+  for (const role of groupRoles) sessions.set(role, await connect(await database.urlFor(role)));
   return {
     of(role) {
       const session = sessions.get(role);

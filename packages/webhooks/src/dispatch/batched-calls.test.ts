@@ -11,6 +11,7 @@ interface Calls {
   refused: number[];
   locked: number[];
   unavailable: number;
+  resumed: number;
 }
 
 function createCalls(call: (items: readonly number[]) => void, callMs = 10): Calls {
@@ -22,6 +23,7 @@ function createCalls(call: (items: readonly number[]) => void, callMs = 10): Cal
     refused: [],
     locked: [],
     unavailable: 0,
+    resumed: 0,
     calls: new BatchedCalls<number, string>({
       clock,
       collectMs: 3,
@@ -36,6 +38,7 @@ function createCalls(call: (items: readonly number[]) => void, callMs = 10): Cal
       onRefused: (item) => void seen.refused.push(item),
       onLocked: (item) => void seen.locked.push(item),
       onUnavailable: () => void (seen.unavailable += 1),
+      onResumed: () => void (seen.resumed += 1),
     }),
   };
   return seen;
@@ -177,6 +180,7 @@ describe('a locked batch', () => {
       onRefused: () => {},
       onLocked: () => {},
       onUnavailable: () => {},
+      onResumed: () => {},
     });
     for (let item = 0; item < 64; item += 1) calls.add(item);
     await clock.advance(40);
@@ -232,11 +236,13 @@ describe('unavailable storage', () => {
     await seen.clock.advance(60_000);
     expect(seen.unavailable).toBeGreaterThan(28);
     expect(seen.unavailable).toBeLessThan(40);
+    expect(seen.resumed).toBe(0);
     expect(new Set(seen.made.map(String))).toEqual(new Set(['0,1,2']));
     isUnavailable = false;
     await seen.clock.advance(2_100);
     expect(seen.done).toEqual([0, 1, 2]);
     expect(seen.refused).toEqual([]);
+    expect(seen.resumed).toBe(1);
   });
 
   test('does not lose the other half of a refused batch', async () => {

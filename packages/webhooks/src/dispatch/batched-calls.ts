@@ -20,6 +20,8 @@ export interface BatchedCallsOptions<Item, Result> {
   onLocked: (item: Item, error: unknown) => void;
   /** Storage is unavailable. The call is repeated. */
   onUnavailable: (error: unknown) => void;
+  /** A call has succeeded after storage was unavailable. */
+  onResumed: () => void;
 }
 
 /** How long an urgent item is collected with others. */
@@ -163,7 +165,7 @@ export class BatchedCalls<Item, Result> {
         skipsLocked && callUnlocked !== undefined
           ? await callUnlocked(batch)
           : { result: await call(batch), locked: new Set<Item>() };
-      this.#backoff.reset();
+      if (this.#backoff.reset()) this.#options.onResumed();
       return { kind: 'done', ...done };
     } catch (error) {
       return { kind: callFailure(error), error };

@@ -29,6 +29,8 @@ export type DispatchEvent =
   /** The receiver asked to receive no requests (`Retry-After`). */
   | { readonly kind: 'lane-held'; readonly lane: SubscriptionId; readonly holdMs: number }
   | { readonly kind: 'storage-unavailable'; readonly call: StorageCall; readonly error: unknown }
+  /** A call has succeeded after `storage-unavailable`. */
+  | { readonly kind: 'loop-resumed'; readonly loop: StorageCall }
   /** Another transaction has locked a row. The call is repeated for that row only. */
   | {
       readonly kind: 'storage-locked';

@@ -55,6 +55,7 @@ export class LaneScheduler {
       onLocked: (item: Item, error: unknown) =>
         options.onEvent({ kind: 'storage-locked', call, lane: laneOf(item).id, error }),
       onUnavailable: (error: unknown) => options.onEvent({ kind: 'storage-unavailable', call, error }),
+      onResumed: () => options.onEvent({ kind: 'loop-resumed', loop: call }),
     });
     this.#wakes = new WakeSchedule(clock, (lane, nowMs) => this.schedule(lane, nowMs), onScheduled);
     this.#refiller = new Refiller({

@@ -23,6 +23,7 @@ test('a quick lane does not wait behind one that became slow while memory is sho
     onRefill: () => {},
     onRefused: () => {},
     onUnavailable: () => {},
+    onResumed: () => {},
   });
   // Above 3/4, slow lanes have no room.
   memory.deliveries = 80;

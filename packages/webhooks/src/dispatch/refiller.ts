@@ -15,6 +15,8 @@ export interface RefillerOptions {
   onRefill: (lane: Lane, refill: Refill) => void;
   onRefused: (lane: Lane, error: unknown) => void;
   onUnavailable: (error: unknown) => void;
+  /** A read has succeeded after storage was unavailable. */
+  onResumed: () => void;
 }
 
 interface RefillRequest {
@@ -86,7 +88,7 @@ export class Refiller {
     }
     memory.unreserve(room);
     this.#inFlight -= 1;
-    if (refill !== null) this.#backoff.reset();
+    if (refill !== null && this.#backoff.reset()) this.#options.onResumed();
     if (failure instanceof StoreUnavailableError) this.#pause(request, failure);
     else if (lane.source.call.end(started)) {
       if (refill === null) this.#options.onRefused(lane, failure);

@@ -80,6 +80,7 @@ export class ResultRecorder {
         onRefused: (result, error) => this.#refused(result, error),
         onLocked: (result, error) => this.#lockFound(result, error),
         onUnavailable: (error) => onEvent({ kind: 'storage-unavailable', call: 'settle', error }),
+        onResumed: () => onEvent({ kind: 'loop-resumed', loop: 'settle' }),
       });
     this.#sequences = Array.from({ length: concurrency }, createCalls);
   }

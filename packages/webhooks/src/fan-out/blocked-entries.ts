@@ -174,7 +174,7 @@ export class BlockedEntries {
       if (job.kind === 'count') await this.#count();
       else if (job.kind === 'find') await this.#find(job);
       else if (await this.#unblock(job)) this.#pause(limits.unblockPauseMs);
-      this.#backoff.reset();
+      if (this.#backoff.reset()) onEvent({ kind: 'loop-resumed', loop: 'unblock' });
     } catch (error) {
       const isOwned = job.kind === 'count' || this.#counts.has(job.shard);
       if (error instanceof FencedOutError) {

@@ -175,7 +175,7 @@ export class Discovery {
     try {
       const rowsPerRead = Math.max(rowsPerReadMin, Math.ceil(limits.entriesPerRead / jobs.length));
       const { snapshot, results } = await readQueue(database, jobs, rowsPerRead);
-      this.#backoff.reset();
+      if (this.#backoff.reset()) onEvent({ kind: 'loop-resumed', loop: 'discover' });
       const discovered = new Set<QueuedAccount>();
       for (const [index, job] of jobs.entries()) {
         const result = results[index];

@@ -12,6 +12,8 @@ export type FanOutEvent =
       readonly failed: number;
     }
   | { readonly kind: 'fan-out-unavailable'; readonly call: FanOutCall; readonly error: unknown }
+  /** A call has succeeded after `fan-out-unavailable`. `fanned-out` says so of rounds. */
+  | { readonly kind: 'loop-resumed'; readonly loop: 'discover' | 'unblock' }
   /** A row was locked for longer than the lock timeout. The account is repeated in a separate round. */
   | { readonly kind: 'fan-out-locked'; readonly account: AccountId }
   /**

@@ -11,7 +11,10 @@ export class Backoff {
     return delayMs;
   }
 
-  reset(): void {
+  /** Call it after a success. Returns whether the call before it had failed. */
+  reset(): boolean {
+    const hadFailed = this.#delayMs !== firstMs;
     this.#delayMs = firstMs;
+    return hadFailed;
   }
 }

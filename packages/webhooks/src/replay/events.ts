@@ -6,6 +6,8 @@ export type ReplayEvent =
   | { readonly kind: 'replay-completed'; readonly replay: ReplayId }
   /** A statement failed. It is repeated after a delay. */
   | { readonly kind: 'replay-unavailable'; readonly error: unknown }
+  /** A statement has succeeded after one had failed. */
+  | { readonly kind: 'loop-resumed'; readonly loop: 'replays' }
   /** The database refused a statement. The replay waits for a minute. */
   | {
       readonly kind: 'replay-refused';

@@ -74,6 +74,7 @@ export class ReplayFeeder {
   #cancelReadTimer: (() => void) | null = null;
   #cancelTick: (() => void) | null = null;
   #isStopped = false;
+  #hasFailed = false;
 
   constructor(options: ReplayFeederOptions) {
     this.#options = options;
@@ -148,6 +149,7 @@ export class ReplayFeeder {
     const { storage } = this.#options;
     try {
       const open = await storage.open(shards);
+      this.#succeeded();
       const found = new Set(open.map(({ id }) => id));
       for (const feeding of this.#feedings.values()) {
         const isGone = shards.includes(shardOfReplay(feeding.replay)) && !found.has(feeding.replay.id);
@@ -229,6 +231,7 @@ export class ReplayFeeder {
     try {
       if (feeding.replay.deliveryId === null) await this.#feed(feeding);
       else await this.#retry(feeding);
+      this.#succeeded();
     } catch (error) {
       this.#failed(feeding, error);
     }
@@ -278,12 +281,18 @@ export class ReplayFeeder {
     if (result === 'queued' && this.#shards.has(shardOfReplay(replay))) lanes.openLane(replay.lane);
   }
 
+  #succeeded(): void {
+    if (this.#hasFailed) this.#options.onEvent({ kind: 'loop-resumed', loop: 'replays' });
+    this.#hasFailed = false;
+  }
+
   #failed(feeding: Feeding | null, error: unknown): void {
     const { clock, lanes, onEvent, onFenced } = this.#options;
     if (error instanceof FencedOutError) {
       this.removeAllShards();
       onFenced();
     } else if (error instanceof StoreUnavailableError || error instanceof LockTimeoutError) {
+      this.#hasFailed = true;
       onEvent({ kind: 'replay-unavailable', error });
       if (feeding === null) return;
       // Its statement may have been committed. What it queued and how far it came are in storage.

@@ -6,6 +6,8 @@ export type RetentionEvent =
   | { readonly kind: 'partition-dropped'; readonly name: string }
   /** A run failed. It is retried. */
   | { readonly kind: 'retention-failed'; readonly error: unknown }
+  /** A run has succeeded after one had failed. */
+  | { readonly kind: 'loop-resumed'; readonly loop: 'retention' }
   /** Partitions exist for few days only. Events will be refused if creating partitions continues to fail. */
   | { readonly kind: 'partitions-short'; readonly alarm: true; readonly daysAhead: number }
   /** Partitions could not be dropped for days, because a transaction does not end. */

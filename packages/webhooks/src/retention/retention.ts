@@ -1,10 +1,10 @@
-import { type Store, StoreUnavailableError, withTableLock } from '@deedwire/store';
+import { type Store, withTableLock } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
 import type { Clock } from '../kernel/clock.ts';
 import type { OnRetentionEvent } from './events.ts';
 import { expire } from './expire.ts';
-import { keepPartitions, readDaysAhead } from './keep-partitions.ts';
-import { historyTables, type RetentionDays } from './partitions.ts';
+import { keepPartitions } from './keep-partitions.ts';
+import type { RetentionDays } from './partitions.ts';
 
 export interface RetentionOptions {
   store: Store;
@@ -20,16 +20,12 @@ export interface RetentionOptions {
 export interface Retention {
   /** Runs in the background: now, and then every hour. One worker at a time runs it. */
   start(): void;
-  /** Lists what prevents events from being stored, one sentence each. */
-  problems(): Promise<readonly string[]>;
   /** Resolves when no statement is running. */
   stop(): Promise<void>;
 }
 
 const runEveryMs = 3_600_000;
 const repeatAfterMs = 60_000;
-
-const leastDaysAhead = 2;
 
 export function createRetention(options: RetentionOptions): Retention {
   const { store, directUrl, retentionDays, clock, onEvent, machineNowMs = Date.now } = options;
@@ -58,10 +54,16 @@ export function createRetention(options: RetentionOptions): Retention {
   async function runRepeatedly(): Promise<void> {
     // The interfaces may only read this table, so they cannot take the lock.
     const lock = { directUrl, applicationName: 'deedwire-retention', table: 'webhook_retention' };
+    let hasFailed = false;
     for (let isDue = true; isDue;) {
       const delayMs = await withTableLock(lock, run).then(
-        () => runEveryMs,
+        () => {
+          if (hasFailed) onEvent({ kind: 'loop-resumed', loop: 'retention' });
+          hasFailed = false;
+          return runEveryMs;
+        },
         (error: unknown) => {
+          hasFailed = true;
           onEvent({ kind: 'retention-failed', error });
           return repeatAfterMs;
         },
@@ -73,18 +75,6 @@ export function createRetention(options: RetentionOptions): Retention {
   return {
     start() {
       running ??= runRepeatedly();
-    },
-    async problems() {
-      try {
-        const days = await readDaysAhead(store, historyTables);
-        if (days >= leastDaysAhead) return [];
-        const existing = days < 0 ? 'no partitions for today' : `partitions for today and ${days} more days`;
-        return [`The webhook history has ${existing}. The logs of the workers say why they could not create more.`];
-      } catch (error) {
-        // Readiness also reports whether the database is available.
-        if (error instanceof StoreUnavailableError) return [];
-        throw error;
-      }
     },
     async stop() {
       isStopped = true;

@@ -19,6 +19,8 @@ export type BacklogEvent =
   | { readonly kind: 'backlog-removed'; readonly subscription: SubscriptionId; readonly deliveries: number }
   /** A statement failed. It is retried after a delay. */
   | { readonly kind: 'backlog-unavailable'; readonly error: unknown }
+  /** A statement has succeeded after one had failed. */
+  | { readonly kind: 'loop-resumed'; readonly loop: 'backlog' }
   /** The database refused a statement. The next owner of the shard tries again. */
   | { readonly kind: 'backlog-failed'; readonly alarm: true; readonly shard: Shard; readonly error: unknown };
 
@@ -142,7 +144,7 @@ export class BacklogRemover {
     try {
       if (typeof work === 'number') await this.#readShard(work);
       else await this.#removeBatch(work);
-      this.#backoff.reset();
+      if (this.#backoff.reset()) this.#options.onEvent({ kind: 'loop-resumed', loop: 'backlog' });
       this.#pause(pauseMs);
     } catch (error) {
       if (error instanceof StoreUnavailableError) {

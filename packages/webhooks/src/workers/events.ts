@@ -16,6 +16,8 @@ export type WorkersEvent =
   /** A renewal failed. It is retried. */
   | { readonly kind: 'renewal-failed'; readonly error: unknown }
   /** Sharing the shards failed. It is retried. */
-  | { readonly kind: 'sharing-failed'; readonly error: unknown };
+  | { readonly kind: 'sharing-failed'; readonly error: unknown }
+  /** A renewal, or sharing the shards, has succeeded after it had failed. */
+  | { readonly kind: 'loop-resumed'; readonly loop: 'lease' | 'sharing' };
 
 export type OnWorkersEvent = (event: WorkersEvent) => void;

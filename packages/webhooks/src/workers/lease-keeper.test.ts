@@ -45,6 +45,7 @@ beforeEach(() => {
     isStalled: () => isStalled,
     onDead: () => (deaths += 1),
     onFailed: () => {},
+    onResumed: () => {},
   });
 });
 

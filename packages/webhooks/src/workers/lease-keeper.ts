@@ -12,6 +12,8 @@ export interface LeaseKeeperOptions {
   isStalled: () => boolean;
   onDead: () => void;
   onFailed: (error: unknown) => void;
+  /** A renewal has succeeded after one had failed. */
+  onResumed: () => void;
 }
 
 // A renewal on a half-open connection takes 10 s to fail. The next one does not wait for it.
@@ -22,6 +24,7 @@ export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   readonly #running = new Set<Promise<void>>();
   #isStopped = false;
+  #hasFailed = false;
   #cancelTimer: (() => void) | null = null;
 
   constructor(options: LeaseKeeperOptions) {
@@ -53,14 +56,17 @@ export class LeaseKeeper {
   }
 
   async #renew(): Promise<void> {
-    const { store, workerId, leaseMs, renewMs, onDead, onFailed } = this.#options;
+    const { store, workerId, leaseMs, renewMs, onDead, onFailed, onResumed } = this.#options;
     try {
       const isAlive = await renewLease(store, workerId, leaseMs);
+      if (this.#hasFailed) onResumed();
+      this.#hasFailed = false;
       if (isAlive || this.#isStopped) return;
       this.#end();
       onDead();
     } catch (error) {
       if (this.#isStopped) return;
+      this.#hasFailed = true;
       onFailed(error);
       this.#schedule(renewMs / 5);
     }

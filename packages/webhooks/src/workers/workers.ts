@@ -125,6 +125,7 @@ export class Workers {
     while (!this.#isLeaving) {
       try {
         await this.#register();
+        if (backoff.reset()) this.#options.onEvent({ kind: 'loop-resumed', loop: 'sharing' });
         this.wake();
         return;
       } catch (error) {
@@ -151,7 +152,7 @@ export class Workers {
     try {
       if (this.#registration?.isDead === true) await this.#startAgain(this.#registration);
       const expiryMs = await this.#registration?.sharing.pass(this.#isLeaving);
-      this.#backoff.reset();
+      if (this.#backoff.reset()) this.#options.onEvent({ kind: 'loop-resumed', loop: 'sharing' });
       return Math.min(this.#renewMs, expiryMs ?? this.#renewMs);
     } catch (error) {
       if (error instanceof FencedOutError && this.#registration !== null) this.#declaredDead(this.#registration);
@@ -173,6 +174,7 @@ export class Workers {
       isStalled,
       onDead: () => this.#declaredDead(registration),
       onFailed: (error) => onEvent({ kind: 'renewal-failed', error }),
+      onResumed: () => onEvent({ kind: 'loop-resumed', loop: 'lease' }),
     });
     const sharing = new ShardSharing(this.#options, id);
     const registration: Registration = { id, lease, sharing, isDead: false, isForgotten: false };

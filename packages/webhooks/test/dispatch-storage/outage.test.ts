@@ -72,6 +72,7 @@ function settleInBatches(storage: DispatchStorage): Outcomes {
       onRefused: ({ delivery }) => void outcomes.refused.push(delivery.deliveryId),
       onLocked: ({ delivery }) => void outcomes.locked.push(delivery.deliveryId),
       onUnavailable: () => {},
+      onResumed: () => {},
     }),
   };
   return outcomes;

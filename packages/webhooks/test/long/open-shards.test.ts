@@ -82,6 +82,7 @@ test('opens 1,000,000 lanes with a pending delivery each', async () => {
       onUnavailable(_, error) {
         throw error;
       },
+      onResumed: () => {},
     },
     Array.from({ length: shardCount }, (_, shard) => ({ shard, isRecovering: false })),
   );

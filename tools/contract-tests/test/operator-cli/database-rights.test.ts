@@ -76,3 +76,52 @@ test('a login without rights is told which it needs, and the check finds the rig
   expect(await callOperator(operator, 'database', 'check')).toMatchObject({ exitCode: 0, stderr: '' });
   await superuser.close();
 });
+
+test('the check finds what keeps the apps from becoming ready, also in a database that no command can use', async () => {
+  const broken = await createMigratedDatabase();
+  const superuser = await connect(broken.databaseUrl);
+  const env = { DATABASE_URL: await broken.urlFor('operator') };
+  const check = async () => {
+    const { exitCode, stdout, stderr } = await callOperator(env, 'database', 'check', '--json');
+    return { exitCode, found: JSON.parse(stdout), stderr: JSON.parse(stderr).error.message };
+  };
+
+  await superuser.run(`insert into schema_migration (name, checksum) values ('9999-drop-needs-9998', '')`);
+  const problem =
+    'this build is too old for the database, to which 9999-drop-needs-9998 was applied; deploy a later release';
+  const message = problem.replace('this', 'This');
+  expect(await check()).toEqual({
+    exitCode: 1,
+    found: { problems: [problem], missingRights: [], sequences: [] },
+    stderr: message,
+  });
+  expect(await callOperator(env, 'database', 'check')).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: `error: ${message}\n`,
+  });
+  expect(await callOperator(env, 'organization', 'list')).toMatchObject({ exitCode: 1, stderr: `error: ${message}\n` });
+
+  await superuser.run(`delete from schema_migration where name = '9999-drop-needs-9998'`);
+  await superuser.run(`
+    do $$
+    declare
+      name text;
+    begin
+      for name in select relname from pg_class where relname ~ '^webhook_delivery_\\d{8}$' and relkind = 'r' loop
+        execute format('drop table %I', name);
+      end loop;
+    end
+    $$`);
+  expect(await check()).toMatchObject({
+    exitCode: 1,
+    found: { problems: [expect.stringMatching(/^The webhook history has no partitions for today\./)] },
+  });
+
+  await superuser.run('delete from schema_migration');
+  expect(await check()).toMatchObject({
+    found: { problems: [expect.stringMatching(/^the database lacks migrations: 0001-/)] },
+  });
+  await superuser.close();
+  await broken.drop();
+});

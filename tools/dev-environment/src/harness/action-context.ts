@@ -1,6 +1,5 @@
 import { systemRandom, type OperatorContext, type WebhookActionContext } from '@deedwire/actions';
-import type { DatabaseRole } from '@deedwire/embedded-postgres';
-import { createSecretKeyRing, createStore } from '@deedwire/store';
+import { createSecretKeyRing, createStore, type GroupRole } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 
@@ -10,7 +9,7 @@ export interface ClosableContext extends WebhookActionContext, OperatorContext {
 
 /** Creates the context in which an app calls actions, with a login of the app's role. */
 export function openActionContext(
-  role: DatabaseRole,
+  role: GroupRole,
   databaseUrl: string,
   secretKeys: Map<string, Buffer>,
 ): ClosableContext {

@@ -92,6 +92,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
           WEBHOOK_RETENTION_DAYS: 30,
           WEBHOOK_EXCHANGE_RETENTION_DAYS: 7,
           AUDIT_RETENTION_DAYS: 400,
+          WORKER_UNREADY_AFTER_MS: 60_000,
           ...config,
         },
         logger: createLogger({ name: 'test', level: 'silent' }),

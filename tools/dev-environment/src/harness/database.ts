@@ -1,7 +1,6 @@
 import {
   createLogin,
   createTestDatabase,
-  type DatabaseRole,
   type PostgresServer,
   type TestDatabase,
   withClient,
@@ -34,7 +33,7 @@ export async function createMigratedDatabase(
   if (server === undefined) return createTestDatabase(migrated);
   await apply(server.url);
   // Calling createLogin again would change the password, which would invalidate the URL already returned.
-  const logins = new Map<DatabaseRole, Promise<string>>();
+  const logins = new Map<string, Promise<string>>();
   return {
     databaseUrl: server.url,
     urlFor(role) {

@@ -1,17 +1,10 @@
-import { createLoginSql, type GroupRole, groupRoles, missingRights, selectDatabaseName } from '@deedwire/store';
+import { createLoginSql, groupRoles, selectDatabaseName } from '@deedwire/store';
+import { type AppsCheck, checkDatabaseOfApps } from '@deedwire/webhooks/check-database';
 import type { ActionContext } from './context.ts';
 
-export interface MissingRight {
-  role: GroupRole;
-  /** In the words of GRANT, for example `select on account`. */
-  right: string;
-}
-
-/** Lists the rights that the migrations of this build grant to the group roles of the apps, and that these do not have. */
-export async function listMissingRights({ store }: ActionContext): Promise<MissingRight[]> {
-  const missing: MissingRight[] = [];
-  for (const role of groupRoles) for (const right of await missingRights(store, role)) missing.push({ role, right });
-  return missing;
+/** Checks a database as all apps together do before they become ready. */
+export async function checkDatabase({ store }: ActionContext): Promise<AppsCheck> {
+  return checkDatabaseOfApps(store, 'operator', groupRoles);
 }
 
 export interface ProposedLogin {

@@ -1,0 +1,82 @@
+import type { EngineEvent } from '@deedwire/webhooks';
+
+/** Work that the worker repeats: loops of the engine, and those of `createLoop`. */
+export type LoopName =
+  | Extract<EngineEvent, { kind: 'loop-resumed' }>['loop']
+  | 'round'
+  | 'change'
+  | 'clock'
+  | 'retirement'
+  | 'housekeeping';
+
+/** A failure counts no longer if nothing of the loop has failed since: longer than any loop waits before it tries again. */
+const forgetMs = 150_000;
+
+interface Failures {
+  readonly sinceMs: number;
+  lastMs: number;
+}
+
+export interface LoopHealthOptions {
+  /** How long a loop may fail until the worker is unready. */
+  limitMs: number;
+  /** Elapsed milliseconds since any moment. */
+  nowMs: () => number;
+  onFailed: (loop: LoopName) => void;
+}
+
+/** Which loops have failed without a success, and since when. */
+export class LoopHealth {
+  readonly #options: LoopHealthOptions;
+  readonly #failing = new Map<LoopName, Failures>();
+
+  constructor(options: LoopHealthOptions) {
+    this.#options = options;
+  }
+
+  failed(loop: LoopName): void {
+    const nowMs = this.#options.nowMs();
+    const known = this.#failing.get(loop);
+    if (known !== undefined && nowMs - known.lastMs <= forgetMs) known.lastMs = nowMs;
+    else this.#failing.set(loop, { sinceMs: nowMs, lastMs: nowMs });
+    this.#options.onFailed(loop);
+  }
+
+  succeeded(loop: LoopName): void {
+    this.#failing.delete(loop);
+  }
+
+  /** Call it with each event of the engine. */
+  engineEvent(event: EngineEvent): void {
+    if (event.kind === 'loop-resumed') this.succeeded(event.loop);
+    else if (event.kind === 'fanned-out') this.succeeded('round');
+    else {
+      const loop = loopThatFailed(event);
+      if (loop !== null) this.failed(loop);
+    }
+  }
+
+  /** The loops that have failed for too long, one sentence each. */
+  problems(): string[] {
+    const { limitMs, nowMs } = this.#options;
+    const now = nowMs();
+    return [...this.#failing]
+      .filter(([, { sinceMs, lastMs }]) => lastMs - sinceMs >= limitMs && now - lastMs <= forgetMs)
+      .map(([loop]) => `the loop ${loop} has failed for more than ${limitMs / 1_000} s; see the log`);
+  }
+}
+
+const loopsOfFailures: Partial<Record<EngineEvent['kind'], LoopName>> = {
+  'renewal-failed': 'lease',
+  'sharing-failed': 'sharing',
+  'shard-unreadable': 'shards',
+  'backlog-unavailable': 'backlog',
+  'replay-unavailable': 'replays',
+  'retention-failed': 'retention',
+};
+
+function loopThatFailed(event: EngineEvent): LoopName | null {
+  if (event.kind === 'storage-unavailable') return event.call;
+  if (event.kind === 'fan-out-unavailable') return event.call === 'prepare' ? null : event.call;
+  return loopsOfFailures[event.kind] ?? null;
+}
