@@ -9,6 +9,7 @@ export type RecordTypeName =
   | 'TeamMember'
   | 'WebhookDelivery'
   | 'WebhookEvent'
+  | 'WebhookListener'
   | 'WebhookReplay'
   | 'WebhookSubscription';
 

@@ -163,3 +163,24 @@ export async function updateAccountName(database: Database, id: AccountId, name:
   };
   await database.query(statement, [id, name]);
 }
+
+/** Since when the account may create no webhook listeners. Null if it may. Served by account_pkey. */
+export async function selectListenersForbiddenAt(database: Database, id: AccountId): Promise<Date | null> {
+  const statement = {
+    name: 'select-listeners-forbidden-at',
+    text: 'select webhook_listeners_forbidden_at as "forbiddenAt" from account where id = $1',
+  };
+  return onlyRow(await database.query<{ forbiddenAt: Date | null }>(statement, [id])).forbiddenAt;
+}
+
+/** Forbids or allows webhook listeners. Changes nothing if that is so already. Served by account_pkey. */
+export async function forbidListeners(database: Database, id: AccountId, isForbidden: boolean): Promise<void> {
+  const statement = {
+    name: 'forbid-listeners',
+    text: `
+      update account
+      set webhook_listeners_forbidden_at = case when $2 then now() end
+      where id = $1 and (webhook_listeners_forbidden_at is not null) <> $2`,
+  };
+  await database.query(statement, [id, isForbidden]);
+}

@@ -40,6 +40,7 @@ const allMigrations = [
   '0023-accounts-of-an-organization',
   '0024-payloads-for-operators',
   '0025-exchanges-without-urls',
+  '0026-webhook-listeners',
 ];
 
 let database: TestDatabase;

@@ -25,7 +25,8 @@ import {
 } from './pages.ts';
 
 /**
- * Returns null if the account has no such delivery, or has deleted its subscription.
+ * Returns null if the account has no such delivery, or has deleted its subscription, or if that is a listener: its deliveries are
+ * never sent, so they have no status.
  *
  * @param accountId null for any account
  */
@@ -183,8 +184,8 @@ const idsPerStatement = 30;
 const daysPerStatement = 10;
 
 /**
- * Returns deliveries with their status, newest first. Skips deliveries of another account, of a deleted subscription or of
- * a dropped partition. Each statement reads a bounded number of rows and partitions.
+ * Returns deliveries with their status, newest first. Skips deliveries of another account, of a deleted subscription, of a
+ * listener or of a dropped partition. Each statement reads a bounded number of rows and partitions.
  *
  * @param accountId null for any account
  * @param ids newest first
@@ -229,7 +230,7 @@ async function selectGroup(
       cross join lateral (
         select paused_at
         from webhook_subscription
-        where id = d.subscription_id and deleted_at is null
+        where id = d.subscription_id and kind = 'PUSH' and deleted_at is null
         limit 1
       ) s
       left join lateral (

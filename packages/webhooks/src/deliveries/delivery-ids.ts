@@ -5,7 +5,7 @@ import type { DeliveryStatus } from './delivery-row.ts';
 import { type DeliveryIdRow, groupIds, type IdRange, type ListBounds, type ListPosition } from './pages.ts';
 
 export interface ListedSubscriptions extends ListBounds {
-  /** Subscriptions that are not deleted and have had deliveries. */
+  /** Subscriptions that are not deleted and have had deliveries, without listeners. */
   subscriptionIds: SubscriptionId[];
 }
 
@@ -30,7 +30,7 @@ export async function selectListedSubscriptions(
         select coalesce(array_agg(s.id::text), '{}') as ids, min(s.id) as oldest
         from webhook_subscription s
         join webhook_subscription_sequence q on q.subscription_id = s.id and q.last_sequence > 0
-        where ${column} = $1 and s.deleted_at is null
+        where ${column} = $1 and s.kind = 'PUSH' and s.deleted_at is null
       ) listed`,
   };
   return onlyRow(await database.query<ListedSubscriptions>(statement, [value]));

@@ -15,7 +15,15 @@ function pinned(
   version: string | null,
   pausedReason: SubscriptionPins['pausedReason'] = null,
 ): SubscriptionPins[] {
-  return [{ id, queuePosition: 0, pausedReason, versions: new Map(version === null ? [] : [[type, version]]) }];
+  return [
+    {
+      id,
+      queuePosition: 0,
+      pausedReason,
+      isListener: false,
+      versions: new Map(version === null ? [] : [[type, version]]),
+    },
+  ];
 }
 
 function pins(version: string | null, pausedReason: SubscriptionPins['pausedReason'] = null): AccountPins {

@@ -12,7 +12,8 @@ export interface RoundResult {
 }
 
 /**
- * Returns the deliveries that can be sent immediately after the write. Deliveries of paused subscriptions stay in storage.
+ * Returns the deliveries that can be sent immediately after the write. Deliveries of paused subscriptions stay in storage, as do
+ * those of listeners.
  */
 export function pendingDeliveries(plan: RoundPlan, written: WrittenRound): RoundResult {
   const { deliveryIds, sequencesBefore, writtenAtMs, storedAllPayloads } = written;
@@ -24,7 +25,7 @@ export function pendingDeliveries(plan: RoundPlan, written: WrittenRound): Round
     const before = sequencesBefore[subscription.index];
     if (deliveryId === undefined || before === undefined) throw new Error('The write returned too few deliveries.');
     if (payload === null) failed += 1;
-    else if (subscription.isPaused) continue;
+    else if (subscription.isPaused || subscription.isListener) continue;
     else if (isTargeted && !storedAllPayloads) {
       uncertain.push({ subscriptionId: subscription.id, accountId: subscription.accountId });
     } else {

@@ -25,6 +25,7 @@ const pinned = (id: number, version: string, more: Partial<SubscriptionPins> = {
   id: subscriptionId(id),
   queuePosition: 0,
   pausedReason: null,
+  isListener: false,
   versions: new Map([
     ['sample', version],
     ['unknown', version],

@@ -131,7 +131,8 @@ class RoundPlanner {
     if (subscription === undefined) {
       const index = this.#subscriptions.length;
       const isPaused = pins.pausedReason !== null;
-      subscription = { index, id: pins.id, accountId, interfaceName, isPaused, count: 0 };
+      const { id, isListener } = pins;
+      subscription = { index, id, accountId, interfaceName, isPaused, isListener, count: 0 };
       this.#planned.set(pins, subscription);
       this.#subscriptions.push(subscription);
     }

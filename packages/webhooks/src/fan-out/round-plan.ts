@@ -18,6 +18,8 @@ export interface PlannedSubscription {
   readonly accountId: AccountId;
   readonly interfaceName: InterfaceName;
   readonly isPaused: boolean;
+  /** Its deliveries are stored, and never pending. */
+  readonly isListener: boolean;
   /** The number of its deliveries in the round. */
   count: number;
 }

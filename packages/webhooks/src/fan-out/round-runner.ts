@@ -249,5 +249,7 @@ export class RoundRunner {
 
 /** The lanes whose deliveries are sent immediately after the write. */
 function lanesOf({ subscriptions }: RoundPlan): LaneId[] {
-  return subscriptions.flatMap(({ id, accountId, isPaused }) => (isPaused ? [] : { subscriptionId: id, accountId }));
+  return subscriptions.flatMap(({ id, accountId, isPaused, isListener }) =>
+    isPaused || isListener ? [] : { subscriptionId: id, accountId },
+  );
 }

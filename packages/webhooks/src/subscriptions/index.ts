@@ -1,3 +1,4 @@
+export { type ListenerId, type SubscriptionId, subscriptionIdOf } from '../kernel/ids.ts';
 export {
   type AllSubscriptionsFilter,
   countSubscriptions,
@@ -24,6 +25,20 @@ export {
   type SubscriptionState,
   updateSubscriptionUrl,
 } from './subscriptions.ts';
+export {
+  countListeners,
+  deleteListener,
+  deleteUnreadListeners,
+  insertListener,
+  type ListenerOfAccountRow,
+  type ListenerRow,
+  lockListener,
+  noteListenerRead,
+  selectListener,
+  selectListenerOwner,
+  selectListeners,
+  selectListenersOfAllAccounts,
+} from './listeners.ts';
 export { deleteEventTypePins, insertEventTypePins } from './event-type-pins.ts';
 export { countHandshake, countTestEvent, deleteOldLimitCounts } from './limit-counts.ts';
 export { endRotations, rotateSecret } from './rotation.ts';

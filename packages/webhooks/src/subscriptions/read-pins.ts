@@ -16,6 +16,8 @@ export interface SubscriptionPins {
   readonly queuePosition: number;
   /** Null while the subscription is active. */
   readonly pausedReason: PausedReason | null;
+  /** Its deliveries are never sent. */
+  readonly isListener: boolean;
   /** The pinned version of each event type. */
   readonly versions: ReadonlyMap<string, string>;
 }
@@ -26,6 +28,7 @@ interface Row {
   id: SubscriptionId;
   queuePosition: string;
   pausedReason: PausedReason | null;
+  isListener: boolean;
   versions: Record<string, string>;
 }
 
@@ -41,7 +44,7 @@ export async function readPins(
     name: 'read-pins',
     text: `
       select s.account_id as "accountId", s.interface as "interfaceName", s.id, s.queue_position as "queuePosition",
-        s.paused_reason as "pausedReason",
+        s.paused_reason as "pausedReason", s.kind = 'LISTENER' as "isListener",
         (
           select coalesce(json_object_agg(t.event_type, t.event_version), '{}')
           from webhook_subscription_event_type t
@@ -64,10 +67,11 @@ function toAccountPins(accountId: AccountId, rows: readonly Row[]): AccountPins 
   return {
     accountId,
     interfaceName: first.interfaceName,
-    subscriptions: rows.map(({ id, queuePosition, pausedReason, versions }) => ({
+    subscriptions: rows.map(({ id, queuePosition, pausedReason, isListener, versions }) => ({
       id,
       queuePosition: Number(queuePosition),
       pausedReason,
+      isListener,
       versions: new Map(Object.entries(versions)),
     })),
   };

@@ -4,6 +4,8 @@ import type { SubscriptionId } from '../kernel/ids.ts';
 import { secretColumns } from '../kernel/secret-columns.ts';
 import { appendSubscriptionChange } from '../outbox/append-subscription-change.ts';
 
+// A listener is a row of webhook_subscription too: see listeners.ts. The statements of this file leave listeners out.
+
 export type PausedReason = 'OWNER' | 'GONE' | 'FAILING' | 'VERSION_RETIRED';
 
 /** An event type and the payload version that a subscription pins. */
@@ -71,7 +73,7 @@ export async function selectSubscription(
     text: `
       select ${subscriptionColumns}
       from webhook_subscription s
-      where s.id = $2 and s.account_id = $1 and s.deleted_at is null`,
+      where s.id = $2 and s.account_id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
   };
   const row = firstRow(await database.query<StoredSubscription>(statement, [accountId, id]));
   return row === null ? null : toSubscriptionRow(row);
@@ -88,7 +90,7 @@ export async function selectSubscriptionsById(
     text: `
       select ${subscriptionColumns}
       from webhook_subscription s
-      where s.id = any ($2::bigint[]) and s.account_id = $1 and s.deleted_at is null`,
+      where s.id = any ($2::bigint[]) and s.account_id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
   };
   return (await database.query<StoredSubscription>(statement, [accountId, ids])).map(toSubscriptionRow);
 }
@@ -104,7 +106,7 @@ export async function selectSubscriptions(
     text: `
       select ${subscriptionColumns}
       from webhook_subscription s
-      where s.deleted_at is null and ${keysetConditions(['s.account_id', '$1'], 's.id', '$2')}
+      where s.kind = 'PUSH' and s.deleted_at is null and ${keysetConditions(['s.account_id', '$1'], 's.id', '$2')}
       limit $3`,
   };
   const rows = await database.query<StoredSubscription>(statement, [accountId, page.afterId, page.limit]);
@@ -139,7 +141,8 @@ export async function selectSubscriptionsOfAllAccounts(
     text: `
       select ${subscriptionColumns}, s.account_id as "accountId", s.interface as "interfaceName"
       from webhook_subscription s
-      where s.deleted_at is null and ($2::text is null or (s.paused_at is null) = ($2 = 'ACTIVE')) and ${conditions}
+      where s.kind = 'PUSH' and s.deleted_at is null and ($2::text is null or (s.paused_at is null) = ($2 = 'ACTIVE'))
+        and ${conditions}
       limit $3`,
   };
   const values = [page.afterId, status, page.limit];
@@ -188,7 +191,7 @@ export async function selectSubscriptionOfAnyAccount(
     text: `
       select ${subscriptionColumns}, s.account_id as "accountId", s.interface as "interfaceName"
       from webhook_subscription s
-      where s.id = $1 and s.deleted_at is null`,
+      where s.id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
   };
   const row = firstRow(await database.query<StoredSubscription & SubscriptionOwner>(statement, [id]));
   return row === null ? null : toSubscriptionOfAccount(row);
@@ -215,7 +218,7 @@ export async function selectSubscriptionState(
       left join webhook_subscription_sequence q on q.subscription_id = s.id
       left join webhook_receiver_state r
         on r.subscription_id = s.id and r.url_number = s.url_number and r.consecutive_failures > 0
-      where s.id = $1 and s.deleted_at is null`,
+      where s.id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
   };
   return firstRow(await database.query<SubscriptionState>(statement, [id, countMax]));
 }
@@ -230,7 +233,7 @@ export async function selectSubscriptionOwner(
     text: `
       select account_id as "accountId", interface as "interfaceName"
       from webhook_subscription
-      where id = $1 and deleted_at is null`,
+      where id = $1 and kind = 'PUSH' and deleted_at is null`,
   };
   return firstRow(await database.query<SubscriptionOwner>(statement, [id]));
 }
@@ -239,7 +242,10 @@ export async function selectSubscriptionOwner(
 export async function countSubscriptions(database: Database, accountId: AccountId): Promise<number> {
   const statement = {
     name: 'count-subscriptions',
-    text: 'select count(*)::int as count from webhook_subscription where account_id = $1 and deleted_at is null',
+    text: `
+      select count(*)::int as count
+      from webhook_subscription
+      where account_id = $1 and kind = 'PUSH' and deleted_at is null`,
   };
   return onlyRow(await database.query<{ count: number }>(statement, [accountId])).count;
 }
@@ -266,7 +272,7 @@ export async function lockSubscription(
     text: `
       select id, callback_url as "callbackUrl", paused_reason as "pausedReason"
       from webhook_subscription
-      where id = $2 and account_id = $1 and deleted_at is null
+      where id = $2 and account_id = $1 and kind = 'PUSH' and deleted_at is null
       for no key update`,
   };
   return firstRow(await transaction.query<LockedSubscription>(statement, [accountId, id]));

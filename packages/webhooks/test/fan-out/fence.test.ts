@@ -52,6 +52,7 @@ async function seedRound(world: FanOutWorld, deliveries = 2): Promise<RoundPlan>
     accountId: seeded.id,
     interfaceName,
     isPaused: false,
+    isListener: false,
     count: rows.length,
   };
   const planned = rows.map(({ eventId }, index) => {

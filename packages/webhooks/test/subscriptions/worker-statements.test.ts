@@ -70,9 +70,10 @@ test('reads the pins of several accounts, without deleted subscriptions', async 
         id: first,
         queuePosition: expect.any(Number),
         pausedReason: null,
+        isListener: false,
         versions: new Map([samplePin, other].map(({ type, version }) => [type, version])),
       },
-      { id: second, queuePosition: expect.any(Number), pausedReason: 'OWNER', versions: new Map() },
+      { id: second, queuePosition: expect.any(Number), pausedReason: 'OWNER', isListener: false, versions: new Map() },
     ],
   });
   expect(pins.get(two.id)).toMatchObject({ interfaceName: 'lender', subscriptions: [{ id: third }] });

@@ -174,7 +174,7 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
           ($9::bigint[])[d.subscription] as account_id, ($10::interface_name[])[d.subscription] as interface,
           d.event_id, ($11::text[])[d.type] as event_type, ($12::text[])[d.version] as event_version, d.occurred_at,
           d.request_id, sequences.last_before[d.subscription] + d.ordinal as sequence, d.body_bytes,
-          d.event_id = any($32::bigint[]) as is_test
+          d.event_id = any($32::bigint[]) as is_test, d.subscription = any($33::int[]) as is_listener
         from worker, sequences,
           unnest(
             $13::int[], $14::int[], $15::bigint[], $16::smallint[], $17::smallint[], $18::timestamptz[], $19::text[], $20::int[]
@@ -196,7 +196,7 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
         select subscription_id, id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
           sequence, date_trunc('milliseconds', now()), body_bytes, is_test
         from delivery
-        where body_bytes is not null
+        where body_bytes is not null and not is_listener
       ),
       failed as (
         insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
@@ -348,5 +348,6 @@ function roundParameters(plan: RoundPlan): unknown[] {
     pgTextArray(deferred.map(({ eventType }) => eventType)),
     // Few. A flag for each delivery would cost all rounds more.
     pgArray(deliveries.flatMap(({ event }) => (event.isTest ? [event.id] : []))),
+    pgArray(subscriptions.flatMap(({ index, isListener }) => (isListener ? [index + 1] : []))),
   ];
 }
