@@ -113,7 +113,7 @@ function toStoredEntry({ gidNamespace }: ActionContext, row: AuditEntryRow): Sto
   return {
     ...entry,
     // The database does not know the namespace.
-    subject: /^(?:Lender|Partner)\/\d+$/.test(subject) ? `gid://${gidNamespace}/${subject}` : subject,
+    subject: /^(?:Lender|Partner|WebhookListener)\/\d+$/.test(subject) ? `gid://${gidNamespace}/${subject}` : subject,
     accountId:
       accountId === null || interfaceName === null ? null : formatAccountGid(gidNamespace, interfaceName, accountId),
   };

@@ -154,6 +154,21 @@ export {
   type WebhookHeader,
   type WholeExchange,
 } from './webhook-deliveries.ts';
+export {
+  createWebhookListener,
+  type CreateWebhookListenerErrorCode,
+  type CreateWebhookListenerInput,
+  type CreateWebhookListenerResult,
+  deleteListenerOfAccount,
+  deleteWebhookListener,
+  type DeleteWebhookListenerResult,
+  listAllWebhookListeners,
+  type ListenerOfAccount,
+  type ListenerPermission,
+  listWebhookListeners,
+  permitListeners,
+  type WebhookListener,
+} from './webhook-listeners.ts';
 export type { VerificationErrorCode } from './verify-callback-url.ts';
 export type { ShownBody } from './shown-body.ts';
 export { listWebhookEventTypes, type SubscribableEventType } from './webhook-event-types.ts';

@@ -29,6 +29,7 @@ interface ListTypes {
   organizations: 'Organization';
   referrals: 'Referral';
   webhookDeliveries: 'WebhookDelivery';
+  webhookListeners: 'WebhookListener';
   webhookReplays: 'WebhookReplay';
   webhookSubscriptions: 'WebhookSubscription';
 }
@@ -60,6 +61,7 @@ const gidTypesOf = {
   organizations: ['Organization'],
   referrals: ['Referral'],
   webhookDeliveries: ['WebhookDelivery'],
+  webhookListeners: ['WebhookListener'],
   webhookSubscriptions: ['WebhookSubscription'],
 } satisfies Partial<Record<ListName, readonly GidTypeName[]>>;
 

@@ -1,21 +1,21 @@
-import { formatGid, type InterfaceName, parseGid, sampleSnapshots } from '@deedwire/domain';
+import { formatGid, type InterfaceName, sampleSnapshots } from '@deedwire/domain';
 import { findEventType } from '@deedwire/webhook-events';
 import { insertTestEvent } from '@deedwire/webhooks/outbox';
-import {
-  countTestEvent,
-  deleteOldLimitCounts,
-  selectSubscription,
-  type SubscriptionOwner,
-  type SubscriptionRow,
-} from '@deedwire/webhooks/subscriptions';
+import { countTestEvent, deleteOldLimitCounts, type SubscriptionOwner } from '@deedwire/webhooks/subscriptions';
 import { z } from 'zod';
 import { appendAuditEntry } from './audit.ts';
 import { describeUnknownType } from './choose-event-types.ts';
 import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
 import { inputError, RefusedError, type UserError } from './errors.ts';
 import { type IdempotencyErrorCode, type SaveResult, withIdempotencyKey, withInputErrors } from './idempotency.ts';
-import { requireSubscription } from './require-subscription.ts';
+import {
+  parseSubscriptionRef,
+  selectOwnerOf,
+  selectSubscribedTypes,
+  type SubscriptionRef,
+} from './subscription-ref.ts';
 import { pinnableEventVersions } from './webhook-event-types.ts';
+import type { SubscribedEventType } from './webhook-subscriptions.ts';
 
 type InputErrorCode = 'EVENT_TYPE_UNKNOWN' | 'NOT_FOUND' | 'NOT_SUBSCRIBED';
 
@@ -45,7 +45,7 @@ const defaultEventType = 'webhook.test';
 const savedEvent = z.object({ webhookEventId: z.string() });
 type SavedEvent = z.infer<typeof savedEvent>;
 
-/** Sends an event with sample data to a subscription of the caller, at the version that it pins. */
+/** Sends an event with sample data to a subscription or listener of the caller, at the version that it pins. */
 export async function sendTestWebhookEvent(
   context: ActionContext,
   caller: Caller,
@@ -70,15 +70,17 @@ export async function sendTestWebhookEvent(
 }
 
 /**
- * Sends an event with sample data to any subscription, for an operator.
+ * Sends an event with sample data to any subscription or listener, for an operator.
  *
- * @throws {RefusedError} `NOT_FOUND` if the subscription does not exist, `INVALID` if it does not receive events of this type
+ * @throws {RefusedError} `NOT_FOUND` if it does not exist, `INVALID` if it does not receive events of this type
  */
 export async function sendTestEvent(
   context: OperatorContext,
   { subscriptionId, eventType = defaultEventType }: { subscriptionId: string; eventType?: string | undefined },
 ): Promise<{ webhookEventId: string }> {
-  const owner = await requireSubscription(context, subscriptionId);
+  const ref = parseSubscriptionRef(context.gidNamespace, subscriptionId);
+  const owner = ref && (await selectOwnerOf(context.store, ref));
+  if (owner === null) throw new RefusedError('NOT_FOUND', `The subscription ${subscriptionId} does not exist.`);
   const by = { by: context.operator, perMinute: null };
   const { webhookEventId, userErrors } = await send(context, owner, by, { subscriptionId, eventType }, async () => {});
   if (webhookEventId === null) throw new RefusedError('INVALID', userErrors.map(({ message }) => message).join(' '));
@@ -96,9 +98,11 @@ async function findInputErrors(
   { accountId, interfaceName }: SubscriptionOwner,
   { subscriptionId, eventType }: TestInput,
 ): Promise<UserError<InputErrorCode>[]> {
-  const id = parseGid(gidNamespace, 'WebhookSubscription', subscriptionId);
-  const row = id === null ? null : await selectSubscription(store, accountId, id);
-  return row === null ? [notFound] : checkEventType(interfaceName, row, eventType, now());
+  const ref = parseSubscriptionRef(gidNamespace, subscriptionId);
+  const eventTypes = ref && (await selectSubscribedTypes(store, accountId, ref));
+  return ref === null || eventTypes === null
+    ? [notFound]
+    : checkEventType(interfaceName, ref, eventTypes, eventType, now());
 }
 
 async function send(
@@ -108,12 +112,12 @@ async function send(
   { subscriptionId, eventType }: TestInput,
   saveResult: SaveResult<SavedEvent>,
 ): Promise<SendTestWebhookEventResult> {
-  const id = parseGid(gidNamespace, 'WebhookSubscription', subscriptionId);
-  if (id === null) return reject([notFound]);
+  const ref = parseSubscriptionRef(gidNamespace, subscriptionId);
+  if (ref === null) return reject([notFound]);
   return store.transaction(async (transaction) => {
-    const row = await selectSubscription(transaction, accountId, id);
-    if (row === null) return reject([notFound]);
-    const userErrors = checkEventType(interfaceName, row, eventType, now());
+    const eventTypes = await selectSubscribedTypes(transaction, accountId, ref);
+    if (eventTypes === null) return reject([notFound]);
+    const userErrors = checkEventType(interfaceName, ref, eventTypes, eventType, now());
     if (userErrors.length > 0) return reject(userErrors);
     if (perMinute !== null) {
       const count = await countTestEvent(transaction, accountId, interfaceName);
@@ -125,12 +129,12 @@ async function send(
     const eventId = await insertTestEvent(
       transaction,
       { accountId, interfaceName, type: eventType, snapshot, requestId },
-      id,
+      ref.subscriptionId,
     );
     const webhookEventId = formatGid(gidNamespace, 'WebhookEvent', eventId);
     await appendAuditEntry(transaction, by, {
-      action: 'webhook_subscription.test',
-      subject: formatGid(gidNamespace, 'WebhookSubscription', id),
+      action: ref.isListener ? 'webhook_listener.test' : 'webhook_subscription.test',
+      subject: subscriptionId,
       account: { id: accountId, interfaceName },
       details: { eventType },
     });
@@ -143,22 +147,28 @@ const notFound = inputError('NOT_FOUND', 'subscriptionId', 'You have no subscrip
 
 function checkEventType(
   interfaceName: InterfaceName,
-  { eventTypes }: SubscriptionRow,
+  { isListener }: SubscriptionRef,
+  eventTypes: readonly SubscribedEventType[],
   type: string,
   now: Date,
 ): UserError<InputErrorCode>[] {
   const known = findEventType(type);
   if (known === undefined || !known.interfaces.includes(interfaceName))
     return [inputError('EVENT_TYPE_UNKNOWN', 'eventType', describeUnknownType(interfaceName, type))];
+  const noun = isListener ? 'listener' : 'subscription';
   const pin = eventTypes.find((subscribed) => subscribed.type === type);
   if (pin === undefined) {
     const subscribed = eventTypes.map((eventType) => eventType.type).join(', ');
-    const message = `The subscription does not receive ${type}. It receives ${subscribed}. Name one of these types, or add ${type} with updateWebhookSubscription.`;
+    const otherwise = isListener ? `create a listener for ${type}` : `add ${type} with updateWebhookSubscription`;
+    const message = `The ${noun} does not receive ${type}. It receives ${subscribed}. Name one of these types, or ${otherwise}.`;
     return [inputError('NOT_SUBSCRIBED', 'eventType', message)];
   }
   // The worker pauses the subscription, and it gets no events of this type.
   if (!pinnableEventVersions(type, now).includes(pin.version)) {
-    const message = `The subscription pins ${type} at ${pin.version}, which is retired. Pin another version with updateWebhookSubscription.`;
+    const otherwise = isListener
+      ? 'Create a listener for another version.'
+      : 'Pin another version with updateWebhookSubscription.';
+    const message = `The ${noun} pins ${type} at ${pin.version}, which is retired. ${otherwise}`;
     return [inputError('NOT_SUBSCRIBED', 'eventType', message)];
   }
   return [];

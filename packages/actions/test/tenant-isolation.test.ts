@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import {
   addTeamMember,
   cancelWebhookReplay,
+  createWebhookListener,
+  deleteWebhookListener,
   deleteWebhookSubscription,
   findReferral,
   findWebhookDelivery,
@@ -71,6 +73,12 @@ interface Case {
 }
 
 const subscription = (owner: Account) => world.subscribe({}, owner).then(({ id }) => id);
+const listener = async (owner: Account): Promise<string> => {
+  const input = { eventTypes: [{ type: 'referral.created' }] };
+  const { webhookListener } = await createWebhookListener(world.partnerApi, owner, input);
+  if (webhookListener === null) throw new Error('The listener was refused.');
+  return webhookListener.id;
+};
 const delivery = async (owner: Account) => deliver(await subscription(owner));
 const withId = (gid: string, id: string) => gid.replace(/[^/]*$/, id);
 const page = { edges: [], endCursor: null, hasNextPage: false, hasPreviousPage: false };
@@ -160,6 +168,24 @@ const cases: Case[] = [
     find: (context, caller, id) =>
       sendTestWebhookEvent(context, caller, { subscriptionId: id, eventType: 'referral.created' }),
     missing: { webhookEventId: null, userErrors: [{ ...notFound, field: ['input', 'subscriptionId'] }] },
+  },
+  {
+    name: 'sendTestWebhookEvent to a listener',
+    outlivesSubscription: true,
+    make: listener,
+    find: (context, caller, id) =>
+      sendTestWebhookEvent(context, caller, { subscriptionId: id, eventType: 'referral.created' }),
+    missing: { webhookEventId: null, userErrors: [{ ...notFound, field: ['input', 'subscriptionId'] }] },
+  },
+  {
+    name: 'deleteWebhookListener',
+    outlivesSubscription: true,
+    make: listener,
+    find: (context, caller, id) => deleteWebhookListener(context, caller, { id }),
+    missing: {
+      deletedWebhookListenerId: null,
+      userErrors: [{ ...notFound, message: 'You have no listener with this identifier.' }],
+    },
   },
   {
     name: 'deleteWebhookSubscription',

@@ -26,6 +26,7 @@ const exampleSecret = `whsec_${Buffer.from('not a secret but an example of it').
 const exampleTimes: Readonly<Record<string, string>> = {
   createdAt: '2026-11-02T16:05:12.480Z',
   endsAt: '2026-11-03T10:30:00.052Z',
+  expiresAt: '2026-11-03T16:05:12.480Z',
   startedAt: '2026-11-03T09:30:00.052Z',
 };
 const exampleTime = '2026-11-03T09:30:00.000Z';

@@ -6,11 +6,12 @@ import type { RunningServer } from '@deedwire/service-runtime';
 import { type Credential, missing, postGraphql } from '@deedwire/testing';
 import { buildSchema, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operationsWithId, selectAll } from './support/operations-with-id.ts';
+import { type IdType, operationsWithId, selectAll } from './support/operations-with-id.ts';
 import {
   insertAttempts,
   insertDelivery,
   insertExchange,
+  insertListener,
   insertPayload,
   insertSubscription,
   type StoredDelivery,
@@ -27,7 +28,21 @@ let harness: Harness;
 let services: Record<'lender' | 'partner', RunningServer>;
 /** Of another account of each interface. */
 let strangers: Record<'lender' | 'partner', Credential>;
-const stored = new Map<string, { subscription: StoredSubscription; delivery: StoredDelivery; replay: string }>();
+interface Stored {
+  subscription: StoredSubscription;
+  delivery: StoredDelivery;
+  replay: string;
+  listener: string;
+}
+const stored = new Map<string, Stored>();
+
+/** The record of each type. */
+const gidsOf = ({ subscription, delivery, replay, listener }: Stored): Record<IdType, string> => ({
+  WebhookSubscription: subscription.gid,
+  WebhookDelivery: delivery.gid,
+  WebhookReplay: replay,
+  WebhookListener: listener,
+});
 
 beforeAll(async () => {
   harness = await createHarness();
@@ -45,7 +60,9 @@ beforeAll(async () => {
     await insertAttempts(harness, subscription, delivery, [500], new Date());
     await insertExchange(harness, subscription, delivery, Buffer.from(`answer of ${name}`));
     await insertPayload(harness, subscription, delivery, Buffer.from(`{"secret":"of ${name}"}`));
-    stored.set(name, { subscription, delivery, replay: await insertReplay(harness, subscription) });
+    const replay = await insertReplay(harness, subscription);
+    const listener = await insertListener(harness, name, harness.accounts[name]);
+    stored.set(name, { subscription, delivery, replay, listener });
   }
 });
 afterAll(() => harness.close());
@@ -124,6 +141,7 @@ describe.each(cases)('the $name interface at $version', ({ name, version }) => {
         'replayWebhookEvents',
         'cancelWebhookReplay',
         'rotateWebhookSecret',
+        'deleteWebhookListener',
       ]),
     );
   });
@@ -134,9 +152,7 @@ describe.each(cases)('the $name interface at $version', ({ name, version }) => {
       [name, strangers[name]],
       [other, harness.accounts[name].credential],
     ] as const) {
-      const { subscription, delivery, replay } = stored.get(owner) ?? missing();
-      const foreign = { WebhookSubscription: subscription.gid, WebhookDelivery: delivery.gid, WebhookReplay: replay };
-      const gid = foreign[operation.idType];
+      const gid = gidsOf(stored.get(owner) ?? missing())[operation.idType];
       const answerTo = async (id: string): Promise<string> => {
         const { status, body } = await send(credential, operation.document(id));
         expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
@@ -149,8 +165,7 @@ describe.each(cases)('the $name interface at $version', ({ name, version }) => {
   test.each(operations.filter(({ document }) => document('').startsWith('query')))(
     'answers $name to the owner of the record otherwise',
     async ({ idType, document }) => {
-      const { subscription, delivery, replay } = stored.get(name) ?? missing();
-      const own = { WebhookSubscription: subscription.gid, WebhookDelivery: delivery.gid, WebhookReplay: replay };
+      const own = gidsOf(stored.get(name) ?? missing());
       const { credential } = harness.accounts[name];
       expect(await read(credential, document(own[idType]))).not.toEqual(
         await read(credential, document(own[idType].replace(/\d+$/, '123'))),

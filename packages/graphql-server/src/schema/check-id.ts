@@ -3,16 +3,23 @@ import { type GidTypeName, parseGid } from '@deedwire/domain';
 import type { OperationContext } from './operation-context.ts';
 
 /** What a version does with an identifier before it looks for the record. `argument` is the path, for example `input.id`. */
-export type CheckId = (context: OperationContext, typeName: GidTypeName, argument: string, id: string) => void;
+export type CheckId = (
+  context: OperationContext,
+  /** The type of the record, or the types that the argument accepts. */
+  typeName: GidTypeName | readonly [GidTypeName, ...GidTypeName[]],
+  argument: string,
+  id: string,
+) => void;
 
 /** Version 2026-11-01 treats every other text like the identifier of a record that does not exist. */
 export const acceptAnyId: CheckId = () => {};
 
 /** Later versions reject it, because it is always a mistake of the client. */
 export const requireIdOfType: CheckId = ({ actions }, typeName, argument, id) => {
-  if (parseGid(actions.gidNamespace, typeName, id) !== null) return;
+  const types = typeof typeName === 'string' ? ([typeName] as const) : typeName;
+  if (types.some((type) => parseGid(actions.gidNamespace, type, id) !== null)) return;
   throw new InvalidArgumentError(
-    `\`${argument}\` must be the global identifier of a ${typeName}, such as "gid://${actions.gidNamespace}/${typeName}/123"; ` +
+    `\`${argument}\` must be the global identifier of a ${types.join(' or ')}, such as "gid://${actions.gidNamespace}/${types[0]}/123"; ` +
       `it is ${JSON.stringify(id.slice(0, 60))}.`,
   );
 };

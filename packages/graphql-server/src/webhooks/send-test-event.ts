@@ -34,7 +34,7 @@ export function addSendTestWebhookEvent(builder: InterfaceSchemaBuilder, checkId
       type: Payload,
       args: { input: t.arg({ type: Input, required: true }) },
       resolve: async (_, { input }, context) => {
-        checkId(context, 'WebhookSubscription', 'input.subscriptionId', input.subscriptionId);
+        checkId(context, ['WebhookSubscription', 'WebhookListener'], 'input.subscriptionId', input.subscriptionId);
         return markReplay(context, await sendTestWebhookEvent(context.actions, context.caller, input));
       },
     }),

@@ -2,26 +2,22 @@ import { findWebhookSubscription, listWebhookSubscriptions, type WebhookSubscrip
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
+import type { WebhookSubscriptionEventTypeRef } from './subscription-event-type.ts';
 
 export type WebhookSubscriptionRef = ObjectTypeRef<WebhookSubscription>;
 
 /** Adds `WebhookSubscription`, `Query.webhookSubscription` and `Query.webhookSubscriptions`. */
 export function addWebhookSubscription(
   builder: InterfaceSchemaBuilder,
-  connectionOf: ConnectionOf,
-  checkId: CheckId,
+  {
+    connectionOf,
+    EventType,
+    checkId,
+  }: { connectionOf: ConnectionOf; EventType: WebhookSubscriptionEventTypeRef; checkId: CheckId },
 ): WebhookSubscriptionRef {
   const Status = builder.enumType('WebhookSubscriptionStatus', { values: ['ACTIVE', 'PAUSED'] as const });
   const PausedReason = builder.enumType('WebhookPausedReason', {
     values: ['OWNER', 'GONE', 'FAILING', 'VERSION_RETIRED'] as const,
-  });
-
-  const EventType = builder.objectRef<WebhookSubscription['eventTypes'][number]>('WebhookSubscriptionEventType');
-  EventType.implement({
-    fields: (t) => ({
-      type: t.exposeString('type'),
-      version: t.exposeString('version'),
-    }),
   });
 
   const Rotation = builder.objectRef<NonNullable<WebhookSubscription['rotation']>>('WebhookSecretRotation').implement({

@@ -6,6 +6,7 @@ import { addDeleteWebhookSubscription } from './delete-subscription.ts';
 import { addWebhookDelivery } from './delivery.ts';
 import type { WebhookDifferences } from './differences.ts';
 import { addWebhookEventType } from './event-type.ts';
+import { addWebhookListener } from './listener.ts';
 import { addPauseWebhookSubscription } from './pause-subscription.ts';
 import { addWebhookReplay } from './replay.ts';
 import { addResumeWebhookSubscription } from './resume-subscription.ts';
@@ -13,6 +14,7 @@ import { addRetryWebhookDelivery } from './retry-delivery.ts';
 import { addRotateWebhookSecret } from './rotate-secret.ts';
 import { addSendTestWebhookEvent } from './send-test-event.ts';
 import { addWebhookSubscriptionEventTypeInput } from './subscription-event-type-input.ts';
+import { addWebhookSubscriptionEventType } from './subscription-event-type.ts';
 import { addWebhookSubscription } from './subscription.ts';
 import { addUpdateWebhookSubscription } from './update-subscription.ts';
 
@@ -24,7 +26,8 @@ export function addWebhooks(
 ): void {
   addWebhookEventType(builder);
   const DelayReason = addWebhookDelayReason(builder);
-  const Subscription = addWebhookSubscription(builder, connectionOf, checkId);
+  const EventType = addWebhookSubscriptionEventType(builder);
+  const Subscription = addWebhookSubscription(builder, { connectionOf, EventType, checkId });
   const Delivery = addWebhookDelivery(builder, { connectionOf, Subscription, DelayReason, checkId, sequenceType });
   addWebhookReplay(builder, { connectionOf, DelayReason, checkId });
   const EventTypeInput = addWebhookSubscriptionEventTypeInput(builder);
@@ -36,4 +39,5 @@ export function addWebhooks(
   addSendTestWebhookEvent(builder, checkId);
   addRetryWebhookDelivery(builder, Delivery, checkId);
   addDeleteWebhookSubscription(builder, checkId);
+  addWebhookListener(builder, { EventType, EventTypeInput, checkId });
 }

@@ -33,6 +33,8 @@ export type Query = {
   webhookSubscription: Maybe<WebhookSubscription>;
   /** Your webhook subscriptions, newest first. */
   webhookSubscriptions: WebhookSubscriptionConnection;
+  /** Your listeners, newest first. You can have 10. */
+  webhookListeners: Array<WebhookListener>;
   /** The delivery with this identifier. Null if you have no such delivery. */
   webhookDelivery: Maybe<WebhookDelivery>;
   /** Your webhook deliveries, newest first. */
@@ -160,6 +162,13 @@ export type Mutation = {
    * still reach the callback URL.
    */
   deleteWebhookSubscription: DeleteWebhookSubscriptionPayload;
+  /**
+   * Creates a listener: a subscription without a callback URL, for a client that reads its events with `webhookEvents` instead of
+   * receiving requests. It gets the events that happen from now on. It is deleted once it has not been read for 24 hours.
+   */
+  createWebhookListener: CreateWebhookListenerPayload;
+  /** Deletes a listener. Its events can no longer be read. */
+  deleteWebhookListener: DeleteWebhookListenerPayload;
 };
 
 
@@ -220,6 +229,18 @@ export type MutationCancelWebhookReplayArgs = {
 /** Mutations of the lender interface. An operation can contain only one mutation field. */
 export type MutationDeleteWebhookSubscriptionArgs = {
   input: DeleteWebhookSubscriptionInput;
+};
+
+
+/** Mutations of the lender interface. An operation can contain only one mutation field. */
+export type MutationCreateWebhookListenerArgs = {
+  input: CreateWebhookListenerInput;
+};
+
+
+/** Mutations of the lender interface. An operation can contain only one mutation field. */
+export type MutationDeleteWebhookListenerArgs = {
+  input: DeleteWebhookListenerInput;
 };
 
 /** A lender organization. */
@@ -345,6 +366,35 @@ export type WebhookSecretRotation = {
   startedAt: Scalars['DateTime']['output'];
   /** When the overlap ends. From then on, only the new secret signs. */
   endsAt: Scalars['DateTime']['output'];
+};
+
+/**
+ * A subscription without a callback URL. Its events are numbered, rendered at the pinned versions and kept like those of every
+ * subscription. You read them with `webhookEvents`; Deedwire never sends them, so they are not in `webhookDeliveries`.
+ */
+export type WebhookListener = {
+  /**
+   * Global identifier of the listener, in the form `gid://<namespace>/WebhookListener/<number>`. Pass it to `webhookEvents` and
+   * `sendTestWebhookEvent` as the identifier of the subscription.
+   */
+  id: Scalars['ID']['output'];
+  /**
+   * The event types with their pinned payload versions, ordered by type. Each type occurs at most once. Once Deedwire no longer
+   * serves a pinned version, the listener gets no events of this type: create one for another version.
+   */
+  eventTypes: Array<WebhookSubscriptionEventType>;
+  /** When the listener was created. */
+  createdAt: Scalars['DateTime']['output'];
+  /**
+   * When the listener expires, 24 hours after it was created or read. Deedwire deletes it about an hour later, unless you read it
+   * before. A read within an hour after another one does not change this time.
+   */
+  expiresAt: Scalars['DateTime']['output'];
+  /**
+   * Sequence of the latest event. 0 before the first one. The difference from the sequence of the last event that you have processed
+   * is the number of events that you are behind.
+   */
+  lastSequence: Scalars['Long']['output'];
 };
 
 /** A subscribed event type and its pinned payload version. */
@@ -961,7 +1011,7 @@ export type RotateWebhookSecretUserErrorCode =
 
 /** Input of `sendTestWebhookEvent`. */
 export type SendTestWebhookEventInput = {
-  /** Global identifier of the subscription. Other subscriptions do not receive the event. */
+  /** Global identifier of the subscription or listener. Others do not receive the event. */
   subscriptionId: Scalars['ID']['input'];
   /** An event type that the subscription receives. Defaults to `webhook.test`; null selects the default. */
   eventType?: InputMaybe<Scalars['String']['input']>;
@@ -1008,7 +1058,7 @@ export type SendTestWebhookEventUserErrorCode =
   | 'NOT_FOUND'
   /**
    * The subscription does not receive this event type, or pins a retired version of it. `updateWebhookSubscription` adds the type,
-   * or pins another version.
+   * or pins another version. Of a listener, create another one.
    */
   | 'NOT_SUBSCRIBED'
   /** You have sent 60 test events in the current minute. Send the same request again in the next minute. */
@@ -1264,6 +1314,95 @@ export type DeleteWebhookSubscriptionUserError = UserError & {
 /** Why a subscription was not deleted. More values may be added; handle unknown ones. */
 export type DeleteWebhookSubscriptionUserErrorCode =
   /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  | '%future added value';
+
+/** Input of `createWebhookListener`. */
+export type CreateWebhookListenerInput = {
+  /** Event types to receive: at least one, each at most once. */
+  eventTypes: Array<WebhookSubscriptionEventTypeInput>;
+  /**
+   * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+   * key and the same input returns the first successful result instead of running the mutation again. The response then
+   * contains `"idempotency": { "replayed": true }` in `extensions`.
+   */
+  idempotencyKey?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Result of `createWebhookListener`. */
+export type CreateWebhookListenerPayload = {
+  /** The new listener. Null if there are user errors; nothing was created. */
+  webhookListener: Maybe<WebhookListener>;
+  /** Reasons why no listener was created. Empty on success. */
+  userErrors: Array<CreateWebhookListenerUserError>;
+};
+
+/** A reason why no listener was created. */
+export type CreateWebhookListenerUserError = UserError & {
+  /** Machine-readable reason. */
+  code: CreateWebhookListenerUserErrorCode;
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "eventTypes"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why no listener was created. More values may be added; handle unknown ones. */
+export type CreateWebhookListenerUserErrorCode =
+  /** The list of event types is empty or contains a type twice. */
+  | 'EVENT_TYPES_INVALID'
+  /** This interface has no such event type. `webhookEventTypes` lists the available types. */
+  | 'EVENT_TYPE_UNKNOWN'
+  /**
+   * The event type has no such version, or the version is retired. Also returned if you omit the version of a type that
+   * has no `CURRENT` one. `webhookEventTypes` lists the available versions.
+   */
+  | 'EVENT_VERSION_UNKNOWN'
+  /** The operator of the service has forbidden listeners for your account. Sending the request again does not help. */
+  | 'FORBIDDEN'
+  /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  /** The idempotency key is not 1 to 64 printable ASCII characters. */
+  | 'IDEMPOTENCY_KEY_INVALID'
+  /** The idempotency key was already used with another input, or its listener was deleted. Use a new key for a new request. */
+  | 'IDEMPOTENCY_KEY_REUSED'
+  /** You have 10 listeners. Delete one first; sending the request again does not help. */
+  | 'LIMIT_REACHED'
+  | '%future added value';
+
+/** Input of `deleteWebhookListener`. */
+export type DeleteWebhookListenerInput = {
+  /** Global identifier of the listener to delete. */
+  id: Scalars['ID']['input'];
+};
+
+/** Result of `deleteWebhookListener`. */
+export type DeleteWebhookListenerPayload = {
+  /** Global identifier of the deleted listener. Null if there are user errors. */
+  deletedWebhookListenerId: Maybe<Scalars['ID']['output']>;
+  /** Reasons why the listener was not deleted. Empty on success. */
+  userErrors: Array<DeleteWebhookListenerUserError>;
+};
+
+/** A reason why a listener was not deleted. */
+export type DeleteWebhookListenerUserError = UserError & {
+  /** Machine-readable reason. */
+  code: DeleteWebhookListenerUserErrorCode;
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "id"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why a listener was not deleted. More values may be added; handle unknown ones. */
+export type DeleteWebhookListenerUserErrorCode =
+  /** You have no listener with this identifier. */
   | 'NOT_FOUND'
   | '%future added value';
 

@@ -40,6 +40,10 @@ type Query {
     after: String
   ): WebhookSubscriptionConnection!
   """
+  Your listeners, newest first. You can have 10.
+  """
+  webhookListeners: [WebhookListener!]!
+  """
   The delivery with this identifier. Null if you have no such delivery.
   """
   webhookDelivery(
@@ -221,6 +225,25 @@ type Mutation {
     """
     input: DeleteWebhookSubscriptionInput!
   ): DeleteWebhookSubscriptionPayload!
+  """
+  Creates a listener: a subscription without a callback URL, for a client that reads its events with \`webhookEvents\` instead of
+  receiving requests. It gets the events that happen from now on. It is deleted once it has not been read for 24 hours.
+  """
+  createWebhookListener(
+    """
+    The listener to create.
+    """
+    input: CreateWebhookListenerInput!
+  ): CreateWebhookListenerPayload!
+  """
+  Deletes a listener. Its events can no longer be read.
+  """
+  deleteWebhookListener(
+    """
+    The listener to delete.
+    """
+    input: DeleteWebhookListenerInput!
+  ): DeleteWebhookListenerPayload!
 }
 
 """
@@ -441,6 +464,37 @@ type WebhookSecretRotation {
   When the overlap ends. From then on, only the new secret signs.
   """
   endsAt: DateTime!
+}
+
+"""
+A subscription without a callback URL. Its events are numbered, rendered at the pinned versions and kept like those of every
+subscription. You read them with \`webhookEvents\`; Deedwire never sends them, so they are not in \`webhookDeliveries\`.
+"""
+type WebhookListener {
+  """
+  Global identifier of the listener, in the form \`gid://<namespace>/WebhookListener/<number>\`. Pass it to \`webhookEvents\` and
+  \`sendTestWebhookEvent\` as the identifier of the subscription.
+  """
+  id: ID!
+  """
+  The event types with their pinned payload versions, ordered by type. Each type occurs at most once. Once Deedwire no longer
+  serves a pinned version, the listener gets no events of this type: create one for another version.
+  """
+  eventTypes: [WebhookSubscriptionEventType!]!
+  """
+  When the listener was created.
+  """
+  createdAt: DateTime!
+  """
+  When the listener expires, 24 hours after it was created or read. Deedwire deletes it about an hour later, unless you read it
+  before. A read within an hour after another one does not change this time.
+  """
+  expiresAt: DateTime!
+  """
+  Sequence of the latest event. 0 before the first one. The difference from the sequence of the last event that you have processed
+  is the number of events that you are behind.
+  """
+  lastSequence: Long!
 }
 
 """
@@ -1398,7 +1452,7 @@ Input of \`sendTestWebhookEvent\`.
 """
 input SendTestWebhookEventInput {
   """
-  Global identifier of the subscription. Other subscriptions do not receive the event.
+  Global identifier of the subscription or listener. Others do not receive the event.
   """
   subscriptionId: ID!
   """
@@ -1472,7 +1526,7 @@ enum SendTestWebhookEventUserErrorCode {
   NOT_FOUND
   """
   The subscription does not receive this event type, or pins a retired version of it. \`updateWebhookSubscription\` adds the type,
-  or pins another version.
+  or pins another version. Of a listener, create another one.
   """
   NOT_SUBSCRIBED
   """
@@ -1904,6 +1958,147 @@ enum DeleteWebhookSubscriptionUserErrorCode {
   """
   NOT_FOUND
 }
+
+"""
+Input of \`createWebhookListener\`.
+"""
+input CreateWebhookListenerInput {
+  """
+  Event types to receive: at least one, each at most once.
+  """
+  eventTypes: [WebhookSubscriptionEventTypeInput!]!
+  """
+  Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+  key and the same input returns the first successful result instead of running the mutation again. The response then
+  contains \`"idempotency": { "replayed": true }\` in \`extensions\`.
+  """
+  idempotencyKey: String
+}
+
+"""
+Result of \`createWebhookListener\`.
+"""
+type CreateWebhookListenerPayload {
+  """
+  The new listener. Null if there are user errors; nothing was created.
+  """
+  webhookListener: WebhookListener
+  """
+  Reasons why no listener was created. Empty on success.
+  """
+  userErrors: [CreateWebhookListenerUserError!]!
+}
+
+"""
+A reason why no listener was created.
+"""
+type CreateWebhookListenerUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: CreateWebhookListenerUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "eventTypes"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why no listener was created. More values may be added; handle unknown ones.
+"""
+enum CreateWebhookListenerUserErrorCode {
+  """
+  The list of event types is empty or contains a type twice.
+  """
+  EVENT_TYPES_INVALID
+  """
+  This interface has no such event type. \`webhookEventTypes\` lists the available types.
+  """
+  EVENT_TYPE_UNKNOWN
+  """
+  The event type has no such version, or the version is retired. Also returned if you omit the version of a type that
+  has no \`CURRENT\` one. \`webhookEventTypes\` lists the available versions.
+  """
+  EVENT_VERSION_UNKNOWN
+  """
+  The operator of the service has forbidden listeners for your account. Sending the request again does not help.
+  """
+  FORBIDDEN
+  """
+  A request with this idempotency key is still in progress. Retry later with the same key and input.
+  """
+  IDEMPOTENCY_IN_PROGRESS
+  """
+  The idempotency key is not 1 to 64 printable ASCII characters.
+  """
+  IDEMPOTENCY_KEY_INVALID
+  """
+  The idempotency key was already used with another input, or its listener was deleted. Use a new key for a new request.
+  """
+  IDEMPOTENCY_KEY_REUSED
+  """
+  You have 10 listeners. Delete one first; sending the request again does not help.
+  """
+  LIMIT_REACHED
+}
+
+"""
+Input of \`deleteWebhookListener\`.
+"""
+input DeleteWebhookListenerInput {
+  """
+  Global identifier of the listener to delete.
+  """
+  id: ID!
+}
+
+"""
+Result of \`deleteWebhookListener\`.
+"""
+type DeleteWebhookListenerPayload {
+  """
+  Global identifier of the deleted listener. Null if there are user errors.
+  """
+  deletedWebhookListenerId: ID
+  """
+  Reasons why the listener was not deleted. Empty on success.
+  """
+  userErrors: [DeleteWebhookListenerUserError!]!
+}
+
+"""
+A reason why a listener was not deleted.
+"""
+type DeleteWebhookListenerUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: DeleteWebhookListenerUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "id"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why a listener was not deleted. More values may be added; handle unknown ones.
+"""
+enum DeleteWebhookListenerUserErrorCode {
+  """
+  You have no listener with this identifier.
+  """
+  NOT_FOUND
+}
 `],
   ['2027-02-01', `# The lender interface at version 2027-02-01. This file is the contract and is written by hand.
 # Differences from 2026-11-01: \`Lender.members\` is a connection, \`WebhookDelivery.sequence\` is a \`Long\`, and an identifier of another
@@ -1944,6 +2139,10 @@ type Query {
     """
     after: String
   ): WebhookSubscriptionConnection!
+  """
+  Your listeners, newest first. You can have 10.
+  """
+  webhookListeners: [WebhookListener!]!
   """
   The delivery with this identifier. Null if you have no such delivery.
   """
@@ -2127,6 +2326,25 @@ type Mutation {
     """
     input: DeleteWebhookSubscriptionInput!
   ): DeleteWebhookSubscriptionPayload!
+  """
+  Creates a listener: a subscription without a callback URL, for a client that reads its events with \`webhookEvents\` instead of
+  receiving requests. It gets the events that happen from now on. It is deleted once it has not been read for 24 hours.
+  """
+  createWebhookListener(
+    """
+    The listener to create.
+    """
+    input: CreateWebhookListenerInput!
+  ): CreateWebhookListenerPayload!
+  """
+  Deletes a listener. Its events can no longer be read.
+  """
+  deleteWebhookListener(
+    """
+    The listener to delete.
+    """
+    input: DeleteWebhookListenerInput!
+  ): DeleteWebhookListenerPayload!
 }
 
 """
@@ -2388,6 +2606,37 @@ type WebhookSecretRotation {
   When the overlap ends. From then on, only the new secret signs.
   """
   endsAt: DateTime!
+}
+
+"""
+A subscription without a callback URL. Its events are numbered, rendered at the pinned versions and kept like those of every
+subscription. You read them with \`webhookEvents\`; Deedwire never sends them, so they are not in \`webhookDeliveries\`.
+"""
+type WebhookListener {
+  """
+  Global identifier of the listener, in the form \`gid://<namespace>/WebhookListener/<number>\`. Pass it to \`webhookEvents\` and
+  \`sendTestWebhookEvent\` as the identifier of the subscription.
+  """
+  id: ID!
+  """
+  The event types with their pinned payload versions, ordered by type. Each type occurs at most once. Once Deedwire no longer
+  serves a pinned version, the listener gets no events of this type: create one for another version.
+  """
+  eventTypes: [WebhookSubscriptionEventType!]!
+  """
+  When the listener was created.
+  """
+  createdAt: DateTime!
+  """
+  When the listener expires, 24 hours after it was created or read. Deedwire deletes it about an hour later, unless you read it
+  before. A read within an hour after another one does not change this time.
+  """
+  expiresAt: DateTime!
+  """
+  Sequence of the latest event. 0 before the first one. The difference from the sequence of the last event that you have processed
+  is the number of events that you are behind.
+  """
+  lastSequence: Long!
 }
 
 """
@@ -3345,7 +3594,7 @@ Input of \`sendTestWebhookEvent\`.
 """
 input SendTestWebhookEventInput {
   """
-  Global identifier of the subscription. Other subscriptions do not receive the event.
+  Global identifier of the subscription or listener. Others do not receive the event.
   """
   subscriptionId: ID!
   """
@@ -3419,7 +3668,7 @@ enum SendTestWebhookEventUserErrorCode {
   NOT_FOUND
   """
   The subscription does not receive this event type, or pins a retired version of it. \`updateWebhookSubscription\` adds the type,
-  or pins another version.
+  or pins another version. Of a listener, create another one.
   """
   NOT_SUBSCRIBED
   """
@@ -3848,6 +4097,147 @@ Why a subscription was not deleted. More values may be added; handle unknown one
 enum DeleteWebhookSubscriptionUserErrorCode {
   """
   You have no subscription with this identifier.
+  """
+  NOT_FOUND
+}
+
+"""
+Input of \`createWebhookListener\`.
+"""
+input CreateWebhookListenerInput {
+  """
+  Event types to receive: at least one, each at most once.
+  """
+  eventTypes: [WebhookSubscriptionEventTypeInput!]!
+  """
+  Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+  key and the same input returns the first successful result instead of running the mutation again. The response then
+  contains \`"idempotency": { "replayed": true }\` in \`extensions\`.
+  """
+  idempotencyKey: String
+}
+
+"""
+Result of \`createWebhookListener\`.
+"""
+type CreateWebhookListenerPayload {
+  """
+  The new listener. Null if there are user errors; nothing was created.
+  """
+  webhookListener: WebhookListener
+  """
+  Reasons why no listener was created. Empty on success.
+  """
+  userErrors: [CreateWebhookListenerUserError!]!
+}
+
+"""
+A reason why no listener was created.
+"""
+type CreateWebhookListenerUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: CreateWebhookListenerUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "eventTypes"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why no listener was created. More values may be added; handle unknown ones.
+"""
+enum CreateWebhookListenerUserErrorCode {
+  """
+  The list of event types is empty or contains a type twice.
+  """
+  EVENT_TYPES_INVALID
+  """
+  This interface has no such event type. \`webhookEventTypes\` lists the available types.
+  """
+  EVENT_TYPE_UNKNOWN
+  """
+  The event type has no such version, or the version is retired. Also returned if you omit the version of a type that
+  has no \`CURRENT\` one. \`webhookEventTypes\` lists the available versions.
+  """
+  EVENT_VERSION_UNKNOWN
+  """
+  The operator of the service has forbidden listeners for your account. Sending the request again does not help.
+  """
+  FORBIDDEN
+  """
+  A request with this idempotency key is still in progress. Retry later with the same key and input.
+  """
+  IDEMPOTENCY_IN_PROGRESS
+  """
+  The idempotency key is not 1 to 64 printable ASCII characters.
+  """
+  IDEMPOTENCY_KEY_INVALID
+  """
+  The idempotency key was already used with another input, or its listener was deleted. Use a new key for a new request.
+  """
+  IDEMPOTENCY_KEY_REUSED
+  """
+  You have 10 listeners. Delete one first; sending the request again does not help.
+  """
+  LIMIT_REACHED
+}
+
+"""
+Input of \`deleteWebhookListener\`.
+"""
+input DeleteWebhookListenerInput {
+  """
+  Global identifier of the listener to delete.
+  """
+  id: ID!
+}
+
+"""
+Result of \`deleteWebhookListener\`.
+"""
+type DeleteWebhookListenerPayload {
+  """
+  Global identifier of the deleted listener. Null if there are user errors.
+  """
+  deletedWebhookListenerId: ID
+  """
+  Reasons why the listener was not deleted. Empty on success.
+  """
+  userErrors: [DeleteWebhookListenerUserError!]!
+}
+
+"""
+A reason why a listener was not deleted.
+"""
+type DeleteWebhookListenerUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: DeleteWebhookListenerUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "id"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why a listener was not deleted. More values may be added; handle unknown ones.
+"""
+enum DeleteWebhookListenerUserErrorCode {
+  """
+  You have no listener with this identifier.
   """
   NOT_FOUND
 }

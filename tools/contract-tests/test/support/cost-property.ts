@@ -41,7 +41,9 @@ const largest: LargestValues = {
     'WebhookHeader.name': 100,
     'WebhookHeader.value': 300,
     'CreateReferralUserError.message': 500,
+    'CreateWebhookListenerUserError.message': 900,
     'CreateWebhookSubscriptionUserError.message': 900,
+    'DeleteWebhookListenerUserError.message': 500,
     'UpdateWebhookSubscriptionUserError.message': 900,
     'PauseWebhookSubscriptionUserError.message': 500,
     'ResumeWebhookSubscriptionUserError.message': 900,
@@ -56,9 +58,11 @@ const largest: LargestValues = {
   items: {
     'Lender.members': 250,
     'Query.webhookEventTypes': 12,
+    'Query.webhookListeners': 10,
     'Query.webhookSubscriptions': 20,
     'WebhookEventType.versions': 6,
     'WebhookReplayEstimate.byType': 12,
+    'WebhookListener.eventTypes': 12,
     'WebhookSubscription.eventTypes': 12,
     'WebhookDelivery.attempts': 20,
     'WebhookExchange.requestHeaders': 24,
@@ -66,6 +70,7 @@ const largest: LargestValues = {
     ...Object.fromEntries(
       [
         'CreateReferral',
+        'CreateWebhookListener',
         'CreateWebhookSubscription',
         'UpdateWebhookSubscription',
         'PauseWebhookSubscription',
@@ -75,6 +80,7 @@ const largest: LargestValues = {
         'CancelWebhookReplay',
         'RotateWebhookSecret',
         'SendTestWebhookEvent',
+        'DeleteWebhookListener',
         'DeleteWebhookSubscription',
       ].flatMap((mutation) => [
         [`${mutation}Payload.userErrors`, 24],
@@ -92,6 +98,7 @@ const argumentValues: ArgumentValues = {
   'Query.webhookDelivery(id:)': id,
   'Query.webhookReplay(id:)': id,
   'Mutation.createReferral(input:)': { clientName: 'Ada' },
+  'Mutation.createWebhookListener(input:)': { eventTypes: [{ type: 'x' }] },
   'Mutation.createWebhookSubscription(input:)': { callbackUrl: 'https://example.com', eventTypes: [{ type: 'x' }] },
   'Mutation.updateWebhookSubscription(input:)': { id },
   'Mutation.pauseWebhookSubscription(input:)': { id },
@@ -101,6 +108,7 @@ const argumentValues: ArgumentValues = {
   'Mutation.cancelWebhookReplay(input:)': { id },
   'Mutation.rotateWebhookSecret(input:)': { id },
   'Mutation.sendTestWebhookEvent(input:)': { subscriptionId: id },
+  'Mutation.deleteWebhookListener(input:)': { id },
   'Mutation.deleteWebhookSubscription(input:)': { id },
 };
 

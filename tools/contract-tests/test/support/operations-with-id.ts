@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 
 /** The types of the records that the owner of a webhook refers to. */
-export type IdType = 'WebhookDelivery' | 'WebhookReplay' | 'WebhookSubscription';
+export type IdType = 'WebhookDelivery' | 'WebhookListener' | 'WebhookReplay' | 'WebhookSubscription';
 
 export interface OperationWithId {
   name: string;
@@ -66,6 +66,7 @@ function isId(type: GraphQLInputType): boolean {
 
 function idTypeOf(operation: string, member: string): IdType {
   if (member !== 'id') return 'WebhookSubscription';
+  if (operation.includes('Listener')) return 'WebhookListener';
   if (operation.includes('Replay')) return 'WebhookReplay';
   return operation.includes('Delivery') ? 'WebhookDelivery' : 'WebhookSubscription';
 }

@@ -40,6 +40,24 @@ export async function insertSubscription(
   return { id, gid: `gid://service/WebhookSubscription/${id}`, account, interfaceName };
 }
 
+/** Inserts a listener that was just read. Returns its global identifier. */
+export async function insertListener(
+  harness: Harness,
+  interfaceName: InterfaceName,
+  { accountId }: TestAccount,
+): Promise<string> {
+  const id = drawId(new Date());
+  await harness.sql(
+    `insert into webhook_subscription (id, account_id, interface, kind, callback_url, secret_ciphertext, paused_reason,
+       paused_at, owner_paused_at, last_read_at, queue_position)
+     values (${id}, ${accountId}, '${interfaceName}', 'LISTENER', '', '', 'OWNER', now(), now(), now(), 0)`,
+  );
+  await harness.sql(
+    `insert into webhook_subscription_sequence (subscription_id, interface) values (${id}, '${interfaceName}')`,
+  );
+  return `gid://service/WebhookListener/${id}`;
+}
+
 /** Inserts a delivery without attempts and with the status DELIVERED, because it is in no other table. */
 export async function insertDelivery(
   harness: Harness,

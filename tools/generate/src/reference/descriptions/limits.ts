@@ -37,6 +37,7 @@ export const limitDescriptions: Readonly<Record<string, string>> = {
   webhookSecretMinimumBytes: 'Minimum length of a webhook secret after decoding.',
   webhookSecretOverlapSeconds: 'Overlap of a rotation of a webhook secret.',
   webhookSubscriptions: 'Subscriptions of an account.',
+  webhookListeners: 'Listeners of an account.',
   webhookTestEventsPerMinute: 'Test events that an account sends.',
   webhookVerificationsPerMinute: 'Handshakes for an account.',
 };

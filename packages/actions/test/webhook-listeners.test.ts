@@ -1,0 +1,388 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  createWebhookListener,
+  type CreateWebhookListenerInput,
+  createWebhookSubscription,
+  deleteListenerOfAccount,
+  deleteWebhookListener,
+  deleteWebhookSubscription,
+  findWebhookDelivery,
+  findWebhookSubscription,
+  findWebhookSubscriptions,
+  listAllWebhookDeliveries,
+  listAllWebhookListeners,
+  listAllWebhookSubscriptions,
+  listAuditEntries,
+  listWebhookDeliveries,
+  listWebhookListeners,
+  listWebhookSubscriptions,
+  pauseSubscription,
+  pauseWebhookSubscription,
+  permitListeners,
+  readWebhookSubscription,
+  replaySubscription,
+  replayWebhookEvents,
+  resumePausedSubscription,
+  resumeWebhookSubscription,
+  retryDelivery,
+  retryWebhookDelivery,
+  rewrapSecrets,
+  rotateSecretOfSubscription,
+  rotateWebhookSecret,
+  sendTestEvent,
+  sendTestWebhookEvent,
+  updateWebhookSubscription,
+  type WebhookListener,
+} from '../src/index.ts';
+import { useWorld } from './support/use-world.ts';
+import type { Account } from './support/world.ts';
+
+const world = await useWorld();
+
+beforeEach(() => world.sql('truncate audit_entry'));
+
+const create = (input: Partial<CreateWebhookListenerInput> = {}, by: Account = world.partner) =>
+  createWebhookListener(by.interfaceName === 'lender' ? world.lenderApi : world.partnerApi, by, {
+    eventTypes: [{ type: by.interfaceName === 'lender' ? 'lender.updated' : 'referral.created' }],
+    ...input,
+  });
+
+async function listen(input: Partial<CreateWebhookListenerInput> = {}, by?: Account): Promise<WebhookListener> {
+  const { webhookListener, userErrors } = await create(input, by);
+  if (webhookListener === null) throw new Error(JSON.stringify(userErrors));
+  return webhookListener;
+}
+
+const list = (by: Account = world.partner) =>
+  listWebhookListeners(by.interfaceName === 'lender' ? world.lenderApi : world.partnerApi, by);
+const numberOf = (gid: string): string => gid.split('/').at(-1) ?? '';
+const actions = async () =>
+  (await listAuditEntries(world.operator, { limit: 100 }))
+    .map(({ actor, action, subject, accountId }) => ({ actor, action, subject, accountId }))
+    .toReversed();
+
+test('creates a listener at the current versions, which expires in 24 hours, and notifies the worker', async () => {
+  const eventTypes = [{ type: 'webhook.test' }, { type: 'referral.created', version: '2026-11-01' }];
+  world.partnerApi.notified = 0;
+  const listener = await listen({ eventTypes });
+  expect(listener).toEqual({
+    id: expect.stringMatching(/^gid:\/\/service\/WebhookListener\/\d+$/),
+    eventTypes: [
+      { type: 'referral.created', version: '2026-11-01' },
+      { type: 'webhook.test', version: '2026-11-01' },
+    ],
+    createdAt: expect.any(Date),
+    expiresAt: new Date(listener.createdAt.getTime() + 86_400_000),
+    lastSequence: 0,
+  });
+  expect(world.partnerApi.notified).toBe(1);
+  expect(world.partnerApi.sender.verified).toEqual([]);
+  expect(await list()).toEqual([listener]);
+  expect(await actions()).toEqual([
+    {
+      actor: world.partner.clientId,
+      action: 'webhook_listener.create',
+      subject: listener.id,
+      accountId: world.partner.gid,
+    },
+  ]);
+});
+
+test('shows how many events there are, and when it expires since the last read', async () => {
+  const { id } = await listen();
+  await world.sql(
+    'update webhook_subscription_sequence set last_sequence = 9007199254740991 where subscription_id = $1',
+    [numberOf(id)],
+  );
+  await world.sql(`update webhook_subscription set last_read_at = '2027-01-01T00:00Z' where id = $1`, [numberOf(id)]);
+  expect(await list()).toMatchObject([
+    { lastSequence: Number.MAX_SAFE_INTEGER, expiresAt: new Date('2027-01-02T00:00:00Z') },
+  ]);
+});
+
+test('refuses event types as subscriptions do, and creates nothing', async () => {
+  expect((await create({ eventTypes: [] })).userErrors).toMatchObject([{ code: 'EVENT_TYPES_INVALID' }]);
+  expect(
+    (await create({ eventTypes: [{ type: 'lender.updated' }, { type: 'webhook.test', version: '2020-01-01' }] }))
+      .userErrors,
+  ).toMatchObject([{ code: 'EVENT_TYPE_UNKNOWN' }, { code: 'EVENT_VERSION_UNKNOWN' }]);
+  expect(await list()).toEqual([]);
+  expect(await actions()).toEqual([]);
+});
+
+test('an account has at most 10 listeners, beside its subscriptions, also if it creates them at the same time', async () => {
+  await world.subscribe();
+  const results = await Promise.all(Array.from({ length: 14 }, () => create()));
+  const refused = results.flatMap(({ userErrors }) => userErrors);
+  expect(refused).toEqual(
+    Array.from({ length: 4 }, () => ({
+      code: 'LIMIT_REACHED',
+      message: 'The account has 10 listeners; at most 10 are allowed. Delete one first. `webhookListeners` lists them.',
+      field: null,
+    })),
+  );
+  expect(await list()).toHaveLength(10);
+  // They do not count as subscriptions, and another account has its own.
+  for (let count = 1; count < 20; count += 1) await world.subscribe();
+  expect((await create({}, world.otherPartner)).userErrors).toEqual([]);
+  const [first] = await list();
+  await deleteWebhookListener(world.partnerApi, world.partner, { id: first?.id ?? '' });
+  expect((await create()).userErrors).toEqual([]);
+});
+
+test('20 subscriptions do not keep an account from listeners, nor 10 listeners from subscriptions', async () => {
+  for (let count = 0; count < 10; count += 1) await listen();
+  for (let count = 0; count < 20; count += 1) await world.subscribe();
+  const { userErrors } = await createWebhookSubscription(world.partnerApi, world.partner, {
+    callbackUrl: 'https://receiver.example/hook',
+    eventTypes: [{ type: 'referral.created' }],
+  });
+  expect(userErrors).toMatchObject([{ code: 'LIMIT_REACHED' }]);
+});
+
+test('creates one listener for each idempotency key, and keeps nothing of a deleted one', async () => {
+  const first = await create({ idempotencyKey: 'listen-1' });
+  expect(await create({ idempotencyKey: 'listen-1' })).toEqual({ ...first, isRepeated: true });
+  const sameKey = { idempotencyKey: 'listen-1', eventTypes: [{ type: 'webhook.test' }] };
+  expect((await create(sameKey)).userErrors).toMatchObject([{ code: 'IDEMPOTENCY_KEY_REUSED' }]);
+  expect((await create({ idempotencyKey: '', eventTypes: [] })).userErrors).toMatchObject([
+    { code: 'EVENT_TYPES_INVALID' },
+    { code: 'IDEMPOTENCY_KEY_INVALID' },
+  ]);
+  expect(await list()).toHaveLength(1);
+  await deleteWebhookListener(world.partnerApi, world.partner, { id: first.webhookListener?.id ?? '' });
+  expect((await create({ idempotencyKey: 'listen-1' })).userErrors).toMatchObject([{ code: 'IDEMPOTENCY_KEY_REUSED' }]);
+  expect(await world.sql('select payload, record_deleted from idempotency_key')).toEqual([
+    { payload: null, record_deleted: true },
+  ]);
+});
+
+test('deletes a listener once, with an entry of the audit log, and tells the worker', async () => {
+  const { id } = await listen();
+  await world.sql('delete from webhook_event_queue');
+  world.partnerApi.notified = 0;
+  const remove = () => deleteWebhookListener(world.partnerApi, world.partner, { id });
+  expect(await remove()).toEqual({ deletedWebhookListenerId: id, userErrors: [] });
+  expect(await list()).toEqual([]);
+  expect(world.partnerApi.notified).toBe(1);
+  expect(await world.sql('select subscription_id, event_id from webhook_event_queue')).toEqual([
+    { subscription_id: numberOf(id), event_id: null },
+  ]);
+  expect((await actions()).at(-1)).toEqual({
+    actor: world.partner.clientId,
+    action: 'webhook_listener.delete',
+    subject: id,
+    accountId: world.partner.gid,
+  });
+  expect(await remove()).toMatchObject({ deletedWebhookListenerId: null, userErrors: [{ code: 'NOT_FOUND' }] });
+});
+
+/** A listener with a delivery, and both under the identifiers that subscriptions have. */
+async function disguised() {
+  const listener = await listen();
+  const id = listener.id.replace('WebhookListener', 'WebhookSubscription');
+  const [row] = await world.sql(
+    `with sequence as (update webhook_subscription_sequence set last_sequence = 1 where subscription_id = $1)
+     insert into webhook_delivery
+       (subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+     select id, account_id, interface, 1, 'referral.created', '2026-11-01', now(), 1 from webhook_subscription where id = $1
+     returning id`,
+    [numberOf(id)],
+  );
+  return { listener, id, deliveryId: `gid://service/WebhookDelivery/${String(row?.['id'])}` };
+}
+
+describe('the mutations and queries of subscriptions', () => {
+  const notFound = [{ code: 'NOT_FOUND' }];
+
+  test('answer about a listener as about a subscription that does not exist', async () => {
+    const { listener, id, deliveryId } = await disguised();
+    const { partnerApi: api, partner } = world;
+    const before = await world.sql('select * from webhook_subscription');
+    for (const gid of [id, listener.id]) {
+      const input = { id: gid };
+      expect(await findWebhookSubscription(api, partner, gid)).toBeNull();
+      expect(await findWebhookSubscriptions(api, partner, [gid])).toEqual([null]);
+      const callbackUrl = 'https://receiver.example/other';
+      expect((await updateWebhookSubscription(api, partner, { id: gid, callbackUrl })).userErrors).toMatchObject(
+        notFound,
+      );
+      expect((await pauseWebhookSubscription(api, partner, input)).userErrors).toMatchObject(notFound);
+      expect((await resumeWebhookSubscription(api, partner, input)).userErrors).toMatchObject(notFound);
+      expect((await rotateWebhookSecret(api, partner, input)).userErrors).toMatchObject(notFound);
+      expect((await replayWebhookEvents(api, partner, { subscriptionId: gid })).userErrors).toMatchObject(notFound);
+      expect((await deleteWebhookSubscription(api, partner, input)).userErrors).toMatchObject(notFound);
+      expect((await listWebhookDeliveries(api, partner, { subscriptionId: gid })).edges).toEqual([]);
+    }
+    expect((await listWebhookSubscriptions(api, partner, {})).edges).toEqual([]);
+    expect((await listWebhookDeliveries(api, partner, {})).edges).toEqual([]);
+    expect(await findWebhookDelivery(api, partner, deliveryId)).toBeNull();
+    expect((await retryWebhookDelivery(api, partner, { id: deliveryId })).userErrors).toMatchObject(notFound);
+    // Not under its own type either.
+    expect((await sendTestWebhookEvent(api, partner, { subscriptionId: id })).userErrors).toMatchObject(notFound);
+    expect(api.sender.verified).toEqual([]);
+    expect(await world.sql('select * from webhook_subscription')).toEqual(before);
+  });
+
+  test('of operators do the same', async () => {
+    const { id, deliveryId } = await disguised();
+    const { operator } = world;
+    const before = await world.sql('select * from webhook_subscription');
+    const rotation = { subscriptionId: id, webhookSecret: null, overlapSeconds: 0 };
+    const refused = [
+      () => readWebhookSubscription(operator, { subscriptionId: id }),
+      () => pauseSubscription(operator, { subscriptionId: id }),
+      () => resumePausedSubscription(operator, { subscriptionId: id }),
+      () => rotateSecretOfSubscription({ ...operator, secretKeys: world.partnerApi.secretKeys }, rotation),
+      () => replaySubscription(operator, { subscriptionId: id }),
+      () => retryDelivery(operator, { deliveryId }),
+      () => sendTestEvent(operator, { subscriptionId: id }),
+    ];
+    for (const run of refused) await expect(run()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    const all = { accountId: null, status: null };
+    expect((await listAllWebhookSubscriptions(operator, all)).edges).toEqual([]);
+    const deliveries = { accountId: null, subscriptionId: null, status: null };
+    expect((await listAllWebhookDeliveries(operator, deliveries)).edges).toEqual([]);
+    expect(await world.sql('select * from webhook_subscription')).toEqual(before);
+  });
+
+  test('a subscription is not deleted as a listener', async () => {
+    const { id } = await world.subscribe();
+    for (const gid of [id, id.replace('WebhookSubscription', 'WebhookListener')]) {
+      expect((await deleteWebhookListener(world.partnerApi, world.partner, { id: gid })).userErrors).toMatchObject(
+        notFound,
+      );
+      await expect(deleteListenerOfAccount(world.operator, { listenerId: gid })).rejects.toMatchObject({
+        code: 'NOT_FOUND',
+      });
+    }
+    expect(await findWebhookSubscription(world.partnerApi, world.partner, id)).not.toBeNull();
+  });
+});
+
+const queued = () =>
+  world.sql(
+    `select q.subscription_id, e.event_type, e.is_test
+     from webhook_event_queue q join webhook_event e on e.id = q.event_id order by q.position`,
+  );
+
+describe('test events', () => {
+  test('are queued for a listener, by its owner and by an operator', async () => {
+    const { id } = await listen({ eventTypes: [{ type: 'webhook.test' }] });
+    const { webhookEventId } = await sendTestWebhookEvent(world.partnerApi, world.partner, { subscriptionId: id });
+    expect(webhookEventId).not.toBeNull();
+    await sendTestEvent(world.operator, { subscriptionId: id });
+    const entry = { subscription_id: numberOf(id), event_type: 'webhook.test', is_test: true };
+    expect(await queued()).toEqual([entry, entry]);
+    expect((await actions()).slice(1).map(({ action, subject }) => [action, subject])).toEqual([
+      ['webhook_listener.test', id],
+      ['webhook_listener.test', id],
+    ]);
+  });
+
+  test('say what to do about a type that the listener does not receive', async () => {
+    const { id } = await listen();
+    const send = () => sendTestWebhookEvent(world.partnerApi, world.partner, { subscriptionId: id });
+    expect((await send()).userErrors).toEqual([
+      {
+        code: 'NOT_SUBSCRIBED',
+        message:
+          'The listener does not receive webhook.test. It receives referral.created. Name one of these types, or create a listener for webhook.test.',
+        field: ['input', 'eventType'],
+      },
+    ]);
+    await world.sql(
+      `update webhook_subscription_event_type set event_type = 'webhook.test', event_version = '2020-01-01'`,
+    );
+    expect((await send()).userErrors).toMatchObject([
+      {
+        code: 'NOT_SUBSCRIBED',
+        message:
+          'The listener pins webhook.test at 2020-01-01, which is retired. Create a listener for another version.',
+      },
+    ]);
+    expect(await queued()).toEqual([]);
+  });
+});
+
+describe('an operator', () => {
+  test('forbids an account to create listeners, and allows it again; those it has stay', async () => {
+    const existing = await listen();
+    const accountId = world.partner.gid;
+    await world.sql('truncate audit_entry');
+    expect(await permitListeners(world.operator, { accountId, isForbidden: true })).toEqual({
+      accountId,
+      forbiddenAt: expect.any(Date),
+      listeners: 1,
+    });
+    const forbidden = {
+      code: 'FORBIDDEN',
+      message: 'The operator of this service has forbidden listeners for your account. Ask them to allow listeners.',
+      field: null,
+    };
+    expect(await create()).toEqual({ webhookListener: null, userErrors: [forbidden] });
+    expect((await create({ eventTypes: [], idempotencyKey: '' })).userErrors).toMatchObject([
+      { code: 'EVENT_TYPES_INVALID' },
+      { code: 'FORBIDDEN' },
+      { code: 'IDEMPOTENCY_KEY_INVALID' },
+    ]);
+    expect((await create({}, world.otherPartner)).userErrors).toEqual([]);
+    expect(await list()).toEqual([existing]);
+    // Nothing changes the second time.
+    await permitListeners(world.operator, { accountId, isForbidden: true });
+    expect(await permitListeners(world.operator, { accountId, isForbidden: false })).toEqual({
+      accountId,
+      forbiddenAt: null,
+      listeners: 1,
+    });
+    expect((await create()).userErrors).toEqual([]);
+    const entries = await listAuditEntries(world.operator, { limit: 100 });
+    expect(
+      entries
+        .filter(({ actorType }) => actorType === 'OPERATOR')
+        .map(({ actor, action, accountId: of, details }) => ({ actor, action, of, details }))
+        .toReversed(),
+    ).toEqual(
+      ['listener.forbid', 'listener.allow'].map((command) => ({
+        actor: 'ada',
+        action: 'partner.update',
+        of: accountId,
+        details: expect.objectContaining({ command }),
+      })),
+    );
+  });
+
+  test('lists the listeners of all accounts or of one, and deletes any', async () => {
+    const own = await listen();
+    const lenders = await listen({}, world.lender);
+    const { operator, lender, partner } = world;
+    const all = await listAllWebhookListeners(operator, { accountId: null });
+    expect(all.edges.map(({ node }) => node)).toEqual([
+      { ...lenders, accountId: lender.gid, interfaceName: 'lender' },
+      { ...own, accountId: partner.gid, interfaceName: 'partner' },
+    ]);
+    const ofOne = await listAllWebhookListeners(operator, { accountId: partner.gid });
+    expect(ofOne.edges.map(({ node }) => node.id)).toEqual([own.id]);
+    await expect(listAllWebhookListeners(operator, { accountId: 'gid://service/Partner/1' })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    await world.sql('truncate audit_entry');
+    expect(await deleteListenerOfAccount(operator, { listenerId: lenders.id })).toEqual({
+      deletedWebhookListenerId: lenders.id,
+    });
+    expect(await list(lender)).toEqual([]);
+    expect(await actions()).toEqual([
+      { actor: 'ada', action: 'webhook_listener.delete', subject: lenders.id, accountId: lender.gid },
+    ]);
+    await expect(deleteListenerOfAccount(operator, { listenerId: lenders.id })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+  });
+
+  test('rewraps secrets beside listeners, which have none', async () => {
+    await listen();
+    await world.subscribe();
+    const report = await rewrapSecrets({ ...world.operator, secretKeys: world.partnerApi.secretKeys });
+    expect(report).toMatchObject({ unreadable: 0 });
+  });
+});

@@ -1,0 +1,193 @@
+import { permitListeners } from '@deedwire/actions';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
+import * as lenderSchema from '@deedwire/lender-schema';
+import * as partnerSchema from '@deedwire/partner-schema';
+import { eventually, postGraphql } from '@deedwire/testing';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+let t: SharedSystem;
+
+beforeAll(async () => {
+  t = await joinSharedSystem();
+});
+
+afterAll(() => t.close());
+
+interface UserError {
+  code: string;
+  message: string;
+  field: string[] | null;
+}
+
+interface Listener {
+  id: string;
+  eventTypes: { type: string; version: string }[];
+  createdAt: string;
+  expiresAt: string;
+  lastSequence: number;
+}
+
+const fields = '{ id eventTypes { type version } createdAt expiresAt lastSequence }';
+
+/** The requests of one account to one version of its interface. */
+function clientOf(account: keyof SharedSystem['accounts'], date: string) {
+  const name = account.toLowerCase().endsWith('lender') ? 'lender' : 'partner';
+  const send = <Result>(query: string, variables: object = {}) =>
+    postGraphql<Record<string, Result>>(t.urls[name], t.accounts[account].credential, {
+      query,
+      variables,
+      headers: { 'X-Service-Schema-Version': date },
+    });
+
+  async function request<Result>(query: string, variables: object = {}): Promise<Result> {
+    const { body } = await send<Result>(query, variables);
+    const [result] = Object.values(body.data ?? {});
+    if (result === undefined) throw new Error(JSON.stringify(body));
+    return result;
+  }
+
+  const mutate = <Result>(mutation: string, selected: string, input: object) => {
+    const type = `${mutation[0]?.toUpperCase()}${mutation.slice(1)}Input!`;
+    const query = `mutation ($input: ${type}) { ${mutation}(input: $input) { ${selected} userErrors { code message field } } }`;
+    return request<Result & { userErrors: UserError[] }>(query, { input });
+  };
+  return {
+    send,
+    mutate,
+    request,
+    create: (input: object) =>
+      mutate<{ webhookListener: Listener | null }>('createWebhookListener', `webhookListener ${fields}`, input),
+    remove: (id: string) =>
+      mutate<{ deletedWebhookListenerId: string | null }>('deleteWebhookListener', 'deletedWebhookListenerId', { id }),
+    list: () => request<Listener[]>(`{ webhookListeners ${fields} }`),
+    async listen(input: object = {}): Promise<Listener> {
+      const eventTypes = [{ type: 'webhook.test' }];
+      const { webhookListener, userErrors } = await this.create({ eventTypes, ...input });
+      if (webhookListener === null) throw new Error(JSON.stringify(userErrors));
+      onTestFinished(async () => void (await this.remove(webhookListener.id)));
+      return webhookListener;
+    },
+  };
+}
+
+const served = [
+  ...lenderSchema.versions.map(({ version }) => ({ account: 'lender' as const, date: version })),
+  ...partnerSchema.versions.map(({ version }) => ({ account: 'partner' as const, date: version })),
+];
+
+describe.each(served)('$account $date', ({ account, date }) => {
+  test('creates, lists, tests and deletes a listener', async () => {
+    const client = clientOf(account, date);
+    const listener = await client.listen();
+    expect(listener).toEqual({
+      id: expect.stringMatching(/^gid:\/\/service\/WebhookListener\/\d+$/),
+      eventTypes: [{ type: 'webhook.test', version: '2026-11-01' }],
+      createdAt: expect.any(String),
+      expiresAt: new Date(Date.parse(listener.createdAt) + 86_400_000).toISOString(),
+      lastSequence: 0,
+    });
+    expect(await client.list()).toEqual([listener]);
+
+    const input = { subscriptionId: listener.id };
+    const sent = await client.mutate<{ webhookEventId: string }>('sendTestWebhookEvent', 'webhookEventId', input);
+    expect(sent).toEqual({ webhookEventId: expect.stringContaining('/WebhookEvent/'), userErrors: [] });
+    await eventually(async () => expect(await client.list()).toEqual([{ ...listener, lastSequence: 1 }]));
+
+    expect(await client.remove(listener.id)).toEqual({ deletedWebhookListenerId: listener.id, userErrors: [] });
+    expect(await client.list()).toEqual([]);
+    expect(await client.remove(listener.id)).toEqual({
+      deletedWebhookListenerId: null,
+      userErrors: [
+        { code: 'NOT_FOUND', message: 'You have no listener with this identifier.', field: ['input', 'id'] },
+      ],
+    });
+  });
+
+  test('marks a repeated creation, and lists its listener once', async () => {
+    const client = clientOf(account, date);
+    const query = `mutation ($input: CreateWebhookListenerInput!) {
+      createWebhookListener(input: $input) { webhookListener { id } userErrors { code } }
+    }`;
+    const variables = { input: { eventTypes: [{ type: 'webhook.test' }], idempotencyKey: `listen ${date}` } };
+    const [first, second] = [await client.send(query, variables), await client.send(query, variables)];
+    onTestFinished(async () => {
+      for (const { id } of await client.list()) await client.remove(id);
+    });
+    expect(second.body.data).toEqual(first.body.data);
+    expect(first.body).not.toHaveProperty('extensions.idempotency');
+    expect(second.body).toMatchObject({ extensions: { idempotency: { replayed: true } } });
+    expect(await client.list()).toHaveLength(1);
+  });
+
+  test('answers about the listener of another account as about one that does not exist', async () => {
+    const listener = await clientOf(account, date).listen();
+    const strangers = served.flatMap((version) => [
+      clientOf(version.account === 'lender' ? 'otherLender' : 'otherPartner', version.date),
+      ...(version.account === account ? [] : [clientOf(version.account, version.date)]),
+    ]);
+    for (const stranger of strangers) {
+      expect(await stranger.list()).toEqual([]);
+      const unknown = listener.id.replace(/\d+$/, '123');
+      for (const id of [listener.id, unknown]) {
+        expect(await stranger.remove(id)).toMatchObject({ userErrors: [{ code: 'NOT_FOUND' }] });
+        const input = { subscriptionId: id };
+        const sent = await stranger.mutate('sendTestWebhookEvent', 'webhookEventId', input);
+        expect(sent).toMatchObject({ userErrors: [{ code: 'NOT_FOUND' }] });
+      }
+    }
+    expect(await clientOf(account, date).list()).toEqual([listener]);
+  });
+
+  test('the mutations of subscriptions do not accept a listener', async () => {
+    const client = clientOf(account, date);
+    const { id } = await client.listen();
+    const disguised = id.replace('WebhookListener', 'WebhookSubscription');
+    for (const mutation of ['pauseWebhookSubscription', 'resumeWebhookSubscription', 'rotateWebhookSecret']) {
+      const result = await client.mutate(mutation, 'webhookSubscription { id }', { id: disguised });
+      expect(result).toMatchObject({ webhookSubscription: null, userErrors: [{ code: 'NOT_FOUND' }] });
+    }
+    const query = 'query ($id: ID!) { webhookSubscription(id: $id) { id } }';
+    expect((await client.send(query, { id: disguised })).body.data).toEqual({ webhookSubscription: null });
+    expect((await client.list()).map((listener) => listener.id)).toEqual([id]);
+  });
+});
+
+test('from 2027-02-01 on, an identifier of another type is rejected', async () => {
+  const client = clientOf('lender', '2027-02-01');
+  const send = async (mutation: string, field: string) => {
+    const type = `${mutation[0]?.toUpperCase()}${mutation.slice(1)}Input!`;
+    const query = `mutation ($input: ${type}) { ${mutation}(input: $input) { userErrors { code } } }`;
+    const { body } = await client.send(query, { input: { [field]: 'gid://service/Lender/1' } });
+    return body.errors?.map(({ message, extensions }) => [extensions?.['code'], message]);
+  };
+  expect(await send('deleteWebhookListener', 'id')).toEqual([
+    [
+      'BAD_USER_INPUT',
+      '`input.id` must be the global identifier of a WebhookListener, such as "gid://service/WebhookListener/123"; it is "gid://service/Lender/1".',
+    ],
+  ]);
+  expect(await send('sendTestWebhookEvent', 'subscriptionId')).toEqual([
+    [
+      'BAD_USER_INPUT',
+      '`input.subscriptionId` must be the global identifier of a WebhookSubscription or WebhookListener, such as "gid://service/WebhookSubscription/123"; it is "gid://service/Lender/1".',
+    ],
+  ]);
+});
+
+test('an account whose operator has forbidden listeners creates none', async () => {
+  const client = clientOf('otherPartner', '2026-11-01');
+  const accountId = t.accounts.otherPartner.id;
+  await permitListeners(t.operator, { accountId, isForbidden: true });
+  onTestFinished(async () => void (await permitListeners(t.operator, { accountId, isForbidden: false })));
+  expect(await client.create({ eventTypes: [{ type: 'webhook.test' }] })).toEqual({
+    webhookListener: null,
+    userErrors: [
+      {
+        code: 'FORBIDDEN',
+        message: 'The operator of this service has forbidden listeners for your account. Ask them to allow listeners.',
+        field: null,
+      },
+    ],
+  });
+  expect(await client.list()).toEqual([]);
+});
