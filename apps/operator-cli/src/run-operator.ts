@@ -7,6 +7,7 @@ import { addCredentialCommands } from './commands/credential.ts';
 import { addDatabaseCommands } from './commands/database.ts';
 import { addDeliveryCommands } from './commands/delivery.ts';
 import { addLenderCommands } from './commands/lender.ts';
+import { addListenerCommands } from './commands/listener.ts';
 import { addMemberCommands } from './commands/member.ts';
 import { addOrganizationCommands } from './commands/organization.ts';
 import { addPartnerCommands } from './commands/partner.ts';
@@ -50,6 +51,7 @@ function createProgram(shell: Shell, isJson: boolean): Command {
   addCredentialCommands(program, shell);
   addReferralCommands(program, shell);
   addSubscriptionCommands(program, shell);
+  addListenerCommands(program, shell);
   addDeliveryCommands(program, shell);
   addWebhookCommands(program, shell);
   addSecretsCommands(program, shell);

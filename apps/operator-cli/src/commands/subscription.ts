@@ -112,8 +112,8 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
       );
     });
 
-  addVerb(noun, 'test <gid>', 'send an event with sample data to a subscription')
-    .option('--type <type>', 'an event type that the subscription receives', 'webhook.test')
+  addVerb(noun, 'test <gid>', 'send an event with sample data to a subscription or listener')
+    .option('--type <type>', 'an event type that it receives', 'webhook.test')
     .action(async (subscriptionId: string, options: OutputOptions & { type: string }) => {
       const { type: eventType } = options;
       const sent = await withContext(shell, (context) => sendTestEvent(context, { subscriptionId, eventType }));

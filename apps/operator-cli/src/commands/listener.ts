@@ -1,0 +1,72 @@
+import {
+  deleteListenerOfAccount,
+  listAllWebhookListeners,
+  type ListenerPermission,
+  permitListeners,
+} from '@deedwire/actions';
+import type { Command } from 'commander';
+import { afterOption, limitOption, type Window } from '../limit.ts';
+import { withContext } from '../session.ts';
+import type { Shell } from '../shell.ts';
+import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
+
+interface ListOptions extends OutputOptions, Window {
+  account?: string;
+}
+
+export function addListenerCommands(program: Command, shell: Shell): void {
+  const noun = program
+    .command('listener')
+    .description('manage webhook listeners: subscriptions that are read, not sent');
+
+  addVerb(noun, 'list', 'list webhook listeners, newest first')
+    .option('--account <gid>', 'only those of this lender or partner')
+    .addOption(limitOption())
+    .addOption(afterOption())
+    .addHelpText('after', '\n  deedwire-operator listener list --account gid://service/Partner/4711')
+    .action(async (options: ListOptions) => {
+      await printList(shell, options, {
+        name: 'webhookListeners',
+        read: (context, request) =>
+          listAllWebhookListeners(context, { accountId: options.account ?? null, ...request }),
+        id: (row) => row.id,
+        columns: {
+          listener: (row) => row.id,
+          account: (row) => row.accountId,
+          'event types': (row) => row.eventTypes.length,
+          'last sequence': (row) => row.lastSequence,
+          created: (row) => row.createdAt,
+          expires: (row) => row.expiresAt,
+        },
+        empty:
+          'No listeners match. Their owners create them with `createWebhookListener`; find an account with `deedwire-operator account list`.',
+      });
+    });
+
+  addVerb(noun, 'delete <gid>', 'delete a listener; its owner can no longer read its events')
+    .addHelpText('after', '\n  deedwire-operator listener delete gid://service/WebhookListener/4711')
+    .action(async (listenerId: string, options: OutputOptions) => {
+      const deleted = await withContext(shell, (context) => deleteListenerOfAccount(context, { listenerId }));
+      print(shell, options, deleted, () => `The listener ${listenerId} is deleted`);
+    });
+
+  const permit = async (accountId: string, isForbidden: boolean, options: OutputOptions) => {
+    const permission = await withContext(shell, (context) => permitListeners(context, { accountId, isForbidden }));
+    print(shell, options, permission, describe);
+  };
+
+  addVerb(noun, 'forbid <account>', 'forbid a lender or partner to create listeners; those it has stay')
+    .addHelpText('after', '\n  deedwire-operator listener forbid gid://service/Partner/4711')
+    .action((accountId: string, options: OutputOptions) => permit(accountId, true, options));
+
+  addVerb(noun, 'allow <account>', 'allow a lender or partner to create listeners again')
+    .addHelpText('after', '\n  deedwire-operator listener allow gid://service/Partner/4711')
+    .action((accountId: string, options: OutputOptions) => permit(accountId, false, options));
+}
+
+function describe({ accountId, forbiddenAt, listeners }: ListenerPermission): string {
+  if (forbiddenAt === null) return `The account ${accountId} may create listeners. It has ${listeners}.`;
+  const since = `The account ${accountId} may not create listeners since ${forbiddenAt.toISOString()}.`;
+  if (listeners === 0) return `${since} It has none.`;
+  return `${since} It has ${listeners}, which stay until they expire. To delete one, run \`deedwire-operator listener delete\`; \`listener list --account\` lists them.`;
+}

@@ -1,0 +1,88 @@
+import { callOperator, createHarness, type Harness, type OperatorResult } from '@deedwire/dev-environment/harness';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { insertListener, insertSubscription } from '../support/stored-deliveries.ts';
+
+let harness: Harness;
+let env: Record<string, string>;
+let lender: string;
+let partner: string;
+
+beforeAll(async () => {
+  harness = await createHarness();
+  // The login is only in the group role `operator`, as in production.
+  env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada', SLOW_STATEMENT_MS: '0' };
+  await insertSubscription(harness, 'partner', harness.accounts.partner);
+  lender = await insertListener(harness, 'lender', harness.accounts.lender);
+  partner = await insertListener(harness, 'partner', harness.accounts.partner);
+});
+afterAll(() => harness.close());
+
+const operate = (...commandArguments: string[]): Promise<OperatorResult> =>
+  callOperator(env, 'listener', ...commandArguments);
+
+async function listed(...commandArguments: string[]): Promise<unknown[]> {
+  const { exitCode, stdout, stderr } = await operate('list', ...commandArguments, '--json');
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  const rows: Record<string, unknown>[] = JSON.parse(stdout);
+  return rows.map(({ id }) => id);
+}
+
+test('list shows the listeners of all accounts or of one, and no subscriptions', async () => {
+  expect(await listed()).toEqual([partner, lender]);
+  expect(await listed('--account', harness.accounts.lender.id)).toEqual([lender]);
+  expect(await listed('--limit', '1')).toEqual([partner]);
+  expect(await listed('--after', partner)).toEqual([lender]);
+  const { stdout } = await operate('list');
+  const [head, row] = stdout.split('\n');
+  expect(head?.split(/\s{2,}/)).toEqual(['listener', 'account', 'event types', 'last sequence', 'created', 'expires']);
+  expect(row).toContain(`${partner}  ${harness.accounts.partner.id}`);
+});
+
+test('forbid refuses new listeners of an account until allow, and says what the account has', async () => {
+  const account = harness.accounts.partner.id;
+  const forbidden = await operate('forbid', account);
+  expect(forbidden).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(forbidden.stdout).toMatch(
+    new RegExp(
+      `^The account ${account} may not create listeners since 20\\S+Z\\. It has 1, which stay until they expire\\. ` +
+        'To delete one, run `deedwire-operator listener delete`; `listener list --account` lists them\\.\\n$',
+    ),
+  );
+  // The time of the first command stays.
+  expect((await operate('forbid', account)).stdout).toBe(forbidden.stdout);
+  expect(await operate('allow', account)).toEqual({
+    exitCode: 0,
+    stdout: `The account ${account} may create listeners. It has 1.\n`,
+    stderr: '',
+  });
+  expect(JSON.parse((await operate('forbid', harness.accounts.otherPartner.id, '--json')).stdout)).toEqual({
+    accountId: harness.accounts.otherPartner.id,
+    forbiddenAt: expect.stringMatching(/Z$/),
+    listeners: 0,
+  });
+  expect(await operate('forbid', 'gid://service/Partner/1')).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'error: The partner gid://service/Partner/1 does not exist.\n',
+  });
+});
+
+test('delete deletes a listener once, and no subscription', async () => {
+  expect(await operate('delete', lender)).toEqual({
+    exitCode: 0,
+    stdout: `The listener ${lender} is deleted\n`,
+    stderr: '',
+  });
+  expect(await listed()).toEqual([partner]);
+  expect(await operate('delete', lender)).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: `error: The listener ${lender} does not exist.\n`,
+  });
+  const { stdout } = await callOperator(env, 'audit', 'list', '--limit', '1', '--json');
+  expect(JSON.parse(stdout)).toMatchObject([
+    { actor: 'ada', action: 'webhook_listener.delete', subject: lender, accountId: harness.accounts.lender.id },
+  ]);
+  expect((await listed('--account', harness.accounts.lender.id)).length).toBe(0);
+  expect((await operate('list', '--account', harness.accounts.lender.id)).stdout).toContain('No listeners match.');
+});
