@@ -10,6 +10,8 @@ export interface AppProcessOptions {
   /** Added to the environment of this process. */
   env: Readonly<Record<string, string>>;
   logFile: string;
+  /** The folder of the checkout whose app runs, with a slash at its end. */
+  checkout?: URL | undefined;
 }
 
 /** What a process has used since it started. */
@@ -41,9 +43,9 @@ export interface AppProcess {
   stop(): Promise<void>;
 }
 
-const apps = new URL('../../apps/', import.meta.url);
+const thisCheckout = new URL('../../', import.meta.url);
 // Makes an app stop when the process that started it ends.
-const endWithParent = new URL('../../tools/dev-environment/src/end-with-parent.js', import.meta.url);
+const endWithParent = new URL('tools/dev-environment/src/end-with-parent.js', thisCheckout);
 // Guards against hanging only.
 const startTimeoutMs = 300_000;
 const stopTimeoutMs = 60_000;
@@ -55,8 +57,9 @@ async function shippedFlags(folder: URL): Promise<string[]> {
 }
 
 /** Starts an app as shipped. Resolves when it is ready. */
-export async function startAppProcess({ app, built, env, logFile }: AppProcessOptions): Promise<AppProcess> {
-  const folder = new URL(`${app}/`, apps);
+export async function startAppProcess(options: AppProcessOptions): Promise<AppProcess> {
+  const { app, built, env, logFile, checkout = thisCheckout } = options;
+  const folder = new URL(`apps/${app}/`, checkout);
   const log = await open(logFile, 'w');
   const flags = [...(await shippedFlags(folder)), '--import', endWithParent.href];
   const main = built ? ['dist/main.js'] : ['--conditions=deedwire-source', 'src/main.ts'];

@@ -43,5 +43,7 @@ export interface Bench {
   readonly stored?: string;
   /** Its own options, by name. Null if it has none. */
   readonly options: Readonly<Record<string, BenchOption>> | null;
+  /** Whether `--save` may store one part: the JSON has a property for each. */
+  readonly savesParts?: boolean;
   run(options: BenchOptions): Promise<BenchResult>;
 }

@@ -10,6 +10,7 @@ const engine: Bench = {
   perRound: 'deliveries per round',
   stored: 'deliveries that are stored before',
   options: null,
+  savesParts: true,
   run,
 };
 const sender: Bench = { name: 'sender', summary: 'one request', parts: null, perRound: null, options: null, run };
@@ -26,6 +27,7 @@ it('selects the bench and its options', () => {
     options: { quick: true, only: 'latency', perRound: 50, values: {} },
   });
   expect(parseCommand(['engine', '--stored', '5000000'], benches)).toMatchObject({ options: { stored: 5_000_000 } });
+  expect(parseCommand(['engine', '--save', '--only', 'rates'], benches)).toMatchObject({ save: true });
   expect(parseCommand(['sender', '--save'], benches)).toEqual({
     kind: 'run',
     bench: sender,
@@ -68,7 +70,7 @@ it.each([
   [['queries', '--per-round', '5'], 'The bench "queries" has no option --per-round.'],
   [['sender', '--other', 'x'], 'The bench "sender" has no option --other.'],
   [['engine', '--only', 'toast'], 'There is no part "toast". Known parts: rates, latency.'],
-  [['engine', '--save', '--only', 'rates'], '--save stores complete runs only.'],
+  [['queries', '--save', '--only', 'scalar'], '--save stores all parts of the bench "queries" at once.'],
   [['queries', '--stored', '5'], 'The bench "queries" has no option --stored.'],
   [['engine', '--stored', 'all'], '--stored must be a whole number from 1 to 9,999,999, not "all".'],
   [['engine', '--save', '--stored', '5'], '--save stores complete runs only.'],

@@ -8,7 +8,7 @@ export type Command =
   | { kind: 'page' }
   | { kind: 'run'; bench: Bench; json: boolean; save: boolean; options: Omit<BenchOptions, 'progress'> };
 
-type Description = Pick<Bench, 'name' | 'summary' | 'parts' | 'perRound' | 'stored' | 'options'>;
+type Description = Pick<Bench, 'name' | 'summary' | 'parts' | 'perRound' | 'stored' | 'options' | 'savesParts'>;
 
 export function helpText(benches: readonly Description[]): string {
   return `Usage: pnpm bench <name> [options]
@@ -25,7 +25,7 @@ ${benches.map(({ name, summary }) => `  ${name.padEnd(8)} ${summary}`).join('\n'
 Options:
   --quick   run for a few seconds, to check that the bench works; the figures are not meaningful
   --json    print the report as JSON (the types are in bench/src)
-  --save    store the report in bench/results, and write the page
+  --save    store the report in bench/results, and write the page; of delivery, one part may be stored
   --help    show this help
 ${benches.map(ownOptions).join('')}
 Progress appears on stderr.
@@ -85,8 +85,10 @@ export function parseCommand(args: readonly string[], benches: readonly Bench[])
     if (number !== undefined && !/^[1-9]\d{0,6}$/.test(number))
       return invalid(`--${option} must be a whole number from 1 to 9,999,999, not "${number}".`);
   }
-  const isComplete = !quick && only === undefined && perRound === undefined && stored === undefined;
+  const isComplete = !quick && perRound === undefined && stored === undefined;
   if (save && !isComplete) return invalid('--save stores complete runs only.');
+  if (save && only !== undefined && bench.savesParts !== true)
+    return invalid(`--save stores all parts of the bench "${name}" at once.`);
   const options = {
     quick,
     only,

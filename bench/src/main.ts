@@ -15,7 +15,7 @@ else if (command.kind === 'invalid') {
   try {
     const result = await bench.run({ ...options, progress: (line) => process.stderr.write(`${line}\n`) });
     if (save) {
-      saveResult(bench.name, result.json);
+      saveResult(bench.name, result.json, options.only !== undefined);
       writePage();
     }
     process.stdout.write(`${json ? JSON.stringify(result.json, null, 2) : result.markdown}\n`);

@@ -8,3 +8,5 @@ export function markdownTable(rows: readonly (readonly string[])[]): string {
   const rule = `| ${widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;
   return [lines[0], rule, ...lines.slice(1)].join('\n');
 }
+
+export const wholeNumber = (value: number): string => Math.round(value).toLocaleString('en-US');

@@ -5,6 +5,7 @@ import { graphql } from '../graphql/graphql.ts';
 import { replay } from '../replay/replay.ts';
 import { services } from '../services/services.ts';
 import { shares } from '../shares/shares.ts';
+import { versions } from '../versions/versions.ts';
 import { comparisonBenches } from './comparison-benches.ts';
 
 /** A new bench is a file in this folder, or a folder beside it, and an entry here. */
@@ -15,4 +16,5 @@ export const benches: readonly Bench[] = [
   ...comparisonBenches.map(comparisonBench),
   shares,
   services,
+  versions,
 ];

@@ -1,4 +1,5 @@
 import type { Bench } from '../bench.ts';
+import { currentCommit } from '../commit.ts';
 import { describeMachine, introduction } from '../report.ts';
 import { runnable, type RunnablePart, runParts, summaries } from './part.ts';
 import { account } from './parts/account.ts';
@@ -36,17 +37,23 @@ export const delivery: Bench = {
   parts: summaries(parts),
   perRound: 'deliveries per round; the default is 8,000, or 200 with --quick',
   options: null,
+  savesParts: true,
 
   async run(options) {
     const machine = describeMachine();
     const json: Record<string, unknown> = {};
+    const [commit, commits]: [string, Record<string, string>] = [currentCommit(), {}];
     const sections = [introduction('delivery: PostgreSQL with fsync, one machine.', options.quick, machine)];
     for (const { name, json: result, markdown } of await runParts(parts, options)) {
       // The rates are what most readers want, so they are not nested.
       if (name === 'rates') Object.assign(json, result);
       else json[name] = result;
+      commits[name] = commit;
       sections.push(markdown);
     }
-    return { json: { ...json, bench: 'delivery', quick: options.quick, machine }, markdown: sections.join('\n\n') };
+    return {
+      json: { ...json, bench: 'delivery', quick: options.quick, machine, commits },
+      markdown: sections.join('\n\n'),
+    };
   },
 };

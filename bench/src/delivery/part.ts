@@ -5,6 +5,8 @@ export interface PartContext {
   quick: boolean;
   perRound: number | undefined;
   stored?: number | undefined;
+  /** See `BenchOptions`. */
+  values: BenchOptions['values'];
   progress: (line: string) => void;
 }
 

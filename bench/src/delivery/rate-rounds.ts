@@ -112,14 +112,17 @@ function inMicroseconds(ms: number | null): number | null {
   return ms === null ? null : ms * 1000;
 }
 
-/** The median over the rounds of the rate of `ours` divided by that of `other` in the same round. */
+/** The rate of `ours` divided by that of `other` in each round. */
+export function rateRatios(ours: readonly Measurement[], other: readonly Measurement[]): number[] {
+  return ours.map((measurement, round) => {
+    const reference = other[round];
+    return reference === undefined ? Number.NaN : perSecond(measurement) / perSecond(reference);
+  });
+}
+
+/** Their median. */
 export function rateRatio(ours: readonly Measurement[], other: readonly Measurement[]): number {
-  return median(
-    ours.map((measurement, round) => {
-      const reference = other[round];
-      return reference === undefined ? Number.NaN : perSecond(measurement) / perSecond(reference);
-    }),
-  );
+  return median(rateRatios(ours, other));
 }
 
 function perSecond({ operations, elapsedMs }: Measurement): number {

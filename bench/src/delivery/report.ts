@@ -1,6 +1,7 @@
 import type { ProcessMemory } from '../app-process.ts';
-import { markdownTable } from '../markdown-table.ts';
+import { markdownTable, wholeNumber } from '../markdown-table.ts';
 import { latencyHeader, latencyRow, type LatencySummary } from './latency-summary.ts';
+import type { PairResult } from './our-pair.ts';
 import type { PeerName } from './peers/index.ts';
 import type { RateResult } from './rate-rounds.ts';
 import type { WriteContestantResult } from './write/rounds.ts';
@@ -25,7 +26,7 @@ export interface LatencyResult {
   };
 }
 
-export interface HangingResult {
+export interface HangingRound {
   alone: LatencySummary;
   /** The first second, in which the deliveries to the endpoints are fanned out and the connections open. */
   start: LatencySummary;
@@ -38,16 +39,10 @@ export interface HangingResult {
   waiting: number;
 }
 
-export interface ExchangesResult {
-  rounds: number;
-  perRound: number;
-  workloads: {
-    name: string;
-    title: string;
-    results: RateResult[];
-    /** With the details of attempts divided by without in the same round. */
-    rateRatio: number;
-  }[];
+/** The round with the median of the ratios. */
+export interface HangingResult extends HangingRound {
+  /** Of all rounds, in order. */
+  p99Ratios: number[];
 }
 
 export interface WorkersResult {
@@ -188,8 +183,18 @@ export function latencyMarkdown({ idle, halfLoad }: LatencyResult): string {
   ]);
 }
 
-export function hangingMarkdown({ alone, start, beside, p99Ratio, endpoints, waiting }: HangingResult): string {
-  const [count, deliveries] = [endpoints, waiting].map((each) => each.toLocaleString('en-US'));
+export function hangingMarkdown({
+  alone,
+  start,
+  beside,
+  p99Ratio,
+  p99Ratios,
+  endpoints,
+  waiting,
+}: HangingResult): string {
+  const [count, deliveries] = [endpoints, waiting].map(wholeNumber);
+  const each = p99Ratios.map((ratio) => ratio.toFixed(2)).join(', ');
+  const runs = p99Ratios.length > 1 ? `, the median of ${p99Ratios.length} runs (${each})` : '';
   return [
     markdownTable([
       latencyHeader('Commit to first byte of one account'),
@@ -197,22 +202,30 @@ export function hangingMarkdown({ alone, start, beside, p99Ratio, endpoints, wai
       latencyRow(`while ${deliveries} deliveries to ${count} endpoints that hang are fanned out`, start),
       latencyRow('beside these endpoints, in the minute after that', beside),
     ]),
-    `p99 beside these endpoints: ${p99Ratio.toFixed(2)} ×.`,
+    `p99 beside these endpoints: ${p99Ratio.toFixed(2)} ×${runs}.`,
   ].join('\n\n');
 }
 
-export function exchangesMarkdown({ rounds, perRound, workloads: each }: ExchangesResult): string {
-  const title = `Deliveries per second with and without the details of attempts: ${rounds} interleaved rounds of ${perRound} deliveries, medians.`;
-  const tables = each.map(({ name, title: workload, results, rateRatio }) =>
+export function pairMarkdown({
+  rounds,
+  perRound,
+  workloads: each,
+  rateRatio: { mean, low, high },
+}: PairResult): string {
+  const tables = each.map(({ name, title, results, rateRatio: ratio }) =>
     [
       markdownTable([
-        [`(${name}) ${workload}`, 'per second', 'CPU per delivery', 'CPU of the store', 'WAL'],
+        [`(${name}) ${title}`, 'per second', 'CPU per delivery', 'CPU of the store', 'WAL'],
         ...results.map((result) => [result.name, wholeNumber(result.perSecond), ...costCells(result)]),
       ]),
-      `With details: ${rateRatio.toFixed(3)} × the rate of without, in the same round.`,
+      `Ratio of the rates in the same round: ${ratio.toFixed(3)} ×.`,
     ].join('\n\n'),
   );
-  return [title, ...tables].join('\n\n');
+  return [
+    `Deliveries per second: ${rounds} interleaved rounds of ${wholeNumber(perRound)} deliveries, medians.`,
+    ...tables,
+    `Over all rounds: ${mean.toFixed(3)} × (geometric mean; with a probability of 95 % from ${low.toFixed(3)} to ${high.toFixed(3)} ×).`,
+  ].join('\n\n');
 }
 
 export function workersMarkdown({ accounts, results }: WorkersResult): string {
@@ -281,8 +294,6 @@ export function fairMarkdown({ rounds, roundMs, crowd, locked }: FairResult): st
     `${locked.refused} mutations of the locked account were refused in a round.`,
   ].join('\n\n');
 }
-
-const wholeNumber = (rate: number): string => Math.round(rate).toLocaleString('en-US');
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
 

@@ -7,8 +7,8 @@ import { type PeerName, peerNames } from './peer-names.ts';
 import type { Caller, World } from './world.ts';
 
 /** A GraphQL server in its own process. */
-export interface Contestant {
-  name: 'deedwire' | PeerName;
+export interface Contestant<Name extends string = 'deedwire' | PeerName> {
+  name: Name;
   /** Of its interface. */
   url: string;
   /** The headers that name the caller. */

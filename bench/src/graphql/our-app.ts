@@ -17,6 +17,8 @@ export interface OurAppOptions {
   built: boolean;
   /** Added to the environment of the app. */
   env?: Readonly<Record<string, string>>;
+  /** See `startAppProcess`. */
+  checkout?: URL | undefined;
   defer: Defer;
 }
 
@@ -27,6 +29,7 @@ export async function startOurApp({
   secretKeys,
   built,
   env = {},
+  checkout,
   defer,
 }: OurAppOptions): Promise<Pick<AppProcess, 'usage' | 'memory'> & { url: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-bench-log-'));
@@ -46,6 +49,7 @@ export async function startOurApp({
       ...env,
     },
     logFile: join(folder, 'app.log'),
+    checkout,
   });
   defer(() => app.stop());
   return {

@@ -57,15 +57,27 @@ const availableTimeoutMs = 300_000;
  * @throws {Error} if the contestants answer differently
  */
 export async function measureShape(
+  ...parameters: Parameters<typeof measureContestants<Contestant['name']>>
+): Promise<ConnectionsResult[]> {
+  const measured = await measureContestants(...parameters);
+  return Array.from(measured, ([connections, rounds]) => connectionsResult(connections, rounds));
+}
+
+/**
+ * The same, without a summary.
+ *
+ * @returns by the number of connections and by contestant, the rounds in order
+ */
+export async function measureContestants<Name extends string>(
   shape: Shape,
-  contestants: readonly Contestant[],
+  contestants: readonly Contestant<Name>[],
   callers: readonly Caller[],
   load: Child<LoadRequest, LoadResult>,
   { rounds, roundMs, warmUpMs }: GraphqlPlan,
   progress: (line: string) => void,
-): Promise<ConnectionsResult[]> {
+): Promise<Map<number, Map<Name, GraphqlMeasurement[]>>> {
   const leastBytes = await checkAnswers(shape, contestants, callers);
-  const request = (contestant: Contestant, connections: number, durationMs: number): LoadRequest => {
+  const request = (contestant: Contestant<Name>, connections: number, durationMs: number): LoadRequest => {
     const { origin, pathname } = new URL(contestant.url);
     const headers = callers.map((caller) => headersOf(contestant, caller));
     const body = JSON.stringify({ query: shape.query });
@@ -75,9 +87,9 @@ export async function measureShape(
     progress(`warm-up: ${contestant.name}`);
     await load.ask(request(contestant, connectionCounts[0], warmUpMs));
   }
-  const results: ConnectionsResult[] = [];
+  const all = new Map<number, Map<Name, GraphqlMeasurement[]>>();
   for (const connections of connectionCounts) {
-    const measured = new Map<Contestant['name'], GraphqlMeasurement[]>(contestants.map(({ name }) => [name, []]));
+    const measured = new Map<Name, GraphqlMeasurement[]>(contestants.map(({ name }) => [name, []]));
     for (let round = 0; round < rounds; round += 1) {
       for (let turn = 0; turn < contestants.length; turn += 1) {
         const contestant = contestants[(round + turn) % contestants.length];
@@ -90,12 +102,12 @@ export async function measureShape(
       const rates = [...measured].map(([name, each]) => `${name} ${Math.round(perSecond(each.at(-1)))}/s`);
       progress(`${connections} connections, round ${round + 1} of ${rounds}: ${rates.join(', ')}`);
     }
-    results.push(connectionsResult(connections, measured));
+    all.set(connections, measured);
   }
-  return results;
+  return all;
 }
 
-function headersOf(contestant: Contestant, caller: Caller): Record<string, string> {
+function headersOf(contestant: Contestant<string>, caller: Caller): Record<string, string> {
   return { 'content-type': 'application/json', accept: 'application/json', ...contestant.headersOf(caller) };
 }
 
@@ -113,7 +125,7 @@ async function askUntilAvailable(url: string, request: RequestInit): Promise<{ s
 /** Returns the bytes of the shortest response. */
 async function checkAnswers(
   { query }: Shape,
-  contestants: readonly Contestant[],
+  contestants: readonly Contestant<string>[],
   callers: readonly Caller[],
 ): Promise<number> {
   const body = JSON.stringify({ query });
@@ -165,6 +177,6 @@ export function connectionsResult(
   };
 }
 
-function perSecond(measurement: Pick<GraphqlMeasurement, 'requests' | 'elapsedMs'> | undefined): number {
+export function perSecond(measurement: Pick<GraphqlMeasurement, 'requests' | 'elapsedMs'> | undefined): number {
   return measurement === undefined ? Number.NaN : (measurement.requests / measurement.elapsedMs) * 1000;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { fillRegions, pageFiles } from './page.ts';
-import { readDocs, readResults } from './write-page.ts';
+import { readDocs, readResults, withPart } from './write-page.ts';
 
 it('fills the regions and keeps the text around them', () => {
   const page =
@@ -14,6 +14,12 @@ it('rejects a region without results and results without a region', () => {
   const page = '<!-- bench: rates -->\n<!-- /bench -->\n';
   expect(() => fillRegions(page, {})).toThrow('There are no results for the region "rates".');
   expect(() => fillRegions(page, { rates: 'a', cost: 'b' })).toThrow('The page has no region for cost.');
+});
+
+it('a part replaces what is stored of it, with its commit', () => {
+  const stored = { latency: 1, store: 2, commits: { latency: 'old', store: 'old' } };
+  const part = { store: 3, commits: { store: 'new' } };
+  expect(withPart(stored, part)).toEqual({ latency: 1, store: 3, commits: { latency: 'old', store: 'new' } });
 });
 
 // `pnpm bench page` writes them.

@@ -16,6 +16,8 @@ export interface DeliveryReport extends RatesResult {
   bench: 'delivery';
   quick: boolean;
   machine: Machine;
+  /** The commit that each part was measured at. */
+  commits: Record<string, string>;
   latency: LatencyResult;
   statements: StatementsResult;
   history: HistoryResult;

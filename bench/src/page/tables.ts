@@ -19,7 +19,7 @@ export function regions({ delivery, graphql, sender, signing }: Results): Record
   return {
     machine: machines([delivery, graphql, sender, signing]),
     graphql: graphqlTables(graphql),
-    delivery: ratesMarkdown(delivery),
+    delivery: [ratesMarkdown(delivery), commitsLine(delivery.commits)].join('\n\n'),
     latency: [latencyMarkdown(delivery.latency), hangingMarkdown(delivery.hanging)].join('\n\n'),
     growth: `From ${first} to ${last} stored deliveries, the statements of a new delivery take ${history.growth.newEvents.toFixed(2)} × the time, and those of a delivery that waits when the worker starts ${history.growth.backlog.toFixed(2)} ×. At one event per second, a delivery takes ${statements.perDelivery.toFixed(1)} statements.`,
     limits: [workersMarkdown(delivery.workers), storeMarkdown(delivery.store), accountMarkdown(delivery.account)].join(
@@ -28,6 +28,13 @@ export function regions({ delivery, graphql, sender, signing }: Results): Record
     sender: comparisonTables(sender),
     signing: comparisonTables(signing),
   };
+}
+
+/** Parts of a bench can be measured alone. */
+function commitsLine(commits: Readonly<Record<string, string>>): string {
+  const parts = Map.groupBy(Object.keys(commits), (part) => commits[part] ?? '');
+  const each = Array.from(parts, ([commit, names]) => `${names.map((name) => `\`${name}\``).join(', ')} at ${commit}`);
+  return `Measured: ${each.join('; ')}.`;
 }
 
 /** Where the figures come from. */

@@ -17,10 +17,25 @@ export function readDocs(path: string): string {
   return readFileSync(new URL(path, docsFolder), 'utf8');
 }
 
-/** Stores the report of a bench. */
-export function saveResult(name: string, report: object): void {
+/**
+ * Stores the report of a bench.
+ *
+ * @param isPart the report has one part: the stored ones of the others stay
+ */
+export function saveResult(name: string, report: object, isPart: boolean): void {
   mkdirSync(resultsFolder, { recursive: true });
-  writeFileSync(new URL(`${name}.json`, resultsFolder), `${JSON.stringify(report, null, 2)}\n`);
+  const file = new URL(`${name}.json`, resultsFolder);
+  const whole = isPart ? withPart(JSON.parse(readFileSync(file, 'utf8')), report) : report;
+  writeFileSync(file, `${JSON.stringify(whole, null, 2)}\n`);
+}
+
+interface WithCommits {
+  commits?: Readonly<Record<string, string>>;
+}
+
+/** Each part has its commit in `commits`. */
+export function withPart(stored: WithCommits, part: WithCommits): WithCommits {
+  return { ...stored, ...part, commits: { ...stored.commits, ...part.commits } };
 }
 
 /** Writes the tables and the charts of `docs/performance.md` from the stored reports. */

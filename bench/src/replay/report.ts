@@ -1,6 +1,6 @@
 import { latencyHeader, latencyRow, type LatencySummary } from '../delivery/latency-summary.ts';
 import { type StatementTimes, sum } from '../delivery/report.ts';
-import { markdownTable } from '../markdown-table.ts';
+import { markdownTable, wholeNumber } from '../markdown-table.ts';
 
 export interface RateResult {
   rounds: number;
@@ -36,8 +36,6 @@ export interface GrowthResult {
     growth: number;
   }[];
 }
-
-const wholeNumber = (value: number): string => Math.round(value).toLocaleString('en-US');
 
 export function rateMarkdown({ rounds, receivers }: RateResult): string {
   return [

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { machine, positive, reportOf, timeoutMs } from '../support/run-bench.ts';
+import { machine, positive, reportOf, root, timeoutMs } from '../support/run-bench.ts';
 
 // `bench/test/full` has the two quick ones. These start servers, and take minutes of CPU time even with `--quick`.
 
@@ -73,7 +73,15 @@ it('delivery compares our engine with three queues, and measures its other parts
       sizes: [1000, 3000].map((storedDeliveries) => ({ storedDeliveries, ...perSecond })),
       growth: { newEvents: positive, backlog: positive },
     },
-    hanging: { alone: latency, start: latency, beside: latency, p99Ratio: positive, endpoints: 100, waiting: 2000 },
+    hanging: {
+      alone: latency,
+      start: latency,
+      beside: latency,
+      p99Ratio: positive,
+      p99Ratios: [positive],
+      endpoints: 100,
+      waiting: 2000,
+    },
     workers: { results: [1, 2, 3].map((workers) => ({ workers, ...perSecond })) },
     store: perSecond,
     account: { ...perSecond, bound: 1450 },
@@ -139,5 +147,33 @@ it('services measures the whole way from the call to the delivery', async () => 
     quick: true,
     machine,
     services: [{ name: 'deedwire', one: rate, twenty: rate, idle: latency, hanging: latency }],
+  });
+});
+
+const writeResult = (names: readonly unknown[]) => ({
+  results: names.map((name) => ({ name, eventsPerSecond: positive, rateRatio: positive, cpuRatio: positive })),
+});
+
+// Beside itself: the other checkout has the same commit.
+it('versions measures our apps beside those of another checkout', async () => {
+  const latency = { events: 10, p50Ms: positive, p99Ms: positive, maxMs: positive };
+  const other = expect.stringMatching(/^[0-9a-f]{8}/);
+  const withKeys = expect.stringMatching(/, a new idempotency key each$/);
+  const interval = { mean: positive, low: positive, high: positive };
+  expect(await reportOf('versions', '--beside', root)).toMatchObject({
+    bench: 'versions',
+    deliveries: {
+      workloads: ['a', 'b', 'c'].map((name) => ({
+        name,
+        results: ['deedwire', other].map((each) => ({ name: each, perSecond: positive })),
+        rateRatio: positive,
+      })),
+      rateRatio: { mean: positive, low: positive, high: positive },
+    },
+    write: { withoutKeys: writeResult(['deedwire', other]), withKeys: writeResult([withKeys, withKeys]) },
+    idle: { results: ['deedwire', other].map((name) => ({ name, ...latency })), p50Ratio: positive },
+    queries: {
+      shapes: Array.from({ length: 8 }, () => ({ ours: positive, other: positive, rateRatio: interval })),
+    },
   });
 });

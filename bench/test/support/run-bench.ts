@@ -26,8 +26,8 @@ export async function execute(program: string, args: readonly string[], env: Nod
 export const bench = (...args: string[]): Promise<Outcome> => execute('node', ['scripts/bench.ts', ...args]);
 
 /** The report of a quick run. */
-export async function reportOf(name: string): Promise<unknown> {
-  const { code, stdout, stderr } = await bench(name, '--quick', '--json');
+export async function reportOf(name: string, ...options: string[]): Promise<unknown> {
+  const { code, stdout, stderr } = await bench(name, '--quick', '--json', ...options);
   if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout);
 }

@@ -42,8 +42,13 @@ export interface OurSystem {
    *
    * @param options.built run the output of `pnpm build` instead of the sources, which is the default
    * @param options.env variables that differ from the defaults
+   * @param options.checkout see `startAppProcess`
    */
-  startWorker(options?: { built?: boolean; env?: Readonly<Record<string, string>> }): Promise<WorkerApp>;
+  startWorker(options?: {
+    built?: boolean;
+    env?: Readonly<Record<string, string>>;
+    checkout?: URL | undefined;
+  }): Promise<WorkerApp>;
   /** Resolves when each of the workers owns its share of the work. */
   untilShared(workers: number): Promise<void>;
   /** Resolves when every event is fanned out and every delivery settled. */
@@ -132,10 +137,11 @@ export async function createOurSystem(databaseUrl: string): Promise<OurSystem> {
       return machineMs();
     },
 
-    async startWorker({ built = false, env = {} } = {}) {
+    async startWorker({ built = false, env = {}, checkout } = {}) {
       const logFile = join(logFolder, `worker-${workers.length + 1}.log`);
       const secretKeys = `${keyId}:${forWorkers.key}`;
-      const worker = await startWorkerApp({ databaseUrl: forWorkers.databaseUrl, secretKeys, built, env, logFile });
+      const { databaseUrl: workersUrl } = forWorkers;
+      const worker = await startWorkerApp({ databaseUrl: workersUrl, secretKeys, built, env, logFile, checkout });
       workers.push(worker);
       return worker;
     },

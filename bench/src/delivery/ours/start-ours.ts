@@ -8,14 +8,22 @@ import { accountUrls } from './account-urls.ts';
 import { ourContestant } from './our-contestant.ts';
 import { createOurSystem } from './our-system.ts';
 
+export interface OursOptions {
+  name: string;
+  database?: string;
+  env?: Readonly<Record<string, string>>;
+  checkout?: URL | undefined;
+}
+
 /**
  * Starts our engine with one worker and a database of its own as a contestant of all workloads.
  *
- * @param env variables of the worker that differ from the defaults
+ * @param options.env variables of the worker that differ from the defaults
+ * @param options.checkout see `startAppProcess`
  */
 export async function startOurs(
   { postgres, receiver, defer }: { postgres: BenchPostgres; receiver: ReceiverChild; defer: Defer },
-  { name, database = 'ours', env = {} }: { name: string; database?: string; env?: Readonly<Record<string, string>> },
+  { name, database = 'ours', env = {}, checkout }: OursOptions,
 ): Promise<DeliveryContestant> {
   const system = await createOurSystem(await postgres.createDatabase(database));
   defer(() => system.close());
@@ -23,7 +31,7 @@ export async function startOurs(
   for (const workload of workloads) {
     accounts.set(workload.name, await system.addAccounts(accountUrls(workload, receiver.origins)));
   }
-  const workers = [await system.startWorker({ env })];
+  const workers = [await system.startWorker({ env, checkout })];
   return ourContestant({
     name,
     system,

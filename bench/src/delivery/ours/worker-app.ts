@@ -13,10 +13,13 @@ export interface WorkerAppOptions {
   /** Variables that differ from the defaults. */
   env: Readonly<Record<string, string>>;
   logFile: string;
+  /** See `startAppProcess`. */
+  checkout?: URL | undefined;
 }
 
 /** Resolves when the worker is ready. */
-export function startWorkerApp({ databaseUrl, secretKeys, built, env, logFile }: WorkerAppOptions): Promise<WorkerApp> {
+export function startWorkerApp(options: WorkerAppOptions): Promise<WorkerApp> {
+  const { databaseUrl, secretKeys, built, env, logFile, checkout } = options;
   return startAppProcess({
     app: 'webhook-worker',
     built,
@@ -29,5 +32,6 @@ export function startWorkerApp({ databaseUrl, secretKeys, built, env, logFile }:
       ...env,
     },
     logFile,
+    checkout,
   });
 }

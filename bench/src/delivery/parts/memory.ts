@@ -20,7 +20,11 @@ export const memory: Part<MemoryResult> = {
     await buildApps(['partner-api', 'webhook-worker']);
     return withStack({ receivers: 1 }, async ({ postgres, receiver, system }, defer) => {
       const [origin = ''] = receiver.origins;
-      const { withKeys, app, worker } = await startOurContestants(system, origin, { input, built: true, defer });
+      const { withKeys, app, worker } = await startOurContestants(system, `${origin}/hooks`, {
+        input,
+        built: true,
+        defer,
+      });
       const { child: load } = await startChild<LoadRequest, LoadResult>('./graphql/load-process.ts');
       defer(() => load.close());
       const read = async (): Promise<[api: ProcessMemory, worker: ProcessMemory]> => [

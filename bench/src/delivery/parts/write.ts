@@ -6,7 +6,7 @@ import { withStack } from '../stack.ts';
 import { startOurContestants } from '../write/our-contestants.ts';
 import { startWritePeer } from '../write/peer-contestant.ts';
 import { writePeerNames } from '../write/peer-names.ts';
-import { measureRound, type WriteMeasurement, writeResults } from '../write/rounds.ts';
+import { runWriteRounds } from '../write/rounds.ts';
 
 const connections = 32;
 const input = { clientName: 'Ada Lovelace', clientEmail: 'ada@example.com', externalReference: 'CRM-{n}' };
@@ -21,7 +21,11 @@ export const write: Part<WriteResult> = {
     return withStack({ receivers: 1 + writePeerNames.length }, async ({ postgres, receiver, system }, defer) => {
       const [ourOrigin = '', ...peerOrigins] = receiver.origins;
       progress('Starting the servers');
-      const { withoutKeys, withKeys } = await startOurContestants(system, ourOrigin, { input, built: false, defer });
+      const { withoutKeys, withKeys } = await startOurContestants(system, `${ourOrigin}/hooks`, {
+        input,
+        built: false,
+        defer,
+      });
       const contestants = [withoutKeys, withKeys];
       for (const [index, name] of writePeerNames.entries()) {
         const databaseUrl = await postgres.createDatabase(name);
@@ -31,20 +35,8 @@ export const write: Part<WriteResult> = {
       defer(() => load.close());
       const servers = { load, receiver, postgres };
 
-      for (const contestant of contestants) {
-        progress(`Warm-up: ${contestant.name}`);
-        await measureRound(contestant, servers, { connections, durationMs: warmUpMs });
-      }
-      const measured = new Map<string, WriteMeasurement[]>(contestants.map(({ name }) => [name, []]));
-      for (let round = 0; round < rounds; round += 1) {
-        for (const contestant of [...contestants.slice(round), ...contestants.slice(0, round)]) {
-          const measurement = await measureRound(contestant, servers, { connections, durationMs: roundMs });
-          measured.get(contestant.name)?.push(measurement);
-          const rate = Math.round((measurement.events / measurement.elapsedMs) * 1000).toLocaleString('en-US');
-          progress(`Round ${round + 1} of ${rounds}: ${contestant.name} ${rate}/s`);
-        }
-      }
-      return { connections, rounds, roundMs, results: writeResults(measured) };
+      const results = await runWriteRounds(contestants, servers, { connections, rounds, roundMs, warmUpMs }, progress);
+      return { connections, rounds, roundMs, results };
     });
   },
 

@@ -15,35 +15,42 @@ export interface OurContestants {
   worker: Pick<AppProcess, 'memory'>;
 }
 
+interface OurAppsOptions {
+  /** Run the output of `pnpm build` instead of the sources. */
+  built: boolean;
+  /** See `startAppProcess`. */
+  checkout?: URL | undefined;
+  defer: Defer;
+}
+
 /** Starts our API and our worker. */
-export async function startOurApps(system: OurSystem, { built, defer }: { built: boolean; defer: Defer }) {
-  const worker = await system.startWorker({ built });
+export async function startOurApps(system: OurSystem, { built, checkout, defer }: OurAppsOptions) {
+  const worker = await system.startWorker({ built, checkout });
+  // Logins belong to the server, not to the database.
+  const login = `${new URL(system.databaseUrl).pathname.slice(1)}_partner_api`;
   const app = await startOurApp({
     interfaceName: 'partner',
-    databaseUrl: await createLogin(system.databaseUrl, 'bench_partner_api', 'partner_api'),
+    databaseUrl: await createLogin(system.databaseUrl, login, 'partner_api'),
     secretKeys: `${system.forWorkers.keyId}:${system.forWorkers.key}`,
     built,
+    checkout,
     defer,
   });
   return { app, worker };
 }
 
-/**
- * Starts our API and our worker, with an account.
- *
- * @param options.built run the output of `pnpm build` instead of the sources
- */
+/** Starts our API and our worker, with an account. */
 export async function startOurContestants(
   system: OurSystem,
-  origin: string,
-  { input, built, defer }: { input: object; built: boolean; defer: Defer },
+  callbackUrl: string,
+  { input, name = ours, ...options }: OurAppsOptions & { input: object; name?: string },
 ): Promise<OurContestants> {
-  const [account] = await system.addAccounts([[`${origin}/hooks`]]);
+  const [account] = await system.addAccounts([[callbackUrl]]);
   if (account === undefined) throw new Error('There is no account.');
-  const { app, worker } = await startOurApps(system, { built, defer });
+  const { app, worker } = await startOurApps(system, options);
   const headers = await issueClients(system.databaseUrl, [account]);
-  const contestant = (name: string, variables: object): WriteContestant => ({
-    name,
+  const contestant = (title: string, variables: object): WriteContestant => ({
+    name: title,
     request: createReferralRequest(app.url, headers, variables),
     async settledCpuMs() {
       await system.untilSettled();
@@ -51,8 +58,8 @@ export async function startOurContestants(
     },
   });
   return {
-    withoutKeys: contestant(ours, input),
-    withKeys: contestant(`${ours}, a new idempotency key each`, {
+    withoutKeys: contestant(name, input),
+    withKeys: contestant(`${name}, a new idempotency key each`, {
       ...input,
       externalReference: 'CRM-1',
       idempotencyKey: 'key-{n}',

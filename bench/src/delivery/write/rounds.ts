@@ -1,5 +1,6 @@
 import type { Child } from '../../child.ts';
 import type { LoadRequest, LoadResult } from '../../graphql/load-protocol.ts';
+import { wholeNumber } from '../../markdown-table.ts';
 import { median } from '../../median.ts';
 import type { BenchPostgres } from '../../postgres.ts';
 import type { ReceiverChild } from '../receiver-child.ts';
@@ -37,6 +38,37 @@ export interface WriteServers {
   load: Child<LoadRequest, LoadResult>;
   receiver: ReceiverChild;
   postgres: BenchPostgres;
+}
+
+export interface WritePlan {
+  connections: number;
+  rounds: number;
+  roundMs: number;
+  /** Not measured: it compiles the code. */
+  warmUpMs: number;
+}
+
+/** The contestants take turns in each round, which starts with another one. */
+export async function runWriteRounds(
+  contestants: readonly WriteContestant[],
+  servers: WriteServers,
+  { connections, rounds, roundMs, warmUpMs }: WritePlan,
+  progress: (line: string) => void,
+): Promise<WriteContestantResult[]> {
+  for (const contestant of contestants) {
+    progress(`Warm-up: ${contestant.name}`);
+    await measureRound(contestant, servers, { connections, durationMs: warmUpMs });
+  }
+  const measured = new Map<string, WriteMeasurement[]>(contestants.map(({ name }) => [name, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    const first = round % contestants.length;
+    for (const contestant of [...contestants.slice(first), ...contestants.slice(0, first)]) {
+      const measurement = await measureRound(contestant, servers, { connections, durationMs: roundMs });
+      measured.get(contestant.name)?.push(measurement);
+      progress(`Round ${round + 1} of ${rounds}: ${contestant.name} ${wholeNumber(perSecond(measurement))}/s`);
+    }
+  }
+  return writeResults(measured);
 }
 
 export async function measureRound(
