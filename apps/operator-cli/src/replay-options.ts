@@ -93,6 +93,6 @@ export function describeReplay({ id, status, queuedCount, skippedCount }: Webhoo
 type Estimate = NonNullable<Awaited<ReturnType<typeof replaySubscription>>['estimate']>;
 
 function describeEstimate({ count, isLowerBound, byType, seconds }: Estimate): string {
-  const total = `${isLowerBound ? 'More than ' : ''}${count.toLocaleString('en')} deliveries, at least ${seconds.toLocaleString('en')} seconds`;
+  const total = `${isLowerBound ? 'At least ' : ''}${count.toLocaleString('en')} deliveries, at least ${seconds.toLocaleString('en')} seconds`;
   return [total, ...byType.map((row) => `  ${row.type}: ${row.count.toLocaleString('en')}`)].join('\n');
 }

@@ -1,4 +1,11 @@
-import { type AccountId, findReferralProblems, formatGid, type ReferralDetails, toRecordId } from '@deedwire/domain';
+import {
+  type AccountId,
+  findReferralProblems,
+  formatGid,
+  type ReferralDetails,
+  referralStatuses,
+  toRecordId,
+} from '@deedwire/domain';
 import type { SharedWrite } from '@deedwire/store';
 import { referralRow } from '@deedwire/store/referrals';
 import { workerOf } from '@deedwire/webhooks/outbox';
@@ -135,7 +142,7 @@ function newReferral(
 /** How a saved result keeps a referral. Results of earlier builds must stay readable for 24 hours: only add optional fields. */
 export const referralCodec = z.object({
   id: z.string(),
-  status: z.enum(['OPEN', 'CONVERTED', 'DECLINED']),
+  status: z.enum(referralStatuses),
   clientName: z.string(),
   clientEmail: z.string().nullable(),
   externalReference: z.string().nullable(),

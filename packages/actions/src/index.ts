@@ -80,6 +80,7 @@ export {
   type Referral,
   type ReferralsRequest,
 } from './referrals.ts';
+export { referralStatuses } from '@deedwire/domain';
 export {
   countSecrets,
   type RewrapContext,
@@ -169,7 +170,7 @@ export {
   permitListeners,
   type WebhookListener,
 } from './webhook-listeners.ts';
-export type { VerificationErrorCode } from './verify-callback-url.ts';
+export { type VerificationErrorCode, verificationErrorCodes } from './verify-callback-url.ts';
 export type { ShownBody } from './shown-body.ts';
 export { listWebhookEventTypes, type SubscribableEventType } from './webhook-event-types.ts';
 export {

@@ -1,18 +1,12 @@
-import type { HandshakeTarget } from '@deedwire/webhook-sender';
+import { handshakeErrorCodes, type HandshakeTarget } from '@deedwire/webhook-sender';
 import { countHandshake, deleteOldLimitCounts } from '@deedwire/webhooks/subscriptions';
 import type { Caller, WebhookActionContext } from './context.ts';
 import { inputError, type UserError } from './errors.ts';
 
-/** The user errors about a callback URL. */
-export type VerificationErrorCode =
-  | 'CALLBACK_URL_FORBIDDEN'
-  | 'CALLBACK_URL_INVALID'
-  | 'VERIFICATION_MISMATCH'
-  | 'VERIFICATION_RATE_LIMITED'
-  | 'VERIFICATION_REDIRECT'
-  | 'VERIFICATION_STATUS'
-  | 'VERIFICATION_TIMEOUT'
-  | 'VERIFICATION_UNREACHABLE';
+/** The user errors of every mutation that verifies a callback URL. */
+export const verificationErrorCodes = [...handshakeErrorCodes, 'VERIFICATION_RATE_LIMITED'] as const;
+
+export type VerificationErrorCode = (typeof verificationErrorCodes)[number];
 
 // Each handshake sends a request to a server of the client's choice. The limit keeps us from being used to scan third parties.
 const handshakesPerMinute = 20;

@@ -3,6 +3,7 @@ import { findEventType } from '@deedwire/webhook-events';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import {
   cancelReplay,
+  type CountedDeliveries,
   countReplayed,
   insertReplay,
   type ReplayCount,
@@ -12,6 +13,7 @@ import {
   selectReplay,
   selectReplayIds,
   selectReplays,
+  selectReplaysOfSubscription,
 } from '@deedwire/webhooks/replay';
 import {
   lockSubscription,
@@ -31,7 +33,7 @@ import {
   withIdempotencyKey,
   withInputErrors,
 } from './idempotency.ts';
-import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
+import { orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from './page.ts';
 import { requireSubscription } from './require-subscription.ts';
 
 /** `WebhookReplay`. */
@@ -98,7 +100,8 @@ export async function findWebhookReplay(
 }
 
 /**
- * The caller's replays, newest first. Empty if `subscriptionId` is not a subscription of the caller.
+ * The caller's replays, newest first. Empty if `subscriptionId` is not a subscription of the caller. With it, a page reads at most
+ * 1,000 replays, so it can be short.
  *
  * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
@@ -107,17 +110,16 @@ export async function listWebhookReplays(
   caller: Caller,
   request: PageRequest & { subscriptionId?: string | null | undefined },
 ): Promise<Page<WebhookReplay>> {
+  const order = orderOfIds('webhookReplays');
+  const toNode = (row: ReplayRow): WebhookReplay => toWebhookReplay(context, row);
+  const { after, limit } = readPageRequest(order, request);
+  const page = { afterId: after, limit };
   const gid = request.subscriptionId ?? null;
-  const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
-  return keysetPage(
-    orderOfIds('webhookReplays'),
-    request,
-    async ({ after, limit }) =>
-      gid !== null && subscriptionId === null
-        ? []
-        : selectReplays(context.store, caller.accountId, subscriptionId, { afterId: after, limit }),
-    (row) => toWebhookReplay(context, row),
-  );
+  if (gid === null) return toPage(order, request, await selectReplays(context.store, caller.accountId, page), toNode);
+  const subscriptionId = parseGid(context.gidNamespace, 'WebhookSubscription', gid);
+  if (subscriptionId === null) return toPage(order, request, [], toNode);
+  const found = await selectReplaysOfSubscription(context.store, caller.accountId, subscriptionId, page);
+  return toPage(order, request, found.rows, toNode, found.readTo === null ? null : { id: found.readTo });
 }
 
 /** The user errors of `replayWebhookEvents`. */
@@ -150,7 +152,8 @@ export interface ReplayWebhookEventsResult {
 
 const defaultPerSecond = 50;
 const perSecondMax = 500;
-const estimatedMax = 100_000;
+/** How many deliveries a dry run reads. If there is another one, it has counted too few. */
+const searchedMax = 100_000;
 
 /**
  * Sends deliveries of a subscription of the caller again, or counts them.
@@ -237,12 +240,13 @@ async function replay(
   if (userErrors.length > 0) return reject(userErrors);
   const range = toRange(input);
   const perSecond = input.maxPerSecond ?? defaultPerSecond;
-  const ids = await selectReplayIds(context.store, subscriptionId, range);
+  const isDryRun = input.dryRun === true;
+  const ids = await selectReplayIds(context.store, subscriptionId, range, isDryRun);
   if (BigInt(ids.fromId) >= BigInt(ids.untilId)) return reject([nothingKept(input)]);
-  if (input.dryRun === true) {
-    const { counts, searched } = await countReplayed(context.store, subscriptionId, range, ids, estimatedMax + 1);
-    onSearched?.(searched);
-    return { webhookReplay: null, estimate: toEstimate(counts, perSecond), userErrors: [] };
+  if (isDryRun) {
+    const counted = await countReplayed(context.store, subscriptionId, range, ids, searchedMax + 1);
+    onSearched?.(counted.searched);
+    return { webhookReplay: null, estimate: toEstimate(counted, perSecond), userErrors: [] };
   }
   return context.store.transaction(async (transaction) => {
     if ((await lockSubscription(transaction, accountId, subscriptionId)) === null) return reject([notFound]);
@@ -317,7 +321,7 @@ function toRange(input: ReplayRequest['input']): ReplayRange {
   const { since = null, until = null, fromSequence = null, toSequence = null, eventTypes = null } = input;
   return {
     onlyFailed: input.onlyFailed ?? true,
-    eventTypes,
+    eventTypes: eventTypes && [...new Set(eventTypes)],
     since,
     until,
     fromSequence,
@@ -325,11 +329,11 @@ function toRange(input: ReplayRequest['input']): ReplayRange {
   };
 }
 
-function toEstimate(counts: readonly ReplayCount[], perSecond: number): WebhookReplayEstimate {
+function toEstimate({ counts, searched }: CountedDeliveries, perSecond: number): WebhookReplayEstimate {
   const counted = counts.reduce((sum, { count }) => sum + count, 0);
-  const count = Math.min(counted, estimatedMax);
+  const count = Math.min(counted, searchedMax);
   const byType = counts.map((each) => ({ ...each }));
-  return { count, isLowerBound: counted > estimatedMax, byType, seconds: Math.ceil(count / perSecond) };
+  return { count, isLowerBound: searched > searchedMax, byType, seconds: Math.ceil(count / perSecond) };
 }
 
 /** Either the replay, or user errors. */

@@ -97,6 +97,7 @@ const searchedFor = async (input: Partial<ReplayWebhookEventsInput>): Promise<[c
 test('a dry run reports how many deliveries it reads, also those that do not match', async () => {
   expect(await searchedFor({})).toEqual([5, 5]);
   expect(await searchedFor({ eventTypes: ['referral.converted'] })).toEqual([0, 5]);
+  // All are of the same minute.
   expect(await searchedFor({ onlyFailed: false, fromSequence: 10 })).toEqual([1, 10]);
 });
 
@@ -141,6 +142,11 @@ describe('replayWebhookEvents', () => {
     expect(codes).toEqual(['REPLAY_IN_PROGRESS', 'REPLAY_IN_PROGRESS']);
     const other = await world.subscribe();
     expect((await replay({ subscriptionId: other.id })).userErrors).toEqual([]);
+  });
+
+  test('keeps a type that is repeated once', async () => {
+    await replay({ eventTypes: Array.from({ length: 1_000 }, () => 'referral.created') });
+    expect(await world.sql('select event_types from webhook_replay')).toEqual([{ event_types: ['referral.created'] }]);
   });
 
   test('returns the first result to a request with the same key', async () => {
@@ -201,6 +207,31 @@ describe('cancelWebhookReplay', () => {
     );
     expect((await cancel('gid://service/WebhookReplay/5')).userErrors).toMatchObject([{ code: 'NOT_FOUND' }]);
     expect((await listWebhookReplays(world.partnerApi, world.partner, {})).edges).toEqual([]);
+  });
+});
+
+test('a page of the replays of a subscription reads at most 1,000 of the account', async () => {
+  const { webhookReplay } = await replay();
+  const { id: otherId } = await world.subscribe();
+  await world.sql(
+    `insert into webhook_replay (account_id, interface, subscription_id, only_failed, per_second, from_id, until_id, last_id,
+       cancelled_at)
+     select account_id, interface, id, false, 1, 9, 10, 8, now() from webhook_subscription, generate_series(1, 1500) number
+     where id = $1`,
+    [otherId.split('/').at(-1)],
+  );
+  const list = (after: string | null) =>
+    listWebhookReplays(world.partnerApi, world.partner, { subscriptionId, first: 1, after });
+  const first = await list(null);
+  expect(first).toMatchObject({ edges: [], endCursor: expect.any(String), hasNextPage: true });
+  const second = await list(first.endCursor);
+  expect(second).toMatchObject({ edges: [{ node: { id: webhookReplay?.id } }], hasNextPage: false });
+  const all = await listWebhookReplays(world.partnerApi, world.partner, { first: 100 });
+  expect(all.edges).toHaveLength(100);
+  const others = { subscriptionId: otherId, first: 100 };
+  expect(await listWebhookReplays(world.partnerApi, world.partner, others)).toMatchObject({
+    edges: { length: 100 },
+    hasNextPage: true,
   });
 });
 

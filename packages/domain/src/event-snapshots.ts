@@ -1,9 +1,11 @@
 // The content that the outbox stores for each event, from which every version of its payload is rendered. Ids are global
 // identifiers, times are RFC 3339 in UTC. One build writes a snapshot and another, newer or older, reads it: only add fields.
 
+import type { ReferralStatus } from './referral.ts';
+
 interface ReferralSnapshot {
   id: string;
-  status: 'OPEN' | 'CONVERTED' | 'DECLINED';
+  status: ReferralStatus;
   externalReference: string | null;
 }
 

@@ -27,6 +27,7 @@ export {
   type ReferralDetails,
   type ReferralProblem,
   type ReferralStatus,
+  referralStatuses,
 } from './referral.ts';
 export { sampleSnapshots } from './sample-snapshots.ts';
 export { secretAssociatedData } from './secret-associated-data.ts';

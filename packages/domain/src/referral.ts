@@ -1,7 +1,9 @@
 import { describeLength, isEmail, isText, isTextOrBlank } from './text.ts';
 
 /** `CONVERTED` and `DECLINED` are final. */
-export type ReferralStatus = 'OPEN' | 'CONVERTED' | 'DECLINED';
+export const referralStatuses = ['OPEN', 'CONVERTED', 'DECLINED'] as const;
+
+export type ReferralStatus = (typeof referralStatuses)[number];
 
 /** The details of a referral that the partner provides. Null if omitted. */
 export interface ReferralDetails {

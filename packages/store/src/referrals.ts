@@ -4,6 +4,7 @@ import {
   type RecordId,
   type ReferralDetails,
   type ReferralStatus,
+  referralStatuses,
 } from '@deedwire/domain';
 import { firstRow, onlyRow, type Database, type Statement } from './database.ts';
 import type { PageQuery } from './page-query.ts';
@@ -91,8 +92,6 @@ export interface ReferralFilter {
   createdBefore: Date | null;
 }
 
-const statuses = ['OPEN', 'CONVERTED', 'DECLINED'] as const;
-
 /**
  * Newest first. Served by referral_by_reference if a reference is given, otherwise by referral_by_account_and_status or
  * referral_by_account.
@@ -106,7 +105,7 @@ export async function selectReferrals(
   const values: unknown[] = [accountId, page.limit, page.afterId];
   const conditions = [`id < coalesce($3::bigint, ${largestId})`, ...createdConditions(filter, values)];
   if (externalReference !== null) conditions.push(`external_reference = $${values.push(externalReference)}`);
-  const of = externalReference === null || status !== null ? [status] : statuses;
+  const of = externalReference === null || status !== null ? [status] : referralStatuses;
   const text = withMatters(inOrder(of, conditions, 'account_id desc, id desc', '$2'), 'account_id desc, id desc');
   const name = nameOf('select-referrals', filter);
   return database.query<ReferralRow>({ name, text, planning: 'in-index-order' }, values);

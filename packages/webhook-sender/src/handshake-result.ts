@@ -3,14 +3,17 @@ import type { AttemptError, HostProblem } from './attempt-error.ts';
 import { excerpt } from './excerpt.ts';
 import type { ReceivedResponse } from './exchange.ts';
 
-export type HandshakeErrorCode =
-  | 'CALLBACK_URL_FORBIDDEN'
-  | 'CALLBACK_URL_INVALID'
-  | 'VERIFICATION_MISMATCH'
-  | 'VERIFICATION_REDIRECT'
-  | 'VERIFICATION_STATUS'
-  | 'VERIFICATION_TIMEOUT'
-  | 'VERIFICATION_UNREACHABLE';
+export const handshakeErrorCodes = [
+  'CALLBACK_URL_FORBIDDEN',
+  'CALLBACK_URL_INVALID',
+  'VERIFICATION_MISMATCH',
+  'VERIFICATION_REDIRECT',
+  'VERIFICATION_STATUS',
+  'VERIFICATION_TIMEOUT',
+  'VERIFICATION_UNREACHABLE',
+] as const;
+
+export type HandshakeErrorCode = (typeof handshakeErrorCodes)[number];
 
 export interface FailedHandshake {
   verified: false;

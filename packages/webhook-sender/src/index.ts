@@ -4,7 +4,7 @@ export type { DeniedRanges } from './callback-rules.ts';
 export type { CallbackUrlCheck } from './callback-url.ts';
 export type { DetailsPolicy } from './details-policy.ts';
 export type { ExchangeDetails } from './exchange-details.ts';
-export type { HandshakeErrorCode, HandshakeResult } from './handshake-result.ts';
+export { type HandshakeErrorCode, handshakeErrorCodes, type HandshakeResult } from './handshake-result.ts';
 export type { Resolve } from './resolve.ts';
 export {
   type AttemptResult,

@@ -1,5 +1,5 @@
 import { convertReferral, createReferralForPartner, declineReferral, listReferralsOfPartner } from '@deedwire/actions';
-import type { ReferralStatus } from '@deedwire/domain';
+import { type ReferralStatus, referralStatuses } from '@deedwire/domain';
 import { Option, type Command } from 'commander';
 import { afterOption, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
@@ -58,7 +58,7 @@ export function addReferralCommands(program: Command, shell: Shell): void {
 
   addVerb(noun, 'list', 'list the referrals of a partner, newest first')
     .requiredOption('--partner <gid>')
-    .addOption(new Option('--status <status>', 'filter by status').choices(['OPEN', 'CONVERTED', 'DECLINED']))
+    .addOption(new Option('--status <status>', 'filter by status').choices(referralStatuses))
     .addOption(limitOption())
     .addOption(afterOption())
     .action(async (options: ListOptions) => {

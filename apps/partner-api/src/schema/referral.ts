@@ -1,4 +1,4 @@
-import { findReferral, findReferrals, listReferrals, type Referral } from '@deedwire/actions';
+import { findReferral, findReferrals, listReferrals, type Referral, referralStatuses } from '@deedwire/actions';
 import type { CheckId, ConnectionOf, InterfaceSchemaBuilder, ObjectTypeRef } from '@deedwire/graphql-server';
 import type { MatterRef } from './matter.ts';
 
@@ -9,7 +9,7 @@ export function addReferral(
   builder: InterfaceSchemaBuilder,
   { Matter, connectionOf, checkId }: { Matter: MatterRef; connectionOf: ConnectionOf; checkId: CheckId },
 ): ReferralRef {
-  const Status = builder.enumType('ReferralStatus', { values: ['OPEN', 'CONVERTED', 'DECLINED'] as const });
+  const Status = builder.enumType('ReferralStatus', { values: referralStatuses });
 
   const ReferralType = builder.objectRef<Referral>('Referral').implement({
     fields: (t) => ({

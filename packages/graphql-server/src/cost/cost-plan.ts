@@ -39,8 +39,10 @@ export interface ObjectCost {
   /** Of each object, without its fields. */
   weight: MilliPoints;
   leaves: LeafCost[];
-  /** The largest sum of what each object costs for its leaves, and for long response names of its fields. */
+  /** The sum of what each object costs for all of its leaves, and for long response names of its fields. */
   leavesCost: MilliPoints;
+  /** How much less an object costs at least, because some of its leaves never have a value together. */
+  neverTogether: MilliPoints;
   /** The leaves that cost more than the default. They cost less if their value is short. */
   texts: LeafCost[];
   children: ObjectCost[];
@@ -132,6 +134,7 @@ export function planCost(
     page: Count,
     selectionSets: readonly SelectionSetNode[],
   ): void {
+    const groups = new Map<readonly string[], Alternative[]>();
     for (const { parentType, responseName, nodes } of collect(typeName, selectionSets).values()) {
       const [node] = nodes;
       if (!node) continue;
@@ -152,6 +155,7 @@ export function planCost(
         plan.leaves.push(leaf);
         if (weight > leafWeight) plan.texts.push(leaf);
         plan.leavesCost += weight;
+        if (cost?.group) groups.set(cost.group, [...(groups.get(cost.group) ?? []), { name, weight }]);
         continue;
       }
       const count =
@@ -160,26 +164,37 @@ export function planCost(
           : cost.size.kind === 'fixed'
             ? listSize(field, node, cost.size.items, defaults)
             : 1;
-      const child: ObjectCost = { responseName, count, weight, leaves: [], leavesCost: 0, texts: [], children: [] };
+      const child = newObjectCost(responseName, count, weight);
       const ownPage = cost.pageMaximum === null ? 1 : sizeIn('first', field, node, cost.pageMaximum, defaults);
       const inner = nodes.flatMap(({ selectionSet }) => (selectionSet ? [selectionSet] : []));
       addFields(child, named.name, ownPage, inner);
       plan.children.push(child);
     }
+    for (const group of groups.values()) plan.neverTogether += costOfNulls(group, leafWeight);
   }
 
   const rootType = schema.getRootType(operation.operation)?.name ?? '';
-  const root: ObjectCost = {
-    responseName: '',
-    count: 1,
-    weight: 0,
-    leaves: [],
-    leavesCost: 0,
-    texts: [],
-    children: [],
-  };
+  const root = newObjectCost('', 1, 0);
   addFields(root, rootType, 1, [operation.selectionSet]);
   return { root, introspection, fieldsNotRun: fieldCount - executed.size };
+}
+
+function newObjectCost(responseName: string, count: Count, weight: MilliPoints): ObjectCost {
+  return { responseName, count, weight, leaves: [], leavesCost: 0, neverTogether: 0, texts: [], children: [] };
+}
+
+/** A leaf of a group of `Alternatives`. With aliases, a field has several. */
+interface Alternative {
+  name: string;
+  weight: MilliPoints;
+}
+
+/** How much the leaves of a group cost less than their sum, whichever of its fields has a value: the others are null. */
+function costOfNulls(group: readonly Alternative[], leafWeight: MilliPoints): MilliPoints {
+  const saved = new Map<string, MilliPoints>();
+  for (const { name, weight } of group) saved.set(name, (saved.get(name) ?? 0) + weight - leafWeight);
+  const savings = [...saved.values()];
+  return savings.reduce((sum, saving) => sum + saving, 0) - Math.max(...savings);
 }
 
 interface Collected {

@@ -76,6 +76,11 @@ test('takes a list with `first` for a list, not for a connection', () => {
   const listSizes = { 'Query.parts': 5, 'Part.inner': 3 };
   const { table, problems } = readCostTable(listing, { weights: {}, listSizes, pageSizeMaximum: 100 });
   expect(problems).toEqual([]);
-  expect(table.get('Query.parts')).toEqual({ weight: 1000, size: { kind: 'fixed', items: 5 }, pageMaximum: null });
+  expect(table.get('Query.parts')).toEqual({
+    weight: 1000,
+    size: { kind: 'fixed', items: 5 },
+    pageMaximum: null,
+    group: null,
+  });
   expect(table.get('Part.inner')?.size).toEqual({ kind: 'fixed', items: 3 });
 });

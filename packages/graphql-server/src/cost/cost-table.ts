@@ -9,6 +9,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
+import { type Alternatives, alternatives } from './alternatives.ts';
 import { defaultWeights, type MilliPoints, type OperationCosts, toMilliPoints } from './operation-costs.ts';
 
 type Field = GraphQLField<unknown, unknown>;
@@ -27,6 +28,8 @@ export interface FieldCost {
   size: ListSize;
   /** The page size of a connection if `first` is larger. Null if the field returns no connection. */
   pageMaximum: number | null;
+  /** The group of `Alternatives` to which the field belongs. Null if none. */
+  group: readonly string[] | null;
 }
 
 /** The costs of the fields of a schema, by coordinate. */
@@ -40,6 +43,7 @@ export type CostTable = ReadonlyMap<string, FieldCost>;
 export function readCostTable(
   schema: GraphQLSchema,
   costs: OperationCosts,
+  groups: Alternatives = alternatives,
 ): { table: CostTable; problems: readonly string[] } {
   const table = new Map<string, FieldCost>();
   const problems: string[] = [];
@@ -73,7 +77,8 @@ export function readCostTable(
       problems.push(`${coordinate} returns a connection, but has no argument "first"`);
 
     const pageMaximum = isPaged(field) ? Math.min(declared ?? Infinity, costs.pageSizeMaximum) : null;
-    table.set(coordinate, { weight: toMilliPoints(weight), size, pageMaximum });
+    const group = groups.find((coordinates) => coordinates.includes(coordinate)) ?? null;
+    table.set(coordinate, { weight: toMilliPoints(weight), size, pageMaximum, group });
   }
   for (const { type, field } of fields) {
     for (const { name } of type.getInterfaces()) {

@@ -117,7 +117,7 @@ test.each([
   ['closed-referrals', { requested: 111, actual: 94 }],
   ['referrals-by-ids', { requested: 19, actual: 3 }],
   ['failed-deliveries', { requested: 208, actual: 133 }],
-  ['support', { requested: 350, actual: 34 }],
+  ['support', { requested: 327, actual: 34 }],
   ['subscription-health', { requested: 162, actual: 1 }],
 ])('%s costs at most 1,000 points', (name, expected) => {
   expect(priceOf(name)).toEqual(expected);

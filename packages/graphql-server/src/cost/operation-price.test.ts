@@ -31,17 +31,19 @@ const schema = buildSchema(/* GraphQL */ `
   type Ledger {
     id: ID!
     note: String
+    memo: String
     tags: [String!]!
     owner: Owner
   }
 `);
 const pricing = createPricing(schema, {
   costs: {
-    weights: { 'Ledger.note': 5, 'Mutation.rename': 10, 'Owner.motto': 0.5 },
+    weights: { 'Ledger.note': 5, 'Ledger.memo': 7, 'Mutation.rename': 10, 'Owner.motto': 0.5 },
     listSizes: { 'Owner.helpers': 50, 'Query.few': 4, 'Query.owners': 30 },
     pageSizeMaximum: 100,
   },
   operationCostPoints: 1000,
+  alternatives: [['Ledger.note', 'Ledger.memo']],
 });
 
 interface Options {
@@ -276,5 +278,28 @@ describe('the actual cost', () => {
   test('is at most the requested cost if characters have one byte', () => {
     const { priceOf, requestedQueryCost } = price('{ few(first: 1) { nodes { id } } }');
     expect(priceOf({ few: { nodes: Array.from({ length: 9 }, () => ({ id: '1' })) } })).toBe(requestedQueryCost);
+  });
+});
+
+/** Of two ledgers with these fields. */
+const costOf = (fields: string): number => requested(`{ few(first: 2) { nodes { ${fields} } } }`);
+
+describe('fields of which at most one has a value', () => {
+  test('cost as much as the most expensive one', () => {
+    expect(costOf('note')).toBe(1 + 2 * (1 + 5));
+    expect(costOf('memo')).toBe(1 + 2 * (1 + 7));
+    expect(costOf('note memo')).toBe(Math.ceil(1 + 2 * (1 + 7 + 0.03)));
+    // Both of the first field can have a value, and an alias costs 0.03.
+    expect(costOf('note again: note memo')).toBe(Math.ceil(1 + 2 * (1 + 10 + 0.03 + 0.03)));
+  });
+
+  test('cost what they have in the end', () => {
+    const { priceOf } = price('{ few(first: 2) { nodes { note memo } } }');
+    const page = (...nodes: object[]) => priceOf({ few: { nodes } });
+    const long = 'x'.repeat(7_000);
+    expect(page({ note: null, memo: long }, { note: null, memo: long })).toBe(Math.ceil(1 + 2 * (1 + 7 + 0.03)));
+    expect(page({ note: long, memo: null }, { note: null, memo: null })).toBe(
+      Math.ceil(1 + (1 + 5 + 0.03) + (1 + 0.06)),
+    );
   });
 });

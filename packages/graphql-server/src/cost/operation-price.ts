@@ -1,5 +1,6 @@
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { RequestError } from '../errors/request-error.ts';
+import type { Alternatives } from './alternatives.ts';
 import {
   type CostPlan,
   countIn,
@@ -46,6 +47,7 @@ export interface Pricing {
 export interface PricingOptions {
   costs: OperationCosts;
   operationCostPoints: number;
+  alternatives?: Alternatives | undefined;
 }
 
 /** The plans to keep of one operation. Operations whose fields depend on many conditions are planned on each request. */
@@ -54,8 +56,11 @@ const maxPlans = 8;
 /** A longer string is not the name of a type. */
 const maxTypeNameCharacters = 100;
 
-export function createPricing(schema: GraphQLSchema, { costs, operationCostPoints }: PricingOptions): Pricing {
-  const { table } = readCostTable(schema, costs);
+export function createPricing(
+  schema: GraphQLSchema,
+  { costs, operationCostPoints, alternatives }: PricingOptions,
+): Pricing {
+  const { table } = readCostTable(schema, costs, alternatives);
   const introspectionBytes = createIntrospectionBytes(schema);
   const limit = toMilliPoints(operationCostPoints);
   // The entries live as long as the document, which is cached elsewhere.
@@ -132,7 +137,8 @@ function hasVariableCount({ count, children }: ObjectCost): boolean {
 
 function costOf(plan: ObjectCost, variables: Variables): MilliPoints {
   const count = countIn(plan.count, variables);
-  return count * plan.children.reduce((sum, child) => sum + costOf(child, variables), plan.weight + plan.leavesCost);
+  const own = plan.weight + plan.leavesCost - plan.neverTogether;
+  return count * plan.children.reduce((sum, child) => sum + costOf(child, variables), own);
 }
 
 /**

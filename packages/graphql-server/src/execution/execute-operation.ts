@@ -80,8 +80,7 @@ export function withDeadline<Result>(
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const deadline = deadlines.start(() => {
     abort();
-    const cause = new Error(`The operation ran for ${deadlines.ms} ms.`);
-    reject(new RequestError('OPERATION_TIMEOUT', { cause }));
+    reject(timeoutError('The operation', deadlines));
   });
   // Fewer turns of the microtask queue than with Promise.race.
   void result.then(
@@ -95,4 +94,9 @@ export function withDeadline<Result>(
     },
   );
   return promise;
+}
+
+/** @param what ran for too long */
+export function timeoutError(what: string, { ms }: Deadlines): RequestError {
+  return new RequestError('OPERATION_TIMEOUT', { cause: new Error(`${what} ran for ${ms} ms.`) });
 }

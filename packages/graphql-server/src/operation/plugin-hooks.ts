@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { apiKeyHeader } from '@deedwire/domain';
 import { requestPath } from '@deedwire/service-runtime';
-import { Deadlines } from '@deedwire/store';
+import { type Deadline, Deadlines } from '@deedwire/store';
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -14,7 +14,7 @@ import {
 } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { RequestError } from '../errors/request-error.ts';
-import { type OperationExecutor, withDeadline } from '../execution/execute-operation.ts';
+import { type OperationExecutor, timeoutError, withDeadline } from '../execution/execute-operation.ts';
 import { type Parameters, readParameters, requireQuery } from '../transport/parameters.ts';
 import { type DocumentSteps, validateRules } from './read-document.ts';
 import { findOperation } from './select-operation.ts';
@@ -188,7 +188,7 @@ export function createPluginHooks(
       for (const name of Object.keys(context)) Object.defineProperty(context, name, { writable: false });
       const request = toRequest(message, fetchAPI);
       Object.assign(context, { request });
-      const hooksOnly = createHookDeadline(operationMs);
+      const hooksOnly = createHookDeadline(deadlines);
       runs.set(context, async (chosen) => {
         hooksOnly.pause();
         // The client has a response.
@@ -282,20 +282,21 @@ function singleResult(result: unknown): ExecutionResult {
 }
 
 /** Ends the wait for a hook that takes too long. Operations have their own deadline. */
-function createHookDeadline(ms: number) {
+function createHookDeadline(deadlines: Deadlines) {
   const { promise: expired, reject } = Promise.withResolvers<never>();
-  let timer: NodeJS.Timeout | undefined;
+  let deadline: Deadline | null = null;
   let isExpired = false;
   return {
     expired,
     isExpired: () => isExpired,
     start() {
-      const cause = new Error(`The hooks of plugins ran for ${ms} ms.`);
-      timer = setTimeout(() => {
+      deadline = deadlines.start(() => {
         isExpired = true;
-        reject(new RequestError('OPERATION_TIMEOUT', { cause }));
-      }, ms);
+        reject(timeoutError('The hooks of plugins', deadlines));
+      });
     },
-    pause: () => clearTimeout(timer),
+    pause() {
+      if (deadline !== null) deadlines.end(deadline);
+    },
   };
 }

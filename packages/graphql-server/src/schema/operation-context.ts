@@ -129,9 +129,7 @@ export class Loaders {
       string
     >(
       (requests) =>
-        listDeliveriesOfSubscriptions(this.#actions, this.#caller, requests, () => {
-          this.#extraWork.cost += costOfFurtherPart;
-        }),
+        listDeliveriesOfSubscriptions(this.#actions, this.#caller, requests, () => chargeFurtherPart(this.#extraWork)),
       {
         cacheKeyFn: ({ subscriptionId, first, after, status }) =>
           JSON.stringify([subscriptionId, first, after, status]),
@@ -141,7 +139,11 @@ export class Loaders {
 }
 
 /** A page of deliveries reads one part of the history after the other until it is full. The first one belongs to its price. */
-export const costOfFurtherPart = toMilliPoints(10);
+const costOfFurtherPart = toMilliPoints(10);
+
+export function chargeFurtherPart(extraWork: ExtraWork): void {
+  extraWork.cost += costOfFurtherPart;
+}
 
 function nameOfAttempt({ key }: Pick<ListedAttempt, 'key'>): string {
   return `${key.deliveryId} ${key.number}`;

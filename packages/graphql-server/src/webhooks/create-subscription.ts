@@ -1,8 +1,11 @@
-import { createWebhookSubscription, type CreateWebhookSubscriptionResult } from '@deedwire/actions';
+import {
+  createWebhookSubscription,
+  type CreateWebhookSubscriptionResult,
+  verificationErrorCodes,
+} from '@deedwire/actions';
 import { addUserError } from '../schema/add-user-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import { markReplay } from '../schema/mark-replay.ts';
-import { callbackUrlErrorCodes } from './callback-url-error-codes.ts';
 import type { WebhookSubscriptionEventTypeInputRef } from './subscription-event-type-input.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
 
@@ -21,7 +24,7 @@ export function addCreateWebhookSubscription(
     }),
   });
   const UserError = addUserError(builder, 'CreateWebhookSubscription', [
-    ...callbackUrlErrorCodes,
+    ...verificationErrorCodes,
     'EVENT_TYPES_INVALID',
     'EVENT_TYPE_UNKNOWN',
     'EVENT_VERSION_UNKNOWN',

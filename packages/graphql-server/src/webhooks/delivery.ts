@@ -3,7 +3,7 @@ import { toMilliPoints } from '../cost/operation-costs.ts';
 import { RequestError } from '../errors/request-error.ts';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
-import { costOfFurtherPart } from '../schema/operation-context.ts';
+import { chargeFurtherPart } from '../schema/operation-context.ts';
 import { addWebhookAttempt } from './attempt.ts';
 import { addWebhookDelay, type WebhookDelayReasonRef } from './delay.ts';
 import type { WebhookDifferences } from './differences.ts';
@@ -115,9 +115,7 @@ export function addWebhookDelivery(
         const onSearched = (deliveries: number): void => {
           context.extraWork.cost += deliveries * costOfSearchedDelivery;
         };
-        const onFurtherPart = (): void => {
-          context.extraWork.cost += costOfFurtherPart;
-        };
+        const onFurtherPart = (): void => chargeFurtherPart(context.extraWork);
         return listWebhookDeliveries(context.actions, context.caller, { ...page, onSearched, onFurtherPart });
       },
     }),

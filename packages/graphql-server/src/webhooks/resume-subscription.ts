@@ -1,8 +1,11 @@
-import { resumeWebhookSubscription, type ResumeWebhookSubscriptionResult } from '@deedwire/actions';
+import {
+  resumeWebhookSubscription,
+  type ResumeWebhookSubscriptionResult,
+  verificationErrorCodes,
+} from '@deedwire/actions';
 import { addUserError } from '../schema/add-user-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';
-import { callbackUrlErrorCodes } from './callback-url-error-codes.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
 
 /** Adds `Mutation.resumeWebhookSubscription`. */
@@ -15,7 +18,7 @@ export function addResumeWebhookSubscription(
     fields: (t) => ({ id: t.id({ required: true }) }),
   });
   const UserError = addUserError(builder, 'ResumeWebhookSubscription', [
-    ...callbackUrlErrorCodes,
+    ...verificationErrorCodes,
     'NOT_FOUND',
     'VERSION_RETIRED',
   ]);

@@ -1,8 +1,11 @@
-import { updateWebhookSubscription, type UpdateWebhookSubscriptionResult } from '@deedwire/actions';
+import {
+  updateWebhookSubscription,
+  type UpdateWebhookSubscriptionResult,
+  verificationErrorCodes,
+} from '@deedwire/actions';
 import { addUserError } from '../schema/add-user-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';
-import { callbackUrlErrorCodes } from './callback-url-error-codes.ts';
 import type { WebhookSubscriptionEventTypeInputRef } from './subscription-event-type-input.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
 
@@ -23,7 +26,7 @@ export function addUpdateWebhookSubscription(
     }),
   });
   const UserError = addUserError(builder, 'UpdateWebhookSubscription', [
-    ...callbackUrlErrorCodes,
+    ...verificationErrorCodes,
     'EVENT_TYPES_INVALID',
     'EVENT_TYPE_UNKNOWN',
     'EVENT_VERSION_UNKNOWN',

@@ -1199,9 +1199,12 @@ export type ReplayWebhookEventsPayload = {
 
 /** What a replay would send. */
 export type WebhookReplayEstimate = {
-  /** Number of deliveries that match, at most 100,000. Some may be skipped. */
+  /** Number of deliveries that match, of the first 100,000 that were read. Some may be skipped. */
   count: Scalars['Int']['output'];
-  /** Whether more than 100,000 deliveries match. Then the other numbers are too small too. */
+  /**
+   * Whether the range has more than 100,000 deliveries, or failed ones if only those are sent. Then the others were not read,
+   * also of other event types, and more may match. To count all, pass shorter ranges.
+   */
   isLowerBound: Scalars['Boolean']['output'];
   /** The deliveries by event type, most frequent first. */
   byType: Array<WebhookReplayTypeCount>;

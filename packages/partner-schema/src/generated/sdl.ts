@@ -166,7 +166,9 @@ type Query {
     """
     after: String
     """
-    Only replays of this subscription. Empty if you have no subscription with this identifier.
+    Only replays of this subscription. Empty if you have no subscription with this identifier. A page reads at most 1,000 of
+    your replays, so it can have fewer items than \`first\`, or none, although more follow: continue with \`endCursor\` while
+    \`hasNextPage\` is true.
     """
     subscriptionId: ID
   ): WebhookReplayConnection!
@@ -2013,11 +2015,12 @@ What a replay would send.
 """
 type WebhookReplayEstimate {
   """
-  Number of deliveries that match, at most 100,000. Some may be skipped.
+  Number of deliveries that match, of the first 100,000 that were read. Some may be skipped.
   """
   count: Int!
   """
-  Whether more than 100,000 deliveries match. Then the other numbers are too small too.
+  Whether the range has more than 100,000 deliveries, or failed ones if only those are sent. Then the others were not read,
+  also of other event types, and more may match. To count all, pass shorter ranges.
   """
   isLowerBound: Boolean!
   """

@@ -76,7 +76,7 @@ export function delayOf(facts: DelayFacts): Delay {
     wait(attempts > 0 ? dueAt : null, {
       reason: 'RETRY_SCHEDULED',
       since: facts.lastAttemptAt,
-      message: `Attempt ${attempts} failed, and the next one is scheduled. The time between attempts grows from 5 seconds to 12 hours.`,
+      message: `Attempt ${attempts} failed, and the next one is scheduled. The time between attempts grows from 5 seconds to 12 hours, plus up to 20 %.`,
     }),
   ].filter((delay) => delay !== null && delay.until > now);
   const longest = waits.reduce<Wait | null>(

@@ -194,12 +194,14 @@ export class ReplayFeeder {
   }
 
   #start(feeding: Feeding): void {
-    if (this.#isStopped || feeding.isBusy || this.#steps.size >= stepsMax || !this.#isReady(feeding)) return;
+    if (this.#isStopped || feeding.isBusy || this.#steps.size >= stepsMax) return;
+    const room = this.#roomFor(feeding);
+    if (room === 0) return;
     // The others come first next time.
     this.#feedings.delete(feeding.replay.id);
     this.#feedings.set(feeding.replay.id, feeding);
     feeding.isBusy = true;
-    const step = this.#run(feeding).finally(() => {
+    const step = this.#run(feeding, room).finally(() => {
       feeding.isBusy = false;
       this.#steps.delete(step);
       for (const other of this.#feedings.values()) this.#start(other);
@@ -207,15 +209,17 @@ export class ReplayFeeder {
     this.#steps.add(step);
   }
 
-  #isReady(feeding: Feeding): boolean {
+  /** How many deliveries can be queued now. 0 if the next step has to wait. */
+  #roomFor(feeding: Feeding): number {
     const { clock, lanes } = this.#options;
     const { replay, part } = feeding;
-    if (clock.nowMs() < feeding.blockedUntilMs) return false;
+    if (clock.nowMs() < feeding.blockedUntilMs) return 0;
     // While the delivery is in flight, this is the attempt that was asked for, unless it fails.
     if (replay.deliveryId !== null)
-      return !lanes.isClaimed({ subscriptionId: replay.lane.subscriptionId, deliveryId: replay.deliveryId });
-    if (part?.deliveries.length === 0) return true;
-    return this.#creditOf(feeding) >= 1 && lanes.replayRoom(replay.lane) > 0;
+      return lanes.isClaimed({ subscriptionId: replay.lane.subscriptionId, deliveryId: replay.deliveryId }) ? 0 : 1;
+    // A part without deliveries only advances the replay.
+    if (part?.deliveries.length === 0) return 1;
+    return this.#creditOf(feeding) >= 1 ? lanes.replayRoom(replay.lane) : 0;
   }
 
   #creditOf(feeding: Feeding): number {
@@ -227,9 +231,9 @@ export class ReplayFeeder {
     return feeding.credit;
   }
 
-  async #run(feeding: Feeding): Promise<void> {
+  async #run(feeding: Feeding, room: number): Promise<void> {
     try {
-      if (feeding.replay.deliveryId === null) await this.#feed(feeding);
+      if (feeding.replay.deliveryId === null) await this.#feed(feeding, room);
       else await this.#retry(feeding);
       this.#succeeded();
     } catch (error) {
@@ -237,12 +241,17 @@ export class ReplayFeeder {
     }
   }
 
-  async #feed(feeding: Feeding): Promise<void> {
+  /** @param roomBefore of the lane, before anything is read */
+  async #feed(feeding: Feeding, roomBefore: number): Promise<void> {
     const { storage, lanes, onEvent } = this.#options;
     const { replay } = feeding;
-    feeding.part ??= await storage.part(replay, feeding.lastId);
+    let room = roomBefore;
+    if (feeding.part === null) {
+      feeding.part = await storage.part(replay, feeding.lastId);
+      room = lanes.replayRoom(replay.lane);
+    }
     const { part } = feeding;
-    const count = Math.min(Math.floor(this.#creditOf(feeding)), lanes.replayRoom(replay.lane), part.deliveries.length);
+    const count = Math.min(Math.floor(this.#creditOf(feeding)), room, part.deliveries.length);
     if (count <= 0 && part.deliveries.length > 0) return;
     const [chosen, rest] = splitPart(part, count);
     failpoint('replay-before-write');

@@ -1,5 +1,6 @@
 export {
   cancelReplay,
+  type CountedDeliveries,
   countReplayed,
   insertReplay,
   type ReplayCount,
@@ -9,5 +10,6 @@ export {
   selectReplay,
   selectReplayIds,
   selectReplays,
+  selectReplaysOfSubscription,
 } from './replays.ts';
 export { countRecentRetries, insertRetry, selectExpiredBefore } from './retries.ts';

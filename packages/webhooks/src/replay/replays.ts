@@ -1,7 +1,8 @@
 import { type AccountId, type InterfaceName, nearestIdAt } from '@deedwire/domain';
-import { type Database, firstRow, keysetConditions, type PageQuery, type Transaction } from '@deedwire/store';
+import { type Database, firstRow, keysetConditions, onlyRow, type PageQuery, type Transaction } from '@deedwire/store';
 import { idsPerDay } from '../kernel/ids-per-day.ts';
 import type { ReplayId, SubscriptionId } from '../kernel/ids.ts';
+import { displacements, narrowToSequences } from './sequence-ids.ts';
 
 export type ReplayStatus = 'RUNNING' | 'COMPLETED' | 'CANCELLED' | 'SUBSCRIPTION_DELETED';
 
@@ -79,7 +80,6 @@ export async function selectReplay(
 export async function selectReplays(
   database: Database,
   accountId: AccountId,
-  subscriptionId: SubscriptionId | null,
   page: PageQuery<'WebhookReplay'>,
 ): Promise<ReplayRow[]> {
   const statement = {
@@ -87,16 +87,55 @@ export async function selectReplays(
     text: `
       select ${replayColumns}
       from ${replayTables}
-      where r.delivery_id is null and ($4::bigint is null or r.subscription_id = $4)
-        and ${keysetConditions(['r.account_id', '$1'], 'r.id', '$2')}
+      where r.delivery_id is null and ${keysetConditions(['r.account_id', '$1'], 'r.id', '$2')}
       limit $3`,
   };
-  return database.query<ReplayRow & Record<string, unknown>>(statement, [
-    accountId,
-    page.afterId,
-    page.limit,
-    subscriptionId,
-  ]);
+  return database.query<ReplayRow & Record<string, unknown>>(statement, [accountId, page.afterId, page.limit]);
+}
+
+/** No index has the subscription, so a page reads at most as many replays of the account. */
+const searchedReplaysMax = 1_000;
+
+/**
+ * The replays of a subscription, newest first. Served by webhook_replay_by_account and webhook_replay_pkey.
+ *
+ * @returns `readTo`: the last replay that was read, if the page is not full although the account has more
+ */
+export async function selectReplaysOfSubscription(
+  database: Database,
+  accountId: AccountId,
+  subscriptionId: SubscriptionId,
+  page: PageQuery<'WebhookReplay'>,
+): Promise<{ rows: ReplayRow[]; readTo: ReplayId | null }> {
+  const search = {
+    name: 'search-replays-of-subscription',
+    text: `
+      select count(*)::int as count, min(id)::text as "readTo",
+        coalesce(array_agg(id::text order by id desc) filter (where subscription_id = $4), '{}') as ids
+      from (
+        select id, subscription_id
+        from webhook_replay r
+        where delivery_id is null and ${keysetConditions(['account_id', '$1'], 'id', '$2')}
+        limit $3
+      ) searched`,
+  };
+  const { count, readTo, ids } = onlyRow(
+    await database.query<{ count: number; readTo: ReplayId | null; ids: ReplayId[] }>(search, [
+      accountId,
+      page.afterId,
+      searchedReplaysMax,
+      subscriptionId,
+    ]),
+  );
+  const statement = {
+    name: 'select-replays-by-id',
+    text: `select ${replayColumns} from ${replayTables} where r.id = any ($1::bigint[]) order by r.id desc`,
+  };
+  const wanted = ids.slice(0, page.limit);
+  const rows =
+    wanted.length === 0 ? [] : await database.query<ReplayRow & Record<string, unknown>>(statement, [wanted]);
+  const isShort = count === searchedReplaysMax && ids.length < page.limit;
+  return { rows, readTo: isShort ? readTo : null };
 }
 
 /** Which deliveries of a subscription a replay matches. Null does not restrict them. */
@@ -116,11 +155,17 @@ export interface ReplayIds {
   untilId: string;
 }
 
-/** The part of a range that is kept and was created before now. Empty if `fromId` is not smaller than `untilId`. */
+/**
+ * The part of a range that is kept and was created before now. Empty if `fromId` is not smaller than `untilId`. With sequences, it
+ * has other deliveries at both ends.
+ *
+ * @param isEstimate whether to leave out those that the range only needs after the clock of the database was set back
+ */
 export async function selectReplayIds(
   database: Database,
   subscriptionId: SubscriptionId,
-  { since, until }: ReplayRange,
+  { since, until, fromSequence, untilSequence }: ReplayRange,
+  isEstimate: boolean,
 ): Promise<ReplayIds> {
   const statement = {
     name: 'select-replay-ids',
@@ -133,7 +178,11 @@ export async function selectReplayIds(
   const values = [subscriptionId, from, until === null ? null : nearestIdAt(until), String(idsPerDay)];
   const row = firstRow(await database.query<ReplayIds & Record<string, unknown>>(statement, values));
   if (row === null) throw new Error('webhook_retention is empty.');
-  return row;
+  const sequences = { from: fromSequence, until: untilSequence };
+  const ids = { min: BigInt(row.fromId), before: BigInt(row.untilId) };
+  const displacement = isEstimate ? displacements.usual : displacements.largest;
+  const { min, before } = await narrowToSequences(database, subscriptionId, sequences, ids, displacement);
+  return { fromId: String(min), untilId: String(before) };
 }
 
 /**
@@ -203,8 +252,7 @@ export interface CountedDeliveries {
 }
 
 /**
- * Counts the deliveries of a range by type. Reads at most `limit` of them, unless the range has types or sequences: those it reads to
- * its end.
+ * Counts the deliveries of a range by type. Reads at most `limit` of them, also of other types and sequences.
  *
  * Served by webhook_failed_delivery_pkey and webhook_delivery_pkey, or by webhook_delivery_by_subscription. The bounds of the ids
  * select the partitions.
@@ -240,8 +288,7 @@ export async function countReplayed(
       group by event_type
       order by count desc, event_type`,
   };
-  const isFiltered = (eventTypes ?? fromSequence ?? untilSequence) !== null;
-  const values = [subscriptionId, fromId, untilId, eventTypes, fromSequence, untilSequence, isFiltered ? null : limit];
+  const values = [subscriptionId, fromId, untilId, eventTypes, fromSequence, untilSequence, limit];
   const rows = await database.query<ReplayCount & { searched: number }>(statement, values);
   return {
     counts: rows.filter(({ count }) => count > 0).map(({ type, count }) => ({ type, count })),

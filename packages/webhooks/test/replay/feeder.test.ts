@@ -35,6 +35,15 @@ test('one statement queues as many deliveries as one call has settled', async ()
   expect(replays.feeds).toBeLessThan(1.2 * (800 / 8));
 });
 
+test('a step looks at the deliveries of its lane once', async () => {
+  const replays = new ReplayWorld();
+  const lane = replays.world.addLane(1, succeedsAfter(20));
+  replays.replay(lane, 800);
+  await replays.world.clock.advance(30_000);
+  // Once before each step, once after it to find that it has left no room, and at some ticks.
+  expect(replays.roomsAsked).toBeLessThan(2.8 * replays.feeds);
+});
+
 test.each([20, 100, 400])('reaches 0.4 of the rate of an idle lane with a receiver of %i ms', async (afterMs) => {
   const replays = new ReplayWorld();
   const { world } = replays;

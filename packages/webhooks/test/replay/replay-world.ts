@@ -29,6 +29,8 @@ export class ReplayWorld implements ReplayStorage {
   reads = 0;
   /** How many statements have queued deliveries. */
   feeds = 0;
+  /** How often a lane was asked for its room, which looks at all deliveries that it knows. */
+  roomsAsked = 0;
   /** How often the feeder has found that its worker was declared dead. */
   fenced = 0;
   /** How long a statement takes. */
@@ -44,7 +46,15 @@ export class ReplayWorld implements ReplayStorage {
     this.feeder = new ReplayFeeder({
       storage: this,
       clock,
-      lanes: dispatcher,
+      lanes: {
+        replayRoom: (lane) => {
+          this.roomsAsked += 1;
+          return dispatcher.replayRoom(lane);
+        },
+        offer: (deliveries) => dispatcher.offer(deliveries),
+        openLane: (lane) => dispatcher.openLane(lane),
+        isClaimed: (delivery) => dispatcher.isClaimed(delivery),
+      },
       onFenced: () => (this.fenced += 1),
       onEvent: (event) => void this.events.push(event),
     });

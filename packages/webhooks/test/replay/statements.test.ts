@@ -1,6 +1,6 @@
 import { idAt, toRecordId } from '@deedwire/domain';
 import { onlyRow } from '@deedwire/store';
-import { untilBlocked } from '@deedwire/testing';
+import { missing, untilBlocked } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Settlement } from '../../src/dispatch/storage.ts';
 import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
@@ -459,4 +459,33 @@ describe('with 100,000 failures', () => {
       expect(feeding.buffers).toBeLessThanOrEqual(260);
     }
   }, 120_000);
+});
+
+describe('with 20,000 retries of a paused subscription', () => {
+  test('the statement that reads what is open reads none of them, and other retries come before replays', async () => {
+    const { lane: paused } = await seedFailed(1);
+    const { lane, deliveries } = await seedFailed(2);
+    const replay = await addReplay(lane);
+    const retry = await addReplay(lane, { deliveryId: deliveries[1]?.deliveryId ?? missing() });
+    await world.admin.run(
+      `insert into webhook_replay (account_id, interface, subscription_id, delivery_id, only_failed, per_second, from_id, until_id,
+         last_id)
+       select $1, 'partner', $2, number, false, 1, number, number + 1, number - 1 from generate_series(1, 20000) number`,
+      [world.account.id, paused],
+    );
+    await world.pause(paused);
+    await world.admin.run('analyze webhook_replay');
+    for (const plan of ['generic', 'custom'] as const) {
+      const reading = await explain(
+        world.admin,
+        (database) => selectOpenReplays(database, world.workerId, [shardOf(world.account.id)]),
+        plan,
+      );
+      expect(reading.rowsMax).toBeLessThanOrEqual(100);
+      expect(reading.buffers).toBeLessThanOrEqual(500);
+    }
+    const open = (await readOpen()).filter(({ lane: { subscriptionId } }) => subscriptionId === lane);
+    expect(open.map(({ id }) => id)).toEqual([retry.id, replay.id]);
+    expect((await readOpen()).filter(({ lane: { subscriptionId } }) => subscriptionId === paused)).toEqual([]);
+  });
 });

@@ -45,7 +45,7 @@ test('the printed SQL creates a login for each app, with which its commands work
   await superuser.close();
 });
 
-test('a login without rights is told which it needs, and the check finds the rights that other roles lack', async () => {
+test('an error names the right that a login lacks, and `database check` the rights that other roles lack', async () => {
   const superuser = await connect(database.databaseUrl);
   const operator = { DATABASE_URL: await database.urlFor('operator') };
   expect(await callOperator({ DATABASE_URL: await database.urlFor('lender_api') }, 'organization', 'list')).toEqual({

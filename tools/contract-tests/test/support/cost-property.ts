@@ -88,6 +88,7 @@ const largest: LargestValues = {
       ]),
     ),
   },
+  otherwise: { responseBody: 'responseBodyBase64' },
 };
 
 const id = 'gid://service/WebhookSubscription/1';

@@ -1,16 +1,20 @@
 import {
   buildSchema,
   type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   isEnumType,
   isObjectType,
   getNamedType,
+  print,
 } from 'graphql';
 
 /** The largest values of the contract, by coordinate: the characters of a text or the items of a list. */
 export interface LargestValues {
   characters: Readonly<Record<string, number>>;
   items: Readonly<Record<string, number>>;
+  /** By the name of a field that is null whenever the other one of its type has a value: the name of the other. */
+  otherwise: Readonly<Record<string, string>>;
 }
 
 class InvalidPage extends Error {
@@ -20,11 +24,16 @@ class InvalidPage extends Error {
 const instant = '2026-11-03T09:30:00.000Z';
 
 /**
- * A schema that answers every field with the largest value that the contract allows, and no field with null.
+ * A schema that answers every field with the largest value that the contract allows, and no field with null: only one whose
+ * alternative is selected too.
  *
  * @param character what texts consist of
  */
-export function largestSchema(sdl: string, { characters, items }: LargestValues, character: string): GraphQLSchema {
+export function largestSchema(
+  sdl: string,
+  { characters, items, otherwise }: LargestValues,
+  character: string,
+): GraphQLSchema {
   const schema = buildSchema(sdl);
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
@@ -49,7 +58,9 @@ export function largestSchema(sdl: string, { characters, items }: LargestValues,
       const count = items[coordinate];
       const isList = String(field.type).startsWith('[');
       const many = (length: number): unknown[] => Array.from({ length }, value);
-      const resolve: GraphQLFieldResolver<{ page?: number }, unknown> = (source, args) => {
+      const other = otherwise[field.name];
+      const resolve: GraphQLFieldResolver<{ page?: number }, unknown> = (source, args, _context, info) => {
+        if (other !== undefined && selectsField(info, other)) return null;
         if (field.args.some(({ name }) => name === 'first')) {
           const first = Number(args['first'] ?? 20);
           if (first < 1 || first > 100) throw new InvalidPage(`\`first\` must be 1 to 100; it is ${first}.`);
@@ -64,4 +75,10 @@ export function largestSchema(sdl: string, { characters, items }: LargestValues,
     }
   }
   return schema;
+}
+
+/** Whether an operation or a fragment of its document has the field, under any alias. */
+function selectsField({ operation, fragments }: GraphQLResolveInfo, name: string): boolean {
+  const fieldNames = [operation, ...Object.values(fragments)].map((node): string[] => print(node).match(/\w+/g) ?? []);
+  return fieldNames.some((names) => names.includes(name));
 }

@@ -6,29 +6,57 @@ import { pgArray } from '../../kernel/pg-array.ts';
 import type { Shard } from '../../kernel/shard.ts';
 import type { OpenReplay } from '../storage.ts';
 
-/** Those that are open longest come first. The others follow once these have ended. */
+/** Retries come first, because a person waits for each, then those that are open longest. The others follow once these have ended. */
 const replaysMax = 1_000;
 
-// webhook_replay_open, webhook_subscription by primary key. It writes only what anyone may know who sees the subscription.
+// The statement runs after each change of a subscription. So it takes one step in webhook_replay_open for each subscription, and
+// does not read the retries of one that is paused, which can be many. webhook_subscription by primary key.
+// It writes only what anyone may know who sees the subscription.
 const selectOpenStatement: Statement = {
   name: 'select-open-replays',
   text: `
-    with worker as (
+    with recursive worker as (
       select id from webhook_worker where id = $1 and alive for key share
-    ), open as materialized (
-      select r.*, s.deleted_at
+    ), replayed as (
+      select first.*
       from worker
       cross join unnest($2::smallint[]) own (shard)
       cross join lateral (
-        select * from webhook_replay where shard = own.shard and ended_at is null and cancelled_at is null
-      ) r
+        select shard, subscription_id, account_id
+        from webhook_replay
+        where shard = own.shard and ended_at is null and cancelled_at is null
+        order by subscription_id
+        limit 1
+      ) first
+      union all
+      select next.*
+      from replayed
       cross join lateral (
-        select deleted_at
+        select shard, subscription_id, account_id
+        from webhook_replay
+        where shard = replayed.shard and subscription_id > replayed.subscription_id
+          and ended_at is null and cancelled_at is null
+        order by subscription_id
+        limit 1
+      ) next
+    ), open as materialized (
+      select r.*, s.deleted_at
+      from replayed
+      cross join lateral (
+        select id, account_id, deleted_at
         from webhook_subscription
-        where id = r.subscription_id and account_id = r.account_id and (paused_reason is null or deleted_at is not null)
+        where id = replayed.subscription_id and account_id = replayed.account_id
+          and (paused_reason is null or deleted_at is not null)
         limit 1
       ) s
-      order by r.id
+      cross join lateral (
+        select *
+        from webhook_replay
+        where shard = replayed.shard and subscription_id = s.id and account_id = s.account_id
+          and ended_at is null and cancelled_at is null
+        limit $3
+      ) r
+      order by r.delivery_id is null, r.id
       limit $3
     ), ended as (
       update webhook_replay r set ended_at = open.deleted_at from open where r.id = open.id and open.deleted_at is not null

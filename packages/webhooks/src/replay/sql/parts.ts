@@ -117,7 +117,7 @@ async function selectFailedIds(
 }
 
 /** The end of the days of a part that begins with this id, or of the range. */
-function endOfPart(first: bigint, until: bigint): bigint {
+export function endOfPart(first: bigint, until: bigint): bigint {
   const end = (first / idsPerDay + daysPerPart) * idsPerDay;
   return end < until ? end : until;
 }
