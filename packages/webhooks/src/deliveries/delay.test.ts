@@ -61,6 +61,13 @@ test.each<[string, Partial<DelayFacts>, object]>([
   expect(message.length).toBeLessThanOrEqual(250);
 });
 
+test('a delivery that waits longer than its receiver asked for says what it asked for', () => {
+  const { reason, until, message } = delayOf({ ...due, ...failed, dueAt: at(80), holdUntil: at(70) });
+  expect([reason, until]).toEqual(['RETRY_SCHEDULED', at(80)]);
+  expect(message).toContain(`\`Retry-After\` to get no request until ${at(70).toISOString()}.`);
+  expect(delayOf({ ...due, ...failed, dueAt: at(80), holdUntil: at(-1) }).message).not.toContain('Retry-After');
+});
+
 test('every reason for a pause has a message of its own', () => {
   const reasons = ['OWNER', 'GONE', 'FAILING', 'VERSION_RETIRED'] as const;
   const messages = reasons.map((pausedReason) => delayOf({ ...due, pausedReason }).message);

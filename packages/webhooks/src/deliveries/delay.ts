@@ -76,7 +76,11 @@ export function delayOf(facts: DelayFacts): Delay {
     wait(attempts > 0 ? dueAt : null, {
       reason: 'RETRY_SCHEDULED',
       since: facts.lastAttemptAt,
-      message: `Attempt ${attempts} failed, and the next one is scheduled. The time between attempts grows from 5 seconds to 12 hours, plus up to 20 %.`,
+      // The delivery whose response asked for it waits up to 20 % longer, so this reason hides RETRY_AFTER.
+      message:
+        holdUntil !== null && holdUntil > now
+          ? `Attempt ${attempts} failed, and the next one is scheduled. The receiver asked with \`Retry-After\` to get no request until ${holdUntil.toISOString()}.`
+          : `Attempt ${attempts} failed, and the next one is scheduled. The time between attempts grows from 5 seconds to 12 hours, plus up to 20 %.`,
     }),
   ].filter((delay) => delay !== null && delay.until > now);
   const longest = waits.reduce<Wait | null>(
