@@ -1,6 +1,6 @@
 import { createLogin, startPostgres, type PostgresServer } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
-import { createClient, eventually } from '@deedwire/testing';
+import { createClient, eventually, missing, postGraphql } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -173,3 +173,60 @@ test(
     expect(receiver.received.map(({ isAccepted }) => isAccepted)).toEqual([true, true]);
   },
 );
+
+test('a worker and an API of the last release never send to a listener of this build', { timeout }, async () => {
+  for (const worker of system.workers.splice(0)) {
+    worker.kill('SIGTERM');
+    await worker.ended;
+  }
+  const { credential } = system.t.accounts.otherPartner;
+  const [lastApi = missing()] = system.apis;
+  const api = await system.startApi({}, workspaceRoot);
+  async function ask<Result>(of: { url: string | null }, query: string): Promise<Result | undefined> {
+    const { body } = await postGraphql<Record<string, Result>>(`${of.url}/partners/graphql`, credential, { query });
+    return Object.values(body.data ?? {})[0];
+  }
+  const eventTypes = [{ type: 'referral.created' }];
+  const webhookSecret = generateWebhookSecret();
+  const receiver = await startLibraryReceiver(verify, [webhookSecret]);
+  onTestFinished(() => receiver.close());
+  const client = createClient(`${api.url}/partners/graphql`, credential);
+  await subscribe(client, { callbackUrl: receiver.url, eventTypes, webhookSecret });
+  const created = await ask<{ webhookListener: { id: string } }>(
+    api,
+    'mutation { createWebhookListener(input: { eventTypes: [{ type: "referral.created" }] }) { webhookListener { id } } }',
+  );
+  const number = created?.webhookListener.id.split('/').at(-1) ?? '';
+  const refer = async (count: number) => {
+    for (let made = 0; made < count; made += 1) {
+      await ask(api, 'mutation { createReferral(input: { clientName: "Ada" }) { referral { id } } }');
+    }
+  };
+  const lastSequence = async () =>
+    (await ask<{ lastSequence: number }[]>(api, '{ webhookListeners { lastSequence } }'))?.[0]?.lastSequence;
+
+  // It would be sent if it could be resumed.
+  const resume = `mutation { resumeWebhookSubscription(input: { id: "gid://service/WebhookSubscription/${number}" }) {
+    webhookSubscription { status } } }`;
+  expect((await ask<{ webhookSubscription: unknown }>(lastApi, resume))?.webhookSubscription ?? null).toBeNull();
+  system.workers.push(await system.addWorker());
+  await refer(3);
+  await eventually(() => expect(receiver.received).toHaveLength(3), timeout);
+  await eventually(async () => expect(await lastSequence()).toBe(3), timeout);
+  expect((await ask<{ webhookSubscription: unknown }>(lastApi, resume))?.webhookSubscription ?? null).toBeNull();
+
+  // The next worker finds what the last one may have left pending.
+  for (const worker of system.workers.splice(0)) {
+    worker.kill('SIGTERM');
+    await worker.ended;
+  }
+  system.workers.push(await system.addWorker({}, workspaceRoot));
+  await refer(2);
+  await eventually(() => expect(receiver.received).toHaveLength(5), timeout);
+  await eventually(async () => expect(await lastSequence()).toBe(5), timeout);
+  expect(receiver.received.map(({ isAccepted }) => isAccepted)).toEqual([true, true, true, true, true]);
+  expect(await system.observer.run('select from webhook_attempt where subscription_id = $1', [number])).toEqual([]);
+  expect(
+    await system.observer.run('select paused_reason, callback_url from webhook_subscription where id = $1', [number]),
+  ).toEqual([{ paused_reason: 'OWNER', callback_url: '' }]);
+});
