@@ -6,6 +6,7 @@ export type LoopName =
   | 'round'
   | 'change'
   | 'clock'
+  | 'measure'
   | 'retirement'
   | 'housekeeping';
 

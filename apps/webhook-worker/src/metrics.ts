@@ -1,3 +1,4 @@
+import type { BreakerCounts, QueueState } from '@deedwire/webhooks';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export interface WorkerMetrics {
@@ -19,7 +20,12 @@ export interface WorkerState {
   lanes: number;
   shards: number;
   blocked: number;
+  breakers: () => BreakerCounts;
+  /** Of the whole database. Null unless this worker reports it. */
+  queue: QueueState | null;
 }
+
+const pausedReasons = ['OWNER', 'GONE', 'FAILING', 'VERSION_RETIRED'];
 
 export function createWorkerMetrics(registry: Registry, state: () => WorkerState): WorkerMetrics {
   const registers = [registry];
@@ -43,6 +49,66 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
     'deedwire_events_blocked',
     'Events that wait for a worker that knows their type or version, or that the database refused.',
     ({ blocked }) => blocked,
+  );
+  const gaugeOfDatabase = (name: string, help: string, read: (queue: QueueState) => number): void => {
+    const created = new Gauge({
+      name,
+      help: `${help} Of the whole database: the worker that owns shard 0 reports it.`,
+      collect() {
+        const { queue } = state();
+        if (queue === null) this.remove();
+        else this.set(read(queue));
+      },
+      registers: [],
+    });
+    registry.registerMetric(created);
+  };
+  gaugeOfDatabase(
+    'deedwire_events_queued',
+    'Events that wait for fan-out, up to a million.',
+    (queue) => queue.eventsQueued,
+  );
+  gaugeOfDatabase(
+    'deedwire_webhook_deliveries_pending',
+    'Deliveries that are neither delivered nor failed, up to a million.',
+    (queue) => queue.deliveriesPending,
+  );
+  gaugeOfDatabase(
+    'deedwire_webhook_oldest_due_seconds',
+    'How long the delivery that has been due longest has waited. Without paused subscriptions and failing receivers.',
+    (queue) => queue.oldestDueSeconds,
+  );
+  gaugeOfDatabase(
+    'deedwire_webhook_partitions_ahead',
+    'For how many days after today the history has partitions.',
+    (queue) => queue.daysAhead,
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: 'deedwire_webhook_subscriptions_paused',
+      help: 'Paused subscriptions by reason. Of the whole database: the worker that owns shard 0 reports it.',
+      labelNames: ['reason'],
+      collect() {
+        this.reset();
+        const { queue } = state();
+        if (queue !== null) for (const reason of pausedReasons) this.set({ reason }, queue.paused[reason] ?? 0);
+      },
+      registers: [],
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: 'deedwire_webhook_breakers',
+      help: 'Subscriptions in the memory of the worker by the state of their circuit breaker: closed, open, half_open.',
+      labelNames: ['state'],
+      collect() {
+        const { closed, open, halfOpen } = state().breakers();
+        this.set({ state: 'closed' }, closed);
+        this.set({ state: 'open' }, open);
+        this.set({ state: 'half_open' }, halfOpen);
+      },
+      registers: [],
+    }),
   );
   return {
     entriesFannedOut: new Counter({

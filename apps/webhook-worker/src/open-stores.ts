@@ -1,4 +1,10 @@
-import { backgroundTimeouts, createStore, type DatabaseTimeouts, type Store, type StoreOptions } from '@deedwire/store';
+import {
+  backgroundTimeouts,
+  createStore,
+  type DatabaseTimeouts,
+  type PooledStore,
+  type StoreOptions,
+} from '@deedwire/store';
 
 // Four calls settle, four refill, and some read targets and single lanes.
 const connections = 12;
@@ -12,10 +18,10 @@ const timeouts: DatabaseTimeouts = { ...backgroundTimeouts, lockMs: 1_000 };
 /** The pools of connections of a worker. No kind of work can use up the connections of another. */
 export interface WorkerStores {
   /** For dispatch. */
-  readonly store: Store;
-  readonly fanOutStore: Store;
+  readonly store: PooledStore;
+  readonly fanOutStore: PooledStore;
   /** For the lease. */
-  readonly renewalStore: Store;
+  readonly renewalStore: PooledStore;
   close(): Promise<void>;
 }
 

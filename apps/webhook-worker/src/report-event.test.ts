@@ -37,6 +37,8 @@ test('logs why the host of an attempt could not be called', () => {
       lanes: 0,
       shards: 0,
       blocked: 0,
+      breakers: () => ({ closed: 0, open: 0, halfOpen: 0 }),
+      queue: null,
     })),
     loops: new LoopHealth({ limitMs: 60_000, nowMs: () => 0, onFailed: () => {} }),
     gidNamespace: 'service',

@@ -13,9 +13,12 @@ await runMain(async () => {
   const metrics = new Registry();
   const worker = createWorker({ config, logger, metrics, version });
   await startService({
+    app: 'webhook-worker',
+    version,
     config,
     logger,
     metrics,
+    pools: worker.pools,
     readiness: () => worker.readiness(),
     failures: () => worker.failures(),
     onReady: () => worker.start(),

@@ -2,10 +2,11 @@ import { hostname } from 'node:os';
 import { secretAssociatedData } from '@deedwire/domain';
 import { databaseLog, type Logger } from '@deedwire/service-runtime';
 import { createSecretKeyRing, SecretUnreadableError } from '@deedwire/store';
+import type { PoolState } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { createWebhookSender } from '@deedwire/webhook-sender';
-import { armFailpoint, createWebhookEngine } from '@deedwire/webhooks';
+import { armFailpoint, createWebhookEngine, type QueueState } from '@deedwire/webhooks';
 import type { Registry } from 'prom-client';
 import type { WorkerConfig } from './config.ts';
 import { createDatabaseClock } from './database-clock.ts';
@@ -41,6 +42,8 @@ export interface Worker {
   readiness(): Promise<readonly string[]>;
   /** The work that has failed for WORKER_UNREADY_AFTER_MS, one sentence each. */
   failures(): readonly string[];
+  /** The pools of connections to the database, by name. */
+  readonly pools: Readonly<Record<string, () => PoolState>>;
   /**
    * Starts to acquire shards. Call it when nothing is missing. If it throws, nothing has started and you can call it again.
    */
@@ -69,7 +72,8 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
   const secretKeys = createSecretKeyRing(config.WEBHOOK_SECRET_KEYS);
   if (config.NODE_ENV === 'test') armFailpoint(config.DEEDWIRE_FAILPOINT);
 
-  const metrics = createWorkerMetrics(registry, () => engine.stats());
+  let queue: QueueState | null = null;
+  const metrics = createWorkerMetrics(registry, () => ({ ...engine.stats(), breakers: engine.breakers, queue }));
   const loops = new LoopHealth({
     limitMs: config.WORKER_UNREADY_AFTER_MS,
     nowMs: monotonicMs,
@@ -103,6 +107,9 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
   });
   const watches = [
     createLoop('clock', { logger, loops }, clock.read),
+    createLoop('measure', { logger, loops }, async () => {
+      queue = await engine.queueState();
+    }),
     createLoop('retirement', { logger, loops }, () => engine.pauseRetired()),
     createHousekeeping({ store, logger, loops, auditRetentionDays: config.AUDIT_RETENTION_DAYS }),
   ];
@@ -131,6 +138,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
   return {
     readiness: () => engine.problems(),
     failures: () => loops.problems(),
+    pools: { dispatch: store.poolState, 'fan-out': fanOutStore.poolState, lease: renewalStore.poolState },
     async start() {
       // Before the first delivery, because its signature contains the time.
       await clock.read();

@@ -119,9 +119,12 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   });
 
   return startService({
+    app: name,
+    version: options.appVersion,
     config,
     logger,
     metrics,
+    pools: { requests: store.poolState, keys: unprovenKeyStore.poolState, costs: costStore.poolState },
     clients: {
       config,
       handle:

@@ -17,7 +17,7 @@ export function createRequestMetrics(
   registry: Registry,
 ): (served: ServedRequest) => void {
   const durations = new Histogram({
-    name: 'graphql_request_duration_seconds',
+    name: 'deedwire_graphql_request_duration_seconds',
     help: 'Time from the request head to the response, by interface, schema version and outcome (an error code or OK).',
     labelNames: ['interface', 'version', 'outcome'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],

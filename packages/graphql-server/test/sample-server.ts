@@ -172,7 +172,15 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
     limits: { ...requestLimits, ...options.limits },
   });
   const service = await startService({
-    config: { ADMIN_PORT: 0, ADMIN_HOST: '127.0.0.1', LOG_LEVEL: 'info', NODE_ENV: 'test' },
+    app: 'sample',
+    version: '0.0.0',
+    config: {
+      ADMIN_PORT: 0,
+      ADMIN_HOST: '127.0.0.1',
+      LOG_LEVEL: 'info',
+      NODE_ENV: 'test',
+      DEEDWIRE_COMMIT: 'unknown',
+    },
     logger,
     metrics,
     clients: {

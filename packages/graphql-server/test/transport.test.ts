@@ -499,10 +499,10 @@ describe('a request that Node rejects', () => {
 test('records durations by interface, version and outcome', async () => {
   const text = await server.metrics.metrics();
   expect(text).toContain(
-    'graphql_request_duration_seconds_count{interface="lender",version="2026-01-01",outcome="OK"}',
+    'deedwire_graphql_request_duration_seconds_count{interface="lender",version="2026-01-01",outcome="OK"}',
   );
   expect(text).toContain(
-    'graphql_request_duration_seconds_count{interface="lender",version="none",outcome="UNAUTHENTICATED"}',
+    'deedwire_graphql_request_duration_seconds_count{interface="lender",version="none",outcome="UNAUTHENTICATED"}',
   );
 });
 

@@ -19,6 +19,7 @@ test('applies defaults when only the required variables are set', () => {
   expect(readConfig(schema, usable)).toEqual({
     ADMIN_PORT: 4101,
     ADMIN_HOST: '127.0.0.1',
+    DEEDWIRE_COMMIT: 'unknown',
     LOG_LEVEL: 'info',
     NODE_ENV: 'production',
     DATABASE_URL: usable.DATABASE_URL,

@@ -32,6 +32,7 @@ test('reads the variables that are set and applies defaults to the others', () =
     DATABASE_URL: databaseUrl,
     ADMIN_PORT: 0,
     ADMIN_HOST: '127.0.0.1',
+    DEEDWIRE_COMMIT: 'unknown',
     LOG_LEVEL: 'info',
     NODE_ENV: 'production',
   });

@@ -13,6 +13,8 @@ export const runtimeConfig = {
   NODE_ENV: z
     .enum(['development', 'production', 'test'], 'must be one of development, production, test')
     .default('production'),
+  /** The commit from which the process was built, for its metrics. An image sets it. */
+  DEEDWIRE_COMMIT: z.string().default('unknown'),
   /** How long to keep serving after a signal, until load balancers have noticed. Defaults to 5,000 in production, else 0. */
   SHUTDOWN_DELAY_MS: wholeNumberVariable({ min: 0, max: 20_000 }).optional(),
 };

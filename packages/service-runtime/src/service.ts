@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { collectDefaultMetrics, type Registry } from 'prom-client';
+import type { PoolState } from '@deedwire/store';
+import type { Registry } from 'prom-client';
 import { createAdminHandler, renderAdminRefusal } from './admin-handler.ts';
 import type { ClientServerConfig } from './client-server-config.ts';
 import { type HttpLimits, httpLimits } from './http/http-limits.ts';
@@ -31,10 +32,16 @@ export interface ClientServer {
 }
 
 export interface ServiceOptions {
+  /** The name of the app, for example `lender-api`. */
+  app: string;
+  /** Of its `package.json`. */
+  version: string;
   config: RuntimeConfig;
   logger: Logger;
   /** `startService` adds the process metrics to it. */
   metrics: Registry;
+  /** The pools of connections to the database, by name, for the metrics. */
+  pools?: Readonly<Record<string, () => PoolState>>;
   /**
    * Returns what is missing before the service can work, one sentence each. A pure check: it is repeated every 500 ms
    * until it returns nothing.
@@ -84,10 +91,12 @@ export async function startService(
   options: ServiceOptions & { clients?: ClientServer },
 ): Promise<RunningService | RunningServer> {
   const { config, logger, metrics, failures = () => [], onReady = () => {}, stopAcceptingWork, drain, close } = options;
-  collectDefaultMetrics({ register: metrics });
-  const serverMetrics = createServerMetrics(metrics);
-
   const readiness = watchReadiness({ check: options.readiness, failures, onReady, logger });
+  const serverMetrics = createServerMetrics(metrics, {
+    build: { app: options.app, version: options.version, commit: config.DEEDWIRE_COMMIT },
+    pools: options.pools ?? {},
+    isReady: () => readiness.problems().length === 0,
+  });
   let stopping: Promise<void> | undefined;
 
   const common = { ...serverMetrics, logger };

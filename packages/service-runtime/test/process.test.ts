@@ -99,7 +99,7 @@ describe('while nothing reads its log', () => {
     const child = run();
     const { logged, adminUrl } = await stall(child);
     const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-    const [, dropped] = /^log_lines_dropped_total\{kind="other"\} (\d+)$/m.exec(metrics) ?? [];
+    const [, dropped] = /^deedwire_log_lines_dropped_total\{kind="other"\} (\d+)$/m.exec(metrics) ?? [];
     expect(Number(dropped)).toBeGreaterThan(0);
 
     child.stdout.resume();

@@ -18,6 +18,8 @@ await runMain(async () => {
   const config = readConfig(z.object({ ...runtimeConfig, ...clientServerConfig }), env);
   const logger = createLogger({ name: 'sample', level: config.LOG_LEVEL });
   await startService({
+    app: 'sample',
+    version: '1.2.3',
     config,
     logger,
     metrics: new Registry(),

@@ -19,7 +19,13 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((service) => service.stop()));
 });
 
-const config = { ADMIN_PORT: 0, ADMIN_HOST: '127.0.0.1', LOG_LEVEL: 'silent', NODE_ENV: 'test' } as const;
+const config = {
+  ADMIN_PORT: 0,
+  ADMIN_HOST: '127.0.0.1',
+  LOG_LEVEL: 'silent',
+  NODE_ENV: 'test',
+  DEEDWIRE_COMMIT: '0123abc',
+} as const;
 const clientConfig = {
   PORT: 0,
   HOST: '127.0.0.1',
@@ -30,6 +36,8 @@ const clientConfig = {
 };
 
 const defaults = () => ({
+  app: 'sample',
+  version: '1.2.3',
   config,
   logger: createLogger({ name: 'test', level: 'silent' }),
   metrics: new Registry(),
@@ -93,6 +101,7 @@ test('is unready while work fails after the start, and serves its clients', asyn
   const service = await startServer(async (_, { ready }) => json({ ready }), { failures: () => failures });
   await service.whenReady;
   failures = ['the loop sample has failed for more than 60 s; see the log'];
+  expect(await (await fetch(`${service.adminUrl}/metrics`)).text()).toContain('\ndeedwire_ready 0\n');
   expect(await get(`${service.adminUrl}/ready`)).toEqual({ status: 503, body: { ready: false, problems: failures } });
   expect((await get(`${service.url}/else`)).body).toEqual({ ready: true });
   failures = [];
@@ -181,10 +190,22 @@ test('does not call onReady when it is stopped during the check', async () => {
 });
 
 test('serves the process metrics', async () => {
-  const service = await start();
+  const service = await start({ pools: { requests: () => ({ inUse: 3, idle: 2, waiting: 1 }) } });
+  await service.whenReady;
   const text = await (await fetch(`${service.adminUrl}/metrics`)).text();
   expect(text).toContain('process_cpu_seconds_total');
-  expect(text).toContain('log_lines_dropped_total{kind="security"} 0');
+  expect(text.split('\n')).toEqual(
+    expect.arrayContaining([
+      'deedwire_log_lines_dropped_total{kind="security"} 0',
+      'deedwire_http_refused_connections_total{limit="total"} 0',
+      'deedwire_build_info{app="sample",version="1.2.3",commit="0123abc"} 1',
+      'deedwire_ready 1',
+      'deedwire_database_connections{pool="requests",state="in_use"} 3',
+      'deedwire_database_connections{pool="requests",state="idle"} 2',
+      'deedwire_database_waiting{pool="requests"} 1',
+    ]),
+  );
+  expect(text).not.toMatch(/^nodejs_active_\w+_total/m);
 });
 
 test('serves health, readiness and metrics on the admin port only', async () => {

@@ -34,6 +34,7 @@ export {
   type WriteResult,
 } from './shared-writes/row-set.ts';
 export type { SlowStatement, SlowStatementOptions } from './slow-statements.ts';
-export { createStore, type Store, type StoreOptions } from './store.ts';
+export type { PoolState } from './kept-clients.ts';
+export { createStore, type PooledStore, type Store, type StoreOptions } from './store.ts';
 export { type TableLockOptions, withTableLock } from './table-lock.ts';
 export { backgroundTimeouts, requestTimeouts, type DatabaseTimeouts } from './timeouts.ts';

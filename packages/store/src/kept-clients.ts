@@ -3,6 +3,13 @@ import type { Pool, PoolClient } from 'pg';
 /** How often connections that were not used are given back to the pool, which closes them when they are idle for long. */
 const returnEveryMs = 1000;
 
+/** How many connections of a pool are open, and what waits for one. */
+export interface PoolState {
+  readonly inUse: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
 /**
  * Keeps connections between statements. The pool has listeners and timers for each use of a connection, which take longer than
  * many a statement.
@@ -70,6 +77,12 @@ export class KeptClients {
     for (const client of unused) this.#return(client, false);
     this.#unused = this.#kept.length;
     this.#timer = this.#kept.length === 0 ? undefined : setTimeout(() => this.#returnUnused(), returnEveryMs).unref();
+  }
+
+  /** Connections that are open, and requests that wait for one. */
+  state(): PoolState {
+    const idle = this.#pool.idleCount + this.#kept.length;
+    return { inUse: this.#pool.totalCount - idle, idle, waiting: this.#pool.waitingCount };
   }
 
   /** Gives all back that are not in use. Those in use are given back by their users. */

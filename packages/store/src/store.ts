@@ -3,7 +3,7 @@ import { createClient, createPool } from './connect.ts';
 import type { Database, Statement, Transaction } from './database.ts';
 import { Deadlines } from './deadlines.ts';
 import { LockTimeoutError, StoreUnavailableError, toStoreError } from './errors.ts';
-import { KeptClients } from './kept-clients.ts';
+import { KeptClients, type PoolState } from './kept-clients.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { beginInIndexOrder, plansInIndexOrder, setPlanning } from './planning.ts';
 import { type QueryAnswer, queryPreparedInTime } from './query-in-time.ts';
@@ -33,6 +33,12 @@ export interface Store extends Database {
   write<Answer>(write: SharedWrite<Answer>): Promise<WriteResult<Answer>>;
   /** Closes all connections after the last notification has been sent. */
   close(): Promise<void>;
+}
+
+/** A store with its own pool of connections. */
+export interface PooledStore extends Store {
+  /** Without the connections of `write` and of notifications. */
+  readonly poolState: () => PoolState;
 }
 
 export interface StoreOptions {
@@ -69,7 +75,7 @@ export interface StoreOptions {
 const defaultMaxConnections = 10;
 
 /** Opens a pool of connections. It connects at the first statement. */
-export function createStore(options: StoreOptions): Store {
+export function createStore(options: StoreOptions): PooledStore {
   const { timeouts = backgroundTimeouts } = options;
   const settings: SessionSettings = {
     ...timeoutSettings(timeouts),
@@ -136,6 +142,8 @@ export function createStore(options: StoreOptions): Store {
     transaction: (work) => retryRecordIdCollisions(() => runTransaction(connections, begin, work)),
 
     write: (write) => writer.write(write),
+
+    poolState: () => clients.state(),
 
     async close() {
       await writer.close();

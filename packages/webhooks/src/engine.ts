@@ -9,6 +9,7 @@ import {
 } from './check-database.ts';
 import { ExchangeEraser } from './deliveries/exchange-eraser.ts';
 import { Dispatcher, type DispatcherStats } from './dispatch/dispatcher.ts';
+import type { BreakerCounts } from './dispatch/lane-registry.ts';
 import type { SendableTarget } from './dispatch/lane-target.ts';
 import { createDispatchStorage, type DispatchStorageOptions } from './dispatch/store-dispatch.ts';
 import type { EngineEvent } from './events.ts';
@@ -18,6 +19,7 @@ import type { Renderer } from './fan-out/renderer.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { PendingDelivery } from './kernel/pending-delivery.ts';
 import { openShards } from './open-shards.ts';
+import { type QueueState, readQueueState } from './queue-state.ts';
 import { ReplayFeeder } from './replay/feeder.ts';
 import { createReplayStorage } from './replay/store-replays.ts';
 import { createRetention } from './retention/retention.ts';
@@ -107,6 +109,10 @@ export interface WebhookEngine {
   problems(): Promise<readonly string[]>;
   /** `blocked`: queue entries that wait for another build or for another attempt, counted every 10 seconds. */
   stats(): DispatcherStats & { readonly shards: number; readonly blocked: number };
+  /** How many subscriptions in memory have a breaker in each state. */
+  readonly breakers: () => BreakerCounts;
+  /** Reads what is left to do in the whole database. Null unless the worker owns shard 0, so that one worker reads it. */
+  queueState(): Promise<QueueState | null>;
 }
 
 export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngine {
@@ -275,6 +281,8 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       }
       return describeCheckOfApps(check);
     },
+    breakers: () => dispatcher.breakers(),
+    queueState: async () => (workers.shards.has(0) ? readQueueState(store) : null),
     stats: () => ({ ...dispatcher.stats(), shards: workers.shards.size, blocked: fanOut.blocked }),
   };
 }

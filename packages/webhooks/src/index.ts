@@ -3,6 +3,8 @@ export { type SendableTarget } from './dispatch/lane-target.ts';
 export { type PendingDelivery } from './kernel/pending-delivery.ts';
 export { createWebhookEngine, type Send, type WebhookEngine, type WebhookEngineOptions } from './engine.ts';
 export { type EngineEvent } from './events.ts';
+export type { BreakerCounts } from './dispatch/lane-registry.ts';
+export type { QueueState } from './queue-state.ts';
 export { armFailpoint } from './kernel/failpoint.ts';
 export { RenderError, type Renderer, type StoredEvent } from './fan-out/renderer.ts';
 export { type AccountId, type DeliveryId, type EventId, type SubscriptionId } from './kernel/ids.ts';

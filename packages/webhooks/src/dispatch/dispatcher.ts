@@ -6,7 +6,7 @@ import type { Shard } from '../kernel/shard.ts';
 import { Attempts, type Send, type UnsettledResult } from './attempts.ts';
 import type { OnDispatchEvent } from './events.ts';
 import { laneNeed } from './lane-need.ts';
-import { LaneRegistry } from './lane-registry.ts';
+import { type BreakerCounts, LaneRegistry } from './lane-registry.ts';
 import { LaneScheduler } from './lane-scheduler.ts';
 import { type Lane, QueuedDelivery } from './lane.ts';
 import { defaultMemoryLimits, Memory, type MemoryLimits } from './memory.ts';
@@ -277,6 +277,11 @@ export class Dispatcher {
     this.stopClaiming();
     this.#continue();
     return this.#drained.promise;
+  }
+
+  /** How many lanes in memory have a breaker in each state. */
+  breakers(): BreakerCounts {
+    return this.#registry.breakers(this.#clock.nowMs());
   }
 
   stats(): DispatcherStats {

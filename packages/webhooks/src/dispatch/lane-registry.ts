@@ -3,6 +3,12 @@ import type { LaneId } from '../kernel/lane-id.ts';
 import { type Shard, shardCount } from '../kernel/shard.ts';
 import { Account, Lane } from './lane.ts';
 
+export interface BreakerCounts {
+  readonly closed: number;
+  readonly open: number;
+  readonly halfOpen: number;
+}
+
 /** The lanes in memory. Idle lanes stay for their history, and are evicted when there are too many lanes. */
 export class LaneRegistry {
   readonly #lanes = new Map<SubscriptionId, Lane>();
@@ -57,6 +63,17 @@ export class LaneRegistry {
 
   inShard(shard: Shard): Lane[] {
     return [...(this.#shards[shard] ?? [])];
+  }
+
+  /** How many lanes have a closed breaker, one that is open, and one that lets single requests through. */
+  breakers(nowMs: number): BreakerCounts {
+    let [open, halfOpen] = [0, 0];
+    for (const { receiver } of this.#lanes.values()) {
+      if (!receiver.isBreakerOpen) continue;
+      if (receiver.allowedFromMs > nowMs) open += 1;
+      else halfOpen += 1;
+    }
+    return { closed: this.size - open - halfOpen, open, halfOpen };
   }
 
   all(): Lane[] {

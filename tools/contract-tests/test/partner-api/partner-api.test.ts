@@ -260,7 +260,7 @@ test('counts requests in metrics that hold no client id', async () => {
   await send('{ partner { name } }');
   const text = await (await fetch(`${service.adminUrl}/metrics`)).text();
   expect(text).toContain(
-    'graphql_request_duration_seconds_count{interface="partner",version="2026-11-01",outcome="OK"}',
+    'deedwire_graphql_request_duration_seconds_count{interface="partner",version="2026-11-01",outcome="OK"}',
   );
   expect(text).toContain('process_cpu_seconds_total');
   expect(text).not.toContain(harness.accounts.partner.credential.clientId);

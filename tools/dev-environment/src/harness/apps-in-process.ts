@@ -33,6 +33,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
     ADMIN_HOST: '127.0.0.1',
     LOG_LEVEL: 'silent',
     NODE_ENV: 'test',
+    DEEDWIRE_COMMIT: 'unknown',
     DATABASE_TLS: 'required',
     GID_NAMESPACE: 'service',
     SLOW_STATEMENT_MS: 500,

@@ -1,0 +1,79 @@
+import { onlyRow, type Store } from '@deedwire/store';
+import { readDaysAhead } from './retention/keep-partitions.ts';
+import { historyTables } from './retention/partitions.ts';
+
+/** What is left to do in the whole database. */
+export interface QueueState {
+  /** Events and changes of subscriptions that fan-out has not finished, without blocked ones. At most 1,000,000 are counted. */
+  readonly eventsQueued: number;
+  /** Deliveries that are neither delivered nor failed, also those of paused subscriptions. At most 1,000,000 are counted. */
+  readonly deliveriesPending: number;
+  /**
+   * For how long the delivery that has been due longest has waited, in seconds. 0 if none is due. Without subscriptions that are
+   * paused, and receivers that have failed or asked to wait. Of at most 100,000 subscriptions.
+   */
+  readonly oldestDueSeconds: number;
+  /** Subscriptions by the reason why they are paused. */
+  readonly paused: Readonly<Record<string, number>>;
+  /** For how many days after today the history has partitions. -1 if one is missing today. */
+  readonly daysAhead: number;
+}
+
+const countMax = 1_000_000;
+const subscriptionsMax = 100_000;
+
+/**
+ * Served by webhook_event_queue_ready, webhook_pending_delivery_pkey, webhook_pending_delivery_due and
+ * webhook_subscription_by_shard. Jumps from subscription to subscription, so that the number of their deliveries does not matter.
+ */
+export async function readQueueState(store: Store): Promise<QueueState> {
+  const statement = {
+    name: 'queue-state',
+    text: `
+      with recursive waiting as (
+        (
+          select subscription_id, due_at
+          from webhook_pending_delivery
+          order by subscription_id, due_at, sequence
+          limit 1
+        )
+        union all
+        select next.subscription_id, next.due_at
+        from waiting
+        cross join lateral (
+          select subscription_id, due_at
+          from webhook_pending_delivery
+          where subscription_id > waiting.subscription_id
+          order by subscription_id, due_at, sequence
+          limit 1
+        ) next
+      )
+      select
+        (
+          select count(*)::int from (select from webhook_event_queue where blocked_on is null limit $1) entry
+        ) as "eventsQueued",
+        (select count(*)::int from (select from webhook_pending_delivery limit $1) delivery) as "deliveriesPending",
+        (
+          select coalesce(extract(epoch from greatest(interval '0', clock_timestamp() - min(due_at)))::float8, 0)
+          from (select * from waiting limit $2) oldest
+          join webhook_subscription subscription on subscription.id = oldest.subscription_id
+          left join webhook_receiver_state receiver
+            on receiver.subscription_id = subscription.id and receiver.url_number = subscription.url_number
+          where subscription.deleted_at is null and subscription.paused_reason is null
+            and coalesce(receiver.consecutive_failures, 0) = 0
+            and coalesce(receiver.hold_until <= clock_timestamp(), true)
+        ) as "oldestDueSeconds",
+        (
+          select coalesce(json_object_agg(reason, subscriptions), '{}')
+          from (
+            select paused_reason as reason, count(*)::int as subscriptions
+            from webhook_subscription
+            where deleted_at is null and paused_reason is not null
+            group by 1
+          ) paused
+        ) as paused`,
+  };
+  const values = [countMax, subscriptionsMax];
+  const state = onlyRow(await store.query<Omit<QueueState, 'daysAhead'> & Record<string, unknown>>(statement, values));
+  return { ...state, daysAhead: await readDaysAhead(store, historyTables) };
+}

@@ -1,0 +1,96 @@
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { createStore, type Store } from '@deedwire/store';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { SubscriptionId } from '../src/kernel/ids.ts';
+import { readQueueState } from '../src/queue-state.ts';
+import { keepPartitions } from '../src/retention/keep-partitions.ts';
+import {
+  createMigratedDatabase,
+  seedAccount,
+  type SeededAccount,
+  seedEvents,
+  seedSubscription,
+} from './support/seed.ts';
+
+let database: TestDatabase;
+let store: Store;
+let account: SeededAccount;
+let statements = 0;
+
+const sql = (text: string, values: readonly unknown[] = []): Promise<unknown> =>
+  store.query({ name: `test-${(statements += 1)}`, text }, values);
+
+beforeEach(async () => {
+  database = await createMigratedDatabase();
+  store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test', plansOnceByIndexes: true });
+  account = await seedAccount(store);
+});
+
+afterEach(async () => {
+  await store.close();
+  await database.drop();
+});
+
+/** A subscription whose deliveries have been due for these seconds. */
+async function subscribe(...dueFor: number[]): Promise<SubscriptionId> {
+  const id = await store.transaction((transaction) => seedSubscription(transaction, account));
+  await sql('delete from webhook_event_queue');
+  await sql(
+    `insert into webhook_pending_delivery (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version,
+        occurred_at, sequence, due_at, body_bytes)
+      select $1, new_record_id(), $2, 'partner', 1, 'referral.created', '2026-11-01', now(), row_number() over (),
+        clock_timestamp() - due * interval '1 second', 1
+      from unnest($3::float8[]) due`,
+    [id, account.id, dueFor],
+  );
+  return id;
+}
+
+const oldest = async (): Promise<number> => Math.floor((await readQueueState(store)).oldestDueSeconds / 100) * 100;
+
+test('an empty database', async () => {
+  await keepPartitions(store, () => {});
+  expect(await readQueueState(store)).toEqual({
+    eventsQueued: 0,
+    deliveriesPending: 0,
+    oldestDueSeconds: 0,
+    paused: {},
+    daysAhead: 60,
+  });
+});
+
+test('counts events that wait for fan-out, without blocked ones, and pending deliveries', async () => {
+  await subscribe(10, -1_000, -2_000);
+  await store.transaction((transaction) => seedEvents(transaction, account, 5));
+  await sql(`update webhook_event_queue set blocked_on = 'referral.created'
+    where position = (select min(position) from webhook_event_queue)`);
+  expect(await readQueueState(store)).toMatchObject({ eventsQueued: 4, deliveriesPending: 3 });
+});
+
+test('the oldest due delivery is that of a subscription that may send, and whose receiver works', async () => {
+  await subscribe(200, -500);
+  await subscribe();
+  await subscribe(-500);
+  const older = await subscribe(5, 400, 300);
+  expect(await oldest()).toBe(400);
+
+  const failing = await subscribe(1_000);
+  await sql(
+    'insert into webhook_receiver_state (subscription_id, url_number, consecutive_failures, breaker_probes) values ($1, 1, 1, 0)',
+    [failing],
+  );
+  expect(await oldest()).toBe(400);
+  // The state belongs to an earlier callback URL.
+  await sql('update webhook_subscription set url_number = 2 where id = $1', [failing]);
+  expect(await oldest()).toBe(1_000);
+
+  await sql(`update webhook_subscription set paused_reason = 'OWNER', paused_at = now() where id = $1`, [failing]);
+  await sql(`update webhook_subscription set paused_reason = 'GONE', paused_at = now() where id = $1`, [older]);
+  expect(await oldest()).toBe(200);
+  expect((await readQueueState(store)).paused).toEqual({ OWNER: 1, GONE: 1 });
+});
+
+test('no delivery is due', async () => {
+  await subscribe(-500);
+  expect(await readQueueState(store)).toMatchObject({ deliveriesPending: 1, oldestDueSeconds: 0 });
+});

@@ -1,0 +1,217 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunningApp } from '@deedwire/dev-environment';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { findProgram, postGraphql, startTcpProxy, type TcpProxy } from '@deedwire/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const rulesFolder = new URL('../../../../deploy/prometheus/', import.meta.url).pathname;
+const operationsPage = new URL('../../../../docs/operations.md', import.meta.url);
+const isWithoutPrometheus =
+  (findProgram('promtool') === undefined || findProgram('prometheus') === undefined) && process.env['CI'] !== 'true';
+
+let t: TestSystem;
+let rules: string;
+let page: string;
+let dashboard: string;
+/** What each app exports. */
+let exported: Record<string, string>;
+
+interface Alert {
+  state: string;
+  labels: Record<string, string>;
+}
+
+const metricsOf = async ({ adminUrl }: Pick<RunningApp, 'adminUrl'>): Promise<string> =>
+  (await fetch(`${adminUrl}/metrics`)).text();
+
+beforeAll(async () => {
+  rules = await readFile(join(rulesFolder, 'rules.yml'), 'utf8');
+  page = await readFile(operationsPage, 'utf8');
+  dashboard = await readFile(join(rulesFolder, '../grafana/dashboard.json'), 'utf8');
+  t = await startTestSystem({ appEnv: { 'webhook-worker': { DEEDWIRE_COMMIT: '0123abc' } } });
+  await postGraphql(t.urls.partner, t.accounts.partner.credential, { query: '{ partner { name } }' });
+  await postGraphql(t.urls.lender, t.accounts.lender.credential, { query: '{ lender { name } }' });
+  const worker = t.system.apps['webhook-worker'];
+  // The worker reads the state of the queue every 30 s, once it owns shards.
+  while (!(await metricsOf(worker)).includes('deedwire_webhook_partitions_ahead ')) await sleep(100);
+  exported = {};
+  for (const [name, app] of Object.entries(t.system.apps)) exported[name] = await metricsOf(app);
+});
+
+afterAll(() => t.close());
+
+/** Runs promtool. Returns what it printed and its exit code. */
+function promtool(commandArguments: readonly string[], input?: string): Promise<{ exitCode: number; output: string }> {
+  return new Promise((resolve) => {
+    const child = execFile('promtool', commandArguments, { cwd: rulesFolder }, (_, stdout, stderr) =>
+      resolve({ exitCode: child.exitCode ?? -1, output: stdout + stderr }),
+    );
+    child.stdin?.end(input);
+  });
+}
+
+const names = (text: string): string[] => [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name);
+
+test.skipIf(isWithoutPrometheus).each(['lender-api', 'partner-api', 'webhook-worker'])(
+  'promtool finds nothing wrong with the metrics of %s',
+  async (app) => {
+    expect(await promtool(['check', 'metrics'], exported[app])).toEqual({ exitCode: 0, output: '' });
+  },
+);
+
+test('the metrics have one prefix, except those of the process and of Node, and the page lists them', () => {
+  expect(Object.keys(exported)).toHaveLength(3);
+  for (const text of Object.values(exported)) {
+    const own = names(text).filter((name) => !/^(process|nodejs)_/.test(name));
+    expect(own.length).toBeGreaterThan(8);
+    for (const name of own) {
+      expect(name).toMatch(/^deedwire_/);
+      expect(page).toContain(`\`${name}\``);
+    }
+  }
+});
+
+test('the info metric has the version and the commit, and others what is left to do', async () => {
+  const worker = exported['webhook-worker'] ?? '';
+  expect(worker).toMatch(/^deedwire_build_info\{app="webhook-worker",version="\d+\.\d+\.\d+",commit="0123abc"\} 1$/m);
+  expect(exported['lender-api']).toMatch(
+    /^deedwire_build_info\{app="lender-api",version="\d+\.\d+\.\d+",commit="unknown"\} 1$/m,
+  );
+  expect(worker.split('\n')).toEqual(
+    expect.arrayContaining([
+      'deedwire_ready 1',
+      // Referrals were created before the worker started.
+      expect.stringMatching(/^deedwire_events_queued \d+$/),
+      expect.stringMatching(/^deedwire_webhook_deliveries_pending \d+$/),
+      expect.stringMatching(/^deedwire_webhook_oldest_due_seconds \S+$/),
+      'deedwire_webhook_breakers{state="open"} 0',
+      'deedwire_webhook_subscriptions_paused{reason="FAILING"} 0',
+      'deedwire_database_waiting{pool="lease"} 0',
+    ]),
+  );
+});
+
+/** The expressions of all panels of a dashboard of Grafana. */
+function expressionsOf(text: string): string[] {
+  const { panels }: { panels: { targets: { expr: string }[] }[] } = JSON.parse(text);
+  return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+}
+
+const alerts = (text: string): string[] => [...text.matchAll(/alert: (\w+)/g)].map(([, name = '']) => name);
+
+test('the dashboard reads metrics that exist', () => {
+  const known = new Set(Object.values(exported).flatMap(names));
+  const expressions = expressionsOf(dashboard);
+  expect(expressions.length).toBeGreaterThan(20);
+  const read = new Set(
+    expressions.flatMap((expression) => expression.match(/\b(?:deedwire|process|nodejs)_\w+/g) ?? []),
+  );
+  expect([...read].filter((name) => !known.has(name.replace(/_(count|bucket)$/, '')))).toEqual([]);
+});
+
+test('each alert reads metrics that exist, has a test, and a section of the page', async () => {
+  const tested = await readFile(join(rulesFolder, 'rules.test.yml'), 'utf8');
+  const known = new Set(Object.values(exported).flatMap(names));
+  const read = new Set(rules.match(/deedwire_\w+/g));
+  expect([...read].filter((name) => !known.has(name.replace(/_count$/, '')))).toEqual([]);
+  expect(alerts(rules).length).toBeGreaterThan(10);
+  for (const name of alerts(rules)) {
+    expect(tested).toContain(`alertname: ${name}\n`);
+    expect(rules).toContain(`runbook: docs/operations.md#${name.toLowerCase()}\n`);
+    expect(page).toContain(`\n### ${name}\n`);
+  }
+});
+
+test.skipIf(isWithoutPrometheus)('each alert fires and clears', async () => {
+  expect(await promtool(['check', 'rules', 'rules.yml'])).toMatchObject({ exitCode: 0 });
+  expect(await promtool(['test', 'rules', 'rules.test.yml'])).toMatchObject({ exitCode: 0 });
+});
+
+test.skipIf(isWithoutPrometheus)(
+  'Prometheus fires an alert while a worker cannot reach its database, and clears it',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'prometheus-'));
+    const proxy: TcpProxy = await startTcpProxy(await t.database.urlFor('webhook_worker'));
+    const worker = await t.system.add('webhook-worker', { DATABASE_URL: proxy.url, WORKER_UNREADY_AFTER_MS: '1000' });
+    const targets = [...Object.values(t.system.apps), worker].map(({ adminUrl }) => new URL(adminUrl).host);
+    // The alerts wait for minutes. The rest of the rules is as it is.
+    await writeFile(join(folder, 'rules.yml'), rules.replaceAll(/for: \d+m/g, 'for: 1s'));
+    await writeFile(
+      join(folder, 'prometheus.yml'),
+      JSON.stringify({
+        global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+        rule_files: ['rules.yml'],
+        scrape_configs: [{ job_name: 'any', static_configs: [{ targets }] }],
+      }),
+    );
+    const expressions = expressionsOf(dashboard);
+    const port = await freePort();
+    const prometheus = spawn(
+      'prometheus',
+      [
+        `--config.file=${folder}/prometheus.yml`,
+        `--storage.tsdb.path=${folder}/data`,
+        `--web.listen-address=127.0.0.1:${port}`,
+      ],
+      { stdio: 'ignore' },
+    );
+    const ended = new Promise((resolve) => prometheus.once('exit', resolve));
+    try {
+      const query = async (expression: string): Promise<string> => {
+        const { exitCode, output } = await promtool(['query', 'instant', `http://127.0.0.1:${port}`, expression]);
+        if (exitCode !== 0) throw new Error(`${expression}: ${output}`);
+        return output;
+      };
+      const countAnswers = async (): Promise<number> => {
+        const answers: string[] = [];
+        for (const expression of expressions) answers.push(await query(expression));
+        return answers.filter((answer) => answer.trim() !== '').length;
+      };
+      const firing = async (): Promise<string[]> => {
+        const response = await fetch(`http://127.0.0.1:${port}/api/v1/alerts`).catch(() => null);
+        if (!response?.ok) return ['no response'];
+        const { data }: { data: { alerts: Alert[] } } = JSON.parse(await response.text());
+        return data.alerts
+          .filter(({ state }) => state === 'firing')
+          .map(({ labels }) => `${labels['alertname']} ${labels['instance']}`);
+      };
+      const alert = `DeedwireNotReady ${new URL(worker.adminUrl).host}`;
+      await expect.poll(firing).toEqual([]);
+      await expect.poll(() => query('sum(up)')).toContain(`=> ${targets.length} @`);
+      // Without requests and deliveries, some rates have no value.
+      await expect.poll(countAnswers).toBeGreaterThan(expressions.length / 2);
+
+      await proxy.close();
+      await expect.poll(firing).toContain(alert);
+      await proxy.open();
+      await expect.poll(firing).not.toContain(alert);
+    } finally {
+      await end(prometheus, ended);
+      await worker.stop();
+      await proxy.close();
+      await rm(folder, { recursive: true });
+    }
+  },
+);
+
+async function end(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+  child.kill('SIGKILL');
+  await ended;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('No port.')),
+      );
+    });
+  });
+}
