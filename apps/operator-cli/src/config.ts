@@ -14,6 +14,7 @@ const schema = z
     /** Defaults to the database of a running `pnpm dev`. */
     DATABASE_URL: appVariables.DATABASE_URL.optional(),
     DATABASE_DIRECT_URL: appVariables.DATABASE_DIRECT_URL,
+    DATABASE_PREPARED_STATEMENTS: appVariables.DATABASE_PREPARED_STATEMENTS,
     /** The folder of `pnpm dev`. Defaults to `.local` in the workspace. */
     DEEDWIRE_HOME: z.string().optional(),
     /** The name in the audit log. Defaults to the user of the operating system. */

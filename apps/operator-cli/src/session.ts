@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { systemRandom, type OperatorContext } from '@deedwire/actions';
+import { storeConnections } from '@deedwire/service-runtime';
 import {
   createSecretKeyRing,
   createStore,
@@ -39,8 +40,7 @@ export async function withAnyDatabase<Result>(
   const config = readOperatorConfig(env);
   const databaseUrl = findDatabaseUrl(config);
   const store = createStore({
-    databaseUrl,
-    directUrl: config.DATABASE_DIRECT_URL,
+    ...storeConnections({ ...config, DATABASE_URL: databaseUrl }),
     applicationName,
     maxConnections: 1,
     onNotifyError: () => stderr.write('Could not notify the worker; it picks this up on its next poll.\n'),
@@ -98,6 +98,10 @@ export async function migrateDatabase(
   options: { cell?: number; waitMs: number },
 ): Promise<{ applied: string[] }> {
   const config = readOperatorConfig(env);
+  if (config.DATABASE_PREPARED_STATEMENTS === 'off' && config.DATABASE_DIRECT_URL === undefined)
+    throw new Error(
+      'Migrations need a direct connection to the database, not a transaction pooler. Set DATABASE_DIRECT_URL.',
+    );
   let reported = '';
   return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), {
     ...options,

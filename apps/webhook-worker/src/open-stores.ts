@@ -29,7 +29,7 @@ export interface WorkerStores {
 export function openStores(
   options: Pick<
     StoreOptions,
-    'databaseUrl' | 'directUrl' | 'applicationName' | 'onError' | 'onNotifyError' | 'slowStatement'
+    'databaseUrl' | 'directUrl' | 'prepares' | 'applicationName' | 'onError' | 'onNotifyError' | 'slowStatement'
   >,
 ): WorkerStores {
   const { applicationName } = options;

@@ -1,7 +1,12 @@
 import { hostname } from 'node:os';
 import { secretAssociatedData } from '@deedwire/domain';
-import { databaseLog, type Logger } from '@deedwire/service-runtime';
-import { createSecretKeyRing, SecretUnreadableError } from '@deedwire/store';
+import { databaseLog, type Logger, storeConnections } from '@deedwire/service-runtime';
+import {
+  createSecretKeyRing,
+  describeLostStatements,
+  findLostStatements,
+  SecretUnreadableError,
+} from '@deedwire/store';
 import type { PoolState } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
 import { webhookEventTypes } from '@deedwire/webhook-events';
@@ -56,9 +61,10 @@ export interface Worker {
 }
 
 export function createWorker({ config, logger, metrics: registry, version }: WorkerOptions): Worker {
-  const { DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: directUrl, GID_NAMESPACE: gidNamespace } = config;
+  const { GID_NAMESPACE: gidNamespace } = config;
+  const { databaseUrl, directUrl, prepares } = storeConnections(config);
   const storeLog = databaseLog(logger, config);
-  const stores = openStores({ databaseUrl, directUrl, applicationName: appName, ...storeLog });
+  const stores = openStores({ databaseUrl, directUrl, prepares, applicationName: appName, ...storeLog });
   const { store, fanOutStore, renewalStore } = stores;
   const clock = createDatabaseClock({ store, logger, machine: { now: () => Date.now(), monotonicMs } });
   const sender = createWebhookSender({
@@ -116,12 +122,16 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
 
   let intake: { stop(): Promise<void> } | null = null;
   function startIntake(): { stop(): Promise<void> } {
-    const listener = createListener({
-      databaseUrl: directUrl ?? databaseUrl,
-      applicationName: `${appName}-listen`,
-      onWake: (payload) => engine.wake(payload),
-      onError: storeLog.onError,
-    });
+    // Behind a transaction pooler without a direct connection, LISTEN has no effect, and the worker polls.
+    const listener =
+      prepares === false && directUrl === undefined
+        ? null
+        : createListener({
+            databaseUrl: directUrl ?? databaseUrl,
+            applicationName: `${appName}-listen`,
+            onWake: (payload) => engine.wake(payload),
+            onError: storeLog.onError,
+          });
     const watchTimer = setInterval(() => {
       for (const loop of watches) loop.wake();
     }, watchIntervalMs);
@@ -129,15 +139,18 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
     return {
       async stop() {
         clearInterval(watchTimer);
-        await listener.close();
+        await listener?.close();
         await Promise.all(watches.map((loop) => loop.stop()));
       },
     };
   }
 
   return {
-    readiness: () => engine.problems(),
-    failures: () => loops.problems(),
+    async readiness() {
+      const problems = await engine.problems();
+      return problems.length > 0 ? problems : findLostStatements(store);
+    },
+    failures: () => [...describeLostStatements([store, fanOutStore, renewalStore]), ...loops.problems()],
     pools: { dispatch: store.poolState, 'fan-out': fanOutStore.poolState, lease: renewalStore.poolState },
     async start() {
       // Before the first delivery, because its signature contains the time.

@@ -1,8 +1,20 @@
 import { createLenderReader, findApiKey, recordApiKeyUse, systemRandom } from '@deedwire/actions';
 import { createAuthenticator } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
-import { createLogger, databaseLog, type RunningServer, startService } from '@deedwire/service-runtime';
-import { createSecretKeyRing, createStore, requestTimeouts } from '@deedwire/store';
+import {
+  createLogger,
+  databaseLog,
+  type RunningServer,
+  startService,
+  storeConnections,
+} from '@deedwire/service-runtime';
+import {
+  createSecretKeyRing,
+  createStore,
+  describeLostStatements,
+  findLostStatements,
+  requestTimeouts,
+} from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { checkDatabaseOfApps, describeCheckOfApps } from '@deedwire/webhooks/check-database';
 import { Registry } from 'prom-client';
@@ -44,8 +56,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   const documentation = documentationAt(config.DOCUMENTATION_URL);
 
   const shared = {
-    databaseUrl: config.DATABASE_URL,
-    directUrl: config.DATABASE_DIRECT_URL,
+    ...storeConnections(config),
     timeouts: requestTimeouts(config.DATABASE_TIMEOUT_MS),
     ...databaseLog(logger, config),
   };
@@ -139,10 +150,11 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
           : handle,
       renderRefusal: createRefusalRenderer(documentation),
     },
-    readiness: async () => [
-      ...contract.problems,
-      ...describeCheckOfApps(await checkDatabaseOfApps(store, `${interfaceName}_api`)),
-    ],
+    async readiness() {
+      const ofDatabase = describeCheckOfApps(await checkDatabaseOfApps(store, `${interfaceName}_api`));
+      return [...contract.problems, ...(ofDatabase.length > 0 ? ofDatabase : await findLostStatements(store))];
+    },
+    failures: () => describeLostStatements([store, unprovenKeyStore, costStore]),
     onReady: () => costs.start(),
     async close() {
       await sender.close();

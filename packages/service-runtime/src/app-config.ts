@@ -6,11 +6,28 @@ import { deniedRangesVariable } from './denied-ranges-variable.ts';
 import { runtimeConfig } from './runtime-config.ts';
 import { secretKeysVariable } from './secret-keys-variable.ts';
 
+/**
+ * `off`: for a transaction pooler that does not track prepared statements. If it is not set, statements are prepared unless
+ * DATABASE_DIRECT_URL is set.
+ */
+export const preparedStatementsVariable = z.enum(['on', 'off'], 'must be on or off').optional();
+
+/** The variables of the connections of a store. */
+export function storeConnections(config: {
+  DATABASE_URL: string;
+  DATABASE_DIRECT_URL?: string | undefined;
+  DATABASE_PREPARED_STATEMENTS?: 'on' | 'off' | undefined;
+}) {
+  const { DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: directUrl, DATABASE_PREPARED_STATEMENTS: prepared } = config;
+  return { databaseUrl, directUrl, prepares: prepared === undefined ? undefined : prepared === 'on' };
+}
+
 /** The variables that have the same meaning in every app. */
 export const appVariables = {
   DATABASE_URL: databaseUrlVariable(),
   /** A direct connection for notifications and migrations, if DATABASE_URL is a transaction pooler. Defaults to DATABASE_URL. */
   DATABASE_DIRECT_URL: databaseUrlVariable().optional(),
+  DATABASE_PREPARED_STATEMENTS: preparedStatementsVariable,
   DATABASE_TLS: databaseTlsConfig.DATABASE_TLS,
   /** Where the folder `docs` is published. Errors and the headers of deprecated versions link to its pages. */
   DOCUMENTATION_URL: urlVariable('https', 'http')

@@ -1,4 +1,10 @@
-export { appConfig, appVariables, auditRetentionDaysVariable } from './app-config.ts';
+export {
+  appConfig,
+  appVariables,
+  auditRetentionDaysVariable,
+  preparedStatementsVariable,
+  storeConnections,
+} from './app-config.ts';
 export { addressBlock } from './client-address.ts';
 export { type ClientServerConfig, clientServerConfig } from './client-server-config.ts';
 export { readConfig } from './config.ts';

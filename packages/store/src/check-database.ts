@@ -1,9 +1,9 @@
 import { firstRow, onlyRow } from './database.ts';
-import { MigrationChangedError, MigrationMissingError, StoreUnavailableError } from './errors.ts';
+import { isLostStatement, MigrationChangedError, MigrationMissingError, StoreUnavailableError } from './errors.ts';
 import { compareMigrations } from './migrate.ts';
 import type { AppliedMigration } from './pending-migrations.ts';
 import { type GroupRole, type MissingRight, missingRights } from './rights.ts';
-import type { Store } from './store.ts';
+import type { PooledStore, Store } from './store.ts';
 
 interface Login {
   /** As SQL takes it. */
@@ -37,7 +37,8 @@ export async function checkDatabase(
   try {
     return await findProblems(store, login, apps);
   } catch (error) {
-    if (error instanceof StoreUnavailableError) return only(`the database is not available: ${error.reason}`);
+    if (error instanceof StoreUnavailableError) return only(describeUnavailable(error));
+    if (isLostStatement(error)) return only(lostStatements);
     if (error instanceof MigrationChangedError || error instanceof MigrationMissingError) return only(error.message);
     throw error;
   }
@@ -66,6 +67,34 @@ export async function describeDatabaseProblems(store: Store, login: GroupRole): 
  */
 export async function findDatabaseProblems(store: Store, login: GroupRole): Promise<string[]> {
   return describeDatabaseCheck(await findProblems(store, login, [login]));
+}
+
+/** What an app says that finds no statements where it prepared them. */
+const lostStatements = 'a pooler before the database loses prepared statements; set DATABASE_PREPARED_STATEMENTS=off';
+
+/** PgBouncer, if it does not know a parameter at the start of a session. */
+const refusedSettings = /unsupported startup parameter/;
+
+function describeUnavailable({ cause, reason }: StoreUnavailableError): string {
+  return cause instanceof Error && refusedSettings.test(cause.message)
+    ? `a pooler before the database refuses settings of sessions; set DATABASE_PREPARED_STATEMENTS=off`
+    : `the database is not available: ${reason}`;
+}
+
+/** What was found of statements that were lost, one sentence each. For a service that is ready. */
+export function describeLostStatements(stores: readonly PooledStore[]): string[] {
+  return stores.every((store) => store.keepsStatements()) ? [] : [lostStatements];
+}
+
+/** Looks for a pooler that loses prepared statements. One sentence each. Before a service is ready. */
+export async function findLostStatements(store: PooledStore): Promise<string[]> {
+  try {
+    await store.probeStatements();
+    return describeLostStatements([store]);
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return [describeUnavailable(error)];
+    throw error;
+  }
 }
 
 async function findProblems(store: Store, role: GroupRole, apps: readonly GroupRole[]): Promise<DatabaseCheck> {

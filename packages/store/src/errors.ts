@@ -115,6 +115,14 @@ function isMissingPartition(error: DatabaseError): boolean {
   return error.code === '23514' && error.routine === 'ExecFindPartition';
 }
 
+// SQLSTATE invalid_sql_statement_name and duplicate_prepared_statement.
+const lostStatementStates = ['26000', '42P05'];
+
+/** Whether a connection does not have the prepared statements that it should have: a transaction pooler is between. */
+export function isLostStatement(error: unknown): boolean {
+  return error instanceof DatabaseError && lostStatementStates.includes(error.code ?? '');
+}
+
 const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

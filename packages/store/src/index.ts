@@ -3,7 +3,9 @@ export {
   type DatabaseCheck,
   describeDatabaseCheck,
   describeDatabaseProblems,
+  describeLostStatements,
   findDatabaseProblems,
+  findLostStatements,
 } from './check-database.ts';
 export { connectionProtection, DatabaseUrlError, type ConnectionProtection } from './connection-options.ts';
 export { type Database, firstRow, onlyRow, type Statement, type Transaction } from './database.ts';

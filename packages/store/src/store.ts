@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { DatabaseError, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { createClient, createPool } from './connect.ts';
 import type { Database, Statement, Transaction } from './database.ts';
 import { Deadlines } from './deadlines.ts';
-import { LockTimeoutError, StoreUnavailableError, toStoreError } from './errors.ts';
+import { isLostStatement, LockTimeoutError, StoreUnavailableError, toStoreError } from './errors.ts';
 import { KeptClients, type PoolState } from './kept-clients.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { beginInIndexOrder, plansInIndexOrder, setPlanning } from './planning.ts';
@@ -39,15 +40,30 @@ export interface Store extends Database {
 export interface PooledStore extends Store {
   /** Without the connections of `write` and of notifications. */
   readonly poolState: () => PoolState;
+  /**
+   * Whether each connection keeps the statements that it prepares, as far as known: false behind a transaction pooler that does not
+   * track them, once a statement was lost. True if none are prepared.
+   */
+  readonly keepsStatements: () => boolean;
+  /**
+   * Finds out whether connections keep the statements that they prepare, on two of them.
+   *
+   * @throws {StoreUnavailableError} when the database is unavailable
+   */
+  readonly probeStatements: () => Promise<void>;
 }
 
 export interface StoreOptions {
   databaseUrl: string;
   /**
-   * Where `databaseUrl` is a transaction pooler: a direct connection, for notifications. Defaults to `databaseUrl`, which
-   * then must not be a pooler.
+   * Where `databaseUrl` is a transaction pooler: a direct connection, for notifications. Defaults to `databaseUrl`.
    */
   directUrl?: string | undefined;
+  /**
+   * Each connection prepares a statement once. Not behind a transaction pooler that does not track prepared statements. Without
+   * `directUrl`, false means that `databaseUrl` is a transaction pooler. Defaults to true without `directUrl`, and to false with it.
+   */
+  prepares?: boolean | undefined;
   /** Shown by `pg_stat_activity`. */
   applicationName: string;
   /** Defaults to 10, without the connection that sends notifications. */
@@ -81,8 +97,8 @@ export function createStore(options: StoreOptions): PooledStore {
     ...timeoutSettings(timeouts),
     ...(options.plansOnceByIndexes === true && planOnceByIndexes),
   };
-  const isPooled = options.directUrl !== undefined;
-  const prepares = !isPooled;
+  const prepares = options.prepares ?? options.directUrl === undefined;
+  const isPooled = !prepares || options.directUrl !== undefined;
   // A transaction pooler rejects settings at connection, so behind one each transaction sets them.
   const settingsOfTransactions = isPooled ? settings : {};
   const begin = beginWith(settingsOfTransactions);
@@ -125,7 +141,8 @@ export function createStore(options: StoreOptions): PooledStore {
     slowStatement,
   });
   const deadlines = new Deadlines(responseTimeoutMs(timeouts));
-  const connections: Connections = { clients, deadlines, notifier, slowStatement, prepares };
+  const connections: Connections = { clients, deadlines, notifier, slowStatement, prepares, hasLostStatements: false };
+  const probe = { name: `probe-${randomUUID()}`, text: 'select 1' };
   const alone: Send = (query) => sendAlone(connections, query, false);
   const inIndexOrder: Send = (query) => sendAlone(connections, query, true);
 
@@ -145,6 +162,17 @@ export function createStore(options: StoreOptions): PooledStore {
 
     poolState: () => clients.state(),
 
+    keepsStatements: () => !connections.hasLostStatements,
+
+    async probeStatements() {
+      if (!prepares) return;
+      try {
+        if (!(await keepsStatement(connections, probe))) connections.hasLostStatements = true;
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+
     async close() {
       await writer.close();
       await notifier.close();
@@ -162,8 +190,36 @@ interface Connections {
   deadlines: Deadlines;
   notifier: Notifier;
   slowStatement: SlowStatementOptions | undefined;
-  /** Not behind a transaction pooler: a connection of the server has the statements that other clients prepared. */
+  /** Not behind a transaction pooler that does not track prepared statements: a connection of the server has those of others. */
   prepares: boolean;
+  /** A statement was not found that a connection had prepared, or was found before it had. */
+  hasLostStatements: boolean;
+}
+
+/**
+ * Prepares a statement on a connection, and runs it there again while a transaction of another one is open: a transaction pooler
+ * gives the other one the connection of the server that the first one has just used.
+ */
+async function keepsStatement({ clients, deadlines }: Connections, probe: QueryConfig): Promise<boolean> {
+  const taken: PoolClient[] = [];
+  let isBroken = false;
+  try {
+    const first = await clients.take();
+    taken.push(first);
+    const second = await clients.take();
+    taken.push(second);
+    await queryPreparedInTime(first, probe, deadlines);
+    await queryPreparedInTime(second, { text: 'begin' }, deadlines);
+    await queryPreparedInTime(first, probe, deadlines);
+    await queryPreparedInTime(second, { text: 'rollback' }, deadlines);
+    return true;
+  } catch (error) {
+    isBroken = true;
+    if (isLostStatement(error)) return false;
+    throw error;
+  } finally {
+    for (const client of taken) clients.give(client, isBroken);
+  }
 }
 
 /** Sends a query on its own connection. */
@@ -254,8 +310,9 @@ async function run<Row extends QueryResultRow>(
   send: Send,
   statement: Statement,
   values: readonly unknown[],
-  { slowStatement, prepares }: Pick<Connections, 'slowStatement' | 'prepares'>,
+  connections: Connections,
 ): Promise<Row[]> {
+  const { slowStatement, prepares } = connections;
   try {
     const { name, text, planning } = statement;
     // An unnamed statement is planned at every execution.
@@ -265,6 +322,7 @@ async function run<Row extends QueryResultRow>(
   } catch (error) {
     // The stack of pg ends at its socket. This one leads to the caller.
     if (error instanceof DatabaseError) Error.captureStackTrace(error);
+    if (prepares && isLostStatement(error)) connections.hasLostStatements = true;
     throw toStoreError(error);
   }
 }

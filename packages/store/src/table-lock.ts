@@ -1,10 +1,10 @@
 import type { Client } from 'pg';
 import { createClient } from './connect.ts';
 import { LockTimeoutError, toStoreError } from './errors.ts';
-import { startupOptions } from './session-settings.ts';
+import { beginWith } from './session-settings.ts';
 
 export interface TableLockOptions {
-  /** A direct connection: a transaction pooler rejects its settings. */
+  /** Better a direct connection: the lock occupies a connection of a pooler. */
   directUrl: string;
   applicationName: string;
   /** A table that the login may update. No code may take this lock for another reason. */
@@ -29,13 +29,12 @@ export async function withTableLock<Result>(
 ): Promise<Result | null> {
   const client = createClient(directUrl, {
     application_name: applicationName,
-    options: startupOptions({ idle_in_transaction_session_timeout: 0 }),
     query_timeout: timeoutMs,
     connectionTimeoutMillis: timeoutMs,
   });
   try {
     await client.connect();
-    await client.query('begin');
+    await client.query(beginWith({ idle_in_transaction_session_timeout: 0 }));
     if (!(await takeLock(client, table))) return null;
     return await work();
   } catch (error) {

@@ -13,6 +13,7 @@ export {
 export { listen, type Listening } from './listen.ts';
 export { missing } from './missing.ts';
 export { patientTimeouts } from './patient-timeouts.ts';
+export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from './pgbouncer.ts';
 export { partOf, quotedLines, quotingSections, staleQuotes, type QuotingSection } from './quoted-texts.ts';
 export { startRawReceiver, type RawReceiver } from './raw-receiver.ts';
 export {

@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, chown, copyFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startApp, startSystem, type System } from '@deedwire/dev-environment';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { startPostgres, withClient } from '@deedwire/embedded-postgres';
+import {
+  eventually,
+  findProgram,
+  missing,
+  type PgBouncer,
+  postGraphql,
+  startPgBouncer,
+  startReceiver,
+} from '@deedwire/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const isWithoutPgBouncer = findProgram('pgbouncer') === undefined && process.env['CI'] !== 'true';
+
+const certificate = (name: string): string =>
+  new URL(`../../../../packages/store/test/certificates/${name}.pem`, import.meta.url).pathname;
+
+/** Lets a server speak TLS, with a certificate for 127.0.0.1. */
+async function speakTls(url: string): Promise<void> {
+  await withClient(url, async (client) => {
+    const { rows } = await client.query<{ data_directory: string }>('show data_directory');
+    const directory = rows[0]?.data_directory ?? missing();
+    const { uid, gid } = await stat(directory);
+    for (const [setting, name] of [
+      ['ssl_key_file', 'server-key'],
+      ['ssl_cert_file', 'valid'],
+    ] as const) {
+      const path = join(directory, `${name}.pem`);
+      await copyFile(certificate(name), path);
+      await chown(path, uid, gid);
+      // PostgreSQL rejects keys that others can read.
+      await chmod(path, 0o600);
+      await client.query(`alter system set ${setting} = '${path}'`);
+    }
+    await client.query('alter system set ssl = on');
+    await client.query('select pg_reload_conf()');
+  });
+  await eventually(() =>
+    withClient(url, async (client) => expect((await client.query('show ssl')).rows).toEqual([{ ssl: 'on' }])),
+  );
+}
+
+const roles = { 'lender-api': 'lender_api', 'partner-api': 'partner_api', 'webhook-worker': 'webhook_worker' } as const;
+const secretKeys = `test:${randomBytes(32).toString('base64')}`;
+
+describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () => {
+  let harness: Harness;
+  let logins: Record<keyof typeof roles, string>;
+
+  beforeAll(async () => {
+    const server = await startPostgres();
+    await speakTls(server.url);
+    harness = await createHarness(server);
+    logins = {
+      'lender-api': await harness.database.urlFor('lender_api'),
+      'partner-api': await harness.database.urlFor('partner_api'),
+      'webhook-worker': await harness.database.urlFor('webhook_worker'),
+    };
+  });
+  // Stops the server.
+  afterAll(() => harness.close());
+
+  /** The apps through the pooler. */
+  function startApps(pooler: PgBouncer, envOf: (direct: string) => Record<string, string>): Promise<System> {
+    const pooled = (name: keyof typeof roles) => pooler.urlFor(logins[name]);
+    return startSystem({
+      databaseUrls: {
+        'lender-api': pooled('lender-api'),
+        'partner-api': pooled('partner-api'),
+        'webhook-worker': pooled('webhook-worker'),
+      },
+      webhookSecretKeys: secretKeys,
+      env: { DATABASE_TIMEOUT_MS: '20000' },
+      appEnv: {
+        'lender-api': envOf(logins['lender-api']),
+        'partner-api': envOf(logins['partner-api']),
+        'webhook-worker': envOf(logins['webhook-worker']),
+      },
+    });
+  }
+
+  test.each<[string, (direct: string) => Record<string, string>]>([
+    ['a direct connection for notifications', (direct) => ({ DATABASE_DIRECT_URL: direct })],
+    ['unnamed statements', () => ({ DATABASE_PREPARED_STATEMENTS: 'off' })],
+    ['both', (direct) => ({ DATABASE_DIRECT_URL: direct, DATABASE_PREPARED_STATEMENTS: 'off' })],
+  ])('the apps answer and deliver with %s', async (_, envOf) => {
+    const pooler = await startPgBouncer({ logins: Object.values(logins), serverCa: certificate('ca') });
+    const system = await startApps(pooler, envOf);
+    const receiver = await startReceiver();
+    const { lender, partner } = harness.accounts;
+    const lenders = `${system.apps['lender-api'].url}/lenders/graphql`;
+    const partners = `${system.apps['partner-api'].url}/partners/graphql`;
+    try {
+      const read = () => postGraphql(lenders, lender.credential, { query: '{ lender { name members { id } } }' });
+      // Proves the key. Without, an address may send 50 requests a second.
+      await read();
+      const reads = await Promise.all(Array.from({ length: 60 }, read));
+      expect(reads.map(({ status, body }) => [status, body.errors])).toEqual(reads.map(() => [200, undefined]));
+
+      const subscribed = await postGraphql(partners, partner.credential, {
+        query:
+          'mutation ($input: CreateWebhookSubscriptionInput!) { createWebhookSubscription(input: $input) { userErrors { message } } }',
+        variables: { input: { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] } },
+      });
+      expect(subscribed.body).toMatchObject({ data: { createWebhookSubscription: { userErrors: [] } } });
+      const created = await Promise.all(
+        Array.from({ length: 20 }, (__, index) =>
+          postGraphql(partners, partner.credential, {
+            query: 'mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } } }',
+            variables: { input: { clientName: 'Ada', idempotencyKey: `${randomBytes(8).toString('hex')}-${index}` } },
+          }),
+        ),
+      );
+      expect(created.map(({ status, body }) => [status, body.errors])).toEqual(created.map(() => [200, undefined]));
+      await receiver.waitFor(20);
+      // PgBouncer accepts a verified certificate only.
+      const [connections] = await harness.sql('select count(*) filter (where ssl)::int as tls from pg_stat_ssl');
+      expect(connections?.['tls']).toBeGreaterThan(0);
+      for (const { adminUrl } of Object.values(system.apps)) {
+        const ready = await fetch(`${adminUrl}/ready`);
+        expect([ready.status, await ready.json()]).toEqual([200, { ready: true, problems: [] }]);
+      }
+    } finally {
+      await system.stop();
+      await receiver.close();
+      await pooler.stop();
+    }
+  });
+
+  const problemOf = 'a pooler before the database';
+  test.each<[string, Record<string, string>, string]>([
+    [
+      'that lets settings of sessions pass',
+      { ignore_startup_parameters: 'options' },
+      `${problemOf} loses prepared statements; set DATABASE_PREPARED_STATEMENTS=off`,
+    ],
+    ['with its defaults', {}, `${problemOf} refuses settings of sessions; set DATABASE_PREPARED_STATEMENTS=off`],
+  ])('without a setting, no app becomes ready behind a pooler %s', async (_, settings, problem) => {
+    const pooler = await startPgBouncer({ logins: Object.values(logins), settings });
+    for (const name of ['lender-api', 'webhook-worker'] as const) {
+      const app = await startApp({
+        name,
+        waitFor: 'listening',
+        env: {
+          DATABASE_URL: pooler.urlFor(logins[name]),
+          DATABASE_DIRECT_URL: '',
+          WEBHOOK_SECRET_KEYS: secretKeys,
+          NODE_ENV: 'test',
+          ADMIN_PORT: '0',
+          PORT: '0',
+        },
+      });
+      const ready = async () => (await fetch(`${app.adminUrl}/ready`)).json();
+      await expect.poll(ready).toEqual({ ready: false, problems: [problem] });
+      await app.stop();
+    }
+    await pooler.stop();
+  });
+});
