@@ -172,6 +172,18 @@ export {
 } from './webhook-listeners.ts';
 export { type VerificationErrorCode, verificationErrorCodes } from './verify-callback-url.ts';
 export type { ShownBody } from './shown-body.ts';
+export {
+  CursorExpiredError,
+  listWebhookEvents,
+  type MissingEvent,
+  MissingEventError,
+  type PullContext,
+  type WebhookEvent,
+  type WebhookEventPage,
+  type WebhookEventsOptions,
+  type WebhookEventsRequest,
+  type WebhookReads,
+} from './webhook-events.ts';
 export { listWebhookEventTypes, type SubscribableEventType } from './webhook-event-types.ts';
 export {
   countedDeliveriesMax,

@@ -11,6 +11,7 @@ import {
   findWebhookSubscription,
   listReferrals,
   listWebhookDeliveries,
+  listWebhookEvents,
   listWebhookReplays,
   listWebhookSubscriptions,
   listTeamMembers,
@@ -136,6 +137,20 @@ const cases: Case[] = [
     },
     find: (context, caller, subscriptionId) => listWebhookDeliveries(context, caller, { subscriptionId }),
     missing: page,
+  },
+  {
+    name: 'listWebhookEvents',
+    make: async (owner) => {
+      const id = await subscription(owner);
+      await deliver(id);
+      return id;
+    },
+    find: async (context, caller, subscriptionId) => {
+      const options = { readsPayloads: false, pauseFor: () => Promise.reject(new Error()), onWideRead: () => {} };
+      const found = await listWebhookEvents(context, caller, { subscriptionId, waitSeconds: 20 }, options);
+      return found && found.edges.map(({ node }) => node);
+    },
+    missing: null,
   },
   {
     name: 'updateWebhookSubscription',

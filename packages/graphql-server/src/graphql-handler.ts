@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { AuthenticatedClient, Authenticator } from '@deedwire/auth';
+import type { Authenticator } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
 import { deprecationHeaders, operationCostPoints } from '@deedwire/domain';
 import {
@@ -24,10 +24,12 @@ import { openRequestAccount, type RequestAccount } from './cost/request-account.
 import type { Documentation } from './documentation.ts';
 import { mapError } from './errors/map-error.ts';
 import { RequestError } from './errors/request-error.ts';
+import type { OperationPauses } from './operation/operation-pauses.ts';
 import { createOperationRunner, type OperationLimits, type WorkContext } from './operation/operation-runner.ts';
 import type { InterfacePlugin } from './operation/plugin-hooks.ts';
 import { warmUp } from './operation/warm-up.ts';
 import { countParsedDocuments, createRequestMetrics } from './request-metrics.ts';
+import type { OperationOrigin } from './schema/operation-context.ts';
 import { checkHead } from './transport/check-head.ts';
 import { parseParameters } from './transport/parameters.ts';
 import { readBody } from './transport/read-body.ts';
@@ -86,7 +88,7 @@ export interface GraphqlHandlerOptions {
   /** In the order in which their hooks run. Each is used for all versions. */
   plugins: readonly InterfacePlugin[];
   /** Creates the context of resolvers. Called once per operation. */
-  createContext: (request: { client: AuthenticatedClient; requestId: string; address: string }) => ContextOfOperation;
+  createContext: (request: OperationOrigin) => ContextOfOperation;
   logger: Logger;
   metrics: Registry;
   documentation: Documentation;
@@ -179,7 +181,13 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     exchange.bodyBytes = body.bytes;
     const operation = { message: request, parameters: parseParameters(body.text), bodyBytes: body.bytes };
     const { requestId, address } = exchange;
-    const operationContext = createContext({ client, requestId, address });
+    const operationContext = createContext({
+      client,
+      requestId,
+      address,
+      whenClosed: (listener) => context.whenClosed(listener),
+    });
+    exchange.pauses = operationContext.pauses;
     const result = await operations.run(operation, operationContext, account);
     return resultResponse(result, exchange, operationContext.extensions);
   }
@@ -217,7 +225,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       const delayMs = pace.next(clientId, performance.now());
       if (delayMs > 0) await context.waitWhileOpen(delayMs);
     }
-    const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000;
+    const waitedMs = exchange.pauses?.waitedMs ?? 0;
+    const durationMs = Math.round((performance.now() - startedMs - waitedMs) * 1000) / 1000;
     const { causes } = response;
     const afterwards = (): void => {
       const level = code === 'INTERNAL_SERVER_ERROR' ? 'error' : 'warn';
@@ -226,9 +235,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       const hasLine = !isLogged && !exchange.isDropped;
       const clientRequestId = hasLine ? readClientRequestId(request) : undefined;
       const line = { requestId, clientRequestId, clientId, keyId, address, schemaVersion, status, code, durationMs };
+      const waited = waitedMs > 0 ? { waitedMs: Math.round(waitedMs) } : {};
       doLater(() => {
         observe(line);
-        if (hasLine) logAt(endedMs, () => requestLogger.info(line, 'request'));
+        if (hasLine) logAt(endedMs, () => requestLogger.info({ ...line, ...waited }, 'request'));
       });
     };
     return { ...serialized, afterwards };
@@ -253,6 +263,8 @@ interface Exchange extends ResponseContext {
   account: RequestAccount | undefined;
   /** 0 if the body was not read. */
   bodyBytes: number;
+  /** Of the operation, as soon as it has a context. */
+  pauses: OperationPauses | undefined;
   schemaVersion: string | undefined;
   versionHeaders: Readonly<Record<string, string>>;
   rateLimitHeaders: Readonly<Record<string, string>>;
@@ -275,6 +287,7 @@ function openExchange(
     isDropped: false,
     account: undefined,
     bodyBytes: 0,
+    pauses: undefined,
     schemaVersion: undefined,
     versionHeaders: {},
     rateLimitHeaders: {},

@@ -28,6 +28,7 @@ import { createClientStores } from './schema/client-stores.ts';
 import { createOperationContext, type InterfaceActionContext } from './schema/operation-context.ts';
 import { createRefusalRenderer } from './transport/render-refusal.ts';
 import type { ServedContract } from './versions/serve-contract.ts';
+import { openPull } from './webhooks/open-pull.ts';
 
 export interface InterfaceServiceOptions {
   /** The name of the app in logs and in `pg_stat_activity`. */
@@ -78,8 +79,10 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     userAgent: `Deedwire-Webhooks/${options.appVersion}`,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
   });
+  const pull = openPull({ store, interfaceName, logger, metrics });
   const actions: InterfaceActionContext = {
     store,
+    ...pull.context,
     lenders: createLenderReader(store),
     gidNamespace: config.GID_NAMESPACE,
     now,
@@ -120,6 +123,9 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
         sender,
         reportHostProblem: actions.reportHostProblem,
         secretKeys: actions.secretKeys,
+        eventWaits: actions.eventWaits,
+        webhookReads: actions.webhookReads,
+        reportMissingEvent: actions.reportMissingEvent,
       };
       return createOperationContext(ofClient, request);
     },
@@ -156,6 +162,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     },
     failures: () => describeLostStatements([store, unprovenKeyStore, costStore]),
     onReady: () => costs.start(),
+    stopAcceptingWork: () => pull.release(),
     async close() {
       await sender.close();
       await costs.close();

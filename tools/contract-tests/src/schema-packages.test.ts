@@ -91,12 +91,17 @@ describe.each(packages)('$name-schema', ({ name, schema: { costs, sdl, UnknownVe
       expect(costs(version)).toEqual({
         weights: manifest.costWeights,
         listSizes: manifest.costListSizes,
+        pageMaximums: manifest.costPageMaximums,
         pageSizeMaximum: manifest.pagination.firstMaximum,
       });
       const fields = Object.values(buildSchema(sdl(version)).getTypeMap())
         .filter((type) => isObjectType(type) || isInterfaceType(type))
         .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`));
-      const priced = Object.keys({ ...manifest.costWeights, ...manifest.costListSizes });
+      const priced = Object.keys({
+        ...manifest.costWeights,
+        ...manifest.costListSizes,
+        ...manifest.costPageMaximums,
+      });
       expect(priced.filter((coordinate) => !fields.includes(coordinate))).toEqual([]);
     });
 

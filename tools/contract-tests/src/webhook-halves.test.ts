@@ -90,7 +90,9 @@ type Half = ReturnType<typeof webhookHalf>;
 /** The manifest of a version without the limits and the costs that only its interface has. */
 function sharedManifest(name: keyof Difference, version: string, half: Half): object {
   const path = import.meta.resolve(`@deedwire/${name}-schema/${version}.manifest.json`);
-  const { limits, costWeights, costListSizes, ...rest } = JSON.parse(readFileSync(new URL(path), 'utf8'));
+  const { limits, costWeights, costListSizes, costPageMaximums, ...rest } = JSON.parse(
+    readFileSync(new URL(path), 'utf8'),
+  );
   expect(Object.keys(limits)).toEqual(expect.arrayContaining([...ownLimits[name]]));
   const common = Object.entries(limits).filter(([limit]) => !ownLimits[name].includes(limit));
   return {
@@ -98,6 +100,7 @@ function sharedManifest(name: keyof Difference, version: string, half: Half): ob
     limits: Object.fromEntries(common),
     costWeights: sharedCosts(costWeights, half),
     costListSizes: sharedCosts(costListSizes, half),
+    costPageMaximums: sharedCosts(costPageMaximums, half),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type HostProblem,
   type WebhookSender,
 } from '@deedwire/webhook-sender';
+import { createEventWaits } from '@deedwire/webhooks/pull';
 import {
   createLender,
   createLenderReader,
@@ -20,7 +21,9 @@ import {
   type Caller,
   type CreateWebhookSubscriptionInput,
   type LenderContext,
+  type MissingEvent,
   type OperatorContext,
+  type PullContext,
   type WebhookActionContext,
   type WebhookSubscription,
 } from '../../src/index.ts';
@@ -35,12 +38,16 @@ export interface FakeSender extends WebhookSender {
   result: (request: { url: string; secret: string }) => HandshakeResult | Promise<HandshakeResult>;
 }
 
-export interface Context extends WebhookActionContext, LenderContext, OperatorContext {
+export interface Context extends WebhookActionContext, LenderContext, OperatorContext, PullContext {
   sender: FakeSender;
   /** How many transactions were committed that notify the worker. */
   notified: number;
   /** Those that were reported to the operator, in order. */
   hostProblems: (HostProblem & { requestId: string | undefined })[];
+  /** Events that were reported as missing, in order. */
+  missingEvents: MissingEvent[];
+  /** The subscriptions whose events were read, in order. */
+  readSubscriptions: string[];
 }
 
 /** A database, and the context of each app with its own login. `reset` deletes all records and creates two lenders and two partners. */
@@ -89,8 +96,13 @@ export async function createWorld(): Promise<World> {
       reportHostProblem: (problem) => void context.hostProblems.push(problem),
       secretKeys: createSecretKeyRing(keys),
       operator: { name: 'ada', host: 'desk', requestId: 'run-1' },
+      eventWaits: createEventWaits({ database: store }),
+      webhookReads: { note: (id) => context.readSubscriptions.push(id) },
+      reportMissingEvent: (missing) => context.missingEvents.push(missing),
       notified: 0,
       hostProblems: [],
+      missingEvents: [],
+      readSubscriptions: [],
     };
     return context;
   };
@@ -133,6 +145,8 @@ export async function createWorld(): Promise<World> {
         context.sender = createFakeSender();
         context.notified = 0;
         context.hostProblems = [];
+        context.missingEvents = [];
+        context.readSubscriptions = [];
       }
     },
     async refer(by = world.partner) {

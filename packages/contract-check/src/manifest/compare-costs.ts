@@ -5,7 +5,7 @@ import { matchMembers } from './match-members.ts';
 import { manifestRules } from './rules.ts';
 import { wordsOf } from './words-of.ts';
 
-/** Compares the weights and the list sizes, which have the same rules. */
+/** Compares the weights, the list sizes and the page maximums, which have the same rules. Only a page maximum that is new lowers a cost. */
 export function compareCosts(
   found: Found,
   existed: (coordinate: string) => boolean,
@@ -21,7 +21,9 @@ export function compareCosts(
       },
       added(coordinate, value) {
         const message = `The ${noun} of ${coordinate} was added: ${value}.`;
-        if (!existed(coordinate)) found(manifestRules.weightAddedWithNew, pointerOf(coordinate), message);
+        if (existed(coordinate) && member === 'costPageMaximums')
+          found(manifestRules.weightLowered, pointerOf(coordinate), message);
+        else if (!existed(coordinate)) found(manifestRules.weightAddedWithNew, pointerOf(coordinate), message);
         else found(areFirst ? manifestRules.firstWeights : manifestRules.weightRaised, pointerOf(coordinate), message);
       },
       kept(coordinate, before, now) {
@@ -36,6 +38,7 @@ export function compareCosts(
 const costMembers = [
   { member: 'costWeights', noun: 'weight' },
   { member: 'costListSizes', noun: 'list size' },
+  { member: 'costPageMaximums', noun: 'page maximum' },
 ] as const;
 
 function hasCosts(manifest: Manifest): boolean {

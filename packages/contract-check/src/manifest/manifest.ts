@@ -12,6 +12,8 @@ export interface Manifest {
   readonly costWeights?: Readonly<Record<string, number>>;
   /** By schema coordinate: the number of items by which the cost of a list is multiplied. */
   readonly costListSizes?: Readonly<Record<string, number>>;
+  /** By schema coordinate: the most points that all values of a field cost together in a page. */
+  readonly costPageMaximums?: Readonly<Record<string, number>>;
 }
 
 export interface ManifestError {

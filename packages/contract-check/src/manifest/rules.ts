@@ -103,7 +103,7 @@ export const manifestRules = named('manifest', {
     why: 'Requests that omit the value silently get another result.',
   },
   weightRaised: {
-    what: 'a cost weight or list size is raised, or added to an existing coordinate',
+    what: 'a cost weight, list size or page maximum is raised, or one of the first two added to an existing coordinate',
     verdict: 'major',
     why: 'An operation that was within the cost limit may exceed it.',
   },
@@ -113,17 +113,17 @@ export const manifestRules = named('manifest', {
     why: 'No operation was rejected for its cost, and the limits were announced before they are enforced.',
   },
   weightLowered: {
-    what: 'a cost weight or list size is lowered',
+    what: 'a cost weight, list size or page maximum is lowered, or a page maximum added',
     verdict: 'minor',
     why: 'Every operation that was within the cost limit still is.',
   },
   weightAddedWithNew: {
-    what: 'a cost weight or list size is added together with its coordinate',
+    what: 'a cost weight, list size or page maximum is added together with its coordinate',
     verdict: 'minor',
     why: 'No existing operation uses the coordinate.',
   },
   weightRemoved: {
-    what: 'a cost weight or list size is no longer listed',
+    what: 'a cost weight, list size or page maximum is no longer listed',
     verdict: 'major',
     why: 'Clients no longer know the cost of their operations.',
   },

@@ -32,6 +32,17 @@ export interface LeafCost {
   weight: MilliPoints;
 }
 
+/** A text of each node of a page, which have a bound together. */
+export interface PageText {
+  responseName: string;
+  /** Of each value. */
+  weight: MilliPoints;
+  /** Of all values of the page. */
+  maximum: MilliPoints;
+  /** The size of the page. */
+  count: Count;
+}
+
 /** The cost of a field that returns objects. Fields with the same response name in one selection set are one. */
 export interface ObjectCost {
   responseName: string;
@@ -45,6 +56,10 @@ export interface ObjectCost {
   neverTogether: MilliPoints;
   /** The leaves that cost more than the default. They cost less if their value is short. */
   texts: LeafCost[];
+  /** Of a connection: texts of its nodes, which neither `leavesCost` nor `texts` of the nodes contain. */
+  pageTexts: PageText[];
+  /** Those of `pageTexts` that are fields of these objects. */
+  ownPageTexts: LeafCost[];
   children: ObjectCost[];
 }
 
@@ -127,13 +142,8 @@ export function planCost(
     return groups;
   }
 
-  /** Adds the fields of selection sets to the plan of their parent. `page` is the size of the page, in a connection. */
-  function addFields(
-    plan: ObjectCost,
-    typeName: string,
-    page: Count,
-    selectionSets: readonly SelectionSetNode[],
-  ): void {
+  /** Adds the fields of selection sets to the plan of their parent. `page` is the page that it is in. */
+  function addFields(plan: ObjectCost, typeName: string, page: Page, selectionSets: readonly SelectionSetNode[]): void {
     const groups = new Map<readonly string[], Alternative[]>();
     for (const { parentType, responseName, nodes } of collect(typeName, selectionSets).values()) {
       const [node] = nodes;
@@ -152,6 +162,12 @@ export function planCost(
       const named = field && getNamedType(field.type);
       if (!field || !cost || !isCompositeType(named)) {
         const leaf = { responseName, weight };
+        const maximum = cost?.textsOfPage ?? null;
+        if (maximum !== null && page.connection !== null) {
+          page.connection.pageTexts.push({ ...leaf, maximum, count: page.count });
+          plan.ownPageTexts.push(leaf);
+          continue;
+        }
         plan.leaves.push(leaf);
         if (weight > leafWeight) plan.texts.push(leaf);
         plan.leavesCost += weight;
@@ -160,14 +176,16 @@ export function planCost(
       }
       const count =
         cost.size.kind === 'page'
-          ? page
+          ? page.count
           : cost.size.kind === 'fixed'
             ? listSize(field, node, cost.size.items, defaults)
             : 1;
       const child = newObjectCost(responseName, count, weight);
-      const ownPage = cost.pageMaximum === null ? 1 : sizeIn('first', field, node, cost.pageMaximum, defaults);
+      let childPage = cost.size.kind === 'fixed' ? { ...page, connection: null } : page;
+      if (cost.pageMaximum !== null)
+        childPage = { connection: child, count: sizeIn('first', field, node, cost.pageMaximum, defaults) };
       const inner = nodes.flatMap(({ selectionSet }) => (selectionSet ? [selectionSet] : []));
-      addFields(child, named.name, ownPage, inner);
+      addFields(child, named.name, childPage, inner);
       plan.children.push(child);
     }
     for (const group of groups.values()) plan.neverTogether += costOfNulls(group, leafWeight);
@@ -175,12 +193,30 @@ export function planCost(
 
   const rootType = schema.getRootType(operation.operation)?.name ?? '';
   const root = newObjectCost('', 1, 0);
-  addFields(root, rootType, 1, [operation.selectionSet]);
+  addFields(root, rootType, { connection: null, count: 1 }, [operation.selectionSet]);
   return { root, introspection, fieldsNotRun: fieldCount - executed.size };
 }
 
+/** The page of a connection in which a field is. */
+interface Page {
+  /** Null outside of connections. */
+  connection: ObjectCost | null;
+  count: Count;
+}
+
 function newObjectCost(responseName: string, count: Count, weight: MilliPoints): ObjectCost {
-  return { responseName, count, weight, leaves: [], leavesCost: 0, neverTogether: 0, texts: [], children: [] };
+  return {
+    responseName,
+    count,
+    weight,
+    leaves: [],
+    leavesCost: 0,
+    neverTogether: 0,
+    texts: [],
+    pageTexts: [],
+    ownPageTexts: [],
+    children: [],
+  };
 }
 
 /** A leaf of a group of `Alternatives`. With aliases, a field has several. */

@@ -52,6 +52,16 @@ test.each<[string, Partial<OperationCosts>, string]>([
     { listSizes: { 'Query.parts': 0 } },
     'the list size of Query.parts is 0; it must be a positive integer',
   ],
+  [
+    'a page maximum below its weight',
+    { weights: { 'Part.names': 0.5 }, pageMaximums: { 'Part.names': 0.4 } },
+    'the page maximum of Part.names is 0.4; it must be a text, and at least its weight',
+  ],
+  [
+    'a page maximum of an object',
+    { pageMaximums: { 'Query.thing': 9 } },
+    'the page maximum of Query.thing is 9; it must be a text, and at least its weight',
+  ],
   ['a weight below 0', { weights: { 'Part.id': -1 } }, 'the cost weight of Part.id is -1; it must be 0 or more'],
   [
     'a field that costs more than that of its interface',
@@ -76,7 +86,7 @@ test('takes a list with `first` for a list, not for a connection', () => {
   const listSizes = { 'Query.parts': 5, 'Part.inner': 3 };
   const { table, problems } = readCostTable(listing, { weights: {}, listSizes, pageSizeMaximum: 100 });
   expect(problems).toEqual([]);
-  expect(table.get('Query.parts')).toEqual({
+  expect(table.get('Query.parts')).toMatchObject({
     weight: 1000,
     size: { kind: 'fixed', items: 5 },
     pageMaximum: null,

@@ -26,6 +26,8 @@ export interface FieldCost {
   /** Of each value. */
   weight: MilliPoints;
   size: ListSize;
+  /** The most that the values of a text cost together in a page. Null if there is no such bound. */
+  textsOfPage: MilliPoints | null;
   /** The page size of a connection if `first` is larger. Null if the field returns no connection. */
   pageMaximum: number | null;
   /** The group of `Alternatives` to which the field belongs. Null if none. */
@@ -76,9 +78,19 @@ export function readCostTable(
     if (!isPaged(field) && connections.has(getNamedType(field.type)))
       problems.push(`${coordinate} returns a connection, but has no argument "first"`);
 
+    const textsOfPage = costs.pageMaximums?.[coordinate] ?? null;
+    if (textsOfPage !== null && (isObject || !(textsOfPage >= weight)))
+      problems.push(`the page maximum of ${coordinate} is ${textsOfPage}; it must be a text, and at least its weight`);
+
     const pageMaximum = isPaged(field) ? Math.min(declared ?? Infinity, costs.pageSizeMaximum) : null;
     const group = groups.find((coordinates) => coordinates.includes(coordinate)) ?? null;
-    table.set(coordinate, { weight: toMilliPoints(weight), size, pageMaximum, group });
+    table.set(coordinate, {
+      weight: toMilliPoints(weight),
+      size,
+      textsOfPage: textsOfPage === null ? null : toMilliPoints(textsOfPage),
+      pageMaximum,
+      group,
+    });
   }
   for (const { type, field } of fields) {
     for (const { name } of type.getInterfaces()) {

@@ -6,6 +6,8 @@ export interface OperationCosts {
   readonly weights: Readonly<Record<string, number>>;
   /** The number of items that a list of objects or a connection can return. A connection defaults to `pageSizeMaximum`. */
   readonly listSizes: Readonly<Record<string, number>>;
+  /** The most points that the values of a text cost together in a page of a connection, whatever their number. */
+  readonly pageMaximums?: Readonly<Record<string, number>>;
   /** The maximum of the argument `first`. */
   readonly pageSizeMaximum: number;
 }

@@ -9,6 +9,7 @@ const schema = buildSchema(/* GraphQL */ `
     owner(id: ID!): Owner
     ledgers(first: Int = 20, after: String): LedgerConnection!
     few(first: Int = 20): LedgerConnection!
+    letters(first: Int = 20): LetterConnection
     owners(ids: [ID!]! = ["1"]): [Owner]!
   }
   type Mutation {
@@ -18,6 +19,18 @@ const schema = buildSchema(/* GraphQL */ `
     id: ID!
     motto: String
     helpers: [Owner!]!
+  }
+  type LetterConnection {
+    edges: [LetterEdge!]!
+    nodes: [Letter!]!
+  }
+  type LetterEdge {
+    node: Letter!
+  }
+  type Letter {
+    id: ID!
+    text: String
+    copies: [Letter!]!
   }
   type LedgerConnection {
     edges: [LedgerEdge!]!
@@ -38,8 +51,9 @@ const schema = buildSchema(/* GraphQL */ `
 `);
 const pricing = createPricing(schema, {
   costs: {
-    weights: { 'Ledger.note': 5, 'Ledger.memo': 7, 'Mutation.rename': 10, 'Owner.motto': 0.5 },
-    listSizes: { 'Owner.helpers': 50, 'Query.few': 4, 'Query.owners': 30 },
+    weights: { 'Ledger.note': 5, 'Ledger.memo': 7, 'Letter.text': 30, 'Mutation.rename': 10, 'Owner.motto': 0.5 },
+    pageMaximums: { 'Letter.text': 40 },
+    listSizes: { 'Letter.copies': 2, 'Owner.helpers': 50, 'Query.few': 4, 'Query.owners': 30 },
     pageSizeMaximum: 100,
   },
   operationCostPoints: 1000,
@@ -66,6 +80,40 @@ test('a list of `ids` in a variable has as many items', () => {
   expect(requested(query, { variables: { ids: Array.from({ length: 1000 }, String) } })).toBe(45);
   // Not a list: the list size, until the variable is rejected or turned into a list of one.
   expect(requested(query, { variables: { ids: '1' } })).toBe(45);
+});
+
+const text = (length: number): object => ({ text: 'x'.repeat(length) });
+
+describe('a text with a page maximum', () => {
+  test.each([
+    ['one of a page', '{ letters(first: 1) { nodes { text } } }', 32], // 1 + 1 + 30
+    ['those of a page', '{ letters(first: 100) { nodes { text } } }', 141], // 1 + 100 + 40
+    ['those of edges', '{ letters(first: 100) { edges { node { text } } } }', 241], // 1 + 200 + 40
+    ['another name', '{ letters(first: 9) { nodes { text a: text } } }', 91], // 1 + 9 × 1.03 + 2 × 40
+    ['edges and nodes', '{ letters(first: 9) { nodes { text } edges { node { text } } } }', 108], // 1 + 9 + 18 + 2 × 40
+    ['two pages', '{ letters(first: 9) { nodes { text } } b: letters(first: 9) { nodes { text } } }', 101],
+    ['a list in a page', '{ letters(first: 2) { nodes { copies { text } } } }', 127], // 1 + 2 + 4 × 31
+  ])('%s', (_, query, points) => expect(requested(query)).toBe(points));
+
+  test('costs its characters in the end', () => {
+    const query = '{ letters(first: 100) { nodes { text } } }';
+    expect(price(query).priceOf({ letters: null })).toBe(1);
+    expect(price(query).priceOf({ letters: { nodes: [] } })).toBe(1);
+    expect(price(query).priceOf({ letters: { nodes: [text(29_000), text(9_000), { text: null }] } })).toBe(43); // 1 + 3 + 38.09
+    expect(price(query).priceOf({ letters: { nodes: [{ text: '"'.repeat(1000) }] } })).toBe(5); // 1 + 1 + 2.03
+  });
+
+  test('depends on a variable', () => {
+    const query = 'query ($first: Int) { letters(first: $first) { nodes { text } } }';
+    expect(requested(query, { variables: { first: 1 } })).toBe(32);
+    expect(requested(query, { variables: { first: 2 } })).toBe(43);
+    expect(requested(query)).toBe(61);
+  });
+
+  test('is named with what it costs by an operation that costs too much', () => {
+    const pages = Array.from({ length: 8 }, (_, index) => `a${index}: letters(first: 100) { edges { node { text } } }`);
+    expect(() => price(`{ ${pages.join(' ')} }`)).toThrow('The most expensive field is a0.edges, with 100 points.');
+  });
 });
 
 describe('the requested cost', () => {

@@ -5,6 +5,7 @@ import {
   type CostPlan,
   countIn,
   type ObjectCost,
+  type PageText,
   type PreparedDocument,
   planCost,
   prepareDocument,
@@ -137,8 +138,14 @@ function hasVariableCount({ count, children }: ObjectCost): boolean {
 
 function costOf(plan: ObjectCost, variables: Variables): MilliPoints {
   const count = countIn(plan.count, variables);
-  const own = plan.weight + plan.leavesCost - plan.neverTogether;
-  return count * plan.children.reduce((sum, child) => sum + costOf(child, variables), own);
+  let sum = plan.weight + plan.leavesCost - plan.neverTogether;
+  for (const text of plan.pageTexts) sum += costOfPageText(text, variables);
+  for (const child of plan.children) sum += costOf(child, variables);
+  return count * sum;
+}
+
+function costOfPageText({ weight, maximum, count }: PageText, variables: Variables): MilliPoints {
+  return Math.min(maximum, weight * countIn(count, variables));
 }
 
 /**
@@ -147,7 +154,8 @@ function costOf(plan: ObjectCost, variables: Variables): MilliPoints {
  */
 function actualCostOf(plan: ObjectCost, value: unknown, longCharacters: { cost: MilliPoints }): MilliPoints {
   if (Array.isArray(value)) {
-    if (plan.children.length === 0 && plan.texts.length === 0) return value.length * (plan.weight + plan.leavesCost);
+    if (plan.children.length === 0 && plan.texts.length === 0 && plan.ownPageTexts.length === 0)
+      return value.length * (plan.weight + plan.leavesCost);
     let sum = 0;
     for (const item of value) sum += actualCostOf(plan, item, longCharacters);
     return sum;
@@ -159,6 +167,12 @@ function actualCostOf(plan: ObjectCost, value: unknown, longCharacters: { cost: 
     const text = value[responseName] === null ? '' : value[responseName];
     if (typeof text !== 'string') continue;
     cost -= weight - costOfText(text, weight);
+    longCharacters.cost += costOfLongCharacters(text, weight);
+  }
+  for (const { responseName, weight } of plan.ownPageTexts) {
+    const text = value[responseName] === null ? '' : value[responseName];
+    if (typeof text !== 'string') continue;
+    cost += costOfText(text, weight);
     longCharacters.cost += costOfLongCharacters(text, weight);
   }
   for (const child of plan.children) cost += actualCostOf(child, value[child.responseName], longCharacters);
@@ -204,6 +218,10 @@ function expensesOf(plan: ObjectCost, path: string, parents: number, variables: 
   return [
     { path, cost: total * plan.weight },
     ...plan.leaves.map(({ responseName, weight }) => ({ path: pathOf(responseName), cost: total * weight })),
+    ...plan.pageTexts.map((text) => ({
+      path: pathOf(text.responseName),
+      cost: total * costOfPageText(text, variables),
+    })),
     ...plan.children.flatMap((child) => expensesOf(child, pathOf(child.responseName), total, variables)),
   ];
 }

@@ -92,6 +92,11 @@ export function openRequestAccount(
     // Not a getter: V8 keeps the getter of a literal, and with it the objects of the request, until the next full collection.
     isRefused: () => refusal !== undefined,
     refund: (points) => buckets.refund(clientId, costLimit, points),
+    suspend(points) {
+      buckets.refund(clientId, costLimit, points);
+      endCharge?.();
+      endCharge = undefined;
+    },
     throttleStatus() {
       if (refusal) return refusal.throttleStatus;
       const { nextPointMs: _, ...throttleStatus } = buckets.status(clientId, costLimit);

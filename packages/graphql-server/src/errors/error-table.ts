@@ -19,6 +19,7 @@ const retry = { headers: { 'Retry-After': '5' } };
 export const errorTable = {
   BAD_REQUEST: row(400, 'The body is not a GraphQL request. Send a JSON object with a "query".'),
   BAD_USER_INPUT: row(400, 'An argument or a variable is invalid.', { jsonStatus: 200 }),
+  CURSOR_EXPIRED: row(400, 'The event after this cursor is no longer kept.', { jsonStatus: 200 }),
   EXPECTATION_FAILED: row(417, 'The Expect header is not supported. Send "100-continue", or omit the header.'),
   GRAPHQL_PARSE_FAILED: row(400, 'The document is not valid GraphQL.', { jsonStatus: 200 }),
   GRAPHQL_VALIDATION_FAILED: row(400, 'The document does not match the schema.', { jsonStatus: 200 }),

@@ -7,6 +7,7 @@ import { RequestError } from './request-error.ts';
 const publicCodes: ReadonlyMap<unknown, ErrorCode> = new Map([
   ['STORE_UNAVAILABLE', 'SERVICE_UNAVAILABLE'],
   ['BAD_USER_INPUT', 'BAD_USER_INPUT'],
+  ['EVENT_MISSING', 'SERVICE_UNAVAILABLE'],
 ] as const);
 
 function publicCode(error: unknown): ErrorCode {
@@ -25,7 +26,7 @@ export function mapError(error: unknown): RequestError {
 export interface FieldError {
   code: ErrorCode;
   message: string;
-  /** Of a plugin. */
+  /** Added to `extensions`, next to `code`. */
   extensions?: Record<string, unknown>;
   /** For the log. Undefined when the client caused the error. */
   cause?: unknown;
@@ -35,7 +36,10 @@ export function mapFieldError(error: GraphQLError): FieldError {
   const { message, path, originalError } = error;
   const isOfPlugin = error.extensions['code'] !== undefined && (originalError ?? error) instanceof GraphQLError;
   if (isOfPlugin) return publicGraphqlError(error);
-  if (originalError instanceof RequestError) return { code: originalError.code, message: originalError.message };
+  if (originalError instanceof RequestError) {
+    const { code, extensions } = originalError;
+    return { code, message: originalError.message, extensions };
+  }
   // graphql itself throws GraphQLErrors, for three reasons. One about a variable has no path yet. One about an argument
   // that is null at run time has nodes of the document. One about a result that does not match its type is our bug and
   // has a path but no nodes.

@@ -8,6 +8,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { RequestError } from '../errors/request-error.ts';
+import { type OperationPauses, pausesOf } from '../operation/operation-pauses.ts';
 import { createPlanCache } from './plan-cache.ts';
 import { readListsInResolvers, resolveProperty } from './read-lists.ts';
 import { runPlan } from './run-plan.ts';
@@ -47,11 +48,11 @@ export function createOperationExecutor(
     const plan = plans.find(document, operation, coerced.variableValues.coerced);
     if (plan) {
       const { result, abort } = runPlan(plan, coerced.variableValues, contextValue);
-      return result instanceof Promise ? withDeadline(result, deadlines, abort) : result;
+      return result instanceof Promise ? withDeadline(result, deadlines, abort, pausesOf(contextValue)) : result;
     }
 
     const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), operationMs);
+    const endDeadline = startDeadline(deadlines, () => deadline.abort(), pausesOf(contextValue));
     try {
       return await execute({
         schema,
@@ -66,9 +67,32 @@ export function createOperationExecutor(
       if (deadline.signal.aborted) throw new RequestError('OPERATION_TIMEOUT', { cause: error });
       throw error;
     } finally {
-      clearTimeout(timer);
+      endDeadline();
     }
   };
+}
+
+/** Returns a function that ends the deadline. The time for which the operation waits does not count. */
+function startDeadline(deadlines: Deadlines, onLate: () => void, pauses: OperationPauses | undefined): () => void {
+  const deadline = deadlines.start(onLate);
+  let { dueMs } = deadline;
+  let timer: NodeJS.Timeout | undefined;
+  let leftMs = 0;
+  const end = (): void => {
+    deadlines.end(deadline);
+    clearTimeout(timer);
+  };
+  pauses?.add({
+    pause() {
+      leftMs = Math.max(0, dueMs - performance.now());
+      end();
+    },
+    resume() {
+      dueMs = performance.now() + leftMs;
+      timer = setTimeout(onLate, leftMs);
+    },
+  });
+  return end;
 }
 
 /** Rejects after the deadline, although resolvers or plugins may still run. */
@@ -76,20 +100,22 @@ export function withDeadline<Result>(
   result: Promise<Result>,
   deadlines: Deadlines,
   abort: () => void,
+  pauses?: OperationPauses,
 ): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  const deadline = deadlines.start(() => {
+  const onLate = (): void => {
     abort();
     reject(timeoutError('The operation', deadlines));
-  });
+  };
+  const endDeadline = startDeadline(deadlines, onLate, pauses);
   // Fewer turns of the microtask queue than with Promise.race.
   void result.then(
     (settled) => {
-      deadlines.end(deadline);
+      endDeadline();
       return resolve(settled);
     },
     (error: unknown) => {
-      deadlines.end(deadline);
+      endDeadline();
       reject(error);
     },
   );

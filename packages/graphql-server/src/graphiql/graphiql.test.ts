@@ -13,6 +13,7 @@ const context: HandlerContext = {
   authenticated: () => null,
   drop: () => {},
   isOpen: () => true,
+  whenClosed: () => () => {},
   waitWhileOpen: async () => {},
 };
 const handle = withGraphiql(async () => ofHandler, {

@@ -1,10 +1,12 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sdl } from '@deedwire/partner-schema';
 import { buildSchema } from 'graphql';
 import { beforeEach, expect, test } from 'vitest';
 import { RequestError } from '../errors/request-error.ts';
 import { requestLimits } from '../graphql-handler.ts';
+import { OperationPauses } from './operation-pauses.ts';
 import {
   type CostAccount,
   createOperationRunner,
@@ -54,6 +56,7 @@ const account: CostAccount = {
     call('refund', points);
     return throttleStatus;
   },
+  suspend: (points) => call('suspend', points),
 };
 
 const message = new IncomingMessage(new Socket());
@@ -200,6 +203,50 @@ test('gets the price back if it has no slot, except for reading the document', a
   refused = 'slot';
   expect(await run(valid, 201)).toBe('RATE_LIMITED');
   expect(calls).toEqual(['read 3', 'run 8 3', 'refund 5']);
+});
+
+/** Runs an operation whose resolver calls this. */
+async function runWaiting(work: (pauses: OperationPauses) => Promise<void>, limits = requestLimits): Promise<unknown> {
+  const pauses = new OperationPauses();
+  const schema = buildSchema('type Query { partner: Int }');
+  Object.assign(schema.getQueryType()?.getFields()['partner'] ?? {}, { resolve: () => work(pauses).then(() => null) });
+  const waiting = createOperationRunner({ ...options, schema, limits });
+  const parameters = { query: '{partner}', variables: {}, operationName: null, extensions: null };
+  return waiting.run({ message, parameters, bodyBytes: 20 }, { pauses }, account).then(
+    ({ execution, cost: { actualQueryCost } }) => [execution.data, execution.errors?.length ?? 0, actualQueryCost],
+    (error: unknown) => (error instanceof RequestError ? error.code : String(error)),
+  );
+}
+
+test('an operation that waits has no slot and only the points for reading it', async () => {
+  const waiting: unknown[] = [];
+  expect(
+    await runWaiting((pauses) =>
+      pauses.during(async () => void waiting.push(calls.at(-1), slots.length, slots[0]?.length)),
+    ),
+  ).toEqual([{ partner: null }, 0, 3]);
+  expect(waiting).toEqual(['suspend 7', 1, 2]);
+  expect(calls).toEqual(['read 1', 'run 8 1', 'suspend 7', 'deduct 7', 'refund 5']);
+  expect(slots.map((slot) => slot.length)).toEqual([2, 2]);
+});
+
+test('an operation whose field gets no slot after its wait owes what it used', async () => {
+  expect(await runWaiting((pauses) => pauses.during(async () => void (refused = 'slot')))).toEqual([
+    { partner: null },
+    1,
+    3,
+  ]);
+  expect(calls).toEqual(['read 1', 'run 8 1', 'suspend 7', 'deduct 7', 'refund 5']);
+});
+
+test('the time of a wait does not count, and the time around it does', async () => {
+  const limits = { ...requestLimits, operationMs: 100 };
+  expect(await runWaiting((pauses) => pauses.during(() => sleep(300)), limits)).toEqual([{ partner: null }, 0, 3]);
+  const late = runWaiting(
+    (pauses) => pauses.during(() => sleep(300)).then(() => sleep(5000, undefined, { ref: false })),
+    limits,
+  );
+  expect(await late).toBe('OPERATION_TIMEOUT');
 });
 
 test('does not parse a document whose reading is refused', async () => {

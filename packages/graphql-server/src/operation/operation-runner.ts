@@ -9,6 +9,7 @@ import { createOperationExecutor } from '../execution/execute-operation.ts';
 import { type Parameters, requireQuery } from '../transport/parameters.ts';
 import type { DocumentLimits } from './document-limits.ts';
 import { createDocuments } from './documents.ts';
+import type { OperationPauses, Pausable } from './operation-pauses.ts';
 import { createPluginHooks, type InterfacePlugin, type OperationSteps } from './plugin-hooks.ts';
 import { readDocument, RejectedDocumentError } from './read-document.ts';
 import { selectOperation } from './select-operation.ts';
@@ -22,6 +23,8 @@ export interface ExtraWork {
 export interface WorkContext {
   /** Undefined if no resolver does extra work. */
   readonly extraWork?: ExtraWork;
+  /** Undefined if no resolver waits. */
+  readonly pauses?: OperationPauses;
 }
 
 /** Runs operations on one schema. */
@@ -67,6 +70,8 @@ export interface CostAccount {
   /** Takes points even if the bucket holds fewer. */
   deduct(points: number): void;
   refund(points: number): ThrottleStatus;
+  /** Returns points until the operation goes on. Charges of the client's other requests do not wait for it. */
+  suspend(points: number): void;
 }
 
 interface PaidDocument {
@@ -180,18 +185,23 @@ export function createOperationRunner(options: OperationRunnerOptions): Operatio
     const price = Math.max(largest, least);
     if (price > paid) await account.chargeOperation(price, paid);
     const requestedQueryCost = Math.max(price, paid);
-    const leave = await enter(account, requestedQueryCost - paid);
+    const running = new RunningOperation(account, {
+      leave: await enter(account, requestedQueryCost - paid),
+      // What reading the request cost stays paid.
+      suspended: requestedQueryCost - Math.max(least, paid),
+      pauses: context.pauses,
+    });
     const withExtraWork = (points: number): number =>
       Math.min(Math.max(points, limits.operationCostPoints), points + Math.ceil((context.extraWork?.cost ?? 0) / 1000));
     let execution: ExecutionResult;
     try {
       execution = await steps.execute({ document, operation, variables, contextValue: context });
     } catch (error) {
+      running.end();
       settle(account, requestedQueryCost, withExtraWork(requestedQueryCost));
       throw error;
-    } finally {
-      leave();
     }
+    running.end();
     if (isAboutVariables(execution))
       return refuseVariables(execution, { requestedQueryCost, paid, bodyBytes }, account);
     const actualQueryCost = withExtraWork(Math.max(priceOf(execution.data), least, paid));
@@ -227,6 +237,58 @@ export function createOperationRunner(options: OperationRunnerOptions): Operatio
       return { execution, cost: cost ?? (await chargeResult(execution, request.bodyBytes, account)) };
     },
   };
+}
+
+/** The slot and the points of an operation. While it waits, it holds neither. */
+class RunningOperation implements Pausable {
+  readonly #account: CostAccount;
+  readonly #suspended: number;
+  readonly #pauses: OperationPauses | undefined;
+  /** Null while the operation has no slot. */
+  #leave: (() => void) | null;
+  #holdsPoints = true;
+  #isOver = false;
+
+  constructor(
+    account: CostAccount,
+    { leave, suspended, pauses }: { leave: () => void; suspended: number; pauses: OperationPauses | undefined },
+  ) {
+    this.#account = account;
+    this.#leave = leave;
+    this.#suspended = suspended;
+    this.#pauses = pauses;
+    pauses?.add(this);
+  }
+
+  pause(): void {
+    this.#leaveSlot();
+    this.#account.suspend(this.#suspended);
+    this.#holdsPoints = false;
+  }
+
+  async resume(): Promise<void> {
+    this.#takePoints();
+    this.#leave = await this.#account.slot();
+    if (this.#isOver) this.#leaveSlot();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#pauses?.end();
+    this.#leaveSlot();
+    this.#takePoints();
+  }
+
+  #leaveSlot(): void {
+    this.#leave?.();
+    this.#leave = null;
+  }
+
+  /** Also if the bucket holds fewer: the client then owes them, until the refund. */
+  #takePoints(): void {
+    if (!this.#holdsPoints) this.#account.deduct(this.#suspended);
+    this.#holdsPoints = true;
+  }
 }
 
 /** Refunds the charge of an operation that gets no slot. */

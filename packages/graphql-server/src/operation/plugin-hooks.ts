@@ -16,6 +16,7 @@ import { createYoga, type Plugin } from 'graphql-yoga';
 import { RequestError } from '../errors/request-error.ts';
 import { type OperationExecutor, timeoutError, withDeadline } from '../execution/execute-operation.ts';
 import { type Parameters, readParameters, requireQuery } from '../transport/parameters.ts';
+import { pausesOf } from './operation-pauses.ts';
 import { type DocumentSteps, validateRules } from './read-document.ts';
 import { findOperation } from './select-operation.ts';
 
@@ -176,9 +177,10 @@ export function createPluginHooks(
           const args = { schema, document, contextValue, variableValues: variables, operationName };
           return singleResult(await execute(args));
         };
-        return withDeadline(run(), deadlines, () => {
+        const onLate = (): void => {
           execution.isLate = true;
-        });
+        };
+        return withDeadline(run(), deadlines, onLate, pausesOf(context));
       },
     };
   }

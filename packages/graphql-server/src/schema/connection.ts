@@ -2,11 +2,16 @@ import type { Page } from '@deedwire/actions';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from './builder.ts';
 import { uncheckedResult } from './unchecked-result.ts';
 
-/** Adds the connection and edge types of a node type. */
-export type ConnectionOf = <Node extends object>(
+/**
+ * Adds the connection and edge types of a node type.
+ *
+ * @param addFields adds fields that other connections do not have
+ */
+export type ConnectionOf = <Node extends object, NodePage extends Page<Node> = Page<Node>>(
   name: string,
   NodeRef: ObjectTypeRef<Node>,
-) => ObjectTypeRef<Page<Node>>;
+  addFields?: (Edge: ObjectTypeRef<Page<Node>['edges'][number]>, Connection: ObjectTypeRef<NodePage>) => void,
+) => ObjectTypeRef<NodePage>;
 
 /**
  * Adds `PageInfo` and returns a function that adds a forward-only connection: `connectionOf('Referral', Referral)` adds
@@ -23,7 +28,11 @@ export function addConnections(builder: InterfaceSchemaBuilder): ConnectionOf {
     }),
   });
 
-  return <Node extends object>(name: string, NodeRef: ObjectTypeRef<Node>) => {
+  return <Node extends object, NodePage extends Page<Node> = Page<Node>>(
+    name: string,
+    NodeRef: ObjectTypeRef<Node>,
+    addFields?: (Edge: ObjectTypeRef<Page<Node>['edges'][number]>, Connection: ObjectTypeRef<NodePage>) => void,
+  ) => {
     const Edge = builder.objectRef<Page<Node>['edges'][number]>(`${name}Edge`);
     Edge.implement({
       fields: (t) => ({
@@ -31,7 +40,7 @@ export function addConnections(builder: InterfaceSchemaBuilder): ConnectionOf {
         node: t.field({ type: NodeRef, resolve: ({ node }) => uncheckedResult(node) }),
       }),
     });
-    const Connection = builder.objectRef<Page<Node>>(`${name}Connection`);
+    const Connection = builder.objectRef<NodePage>(`${name}Connection`);
     Connection.implement({
       fields: (t) => ({
         edges: t.field({ type: [Edge], resolve: ({ edges }) => edges }),
@@ -39,6 +48,7 @@ export function addConnections(builder: InterfaceSchemaBuilder): ConnectionOf {
         pageInfo: t.field({ type: PageInfo, resolve: (page) => page }),
       }),
     });
+    addFields?.(Edge, Connection);
     return Connection;
   };
 }

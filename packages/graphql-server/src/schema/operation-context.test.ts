@@ -3,7 +3,12 @@ import { expect, test } from 'vitest';
 import { createOperationContext, type InterfaceActionContext } from './operation-context.ts';
 
 const client = { interfaceName: 'partner', accountId: '1', clientId: 'a' } as AuthenticatedClient;
-const context = createOperationContext({} as InterfaceActionContext, { client, requestId: 'r', address: '::1' });
+const context = createOperationContext({} as InterfaceActionContext, {
+  client,
+  requestId: 'r',
+  address: '::1',
+  whenClosed: () => () => {},
+});
 
 test('a context has no getter of its own, which V8 would keep with the request until the next full collection', () => {
   const descriptors = Object.entries(Object.getOwnPropertyDescriptors(context));

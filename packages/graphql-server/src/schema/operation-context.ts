@@ -12,6 +12,7 @@ import {
   readWebhookExchanges,
   readWebhookPayloads,
   type Page,
+  type PullContext,
   type ShownBody,
   type SubscriptionDeliveriesRequest,
   toCaller,
@@ -24,10 +25,11 @@ import type { AuthenticatedClient } from '@deedwire/auth';
 import type { Delay } from '@deedwire/webhooks/deliveries';
 import DataLoader from 'dataloader';
 import { toMilliPoints } from '../cost/operation-costs.ts';
+import { OperationPauses } from '../operation/operation-pauses.ts';
 import type { ExtraWork } from '../operation/operation-runner.ts';
 
 /** The dependencies of the use cases of either interface. */
-export type InterfaceActionContext = WebhookActionContext & LenderContext;
+export type InterfaceActionContext = WebhookActionContext & LenderContext & PullContext;
 
 /** The context of resolvers. Each operation has its own. */
 export interface OperationContext {
@@ -35,6 +37,9 @@ export interface OperationContext {
   actions: InterfaceActionContext;
   loaders: Loaders;
   extraWork: ExtraWork;
+  pauses: OperationPauses;
+  /** Calls the listener when the client can no longer receive the response, and returns a function that forgets it. */
+  whenClosed: WhenClosed;
   /** Added to `extensions` of the response. */
   extensions: {
     /** Set if the mutation did not run, because it ran before with the same idempotency key. */
@@ -149,11 +154,23 @@ function nameOfAttempt({ key }: Pick<ListedAttempt, 'key'>): string {
   return `${key.deliveryId} ${key.number}`;
 }
 
+export type WhenClosed = (listener: () => void) => () => void;
+
+/** What the context of resolvers needs of a request. */
+export interface OperationOrigin {
+  client: AuthenticatedClient;
+  requestId: string;
+  address: string;
+  whenClosed: WhenClosed;
+}
+
 export function createOperationContext(
   actions: InterfaceActionContext,
-  { client, ...request }: { client: AuthenticatedClient; requestId: string; address: string },
+  { client, requestId, address, whenClosed }: OperationOrigin,
 ): OperationContext {
-  const caller = toCaller(client, request);
+  const caller = toCaller(client, { requestId, address });
   const extraWork: ExtraWork = { cost: 0 };
-  return { caller, actions, extensions: {}, extraWork, loaders: new Loaders(actions, caller, extraWork) };
+  const pauses = new OperationPauses();
+  const loaders = new Loaders(actions, caller, extraWork);
+  return { caller, actions, extensions: {}, extraWork, pauses, whenClosed, loaders };
 }

@@ -63,9 +63,7 @@ export function resultResponse(
   const unavailable = failed.find(({ code }) => code === 'SERVICE_UNAVAILABLE');
   if (unavailable) return errorResponse(new RequestError(unavailable.code, { cause: unavailable.cause }), context);
 
-  const isOurs = failed.some(({ code }) => code === 'INTERNAL_SERVER_ERROR');
-  const isTooLarge = failed.some(({ code }) => code === 'SEQUENCE_TOO_LARGE');
-  const code = isOurs ? 'INTERNAL_SERVER_ERROR' : isTooLarge ? 'SEQUENCE_TOO_LARGE' : 'BAD_USER_INPUT';
+  const code = outcomes.find((outcome) => failed.some((error) => error.code === outcome)) ?? 'BAD_USER_INPUT';
   const errors = failed.map(({ message, place, ...error }) => ({
     message: shorten(message),
     ...place,
@@ -79,6 +77,9 @@ export function resultResponse(
     causes: failed.flatMap(({ cause }) => (cause === undefined ? [] : [cause])),
   };
 }
+
+/** The code of a response, the first that one of its fields failed with. */
+const outcomes = ['INTERNAL_SERVER_ERROR', 'SEQUENCE_TOO_LARGE', 'CURSOR_EXPIRED'] as const satisfies ErrorCode[];
 
 function extensionsOf(code: ErrorCode, { requestId, documentation }: ResponseContext) {
   return { code, requestId, documentationUrl: documentation.error(code) };

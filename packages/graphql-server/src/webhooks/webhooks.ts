@@ -6,6 +6,7 @@ import { addDeleteWebhookSubscription } from './delete-subscription.ts';
 import { addWebhookDelivery } from './delivery.ts';
 import type { WebhookDifferences } from './differences.ts';
 import { addWebhookEventType } from './event-type.ts';
+import { addWebhookEvents } from './event.ts';
 import { addWebhookListener } from './listener.ts';
 import { addPauseWebhookSubscription } from './pause-subscription.ts';
 import { addWebhookReplay } from './replay.ts';
@@ -29,6 +30,7 @@ export function addWebhooks(
   const EventType = addWebhookSubscriptionEventType(builder);
   const Subscription = addWebhookSubscription(builder, { connectionOf, EventType, checkId });
   const Delivery = addWebhookDelivery(builder, { connectionOf, Subscription, DelayReason, checkId, sequenceType });
+  addWebhookEvents(builder, { connectionOf, checkId });
   addWebhookReplay(builder, { connectionOf, DelayReason, checkId });
   const EventTypeInput = addWebhookSubscriptionEventTypeInput(builder);
   addCreateWebhookSubscription(builder, Subscription, EventTypeInput);

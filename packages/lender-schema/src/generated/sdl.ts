@@ -88,6 +88,38 @@ type Query {
     until: DateTime
   ): WebhookDeliveryConnection!
   """
+  The events of a subscription or listener in the order of their sequence, whether they were delivered or not. Each page continues the one
+  before it without a gap, so a receiver that has read up to \`lastSequence\` has missed nothing. The payloads of a page have at
+  most 400,000 bytes, so it can have fewer items than \`first\`: continue while \`hasNextPage\` is true. Null if you have no
+  subscription with this identifier.
+  """
+  webhookEvents(
+    """
+    Global identifier of the subscription, or of a listener.
+    """
+    subscriptionId: ID!
+    """
+    Number of items to return, from 1 to 100. Defaults to 20; null selects the default.
+    """
+    first: Int = 20
+    """
+    Cursor of an event of this subscription: return events after it. Null starts at the first event that is kept, or at \`since\`.
+    The request fails with CURSOR_EXPIRED if the next event is no longer kept.
+    """
+    after: String
+    """
+    Starts a first page at the first event that was numbered at this time or later. A time in the future counts as now. Cannot be
+    combined with \`after\`.
+    """
+    since: DateTime
+    """
+    If there is no event, wait for one, for 0 to 20 seconds. Defaults to 0; null selects the default. The response is sent when an
+    event arrives, and without events after this time, or earlier if 10 requests of your account wait already, or the server is
+    busy or restarts. The time does not count in the time limit of an operation, and a request that waits holds no points.
+    """
+    waitSeconds: Int = 0
+  ): WebhookEventConnection
+  """
   A replay by its identifier. Null if you have no replay with this identifier.
   """
   webhookReplay(
@@ -932,6 +964,89 @@ type WebhookDeliveryEdge {
   The delivery.
   """
   node: WebhookDelivery!
+}
+
+"""
+A page of the events of a subscription, in the order of their sequence. \`endCursor\` of an empty page is the cursor to continue with,
+too.
+"""
+type WebhookEventConnection {
+  """
+  The events of this page, each with its cursor.
+  """
+  edges: [WebhookEventEdge!]!
+  """
+  The events of this page.
+  """
+  nodes: [WebhookEvent!]!
+  """
+  Information for requesting the next page.
+  """
+  pageInfo: PageInfo!
+  """
+  Sequence of the last event of the subscription when the page was read. 0 before its first event.
+  """
+  lastSequence: Long!
+  """
+  Sequence of the first event of the subscription that is still kept. Null if none is.
+  """
+  firstKeptSequence: Long
+}
+
+"""
+An event of a subscription and its cursor.
+"""
+type WebhookEventEdge {
+  """
+  Opaque cursor. Pass it as \`after\` to continue after this event.
+  """
+  cursor: String!
+  """
+  Number of the event within its subscription, counted from 1 without gaps, as in the header \`X-Service-Webhook-Sequence\` and in
+  \`WebhookDelivery.sequenceNumber\`.
+  """
+  sequence: Long!
+  """
+  The event.
+  """
+  node: WebhookEvent!
+}
+
+"""
+An event of a subscription with the body of its delivery.
+"""
+type WebhookEvent {
+  """
+  Global identifier of the event, in the form \`gid://<namespace>/WebhookEvent/<number>\`. It equals the \`id\` of the payload.
+  Subscriptions to the same event type share it.
+  """
+  id: ID!
+  """
+  Global identifier of the delivery, in the form \`gid://<namespace>/WebhookDelivery/<number>\`. It equals the header \`webhook-id\`
+  of every attempt; use it to detect events that you have received already.
+  """
+  deliveryId: ID!
+  """
+  Name of the event type, for example \`referral.converted\`.
+  """
+  type: String!
+  """
+  Payload version of the delivery, for example \`2026-11-01\`.
+  """
+  version: String!
+  """
+  When the event happened.
+  """
+  timestamp: DateTime!
+  """
+  Whether \`sendTestWebhookEvent\` sent the event. It contains sample data and reports no change.
+  """
+  isTest: Boolean!
+  """
+  Body that every attempt sends, character for character. Null if Deedwire could not render it. It is priced by its length: the
+  payloads of a page cost at most 400 points.
+  """
+  payload: String
 }
 
 """
@@ -2191,6 +2306,38 @@ type Query {
     until: DateTime
   ): WebhookDeliveryConnection!
   """
+  The events of a subscription or listener in the order of their sequence, whether they were delivered or not. Each page continues the one
+  before it without a gap, so a receiver that has read up to \`lastSequence\` has missed nothing. The payloads of a page have at
+  most 400,000 bytes, so it can have fewer items than \`first\`: continue while \`hasNextPage\` is true. Null if you have no
+  subscription with this identifier.
+  """
+  webhookEvents(
+    """
+    Global identifier of the subscription, or of a listener.
+    """
+    subscriptionId: ID!
+    """
+    Number of items to return, from 1 to 100. Defaults to 20; null selects the default.
+    """
+    first: Int = 20
+    """
+    Cursor of an event of this subscription: return events after it. Null starts at the first event that is kept, or at \`since\`.
+    The request fails with CURSOR_EXPIRED if the next event is no longer kept.
+    """
+    after: String
+    """
+    Starts a first page at the first event that was numbered at this time or later. A time in the future counts as now. Cannot be
+    combined with \`after\`.
+    """
+    since: DateTime
+    """
+    If there is no event, wait for one, for 0 to 20 seconds. Defaults to 0; null selects the default. The response is sent when an
+    event arrives, and without events after this time, or earlier if 10 requests of your account wait already, or the server is
+    busy or restarts. The time does not count in the time limit of an operation, and a request that waits holds no points.
+    """
+    waitSeconds: Int = 0
+  ): WebhookEventConnection
+  """
   A replay by its identifier. Null if you have no replay with this identifier.
   """
   webhookReplay(
@@ -3077,6 +3224,89 @@ type WebhookDeliveryEdge {
   The delivery.
   """
   node: WebhookDelivery!
+}
+
+"""
+A page of the events of a subscription, in the order of their sequence. \`endCursor\` of an empty page is the cursor to continue with,
+too.
+"""
+type WebhookEventConnection {
+  """
+  The events of this page, each with its cursor.
+  """
+  edges: [WebhookEventEdge!]!
+  """
+  The events of this page.
+  """
+  nodes: [WebhookEvent!]!
+  """
+  Information for requesting the next page.
+  """
+  pageInfo: PageInfo!
+  """
+  Sequence of the last event of the subscription when the page was read. 0 before its first event.
+  """
+  lastSequence: Long!
+  """
+  Sequence of the first event of the subscription that is still kept. Null if none is.
+  """
+  firstKeptSequence: Long
+}
+
+"""
+An event of a subscription and its cursor.
+"""
+type WebhookEventEdge {
+  """
+  Opaque cursor. Pass it as \`after\` to continue after this event.
+  """
+  cursor: String!
+  """
+  Number of the event within its subscription, counted from 1 without gaps, as in the header \`X-Service-Webhook-Sequence\` and in
+  \`WebhookDelivery.sequenceNumber\`.
+  """
+  sequence: Long!
+  """
+  The event.
+  """
+  node: WebhookEvent!
+}
+
+"""
+An event of a subscription with the body of its delivery.
+"""
+type WebhookEvent {
+  """
+  Global identifier of the event, in the form \`gid://<namespace>/WebhookEvent/<number>\`. It equals the \`id\` of the payload.
+  Subscriptions to the same event type share it.
+  """
+  id: ID!
+  """
+  Global identifier of the delivery, in the form \`gid://<namespace>/WebhookDelivery/<number>\`. It equals the header \`webhook-id\`
+  of every attempt; use it to detect events that you have received already.
+  """
+  deliveryId: ID!
+  """
+  Name of the event type, for example \`referral.converted\`.
+  """
+  type: String!
+  """
+  Payload version of the delivery, for example \`2026-11-01\`.
+  """
+  version: String!
+  """
+  When the event happened.
+  """
+  timestamp: DateTime!
+  """
+  Whether \`sendTestWebhookEvent\` sent the event. It contains sample data and reports no change.
+  """
+  isTest: Boolean!
+  """
+  Body that every attempt sends, character for character. Null if Deedwire could not render it. It is priced by its length: the
+  payloads of a page cost at most 400 points.
+  """
+  payload: String
 }
 
 """

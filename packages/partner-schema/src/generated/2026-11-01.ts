@@ -48,6 +48,13 @@ export type Query = {
   webhookDelivery: Maybe<WebhookDelivery>;
   /** Your webhook deliveries, newest first. */
   webhookDeliveries: WebhookDeliveryConnection;
+  /**
+   * The events of a subscription or listener in the order of their sequence, whether they were delivered or not. Each page continues the one
+   * before it without a gap, so a receiver that has read up to `lastSequence` has missed nothing. The payloads of a page have at
+   * most 400,000 bytes, so it can have fewer items than `first`: continue while `hasNextPage` is true. Null if you have no
+   * subscription with this identifier.
+   */
+  webhookEvents: Maybe<WebhookEventConnection>;
   /** A replay by its identifier. Null if you have no replay with this identifier. */
   webhookReplay: Maybe<WebhookReplay>;
   /** Your replays, newest first. A replay is listed for 90 days after its end. */
@@ -128,6 +135,19 @@ export type QueryWebhookDeliveriesArgs = {
   eventType?: InputMaybe<Scalars['String']['input']>;
   since?: InputMaybe<Scalars['DateTime']['input']>;
   until?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+
+/**
+ * Queries of the partner interface. They return only data of the partner organization that the credentials of the request
+ * belong to.
+ */
+export type QueryWebhookEventsArgs = {
+  subscriptionId: Scalars['ID']['input'];
+  first?: InputMaybe<Scalars['Int']['input']>;
+  after?: InputMaybe<Scalars['String']['input']>;
+  since?: InputMaybe<Scalars['DateTime']['input']>;
+  waitSeconds?: InputMaybe<Scalars['Int']['input']>;
 };
 
 
@@ -811,6 +831,63 @@ export type WebhookDeliveryEdge = {
   cursor: Scalars['String']['output'];
   /** The delivery. */
   node: WebhookDelivery;
+};
+
+/**
+ * A page of the events of a subscription, in the order of their sequence. `endCursor` of an empty page is the cursor to continue with,
+ * too.
+ */
+export type WebhookEventConnection = {
+  /** The events of this page, each with its cursor. */
+  edges: Array<WebhookEventEdge>;
+  /** The events of this page. */
+  nodes: Array<WebhookEvent>;
+  /** Information for requesting the next page. */
+  pageInfo: PageInfo;
+  /** Sequence of the last event of the subscription when the page was read. 0 before its first event. */
+  lastSequence: Scalars['Long']['output'];
+  /** Sequence of the first event of the subscription that is still kept. Null if none is. */
+  firstKeptSequence: Maybe<Scalars['Long']['output']>;
+};
+
+/** An event of a subscription and its cursor. */
+export type WebhookEventEdge = {
+  /** Opaque cursor. Pass it as `after` to continue after this event. */
+  cursor: Scalars['String']['output'];
+  /**
+   * Number of the event within its subscription, counted from 1 without gaps, as in the header `X-Service-Webhook-Sequence` and in
+   * `WebhookDelivery.sequenceNumber`.
+   */
+  sequence: Scalars['Long']['output'];
+  /** The event. */
+  node: WebhookEvent;
+};
+
+/** An event of a subscription with the body of its delivery. */
+export type WebhookEvent = {
+  /**
+   * Global identifier of the event, in the form `gid://<namespace>/WebhookEvent/<number>`. It equals the `id` of the payload.
+   * Subscriptions to the same event type share it.
+   */
+  id: Scalars['ID']['output'];
+  /**
+   * Global identifier of the delivery, in the form `gid://<namespace>/WebhookDelivery/<number>`. It equals the header `webhook-id`
+   * of every attempt; use it to detect events that you have received already.
+   */
+  deliveryId: Scalars['ID']['output'];
+  /** Name of the event type, for example `referral.converted`. */
+  type: Scalars['String']['output'];
+  /** Payload version of the delivery, for example `2026-11-01`. */
+  version: Scalars['String']['output'];
+  /** When the event happened. */
+  timestamp: Scalars['DateTime']['output'];
+  /** Whether `sendTestWebhookEvent` sent the event. It contains sample data and reports no change. */
+  isTest: Scalars['Boolean']['output'];
+  /**
+   * Body that every attempt sends, character for character. Null if Deedwire could not render it. It is priced by its length: the
+   * payloads of a page cost at most 400 points.
+   */
+  payload: Maybe<Scalars['String']['output']>;
 };
 
 /** An event type to subscribe to. */
@@ -1579,6 +1656,7 @@ export type ErrorCode =
   | 'PAYLOAD_TOO_LARGE'
   | 'UNSUPPORTED_MEDIA_TYPE'
   | 'RATE_LIMITED'
+  | 'CURSOR_EXPIRED'
   | 'SEQUENCE_TOO_LARGE'
   | 'EXPECTATION_FAILED'
   | 'HEADERS_TOO_LARGE'

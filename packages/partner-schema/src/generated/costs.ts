@@ -10,6 +10,8 @@ export interface OperationCosts {
   readonly weights: Readonly<Record<string, number>>;
   /** By coordinate: the largest number of items that a list of objects or a connection returns. */
   readonly listSizes: Readonly<Record<string, number>>;
+  /** By coordinate: the most points that all values of a field cost together in a page, whatever their number. */
+  readonly pageMaximums: Readonly<Record<string, number>>;
   /** The list size of a connection that has none in `listSizes`. */
   readonly pageSizeMaximum: number;
 }
@@ -67,6 +69,11 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "WebhookDeliveryConnection.edges": 0.25,
       "WebhookDeliveryConnection.nodes": 0.5,
       "WebhookDeliveryEdge.node": 0.5,
+      "WebhookEvent.payload": 256,
+      "WebhookEventConnection.edges": 0.25,
+      "WebhookEventConnection.firstKeptSequence": 0.5,
+      "WebhookEventConnection.nodes": 0.5,
+      "WebhookEventEdge.node": 0.5,
       "WebhookEventType.description": 0.2,
       "WebhookEventType.versions": 0.25,
       "WebhookExchange.callbackUrl": 2.1,
@@ -113,6 +120,9 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "WebhookListener.eventTypes": 12,
       "WebhookReplayEstimate.byType": 12,
       "WebhookSubscription.eventTypes": 12
+    },
+    "pageMaximums": {
+      "WebhookEvent.payload": 400
     },
     "pageSizeMaximum": 100
   }],

@@ -23,6 +23,8 @@ export interface Manifest {
   readonly costWeights?: Readonly<Record<string, number>>;
   /** By schema coordinate: the largest number of items of a list. */
   readonly costListSizes?: Readonly<Record<string, number>>;
+  /** By schema coordinate: the most points that all values of a field cost together in a page, whatever their number. */
+  readonly costPageMaximums?: Readonly<Record<string, number>>;
 }
 
 export interface ManifestResponseHeader {

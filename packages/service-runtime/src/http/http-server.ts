@@ -38,6 +38,11 @@ export interface RequestContext {
   /** Whether the connection is open, so that the client can receive a response. */
   isOpen(): boolean;
   /**
+   * Calls the listener when the connection is closed before the response is sent, at once if it is. Returns a function that forgets
+   * it. One listener at a time.
+   */
+  whenClosed(listener: () => void): () => void;
+  /**
    * Reads no further requests of the connection, and closes it after this one. It counts until then. A connection of a trusted
    * proxy, which sends requests of others on it, stays open.
    */
@@ -83,6 +88,8 @@ interface Exchange {
   isOpen: boolean;
   /** Ends the wait before the response. Null while there is none. */
   endWait: (() => void) | null;
+  /** Called when the connection is closed. Null while there is none. */
+  onClosed: (() => void) | null;
   /** The request has a valid API key, and its connection counts for the client. */
   isAuthenticated: boolean;
   /** The request has a valid API key, and its client has too many connections. */
@@ -187,6 +194,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         },
         waitWhileOpen: (ms) => waitWhileOpen(exchange, ms),
         isOpen: () => exchange.isOpen,
+        whenClosed(listener) {
+          if (!exchange.isOpen) listener();
+          exchange.onClosed = listener;
+          return () => (exchange.onClosed = null);
+        },
         drop: () => {
           if (connection.isOfProxy) return;
           closeAfterwards();
@@ -220,6 +232,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       number: (requests.latest?.number ?? 0) + 1,
       isOpen: true,
       endWait: null,
+      onClosed: null,
       isAuthenticated: false,
       isBeyondClient: false,
     };
@@ -231,6 +244,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       response.once('close', () => {
         exchange.isOpen = false;
         exchange.endWait?.();
+        exchange.onClosed?.();
         requests.running -= 1;
         connections.requestEnded(connection);
         requests.queue.advance();

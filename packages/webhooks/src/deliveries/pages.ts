@@ -18,6 +18,15 @@ export function* splitByDays({ min, before }: IdRange, days: number): Generator<
   }
 }
 
+/** Splits a range at the limits of partitions, oldest first. Each part lies within `days` partitions. */
+export function* splitForward({ min, before }: IdRange, days: number): Generator<IdRange> {
+  for (let start = min; start < before;) {
+    const end = (start / idsPerDay + BigInt(days)) * idsPerDay;
+    yield { min: start, before: end < before ? end : before };
+    start = end;
+  }
+}
+
 /** Divides ids, newest first, into groups of at most `size` ids within `days` partitions. Keeps the order. */
 export function groupIds<Id extends string>(ids: readonly Id[], size: number, days: number): Id[][] {
   const groups: Id[][] = [];

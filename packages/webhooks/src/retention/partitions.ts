@@ -59,7 +59,8 @@ export interface RetentionBounds {
   readonly exchanges: Day;
 }
 
-const daysOfExpired = 7;
+/** Deliveries are dropped so many days after they have expired. */
+export const daysOfExpired = 7;
 
 export function retentionBounds(now: Date, { history, exchanges }: RetentionDays): RetentionBounds {
   const expired = dayOf(now) - history;

@@ -38,10 +38,20 @@ export function createExampleIds(): ExampleIds {
     return example;
   };
 
+  const numberOf = (typeName: string, id: string): string | undefined =>
+    toExampleGid(`gid://service/${typeName}/${id}`, typeName).split('/').at(-1);
+
+  function toExampleOfEvent(position: string): string {
+    const [subscription = '', sequence = '', delivery = ''] = position.split('.');
+    const numbers = [numberOf('WebhookSubscription', subscription), sequence, numberOf('WebhookDelivery', delivery)];
+    return Buffer.from(`webhookEvents:${numbers.join('.')}`).toString('base64url');
+  }
+
   return {
     toExample: (text) => text.replaceAll(gids, toExampleGid),
     toExampleCursor(cursor) {
       const [list = '', id = ''] = Buffer.from(cursor, 'base64url').toString().split(':');
+      if (list === 'webhookEvents') return toExampleOfEvent(id);
       const typeName = listTypes[list];
       if (typeName === undefined) throw new Error(`The cursor ${cursor} is of an unknown list.`);
       const example = toExampleGid(`gid://service/${typeName}/${id}`, typeName);

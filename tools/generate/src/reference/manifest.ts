@@ -12,6 +12,8 @@ export interface Manifest {
   costWeights: Record<string, number>;
   /** Coordinate → number of items. */
   costListSizes: Record<string, number>;
+  /** Coordinate → points. */
+  costPageMaximums: Record<string, number>;
 }
 
 export interface Limit {
@@ -30,7 +32,16 @@ export interface ResponseHeader {
   value?: string;
 }
 
-const shown = ['errors', 'requestHeaders', 'responseHeaders', 'limits', 'pagination', 'costWeights', 'costListSizes'];
+const shown = [
+  'errors',
+  'requestHeaders',
+  'responseHeaders',
+  'limits',
+  'pagination',
+  'costWeights',
+  'costListSizes',
+  'costPageMaximums',
+];
 
 /** @throws {Error} if the manifest has a section that no page shows */
 export function readManifest(path: string): Manifest {

@@ -9,6 +9,7 @@ interface Manifest {
   readonly pagination: { readonly firstMaximum: number };
   readonly costWeights?: Readonly<Record<string, number>>;
   readonly costListSizes?: Readonly<Record<string, number>>;
+  readonly costPageMaximums?: Readonly<Record<string, number>>;
 }
 
 interface Version extends ServedVersion {
@@ -60,8 +61,9 @@ function readVersions(folder: string): Version[] {
     });
 }
 
-function costs({ costWeights: weights, costListSizes: listSizes, pagination }: Manifest): object {
-  return { weights, listSizes, pageSizeMaximum: pagination.firstMaximum };
+function costs(manifest: Manifest): object {
+  const { costWeights: weights, costListSizes: listSizes, costPageMaximums: pageMaximums, pagination } = manifest;
+  return { weights, listSizes, pageMaximums, pageSizeMaximum: pagination.firstMaximum };
 }
 
 function indent(text: string): string {

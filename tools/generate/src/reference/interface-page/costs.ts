@@ -17,6 +17,7 @@ const sums = `The cost is a sum, rounded up to whole points, at least 1:
 
 - Each object costs 1 point, and each other field 0.03 points, unless the table below lists a weight. In a list, each item counts with its fields. The weight of a mutation field pays for the work of the mutation.
 - A connection has as many items as its \`first\`, or its list size if that is smaller. A list with an argument \`ids\` or \`first\` has as many items as it, at most its list size. Other lists of objects have their list size.
+- The values of a field with a page maximum cost at most so much together in a page, however many there are.
 - Fields of the same name in one selection set count once, as in the response. A fragment counts where it is spread. A field that \`@skip\` or \`@include\` excludes does not count as an item.
 - A field of the document that is not executed costs 0.03 points: it belongs to another operation, is skipped, or repeats another field.
 - \`__schema\` and \`__type\` cost 1 point per 1,000 bytes.
@@ -28,7 +29,9 @@ In \`actualQueryCost\`, a text with a weight costs 0.03 points and 0.001 for eac
 
 \`webhookDeliveries\` with an \`eventType\` costs another point in \`actualQueryCost\` for each 20 deliveries that were read to find those of the type. With it, an operation costs at most 1,000 points.
 
-\`webhookDeliveries\`, and \`deliveries\` of a subscription, read the history in parts of 4 to 14 days, the newest first, until the page is full. Each part after the first costs 10 points in \`actualQueryCost\`, and an operation at most 1,000 points with them. A page that is full soon costs nothing more; \`since\` keeps a page with few deliveries from reading all days.`;
+\`webhookDeliveries\`, and \`deliveries\` of a subscription, read the history in parts of 4 to 14 days, the newest first, until the page is full. Each part after the first costs 10 points in \`actualQueryCost\`, and an operation at most 1,000 points with them. A page that is full soon costs nothing more; \`since\` keeps a page with few deliveries from reading all days.
+
+While a request of \`webhookEvents\` waits, it holds no points but those for reading it. The others are taken again when the wait ends, also if the bucket holds fewer, and refunded as always. If the event after a cursor is not found at once, a search costs another 500 points in \`actualQueryCost\`; that happens if Deedwire did not return the cursor.`;
 
 function readingRules({ limits }: Manifest): string {
   const value = (name: string): string => {
@@ -43,12 +46,13 @@ A rejected document (\`GRAPHQL_PARSE_FAILED\`, \`GRAPHQL_VALIDATION_FAILED\`, or
 
 /** The costs, under their coordinates in the manifest. */
 export function describeCosts(manifest: Manifest): string[] {
-  const { costWeights, costListSizes, pagination } = manifest;
+  const { costWeights, costListSizes, costPageMaximums, pagination } = manifest;
   const coordinates = [...new Set([...Object.keys(costWeights), ...Object.keys(costListSizes)])].toSorted();
   const rows = coordinates.map((coordinate) => [
     code(coordinate),
     costWeights[coordinate]?.toLocaleString('en') ?? '',
     costListSizes[coordinate]?.toLocaleString('en') ?? '',
+    costPageMaximums[coordinate]?.toLocaleString('en') ?? '',
   ]);
   return [
     '## Costs',
@@ -56,7 +60,7 @@ export function describeCosts(manifest: Manifest): string[] {
     jsonBlock(example),
     sums,
     `A list size of a connection that is not listed is ${pagination.firstMaximum}.`,
-    table(['field', 'weight', 'list size'], rows),
+    table(['field', 'weight', 'list size', 'page maximum'], rows),
     readingRules(manifest),
   ];
 }

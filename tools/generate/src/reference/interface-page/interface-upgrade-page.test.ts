@@ -27,6 +27,7 @@ function versionOf(version: string, sdl: string, examples: readonly Example[]): 
     limits: {},
     costWeights: {},
     costListSizes: {},
+    costPageMaximums: {},
     pagination,
   };
   const lifecycle = { version, status: 'current', deprecatedOn: null, sunsetOn: null } as const;

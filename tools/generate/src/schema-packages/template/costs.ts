@@ -9,6 +9,8 @@ export interface OperationCosts {
   readonly weights: Readonly<Record<string, number>>;
   /** By coordinate: the largest number of items that a list of objects or a connection returns. */
   readonly listSizes: Readonly<Record<string, number>>;
+  /** By coordinate: the most points that all values of a field cost together in a page, whatever their number. */
+  readonly pageMaximums: Readonly<Record<string, number>>;
   /** The list size of a connection that has none in `listSizes`. */
   readonly pageSizeMaximum: number;
 }

@@ -1,0 +1,283 @@
+import { formatGid, idAt, nearestIdAt, parseRecordId, type RecordId } from '@deedwire/domain';
+import {
+  type EventBody,
+  type EventWaits,
+  findFirstNumbered,
+  type NumberedPage,
+  type NumberedRow,
+  type PulledSubscription,
+  type PullPosition,
+  readNumberedPage,
+  selectEventBodies,
+  selectPulledSubscription,
+} from '@deedwire/webhooks/pull';
+import type { ActionContext, Caller } from './context.ts';
+import { InvalidArgumentError } from './errors.ts';
+import { formatCursor, type ListOrder, type Page, type PageRequest, readPageRequest } from './page.ts';
+import { parseSubscriptionRef } from './subscription-ref.ts';
+
+/** `WebhookEvent`. */
+export interface WebhookEvent {
+  id: string;
+  deliveryId: string;
+  sequence: number;
+  type: string;
+  version: string;
+  timestamp: Date;
+  isTest: boolean;
+  /** Null if it could not be rendered, and if the request does not read payloads. */
+  payload: string | null;
+}
+
+/** `WebhookEventConnection`. */
+export interface WebhookEventPage extends Page<WebhookEvent> {
+  /** 0 before the first event. */
+  lastSequence: number;
+  /** Null if no event is kept. */
+  firstKeptSequence: () => Promise<number | null>;
+}
+
+/** Notes that a listener was read: it lives from being read. */
+export interface WebhookReads {
+  /** Called once for each request. Must return at once, and must not throw. */
+  note(subscriptionId: RecordId<'WebhookSubscription'>): void;
+}
+
+/** An event that must exist was not found, or its payload was not. */
+export interface MissingEvent {
+  /** The global identifier of the subscription, or of the listener. */
+  subscriptionId: string;
+  sequence: number;
+}
+
+/** The dependencies of use cases that read the events of a subscription. */
+export interface PullContext extends ActionContext {
+  /** One for the process. */
+  eventWaits: EventWaits;
+  webhookReads: WebhookReads;
+  /** Reports an event that must exist, as an alarm. */
+  reportMissingEvent: (missing: MissingEvent) => void;
+}
+
+/** The event after a cursor is no longer kept. The message may be shown to clients. */
+export class CursorExpiredError extends Error {
+  override readonly name = 'CursorExpiredError';
+  /** Null if no event is kept. */
+  readonly firstKeptSequence: number | null;
+
+  constructor(firstKeptSequence: number | null) {
+    const kept =
+      firstKeptSequence === null
+        ? 'No event is kept.'
+        : `The first one that is kept has the sequence ${firstKeptSequence}.`;
+    super(`The event after this cursor is no longer kept. ${kept}`);
+    this.firstKeptSequence = firstKeptSequence;
+  }
+}
+
+/** A page could not be proven to be complete. It is not returned. */
+export class MissingEventError extends Error {
+  override readonly name = 'MissingEventError';
+  readonly code = 'EVENT_MISSING';
+
+  constructor({ subscriptionId, sequence }: MissingEvent) {
+    super(`The event ${sequence} of ${subscriptionId} is missing.`);
+  }
+}
+
+export interface WebhookEventsRequest extends PageRequest {
+  /** The global identifier of the subscription, or of a listener. */
+  subscriptionId: string;
+  /** Where a first page starts. Null or undefined starts it at the first event that is kept. */
+  since?: Date | null | undefined;
+  /** 0 to 20. Null or undefined selects 0. */
+  waitSeconds?: number | null | undefined;
+}
+
+export interface WebhookEventsOptions {
+  /** Payloads are read, and a page ends before they have more than 400,000 bytes. */
+  readsPayloads: boolean;
+  /** Runs a wait, so that the request occupies nothing meanwhile, or returns at once if the request cannot wait. The signal ends the wait. */
+  pauseFor: (wait: (signal: AbortSignal) => Promise<void>) => Promise<void>;
+  /** Called before all stored deliveries of the subscription are read, because a number was not found where it should be. */
+  onWideRead: () => void;
+}
+
+const waitSecondsMax = 20;
+
+interface Cursor extends PullPosition {
+  subscriptionId: RecordId<'WebhookSubscription'>;
+}
+
+const eventOrder: ListOrder<Cursor, Cursor> = {
+  name: 'webhookEvents',
+  description: '`webhookEvents`',
+  write: ({ subscriptionId, sequence, fromId }) => `${subscriptionId}.${sequence}.${fromId}`,
+  read(text) {
+    const [first = '', second = '', third = '', ...others] = text.split('.');
+    const [subscriptionId, fromId] = [parseRecordId<'WebhookSubscription'>(first), parseRecordId(third)];
+    const sequence = /^\d{1,16}$/.test(second) ? Number(second) : Number.NaN;
+    if (subscriptionId === null || fromId === null || others.length > 0 || !Number.isSafeInteger(sequence)) return null;
+    return { subscriptionId, sequence, fromId: BigInt(fromId) };
+  },
+};
+
+/**
+ * A page of the events of a subscription of the caller, in the order of their sequence. It continues the page before it without a gap,
+ * or is not returned. Null if the caller has no subscription with this identifier.
+ *
+ * @throws {InvalidArgumentError} if `first`, `after`, `since` or `waitSeconds` is invalid
+ * @throws {CursorExpiredError} if the event after the cursor is no longer kept
+ * @throws {MissingEventError} if the next event is missing. It was reported.
+ */
+export async function listWebhookEvents(
+  context: PullContext,
+  caller: Caller,
+  request: WebhookEventsRequest,
+  options: WebhookEventsOptions,
+): Promise<WebhookEventPage | null> {
+  const { after, limit } = readPageRequest(eventOrder, request);
+  const waitSeconds = request.waitSeconds ?? 0;
+  const since = request.since ?? null;
+  if (!(waitSeconds >= 0 && waitSeconds <= waitSecondsMax))
+    throw new InvalidArgumentError(`\`waitSeconds\` must be 0 to ${waitSecondsMax}; it is ${waitSeconds}.`);
+  if (after !== null && since !== null)
+    throw new InvalidArgumentError('`after` continues at its event, so it cannot be combined with `since`.');
+
+  const ref = parseSubscriptionRef(context.gidNamespace, request.subscriptionId);
+  if (ref === null) return null;
+  const kind = ref.isListener ? 'LISTENER' : 'PUSH';
+  const open = (): Promise<PulledSubscription | null> =>
+    selectPulledSubscription(context.store, caller.accountId, ref.subscriptionId, kind);
+  let subscription = await open();
+  if (subscription === null) return null;
+  if (ref.isListener) context.webhookReads.note(ref.subscriptionId);
+  const report: Report = (sequence, rows) => reportMissing(context, request.subscriptionId, sequence, rows);
+
+  const position =
+    after === null ? await startOf(context, subscription, since, report) : continueAt(subscription, after);
+  const read = (current: PulledSubscription): Promise<NumberedPage> =>
+    readNumberedPage(context.store, current, position, limit - 1, options.onWideRead);
+  let page = await read(subscription);
+  if (page.rows.length === 0 && page.end === 'full' && waitSeconds > 0) {
+    const wait = {
+      accountId: caller.accountId,
+      subscriptionId: subscription.id,
+      after: page.lastSequence,
+      ms: waitSeconds * 1000,
+    };
+    await options.pauseFor((signal) => context.eventWaits.wait({ ...wait, signal }));
+    subscription = await open();
+    if (subscription === null) return null;
+    page = await read(subscription);
+  }
+  if (page.end === 'expired' && page.rows.length === 0)
+    throw new CursorExpiredError(await firstKept(context, subscription));
+  if (page.end === 'missing') report(position.sequence + page.rows.length + 1, page.rows);
+  const { rows, bodies } = options.readsPayloads
+    ? await withBodies(context, subscription, page.rows, report)
+    : { rows: page.rows, bodies: [] };
+  return toEventPage(context, { request, subscription, position, page, rows, bodies });
+}
+
+function continueAt({ id, lastSequence }: PulledSubscription, { subscriptionId, ...position }: Cursor): PullPosition {
+  if (subscriptionId !== id) throw new InvalidArgumentError('`after` is a cursor of another subscription.');
+  if (position.sequence > lastSequence)
+    throw new InvalidArgumentError('`after` is not a cursor of an event of this subscription.');
+  return position;
+}
+
+/** Where a first page begins: at the first event from `since` on, or at the first one that is kept. */
+async function startOf(
+  context: PullContext,
+  subscription: PulledSubscription,
+  since: Date | null,
+  report: Report,
+): Promise<PullPosition> {
+  const { expiredBefore, lastSequence } = subscription;
+  const now = BigInt(idAt(subscription.now));
+  const sinceId = since === null ? 0n : BigInt(nearestIdAt(since));
+  const wanted = sinceId < now ? sinceId : now;
+  const fromId = wanted > expiredBefore ? wanted : expiredBefore;
+  const first = lastSequence === 0 ? null : await findFirstNumbered(context.store, subscription, fromId);
+  // Later events have later ids, unless the clock is set back by more than a day.
+  if (first === null) return { sequence: lastSequence, fromId: now - oneDay };
+  if (!first.isProven) report(first.sequence - 1, []);
+  return { sequence: first.sequence - 1, fromId };
+}
+
+const oneDay = 86_400_000n << 22n;
+
+async function firstKept({ store }: ActionContext, subscription: PulledSubscription): Promise<number | null> {
+  if (subscription.lastSequence === 0) return null;
+  return (await findFirstNumbered(store, subscription, subscription.expiredBefore))?.sequence ?? null;
+}
+
+/** Reports the event after `rows`. Throws a `MissingEventError` if there are none. */
+type Report = (sequence: number, rows: readonly NumberedRow[]) => void;
+
+function reportMissing(
+  { reportMissingEvent }: PullContext,
+  subscriptionId: string,
+  sequence: number,
+  rows: readonly NumberedRow[],
+): void {
+  const missing = { subscriptionId, sequence };
+  reportMissingEvent(missing);
+  if (rows.length === 0) throw new MissingEventError(missing);
+}
+
+async function withBodies(
+  context: PullContext,
+  subscription: PulledSubscription,
+  rows: readonly NumberedRow[],
+  report: Report,
+): Promise<{ rows: readonly NumberedRow[]; bodies: readonly EventBody[] }> {
+  if (rows.length === 0) return { rows, bodies: [] };
+  const { bodies, isMissing } = await selectEventBodies(context.store, rows, subscription.expiredBefore);
+  const found = rows.slice(0, bodies.length);
+  const next = rows[bodies.length];
+  if (isMissing && next !== undefined) report(next.sequence, found);
+  return { rows: found, bodies };
+}
+
+interface ReadPage {
+  request: WebhookEventsRequest;
+  subscription: PulledSubscription;
+  position: PullPosition;
+  page: NumberedPage;
+  rows: readonly NumberedRow[];
+  /** Empty if payloads are not read. */
+  bodies: readonly EventBody[];
+}
+
+function toEventPage(
+  context: PullContext,
+  { request, subscription, position, page, rows, bodies }: ReadPage,
+): WebhookEventPage {
+  const { gidNamespace } = context;
+  const cursorAt = ({ sequence, fromId }: PullPosition): string =>
+    formatCursor(eventOrder.name, eventOrder.write({ subscriptionId: subscription.id, sequence, fromId }));
+  const edges = rows.map((row, index) => ({
+    cursor: cursorAt({ sequence: row.sequence, fromId: BigInt(row.id) }),
+    node: {
+      id: formatGid(gidNamespace, 'WebhookEvent', row.eventId),
+      deliveryId: formatGid(gidNamespace, 'WebhookDelivery', row.id),
+      sequence: row.sequence,
+      type: row.eventType,
+      version: row.eventVersion,
+      timestamp: row.occurredAt,
+      isTest: row.isTest,
+      payload: bodies[index] ?? null,
+    },
+  }));
+  return {
+    edges,
+    // An empty page has one too, so that the next request continues there and not at a later beginning.
+    endCursor: edges.at(-1)?.cursor ?? cursorAt(position),
+    hasNextPage: (rows.at(-1)?.sequence ?? position.sequence) < page.lastSequence,
+    hasPreviousPage: (request.after ?? null) !== null,
+    lastSequence: page.lastSequence,
+    firstKeptSequence: () => firstKept(context, subscription),
+  };
+}

@@ -1,0 +1,82 @@
+import { CursorExpiredError, listWebhookEvents, type WebhookEvent, type WebhookEventPage } from '@deedwire/actions';
+import { toMilliPoints } from '../cost/operation-costs.ts';
+import { RequestError } from '../errors/request-error.ts';
+import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import type { CheckId } from '../schema/check-id.ts';
+import type { ConnectionOf } from '../schema/connection.ts';
+import type { OperationContext } from '../schema/operation-context.ts';
+import { selectsField } from '../schema/selects-field.ts';
+
+/** Adds `WebhookEvent` and `Query.webhookEvents`. */
+export function addWebhookEvents(
+  builder: InterfaceSchemaBuilder,
+  { connectionOf, checkId }: { connectionOf: ConnectionOf; checkId: CheckId },
+): void {
+  const Event = builder.objectRef<WebhookEvent>('WebhookEvent').implement({
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      deliveryId: t.exposeID('deliveryId'),
+      type: t.exposeString('type'),
+      version: t.exposeString('version'),
+      timestamp: t.expose('timestamp', { type: 'DateTime' }),
+      isTest: t.exposeBoolean('isTest'),
+      payload: t.exposeString('payload', { nullable: true }),
+    }),
+  });
+  const EventConnection = connectionOf<WebhookEvent, WebhookEventPage>('WebhookEvent', Event, (Edge, Connection) => {
+    builder.objectField(Edge, 'sequence', (t) => t.field({ type: 'Long', resolve: ({ node }) => node.sequence }));
+    builder.objectFields(Connection, (t) => ({
+      lastSequence: t.expose('lastSequence', { type: 'Long' }),
+      firstKeptSequence: t.field({
+        type: 'Long',
+        nullable: true,
+        resolve: ({ firstKeptSequence }) => firstKeptSequence(),
+      }),
+    }));
+  });
+
+  builder.queryField('webhookEvents', (t) =>
+    t.field({
+      type: EventConnection,
+      nullable: true,
+      args: {
+        subscriptionId: t.arg.id({ required: true }),
+        first: t.arg.int({ defaultValue: 20 }),
+        after: t.arg.string(),
+        since: t.arg({ type: 'DateTime' }),
+        waitSeconds: t.arg.int({ defaultValue: 0 }),
+      },
+      async resolve(_, request, context, info) {
+        checkId(context, ['WebhookSubscription', 'WebhookListener'], 'subscriptionId', request.subscriptionId);
+        try {
+          return await listWebhookEvents(context.actions, context.caller, request, {
+            readsPayloads: selectsField(info, 'payload'),
+            pauseFor: (wait) => pauseFor(context, wait),
+            onWideRead: () => (context.extraWork.cost += costOfWideRead),
+          });
+        } catch (error) {
+          if (!(error instanceof CursorExpiredError)) throw error;
+          const { message, firstKeptSequence } = error;
+          throw new RequestError('CURSOR_EXPIRED', { message, extensions: { firstKeptSequence } });
+        }
+      },
+    }),
+  );
+}
+
+/** Reads all that is stored of a subscription, up to 1 s of PostgreSQL. Only a cursor that is not ours, or a missing event, leads to it. */
+const costOfWideRead = toMilliPoints(500);
+
+/** The wait ends with the connection of the client. If another field waits, it ends at once. */
+async function pauseFor(
+  { pauses, whenClosed }: OperationContext,
+  wait: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  if (!pauses.canWait) return;
+  const forget = whenClosed(() => pauses.release());
+  try {
+    await pauses.during(wait);
+  } finally {
+    forget();
+  }
+}

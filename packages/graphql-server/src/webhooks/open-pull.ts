@@ -1,0 +1,54 @@
+import type { PullContext } from '@deedwire/actions';
+import type { InterfaceName } from '@deedwire/domain';
+import type { Logger } from '@deedwire/service-runtime';
+import type { Store } from '@deedwire/store';
+import { createEventWaits } from '@deedwire/webhooks/pull';
+import { noteListenerRead } from '@deedwire/webhooks/subscriptions';
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+export interface PullOptions {
+  store: Store;
+  interfaceName: InterfaceName;
+  logger: Logger;
+  metrics: Registry;
+}
+
+/** What reading the events of subscriptions needs beside the database: the waits of this process, its metrics and its alarm. */
+export interface Pull {
+  context: Pick<PullContext, 'eventWaits' | 'webhookReads' | 'reportMissingEvent'>;
+  /** Answers the requests that wait. Later ones do not wait. */
+  release(): void;
+}
+
+export function openPull({ store, interfaceName, logger, metrics }: PullOptions): Pull {
+  const eventWaits = createEventWaits({ database: store });
+  const alarms = new Counter({
+    name: 'deedwire_alarms_total',
+    help: 'Log lines that need an operator, by alarm.',
+    labelNames: ['alarm'],
+    registers: [metrics],
+  });
+  const waits: Gauge = new Gauge({
+    name: 'deedwire_webhook_event_waits',
+    help: 'Requests that wait for an event of a subscription, by interface.',
+    labelNames: ['interface'],
+    registers: [metrics],
+    collect: () => waits.set({ interface: interfaceName }, eventWaits.count()),
+  });
+  return {
+    context: {
+      eventWaits,
+      webhookReads: {
+        note: (id) =>
+          void noteListenerRead(store, id).catch((error: unknown) => {
+            logger.warn({ err: error, subscriptionId: id }, 'could not note the last read of a listener');
+          }),
+      },
+      reportMissingEvent(missing) {
+        alarms.inc({ alarm: 'webhook-event-missing' });
+        logger.error({ ...missing, alarm: 'webhook-event-missing' }, 'webhook-event-missing');
+      },
+    },
+    release: () => eventWaits.close(),
+  };
+}
