@@ -2,11 +2,11 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { access, chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findBinaries } from './binaries.ts';
+import { findBinaries, majorVersion } from './binaries.ts';
 import type { StopMode } from './guard-protocol.ts';
 import { isReady } from './postmaster-pid.ts';
 import { ownDataDirectory, spawnAsOwner } from './server-account.ts';
-import { serverSettings } from './server-settings.ts';
+import { scramSettings, serverSettings } from './server-settings.ts';
 
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 5_000;
@@ -23,10 +23,13 @@ export async function initialize(dataDirectory: string, password: string): Promi
   await writeFile(passwordFile, password, { mode: 0o600 });
   await chown(passwordFile, uid, gid);
   try {
-    const { initdb } = await findBinaries();
+    const binaries = await findBinaries();
+    const { initdb } = binaries;
     const settings = ['--username=postgres', '--encoding=UTF8', '--locale=C', '--auth=scram-sha-256', '--no-sync'];
     // initdb hashes the password, so its iteration count must be set here to make each login fast.
-    const flags = [...settings, '--set', 'scram_iterations=1', `--pwfile=${passwordFile}`, `--pgdata=${unfinished}`];
+    const scram = Object.entries(scramSettings(await majorVersion(binaries)));
+    const hashing = scram.flatMap(([name, value]) => ['--set', `${name}=${value}`]);
+    const flags = [...settings, ...hashing, `--pwfile=${passwordFile}`, `--pgdata=${unfinished}`];
     const child = await spawnAsOwner(unfinished, initdb, flags, { stdio: ['ignore', 'ignore', 'pipe'] });
     const output: Promise<Buffer[]> = child.stderr?.toArray() ?? Promise.resolve([]);
     const [code]: (number | null)[] = await once(child, 'exit');
@@ -39,10 +42,11 @@ export async function initialize(dataDirectory: string, password: string): Promi
 
 /** Starts the server and waits until it accepts connections. */
 export async function startServer(dataDirectory: string, port: number, durable: boolean): Promise<ChildProcess> {
-  const { postgres } = await findBinaries();
+  const binaries = await findBinaries();
+  const { postgres } = binaries;
   const logPath = `${dataDirectory}.log`;
   const log = await open(logPath, 'w', 0o600);
-  const flags = ['-D', dataDirectory, ...serverSettings(port, durable)];
+  const flags = ['-D', dataDirectory, ...serverSettings(port, durable, await majorVersion(binaries))];
   const child = await spawnAsOwner(dataDirectory, postgres, flags, { stdio: ['ignore', log.fd, log.fd] });
   let spawnError: Error | undefined;
   child.once('error', (error) => (spawnError = error));

