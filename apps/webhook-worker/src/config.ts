@@ -17,6 +17,8 @@ const schema = appConfig({ adminPort: 4003 })
     WEBHOOK_RETENTION_DAYS: wholeNumberVariable({ min: 1, max: 365 }).default(30),
     /** How long the details of attempts are kept. 0: none are. */
     WEBHOOK_EXCHANGE_RETENTION_DAYS: wholeNumberVariable({ min: 0, max: 365 }).default(7),
+    /** How long replays are kept after their end. */
+    WEBHOOK_REPLAY_RETENTION_DAYS: wholeNumberVariable({ min: 1, max: 365 }).default(90),
     /** For fault tests: the failpoint at which the process kills itself. */
     DEEDWIRE_FAILPOINT: z.string().optional(),
   })

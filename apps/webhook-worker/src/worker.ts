@@ -109,6 +109,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
     pollMs: config.POLL_INTERVAL_MS,
     retentionDays: config.WEBHOOK_RETENTION_DAYS,
     exchangeRetentionDays: config.WEBHOOK_EXCHANGE_RETENTION_DAYS,
+    replayRetentionDays: config.WEBHOOK_REPLAY_RETENTION_DAYS,
     onEvent: createReporter({ logger, metrics, loops, gidNamespace, now: clock.now }),
   });
   const watches = [

@@ -79,6 +79,8 @@ export interface WebhookEngineOptions {
   retentionDays: number;
   /** How long the details of attempts are kept. 0: none are, and those that exist are kept for a day. */
   exchangeRetentionDays: number;
+  /** How long replays are kept after their end. */
+  replayRetentionDays: number;
   onEvent: (event: EngineEvent) => void;
 }
 
@@ -232,7 +234,11 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
   const retention = createRetention({
     store,
     directUrl: options.directUrl,
-    retentionDays: { history: options.retentionDays, exchanges: Math.max(1, options.exchangeRetentionDays) },
+    retentionDays: {
+      history: options.retentionDays,
+      exchanges: Math.max(1, options.exchangeRetentionDays),
+      replays: options.replayRetentionDays,
+    },
     clock,
     onEvent,
   });

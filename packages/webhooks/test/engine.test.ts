@@ -49,6 +49,7 @@ beforeAll(async () => {
     pollMs: 0,
     retentionDays: 30,
     exchangeRetentionDays: 7,
+    replayRetentionDays: 90,
     onEvent(event) {
       if (event.kind === 'shards-acquired') acquired.resolve();
       if ('alarm' in event) alarms.push(event);

@@ -32,6 +32,7 @@ const engine = createWebhookEngine({
   pollMs: 500,
   retentionDays: 30,
   exchangeRetentionDays: 7,
+  replayRetentionDays: 90,
   onEvent(event) {
     if ('alarm' in event && event.alarm) throw new Error(`The engine reports ${event.kind}.`);
   },

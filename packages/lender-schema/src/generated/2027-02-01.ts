@@ -48,7 +48,10 @@ export type Query = {
   webhookEvents: Maybe<WebhookEventConnection>;
   /** A replay by its identifier. Null if you have no replay with this identifier. */
   webhookReplay: Maybe<WebhookReplay>;
-  /** Your replays, newest first. A replay is listed for 90 days after its end. */
+  /**
+   * Your replays, newest first. A replay is listed for 90 days after its end, unless the operator keeps it for another
+   * time.
+   */
   webhookReplays: WebhookReplayConnection;
 };
 

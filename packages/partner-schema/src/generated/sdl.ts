@@ -186,7 +186,8 @@ type Query {
     id: ID!
   ): WebhookReplay
   """
-  Your replays, newest first. A replay is listed for 90 days after its end.
+  Your replays, newest first. A replay is listed for 90 days after its end, unless the operator keeps it for another
+  time.
   """
   webhookReplays(
     """

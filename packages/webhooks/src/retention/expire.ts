@@ -33,8 +33,6 @@ const firstPauseMs = 1000;
 const overdueDays = 3;
 
 const dayMs = 86_400_000;
-// `webhookReplays` lists them for so long.
-const replayDays = 90;
 // Nothing shows retries.
 const retryDays = 1;
 
@@ -64,9 +62,9 @@ export async function expire(options: ExpireOptions, now: Date): Promise<void> {
   const eventsBefore = idAt<'WebhookEvent'>(firstTimeOf(bounds.bodies));
   await advanceExpiredBefore(store, deliveriesBefore);
 
-  const replaysBefore = idAt<'WebhookReplay'>(daysBefore(now, replayDays));
+  const replaysEndedBefore = daysBefore(now, retentionDays.replays);
   const retriesBefore = idAt<'WebhookReplay'>(daysBefore(now, retryDays));
-  await walk<ReplayId>((after) => deleteOldReplays(store, { replaysBefore, retriesBefore }, after));
+  await walk<ReplayId>((after) => deleteOldReplays(store, { replaysEndedBefore, retriesBefore }, after));
 
   const entries = await walk<QueueKey>((after) => deleteExpiredQueueEntries(store, eventsBefore, after));
   if (entries.changed > 0) onEvent({ kind: 'events-expired', alarm: true, count: entries.changed });

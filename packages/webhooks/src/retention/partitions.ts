@@ -39,6 +39,8 @@ export interface RetentionDays {
   readonly history: number;
   /** Of the details of attempts. */
   readonly exchanges: number;
+  /** Of replays, after their end. */
+  readonly replays: number;
 }
 
 /**
@@ -62,7 +64,10 @@ export interface RetentionBounds {
 /** Deliveries are dropped so many days after they have expired. */
 export const daysOfExpired = 7;
 
-export function retentionBounds(now: Date, { history, exchanges }: RetentionDays): RetentionBounds {
+export function retentionBounds(
+  now: Date,
+  { history, exchanges }: Pick<RetentionDays, 'exchanges' | 'history'>,
+): RetentionBounds {
   const expired = dayOf(now) - history;
   return { expired, bodies: expired - 1, deliveries: expired - daysOfExpired, exchanges: dayOf(now) - exchanges };
 }

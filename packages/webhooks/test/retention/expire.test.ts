@@ -11,7 +11,7 @@ import { expire } from '../../src/retention/expire.ts';
 import { createPastPartitions } from '../support/history.ts';
 import { seedAccount, type SeededAccount } from '../support/seed.ts';
 
-const retentionDays = { history: 30, exchanges: 7 };
+const retentionDays = { history: 30, exchanges: 7, replays: 60 };
 
 let database: TestDatabase;
 let workerUrl: string;
@@ -352,11 +352,13 @@ test('a late success counts after its delivery has expired, and is skipped once 
   expect(await counts()).toMatchObject({ deliveries: 0, attempts: 0 });
 });
 
-/** The id of a replay that was created so many days before the day of the rows. */
-const replayId = (days: number): string =>
-  idAt<'WebhookReplay'>(new Date(startOf(today).getTime() - days * 86_400_000));
+/** So many days before the day of the rows. */
+const daysBefore = (days: number): Date => new Date(startOf(today).getTime() - days * 86_400_000);
 
-test('deletes retries after a day and replays after 90 days, once they have ended', async () => {
+/** The id of a replay that was created then. */
+const replayId = (days: number): string => idAt<'WebhookReplay'>(daysBefore(days));
+
+test('deletes retries after a day, and replays a number of days after their end', async () => {
   await superuser.run(
     `with subscription as (
        insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
@@ -367,9 +369,9 @@ test('deletes retries after a day and replays after 90 days, once they have ende
        last_id, ended_at, cancelled_at)
      select r.id, s.account_id, s.interface, s.id, r.delivery_id, true, 1, 0, 1, 0, r.ended_at, r.cancelled_at
      from subscription s, (values
-       ($3::bigint, null::bigint, now(), null::timestamptz),
-       ($4, null, null, now()),
-       ($5, null, now(), null),
+       ($3::bigint, null::bigint, $10::timestamptz, null::timestamptz),
+       ($4, null, null, $10),
+       ($5, null, $11, null),
        ($6, null, null, null),
        ($7, 1, now(), null),
        ($8, 2, now(), null),
@@ -385,6 +387,8 @@ test('deletes retries after a day and replays after 90 days, once they have ende
       replayId(3),
       replayId(-1),
       replayId(4),
+      daysBefore(61),
+      daysBefore(58),
     ],
   );
   await expireAfter(1);

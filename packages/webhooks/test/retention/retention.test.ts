@@ -44,7 +44,7 @@ function create(options: Partial<RetentionOptions> = {}): Retention {
   const retention = createRetention({
     store,
     directUrl: workerUrl,
-    retentionDays: { history: 30, exchanges: 7 },
+    retentionDays: { history: 30, exchanges: 7, replays: 90 },
     clock,
     onEvent,
     ...options,

@@ -92,6 +92,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
           WORKER_LEASE_MS: 15_000,
           WEBHOOK_RETENTION_DAYS: 30,
           WEBHOOK_EXCHANGE_RETENTION_DAYS: 7,
+          WEBHOOK_REPLAY_RETENTION_DAYS: 90,
           AUDIT_RETENTION_DAYS: 400,
           WORKER_UNREADY_AFTER_MS: 60_000,
           ...config,

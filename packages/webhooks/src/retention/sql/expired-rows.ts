@@ -1,3 +1,4 @@
+import { nearestIdAt } from '@deedwire/domain';
 import { type Database, onlyRow } from '@deedwire/store';
 import type { DeliveryId, EventId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
 import type { Shard } from '../../kernel/shard.ts';
@@ -192,12 +193,12 @@ export async function deleteOldFailures(
 }
 
 /**
- * Deletes replays that have ended and whose id is smaller than `replaysBefore`, and retries before `retriesBefore`. Reads one batch
- * of the table in the order of its primary key.
+ * Deletes replays that have ended before `replaysEndedBefore`, and retries that have ended and whose id is smaller than
+ * `retriesBefore`. Reads one batch of the table in the order of its primary key.
  */
 export async function deleteOldReplays(
   database: Database,
-  bounds: { replaysBefore: ReplayId; retriesBefore: ReplayId },
+  bounds: { replaysEndedBefore: Date; retriesBefore: ReplayId },
   after: ReplayId | null,
 ): Promise<Batch<ReplayId>> {
   const statement = {
@@ -205,8 +206,11 @@ export async function deleteOldReplays(
     // Index: the primary key of webhook_replay.
     text: `
       with scanned as materialized (
-        select id, (ended_at is not null or cancelled_at is not null)
-          and (id < $2 or (delivery_id is not null and id < $3)) as is_due
+        select id, coalesce(
+            case when delivery_id is null then coalesce(cancelled_at, ended_at) < $5
+              else id < $3 and (ended_at is not null or cancelled_at is not null) end,
+            false
+          ) as is_due
         from webhook_replay
         where id > $1::bigint and id < greatest($2::bigint, $3::bigint)
         order by id
@@ -224,6 +228,9 @@ export async function deleteOldReplays(
         max(id)::text as last
       from scanned`,
   };
-  const values = [after ?? 0, bounds.replaysBefore, bounds.retriesBefore, batchRows];
+  const { replaysEndedBefore, retriesBefore } = bounds;
+  // Those that began later have not ended before.
+  const replaysBefore = nearestIdAt<'WebhookReplay'>(replaysEndedBefore);
+  const values = [after ?? 0, replaysBefore, retriesBefore, batchRows, replaysEndedBefore];
   return toBatch(onlyRow(await database.query<BatchRow<ReplayId>>(statement, values)));
 }
