@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { HttpHandler } from '../src/http/http-server.ts';
 import { complete, ok, summary, useRawServers } from './support/raw-servers.ts';
@@ -75,7 +74,7 @@ describe('connections', () => {
       return response;
     };
     const { port, limited, closed } = await start(handle, {
-      limits: { connectionsPerClient: 2, connectionsPerAddress: 2, clientRefusalDelay: 1000 },
+      limits: { connectionsPerClient: 2, connectionsPerAddress: 2, clientRefusalDelay: 2000 },
     });
     const openAs = opener(port);
     const [first] = [await open(port), await open(port)].map((connection) => {
@@ -84,14 +83,20 @@ describe('connections', () => {
     });
     await expect.poll(() => waiting).toBe(2);
     // Two wait for their refusal. Meanwhile they count for their address, so that the third one is refused at once.
-    const refusals = [0, 50, 100].map(async (afterMs) => {
-      await sleep(afterMs);
+    const refused: string[] = [];
+    const ended: string[] = [];
+    const refusals: Promise<void>[] = [];
+    const openRefused = async (limit: string): Promise<void> => {
       expect(await exchange(port, getAs('holder'))).toMatch(/^HTTP\/1\.1 429 [^]*\r\nConnection: close\r\n/);
-      return afterMs;
-    });
-    expect(await Promise.race(refusals)).toBe(100);
+      ended.push(limit);
+    };
+    for (const limit of ['client', 'client', 'address']) {
+      refusals.push(openRefused(limit));
+      refused.push(limit);
+      await expect.poll(() => limited).toEqual(refused);
+    }
     await Promise.all(refusals);
-    const refused = ['client', 'client', 'address'];
+    expect(ended).toEqual(['address', 'client', 'client']);
     expect({ limited, closed }).toEqual({ limited: refused, closed: [] });
     await openAs('other');
     // A connection counts for the client of its latest request.
