@@ -96,7 +96,7 @@ export function ownLender({ gidNamespace }: LenderContext, caller: Caller): OwnL
   return { id: formatAccountGid(gidNamespace, 'lender', caller.accountId) };
 }
 
-export async function readLenderName({ lenders }: LenderContext, caller: Caller): Promise<string> {
+export function readLenderName({ lenders }: LenderContext, caller: Caller): Promise<string> {
   return lenders.readName(caller.accountId);
 }
 

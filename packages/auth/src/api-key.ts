@@ -54,6 +54,11 @@ export function hashApiKey(apiKey: string): Buffer {
   return hash('sha256', apiKey, 'buffer');
 }
 
+/** As `hashApiKey`, with a character per byte: a buffer takes longer than the hash. */
+export function hashAsText(apiKey: string): string {
+  return hash('sha256', apiKey, 'latin1');
+}
+
 function checksum(text: string): string {
   return toBase62(BigInt(crc32(text)), 6);
 }

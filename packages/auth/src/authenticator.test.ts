@@ -38,10 +38,10 @@ function setUp(key: StoredApiKey | null = stored, options: { cacheSize?: number 
     ...options,
   });
   const authenticator = {
-    authenticate: (presented: Credentials | null, from = address) => created.authenticate(presented, from),
+    authenticate: (presented: Credentials | null, from = address) => created.authenticate(presented, () => from),
     /** The reason of the refusal. */
     refusal: async (presented: Credentials | null, from = address) => {
-      const result = await created.authenticate(presented, from);
+      const result = await created.authenticate(presented, () => from);
       return result.kind === 'authenticated' ? 'none' : result.refusal.reason;
     },
   };
@@ -99,6 +99,19 @@ describe('invalid credentials', () => {
     }
   });
 
+  test('are refused although the cached key is the same', async () => {
+    const { authenticator, clock } = setUp();
+    await authenticator.authenticate(credentials);
+    const refusals = [
+      { ...credentials, clientId: 'client-2' },
+      { ...credentials, organizationId: 'org-2' },
+      { ...credentials, apiKey: `${generated.apiKey.slice(0, -1)}!` },
+      { ...credentials, apiKey: `${generated.apiKey}!` },
+    ].map((presented) => authenticator.refusal(presented));
+    expect(clock.ms).toBe(0);
+    expect(await Promise.all(refusals)).toEqual(['wrong_client', 'wrong_organization', 'malformed', 'malformed']);
+  });
+
   test('cost one lookup also while a valid key with the same id is cached', async () => {
     const { authenticator, findApiKey } = setUp();
     await authenticator.authenticate(credentials);
@@ -115,6 +128,8 @@ describe('invalid credentials', () => {
   test.each([
     ['missing', null],
     ['malformed', { ...credentials, apiKey: 'key' }],
+    ['missing', { ...credentials, apiKey: 'a b' }],
+    ['missing', { ...credentials, organizationId: 'org-1, org-1' }],
   ])('are refused as %s without a lookup', async (reason, presented) => {
     const { authenticator, findApiKey } = setUp();
     expect(await authenticator.authenticate(presented)).toEqual({
@@ -248,7 +263,7 @@ describe('the cache', () => {
     });
     const [first, second, third] = [...keys.values()];
     for (const key of [first, second, third, third, second, first]) {
-      const { kind } = await authenticator.authenticate({ ...credentials, apiKey: key?.apiKey ?? '' }, address);
+      const { kind } = await authenticator.authenticate({ ...credentials, apiKey: key?.apiKey ?? '' }, () => address);
       expect(kind).toBe('authenticated');
     }
     expect(findApiKey).toHaveBeenCalledTimes(4); // the first key was evicted

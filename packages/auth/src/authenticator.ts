@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { InterfaceName } from '@deedwire/domain';
 import { createAddressLimiter } from './address-limiter.ts';
-import { parseApiKey, peekKeyId } from './api-key.ts';
-import type { Credentials } from './credentials.ts';
-import { findKeyRefusal, hashCredentials, hashTogether, type KeyRefusal } from './find-key-refusal.ts';
+import { hashAsText, parseApiKey, peekKeyId } from './api-key.ts';
+import { areWellFormed, type Credentials } from './credentials.ts';
+import { findKeyRefusal, hashCredentials, type KeyRefusal, noKey } from './find-key-refusal.ts';
 import { createKeyCache } from './key-cache.ts';
 import type { StoredApiKey } from './stored-api-key.ts';
 
@@ -53,13 +53,16 @@ export interface AuthenticatorOptions {
 
 export interface Authenticator {
   /**
-   * @param credentials null if the headers contain no well-formed credentials.
-   * @param address requests without a valid key are limited per address: 50 per second.
+   * @param credentials null if the headers do not contain all of them.
+   * @param addressOf requests without a valid key are limited per address: 50 per second. Only called for credentials that are not
+   * cached.
    */
-  authenticate(credentials: Credentials | null, address: string): AuthenticationResult | Promise<AuthenticationResult>;
+  authenticate(
+    credentials: Credentials | null,
+    addressOf: () => string,
+  ): AuthenticationResult | Promise<AuthenticationResult>;
 }
 
-const noProof = Buffer.alloc(32);
 const maxCacheMs = 900;
 const recordUseEveryMs = 60_000;
 const requestsWithoutKeyPerSecond = 50;
@@ -93,40 +96,33 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return { kind: 'authenticated', client: { clientId, accountId, interfaceName, schemaVersion, costLimit }, keyId };
   }
 
-  /** The hash of the credentials that a cached key has authenticated. A key that is read again has to prove itself again. */
-  const proofs = new WeakMap<StoredApiKey, Buffer>();
+  const given = Buffer.alloc(noKey.keyHash.length);
 
-  function acceptProven(key: StoredApiKey, proof: string | null): AuthenticationResult {
-    if (proof !== null) proofs.set(key, Buffer.from(proof, 'latin1'));
-    return accept(key);
-  }
-
-  const given = Buffer.alloc(noProof.length);
-
-  /** Finds the cached key that has authenticated the same credentials, which spares parsing and four of five hashes. */
-  function findProven(apiKey: string, proof: string): StoredApiKey | null {
+  /**
+   * Finds the fresh cached key of the credentials with one hash instead of five. Only who has the key can learn from its time whether
+   * the other two match.
+   */
+  function findCached({ apiKey, clientId, organizationId }: Credentials): StoredApiKey | null {
     const known = keys.peek(peekKeyId(apiKey));
-    const expected = known ? proofs.get(known.key) : undefined;
-    given.write(proof, 'latin1');
-    const isSame = timingSafeEqual(given, expected ?? noProof);
-    if (!known?.isFresh || !expected || !isSame) return null;
-    const { expiresAt } = known.key;
-    return expiresAt !== null && now() >= expiresAt ? null : known.key;
+    given.write(hashAsText(apiKey), 'latin1');
+    const isSame = timingSafeEqual(given, known?.key.keyHash ?? noKey.keyHash);
+    if (!known?.isFresh || !isSame) return null;
+    const { key } = known;
+    if (key.clientId !== clientId || key.organizationId !== organizationId) return null;
+    if (key.interfaceName !== interfaceName || key.revokedAt !== null) return null;
+    return key.expiresAt !== null && now() >= key.expiresAt ? null : key;
   }
 
   return {
-    authenticate(credentials, address) {
-      const proof = credentials && hashTogether(credentials);
-      const proven = credentials && proof !== null && findProven(credentials.apiKey, proof);
-      return proven ? accept(proven) : check(credentials, proof, address);
+    authenticate(credentials, addressOf) {
+      const cached = credentials && findCached(credentials);
+      return cached
+        ? accept(cached)
+        : check(credentials && areWellFormed(credentials) ? credentials : null, addressOf());
     },
   };
 
-  async function check(
-    credentials: Credentials | null,
-    proof: string | null,
-    address: string,
-  ): Promise<AuthenticationResult> {
+  async function check(credentials: Credentials | null, address: string): Promise<AuthenticationResult> {
     const parsed = credentials && parseApiKey(credentials.apiKey);
     const keyId = parsed?.keyId ?? null;
     if (!credentials || !parsed || keyId === null || parsed.interfaceName !== interfaceName) {
@@ -141,7 +137,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const known = keys.peek(keyId);
     const isProven = refusalOf(known?.key ?? null) === null;
     // Only a match is answered from the cache: a wrong key takes as long as an unknown one.
-    if (isProven && known?.isFresh) return acceptProven(known.key, proof);
+    if (isProven && known?.isFresh) return accept(known.key);
 
     if (!isProven && !limiter.take(address)) return refuseOffline('rate_limited', 'rate_limited', keyId);
     const refund = (): void => {
@@ -157,7 +153,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       return { kind: 'unauthenticated', refusal: { reason: reason ?? 'unknown', keyId, clientId } };
     }
     refund();
-    return acceptProven(stored, proof);
+    return accept(stored);
   }
 }
 

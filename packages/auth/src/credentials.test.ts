@@ -1,13 +1,28 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { readCredentials } from './credentials.ts';
+import { areWellFormed, readCredentials } from './credentials.ts';
 
 const complete = ['X-Service-Client-Id', 'client-1', 'x-service-api-key', 'key', 'X-SERVICE-ORGANIZATION-ID', 'org-1'];
 const withHeader = (name: string, value: string) =>
   complete.flatMap((item, i) => (item === name ? [item, value] : i > 0 && complete[i - 1] === name ? [] : [item]));
 
+/** Reads what Node makes of headers. */
+function read(rawHeaders: readonly string[]) {
+  const request = new IncomingMessage(new Socket());
+  // What its parser calls.
+  Object.assign(request, { rawHeaders });
+  const add: unknown = Reflect.get(request, '_addHeaderLine');
+  const headers: Record<string, string> = {};
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (typeof add === 'function') add.call(request, rawHeaders[index], rawHeaders[index + 1], headers);
+  const credentials = readCredentials(headers);
+  return credentials && areWellFormed(credentials) ? credentials : null;
+}
+
 describe('readCredentials', () => {
   test('finds the three headers in any case and position', () => {
-    expect(readCredentials(['constructor', '', '__proto__', '', ...complete, 'Accept', '*/*'])).toEqual({
+    expect(read(['constructor', '', '__proto__', '', ...complete, 'Accept', '*/*'])).toEqual({
       clientId: 'client-1',
       apiKey: 'key',
       organizationId: 'org-1',
@@ -24,8 +39,10 @@ describe('readCredentials', () => {
     ['a non-ASCII character', withHeader('X-Service-Client-Id', 'clïent')],
     ['a value that is too long', withHeader('X-Service-Client-Id', 'a'.repeat(129))],
     ['a repeated key', [...complete, 'X-Service-API-Key', 'key']],
+    ['an empty second key', [...complete, 'X-Service-API-Key', '']],
+    ['an empty first key', ['X-Service-API-Key', '', ...complete]],
     ['a second organization', [...complete, 'x-service-organization-id', 'org-2']],
   ])('returns null for %s', (_, rawHeaders) => {
-    expect(readCredentials(rawHeaders)).toBeNull();
+    expect(read(rawHeaders)).toBeNull();
   });
 });

@@ -15,15 +15,10 @@ export interface HashedCredentials {
 }
 
 /** Compared with when the key does not exist, so that an unknown key id takes the same steps as a wrong secret. */
-const noKey = { keyHash: Buffer.alloc(32), clientId: '', organizationId: '' };
+export const noKey = { keyHash: Buffer.alloc(32), clientId: '', organizationId: '' };
 
 export function hashCredentials({ apiKey, clientId, organizationId }: Credentials): HashedCredentials {
   return { apiKey: hashApiKey(apiKey), clientId: hashText(clientId), organizationId: hashText(organizationId) };
-}
-
-/** One hash of all credentials, as text with a character per byte: a buffer takes longer than the hash. They contain no spaces. */
-export function hashTogether({ apiKey, clientId, organizationId }: Credentials): string {
-  return hash('sha256', `${apiKey} ${clientId} ${organizationId}`, 'latin1');
 }
 
 /** Returns null if the key authenticates the credentials. Always compares all three of them, each in constant time. */

@@ -5,7 +5,6 @@ import { deprecationHeaders, operationCostPoints } from '@deedwire/domain';
 import {
   doLater,
   type HandlerContext,
-  headerValues,
   type HttpResponse,
   logAt,
   type Logger,
@@ -157,7 +156,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     if (!exchange.isAcceptable) throw new RequestError('NOT_ACCEPTABLE');
     if (!context.ready) throw new RequestError('SERVICE_UNAVAILABLE');
 
-    const { client, keyId } = await authenticator.authenticate(request, exchange);
+    const authenticated = authenticator.authenticate(request, exchange);
+    const { client, keyId } = authenticated instanceof Promise ? await authenticated : authenticated;
     const account = openRequestAccount(buckets, client, limits, { ...shares, isOpen: () => context.isOpen() });
     exchange.clientId = client.clientId;
     exchange.account = account;
@@ -170,12 +170,13 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     }
     const tooManyConnections = context.authenticated(client.clientId);
     if (tooManyConnections) throw new RequestError(tooManyConnections.code, tooManyConnections);
-    const named = headerValues(request.rawHeaders, 'x-service-schema-version');
+    const named = request.headers['x-service-schema-version'];
     const { version, operations, headers } = chooseVersion(versions, named, client.schemaVersion, now());
     exchange.schemaVersion = version;
     exchange.versionHeaders = headers;
 
-    await account.checkPoints();
+    const checked = account.checkPoints();
+    if (checked !== undefined) await checked;
     context.acceptBody();
     const body = await readBody(request, limits);
     exchange.bodyBytes = body.bytes;
@@ -196,13 +197,16 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const startedMs = performance.now();
     const exchange = openExchange(request, context, documentation);
     let isLogged = false;
-    let response = await respond(request, context, exchange).catch((error: unknown) => {
+    let response: GraphqlResponse;
+    try {
+      response = await respond(request, context, exchange);
+    } catch (error) {
       isLogged = error instanceof CredentialsRefusedError;
       const failure = mapError(error);
       const isByClient = failure.code !== 'RATE_LIMITED' && failure.cause === undefined;
       if (isByClient) exchange.account?.deductFailure(exchange.bodyBytes);
-      return errorResponse(failure, exchange);
-    });
+      response = errorResponse(failure, exchange);
+    }
     const { account } = exchange;
     if (account !== undefined) {
       account.end();

@@ -38,6 +38,12 @@ const repeat = (count: number, text: (index: number) => string) =>
 const doubling = (count: number, spreads: number) =>
   `{...F0} ${repeat(count, (i) => `fragment F${i} on Query{${`...F${i + 1} `.repeat(spreads)}}`)} fragment F${count} on Query{a:hello}`;
 
+test('reads the whole of the largest bodies, before and after the key is cached', async () => {
+  const body = JSON.stringify({ query: '{ hello }' }).padEnd(100_000);
+  expect(await post(body)).toMatchObject({ status: 200, code: undefined });
+  expect(await post(body)).toMatchObject({ status: 200, code: undefined });
+});
+
 // These documents are as large as a body may be. Recursive parsing or validation of them would overflow the stack, and the
 // pairwise comparison of fields would block the process.
 test.each([

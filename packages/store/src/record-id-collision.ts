@@ -42,12 +42,13 @@ function violatedConstraint(error: unknown): string | undefined {
  * Runs `work` again, at most 5 times in all, if it drew an id that another record already has. That happens after the clock of
  * the database server was set back. `work` must have been rolled back when it fails.
  */
-export async function retryRecordIdCollisions<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (attempt === recordIdAttemptsMax || !isRecordIdCollision(error)) throw error;
-    }
-  }
+export function retryRecordIdCollisions<Result>(work: () => Promise<Result>): Promise<Result> {
+  return attemptAgain(work, recordIdAttemptsMax);
+}
+
+function attemptAgain<Result>(work: () => Promise<Result>, attempts: number): Promise<Result> {
+  return work().catch((error: unknown) => {
+    if (attempts === 1 || !isRecordIdCollision(error)) throw error;
+    return attemptAgain(work, attempts - 1);
+  });
 }

@@ -15,20 +15,25 @@ export interface SlowStatementOptions {
 }
 
 /** Runs a statement and reports it if it was slow, also when it fails. */
-export async function timeStatement<Result extends { rowCount: number | null }>(
+export function timeStatement<Result extends { rowCount: number | null }>(
   options: SlowStatementOptions | undefined,
   name: string,
   run: () => Promise<Result>,
 ): Promise<Result> {
   if (options === undefined || options.thresholdMs === 0) return run();
   const startedMs = performance.now();
-  let result: Result | undefined;
-  try {
-    result = await run();
-    return result;
-  } finally {
+  const report = (rows: () => number | null): void => {
     const durationMs = Math.round(performance.now() - startedMs);
-    if (durationMs >= options.thresholdMs)
-      options.onSlow({ name, durationMs, rows: result === undefined ? null : (result.rowCount ?? 0) });
-  }
+    if (durationMs >= options.thresholdMs) options.onSlow({ name, durationMs, rows: rows() });
+  };
+  return run().then(
+    (result) => {
+      report(() => result.rowCount ?? 0);
+      return result;
+    },
+    (error: unknown) => {
+      report(() => null);
+      throw error;
+    },
+  );
 }

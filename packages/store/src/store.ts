@@ -223,23 +223,40 @@ async function keepsStatement({ clients, deadlines }: Connections, probe: QueryC
 }
 
 /** Sends a query on its own connection. */
-async function sendAlone<Row extends QueryResultRow>(
+function sendAlone<Row extends QueryResultRow>(
+  connections: Connections,
+  query: QueryConfig,
+  isInIndexOrder: boolean,
+): Promise<QueryAnswer<Row>> {
+  const taken = connections.clients.take();
+  return taken instanceof Promise
+    ? taken.then((client) => sendOn(client, connections, query, isInIndexOrder))
+    : sendOn(taken, connections, query, isInIndexOrder);
+}
+
+/** Gives the connection back. */
+function sendOn<Row extends QueryResultRow>(
+  client: PoolClient,
   { clients, deadlines }: Connections,
   query: QueryConfig,
   isInIndexOrder: boolean,
 ): Promise<QueryAnswer<Row>> {
-  const taken = clients.take();
-  const client = taken instanceof Promise ? await taken : taken;
-  let isBroken = false;
-  try {
-    if (plansInIndexOrder(client) !== isInIndexOrder) await setPlanning(client, isInIndexOrder, deadlines.ms);
-    return await queryPreparedInTime<Row>(client, query, deadlines);
-  } catch (error) {
-    isBroken = breaksConnection(toStoreError(error));
-    throw error;
-  } finally {
-    clients.give(client, isBroken);
-  }
+  const answered =
+    plansInIndexOrder(client) === isInIndexOrder
+      ? queryPreparedInTime<Row>(client, query, deadlines)
+      : setPlanning(client, isInIndexOrder, deadlines.ms).then(() =>
+          queryPreparedInTime<Row>(client, query, deadlines),
+        );
+  return answered.then(
+    (answer) => {
+      clients.give(client, false);
+      return answer;
+    },
+    (error: unknown) => {
+      clients.give(client, breaksConnection(toStoreError(error)));
+      throw error;
+    },
+  );
 }
 
 async function runTransaction<Result>(

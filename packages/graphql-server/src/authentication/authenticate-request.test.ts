@@ -35,9 +35,9 @@ function setUp(key: StoredApiKey) {
     monotonicMs: () => lineMs,
   });
   const authenticate = (presented: string | null, clientId = 'client-1', address = origin.address) => {
-    const credentials = ['X-Service-Client-Id', clientId, 'X-Service-Organization-Id', 'org-1'];
-    const rawHeaders = presented === null ? [] : [...credentials, 'X-Service-API-Key', presented];
-    return authenticator.authenticate({ rawHeaders }, { ...origin, address });
+    const ids = { 'x-service-client-id': clientId, 'x-service-organization-id': 'org-1' };
+    const headers = presented === null ? {} : { ...ids, 'x-service-api-key': presented };
+    return authenticator.authenticate({ headers }, { ...origin, address });
   };
   return { authenticate, logged, metrics, wait: (ms: number) => (lineMs += ms) };
 }

@@ -31,7 +31,7 @@ export interface AuthenticatedRequest {
 export interface RequestAuthenticator {
   /** @throws {CredentialsRefusedError} if the request has no valid credentials of the interface */
   authenticate(
-    request: Pick<IncomingMessage, 'rawHeaders'>,
+    request: Pick<IncomingMessage, 'headers'>,
     origin: { requestId: string; address: string },
   ): AuthenticatedRequest | Promise<AuthenticatedRequest>;
 }
@@ -54,25 +54,21 @@ export function createRequestAuthenticator(options: RequestAuthenticatorOptions)
   });
 
   return {
-    authenticate({ rawHeaders }, origin) {
-      const block = addressBlock(origin.address);
-      const result = authenticator.authenticate(readCredentials(rawHeaders), block);
-      return result instanceof Promise
-        ? result.then((later) => accept(later, block, origin))
-        : accept(result, block, origin);
+    authenticate({ headers }, origin) {
+      const result = authenticator.authenticate(readCredentials(headers), () => addressBlock(origin.address));
+      return result instanceof Promise ? result.then((later) => accept(later, origin)) : accept(result, origin);
     },
   };
 
   function accept(
     result: AuthenticationResult,
-    block: string,
     { requestId, address }: { requestId: string; address: string },
   ): AuthenticatedRequest {
     if (result.kind === 'authenticated') return { client: result.client, keyId: result.keyId };
     const { reason, ...key }: AuthenticationRefusal = result.refusal;
     const { code, message } = refusals[result.kind];
     refused.inc({ interface: interfaceName, reason });
-    const suppressedLines = reason === 'rate_limited' ? rateLimitedLines.pass(block) : 0;
+    const suppressedLines = reason === 'rate_limited' ? rateLimitedLines.pass(addressBlock(address)) : 0;
     if (suppressedLines !== null) {
       const line = { requestId, reason, ...key, address, code, suppressedLines, security: true };
       logger.warn(line, 'credentials refused');

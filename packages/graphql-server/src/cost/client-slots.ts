@@ -16,43 +16,50 @@ export interface ClientSlotsOptions {
 
 interface Client {
   occupied: number;
-  /** Called in this order when a slot is free. */
-  waiting: Set<() => void>;
+  /** Called in this order when a slot is free. Created when it is needed. */
+  waiting: Set<() => void> | undefined;
 }
+
+/** With so many clients, those that leave their last slot are forgotten. Adding one again takes longer than finding it. */
+const keptMax = 1_000;
 
 /** Limits what each client occupies at a time, so that others find some of it free. */
 export function createClientSlots({ perClient, maxWaitMs, refusal }: ClientSlotsOptions): ClientSlots {
-  /** Clients that occupy a slot. */
+  /** Clients that occupy a slot, and some that did. */
   const clients = new Map<string, Client>();
 
   function addClient(clientId: string): Client {
-    const client: Client = { occupied: 0, waiting: new Set() };
+    const client: Client = { occupied: 0, waiting: undefined };
     clients.set(clientId, client);
     return client;
   }
 
   function leave(clientId: string, client: Client): void {
-    const [next] = client.waiting;
-    if (next) {
-      client.waiting.delete(next);
-      next();
-      return;
+    const { waiting } = client;
+    if (waiting !== undefined && waiting.size > 0) {
+      const [next] = waiting;
+      if (next) {
+        waiting.delete(next);
+        next();
+        return;
+      }
     }
     client.occupied -= 1;
-    if (client.occupied === 0) clients.delete(clientId);
+    if (client.occupied === 0 && clients.size > keptMax) clients.delete(clientId);
   }
 
   function wait(client: Client): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting = (client.waiting ??= new Set());
     const timer = setTimeout(() => {
-      client.waiting.delete(start);
+      waiting.delete(start);
       reject(refusal());
     }, maxWaitMs);
     function start(): void {
       clearTimeout(timer);
       resolve();
     }
-    client.waiting.add(start);
+    waiting.add(start);
     return promise;
   }
 

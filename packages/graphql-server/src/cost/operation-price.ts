@@ -73,7 +73,9 @@ export function createPricing(
     if (!prepared) documents.set(document, (prepared = prepareDocument(document)));
     let plans = operations.get(operation);
     if (!plans) operations.set(operation, (plans = new Map()));
-    const conditions = prepared.planVariables.map((name) => valueKey(variables, name)).join(' ');
+    const { planVariables } = prepared;
+    const conditions =
+      planVariables.length === 0 ? '' : planVariables.map((name) => valueKey(variables, name)).join(' ');
     let plan = plans.get(conditions);
     if (!plan) {
       plan = createPlan(prepared, operation, variables);

@@ -38,19 +38,30 @@ export function createOperationExecutor(
   const noVariables = getVariableValues(schema, [], {});
   const deadlines = new Deadlines(operationMs);
 
-  return async ({ document, operation, variables, contextValue }) => {
+  return (given) => {
+    const { document, operation, variables, contextValue } = given;
     const definitions = operation.variableDefinitions ?? [];
     const coerced =
       definitions.length === 0
         ? noVariables
         : getVariableValues(schema, definitions, variables, { maxErrors: maxCoercionErrors });
-    if (coerced.errors) return { errors: coerced.errors };
+    if (coerced.errors) return Promise.resolve({ errors: coerced.errors });
     const plan = plans.find(document, operation, coerced.variableValues.coerced);
     if (plan) {
       const { result, abort } = runPlan(plan, coerced.variableValues, contextValue);
-      return result instanceof Promise ? withDeadline(result, deadlines, abort, pausesOf(contextValue)) : result;
+      return result instanceof Promise
+        ? withDeadline(result, deadlines, abort, pausesOf(contextValue))
+        : Promise.resolve(result);
     }
+    return executeWithoutPlan(given);
+  };
 
+  async function executeWithoutPlan({
+    document,
+    operation,
+    variables,
+    contextValue,
+  }: OperationToExecute): Promise<ExecutionResult> {
     const deadline = new AbortController();
     const endDeadline = startDeadline(deadlines, () => deadline.abort(), pausesOf(contextValue));
     try {
@@ -69,7 +80,7 @@ export function createOperationExecutor(
     } finally {
       endDeadline();
     }
-  };
+  }
 }
 
 /** Returns a function that ends the deadline. The time for which the operation waits does not count. */

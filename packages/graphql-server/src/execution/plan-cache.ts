@@ -17,6 +17,8 @@ const bytesOfPlan = 2000;
 const bytesOfField = 600;
 const bytesOfCharacter = 150;
 
+const noConditions: ReadonlyMap<string, boolean> = new Map();
+
 /** The usage of an operation of a cached document. */
 interface Usage {
   runs: number;
@@ -95,13 +97,18 @@ export function createPlanCache(schema: GraphQLSchema, maxBytes = defaultMaxByte
       const usage = usageOf(document, operation);
       usage.runs += 1;
       if (usage.runs <= runsBeforePlan) return null;
-      const conditions = new Map<string, boolean>();
-      for (const name of usage.conditions) {
-        const value = variables[name];
-        if (typeof value !== 'boolean') return null;
-        conditions.set(name, value);
+      let conditions = noConditions;
+      let key = '';
+      if (usage.conditions.length > 0) {
+        const values = new Map<string, boolean>();
+        for (const name of usage.conditions) {
+          const value = variables[name];
+          if (typeof value !== 'boolean') return null;
+          values.set(name, value);
+        }
+        conditions = values;
+        key = [...values.values()].join();
       }
-      const key = usage.conditions.length === 0 ? '' : [...conditions.values()].join();
       const known = usage.plans.get(key);
       if (known) {
         if (known !== latest) {

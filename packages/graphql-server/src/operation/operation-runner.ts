@@ -183,10 +183,12 @@ export function createOperationRunner(options: OperationRunnerOptions): Operatio
     const { requestedQueryCost: largest, priceOf } = pricing.price(document, operation, variables);
     const least = bodyCost(bodyBytes, limits);
     const price = Math.max(largest, least);
-    if (price > paid) await account.chargeOperation(price, paid);
+    const charged = price > paid ? account.chargeOperation(price, paid) : undefined;
+    if (charged instanceof Promise) await charged;
     const requestedQueryCost = Math.max(price, paid);
+    const slot = enter(account, requestedQueryCost - paid);
     const running = new RunningOperation(account, {
-      leave: await enter(account, requestedQueryCost - paid),
+      leave: slot instanceof Promise ? await slot : slot,
       // What reading the request cost stays paid.
       suspended: requestedQueryCost - Math.max(least, paid),
       pauses: context.pauses,
@@ -292,12 +294,16 @@ class RunningOperation implements Pausable {
 }
 
 /** Refunds the charge of an operation that gets no slot. */
-async function enter(account: CostAccount, charged: number): Promise<() => void> {
-  try {
-    return await account.slot();
-  } catch (error) {
+function enter(account: CostAccount, charged: number): (() => void) | Promise<() => void> {
+  const refund = (error: unknown): never => {
     account.refund(charged);
     throw error;
+  };
+  try {
+    const slot = account.slot();
+    return slot instanceof Promise ? slot.catch(refund) : slot;
+  } catch (error) {
+    return refund(error);
   }
 }
 

@@ -15,7 +15,6 @@ export interface Parameters {
  * @throws {RequestError} if the body is not a GraphQL request.
  */
 export function parseParameters(body: string): Parameters {
-  if (body.trim() === '') throw bad('The body is empty. Send a JSON object with a "query".');
   const value = parseJson(body);
   if (Array.isArray(value)) throw bad('The body is a JSON array. Batches are not supported: send one JSON object.');
   if (!isObject(value)) throw bad('The body must be a JSON object.');
@@ -52,6 +51,7 @@ function parseJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
+    if (body.trim() === '') throw bad('The body is empty. Send a JSON object with a "query".');
     throw bad('The body is not valid JSON.'); // the parser's own message would repeat parts of the body
   }
 }

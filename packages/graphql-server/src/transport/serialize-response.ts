@@ -10,6 +10,11 @@ interface Frame {
   rateLimitHeaders: Readonly<Record<string, string>>;
 }
 
+const contentTypes: Record<ResponseMediaType, string> = {
+  'application/json': 'application/json; charset=utf-8',
+  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
+};
+
 /** The size of a body if it is larger than the limit, otherwise null. A character has 1 to 3 bytes. */
 export function excessBytes({ body }: HttpResponse, limitBytes: number): number | null {
   if (typeof body !== 'string' || body.length * 3 <= limitBytes) return null;
@@ -22,7 +27,7 @@ export function serializeResponse({ status, headers, body }: GraphqlResponse, fr
     status,
     headers: {
       ...headers,
-      'Content-Type': `${frame.mediaType}; charset=utf-8`,
+      'Content-Type': contentTypes[frame.mediaType],
       ...frame.versionHeaders,
       ...frame.rateLimitHeaders,
     },

@@ -8,8 +8,9 @@
 export function headerValues(rawHeaders: readonly string[], name: string): string[] {
   const values: string[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const [sent = '', value = ''] = [rawHeaders[index], rawHeaders[index + 1]];
-    if (sent.length === name.length && sent.toLowerCase() === name) values.push(value);
+    const sent = rawHeaders[index];
+    if (sent?.length !== name.length || (sent !== name && sent.toLowerCase() !== name)) continue;
+    values.push(rawHeaders[index + 1] ?? '');
   }
   return values;
 }

@@ -8,13 +8,14 @@ export interface HttpResponse {
   afterwards?: () => void;
 }
 
-/** The headers of every response, also of those that the HTTP layer sends without a handler. */
-export function allHeaders({ headers }: HttpResponse, bodyBytes: number, requestId: string): Record<string, string> {
-  return {
-    ...headers,
-    'Content-Length': String(bodyBytes),
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-    'X-Request-Id': requestId,
-  };
+/**
+ * All headers of a response: alternating names and values, which Node sends with fewer steps than an object. Every response has the
+ * last four, also those that the HTTP layer sends without a handler.
+ */
+export function allHeaders({ headers }: HttpResponse, bodyBytes: number, requestId: string): string[] {
+  const all: string[] = [];
+  for (const name of Object.keys(headers)) all.push(name, headers[name] ?? '');
+  all.push('Content-Length', String(bodyBytes), 'Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff');
+  all.push('X-Request-Id', requestId);
+  return all;
 }

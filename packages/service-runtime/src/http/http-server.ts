@@ -341,5 +341,5 @@ function waitWhileOpen(exchange: Exchange, ms: number): Promise<void> {
 }
 
 function expectsContinue({ headers }: IncomingMessage): boolean {
-  return /^100-continue$/i.test(headers.expect ?? '');
+  return headers.expect !== undefined && /^100-continue$/i.test(headers.expect);
 }

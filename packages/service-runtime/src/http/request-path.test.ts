@@ -7,6 +7,7 @@ test.each([
   ['/lenders/graphql', '/lenders/graphql'],
   ['/ready?verbose=1', '/ready'],
   ['/?a=/b', '/'],
+  ['/ready#fragment', '/ready'],
   ['http://example.test/lenders/graphql?x', '/lenders/graphql'],
   ['HTTPS://example.test:443', '/'],
   ['//example.test/lenders/graphql', '//example.test/lenders/graphql'],

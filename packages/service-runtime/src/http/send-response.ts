@@ -45,16 +45,11 @@ function discardBody(request: IncomingMessage, done: () => void): void {
 
 /** Sends a response on a connection whose request Node could not read, and closes the connection. */
 export function sendOnSocket(socket: Duplex, sent: HttpResponse, requestId: string): void {
-  const headers = Object.entries({
-    ...allHeaders(sent, Buffer.byteLength(sent.body), requestId),
-    Connection: 'close',
-    Date: new Date().toUTCString(),
-  });
-  const head = [
-    `HTTP/1.1 ${sent.status} ${STATUS_CODES[sent.status] ?? ''}`,
-    ...headers.map(([name, value]) => `${name}: ${value}`),
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${sent.body}`);
+  const headers = allHeaders(sent, Buffer.byteLength(sent.body), requestId);
+  headers.push('Connection', 'close', 'Date', new Date().toUTCString());
+  let head = `HTTP/1.1 ${sent.status} ${STATUS_CODES[sent.status] ?? ''}\r\n`;
+  for (let index = 0; index < headers.length; index += 2) head += `${headers[index]}: ${headers[index + 1]}\r\n`;
+  socket.end(`${head}\r\n${sent.body}`);
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));
 }
