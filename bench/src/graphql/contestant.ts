@@ -46,7 +46,8 @@ export async function startContestants(
     contestants.push({
       name,
       url,
-      headersOf: ({ accountId }) => ({ 'x-account-id': accountId }),
+      headersOf: ({ accountId, credentials }) =>
+        name === 'mercurius-guarded' ? credentials : { 'x-account-id': accountId },
       usage: () => child.ask('usage'),
     });
   }

@@ -16,7 +16,8 @@ const short: GraphqlPlan = { rounds: 2, roundMs: 50, warmUpMs: 50 };
 
 export const graphql: Bench = {
   name: 'graphql',
-  summary: 'queries to our two apps against Mercurius, with and without JIT, and Apollo Server',
+  summary:
+    'queries to our two apps against Mercurius, with JIT, without, and behind the work of our apps, and Apollo Server',
   parts: Object.fromEntries(shapes.map(({ name, title }) => [name, title])),
   perRound: null,
   options: null,
@@ -92,5 +93,10 @@ function overShapes(
     connections.filter((result) => result.connections === connectionCounts[0]).map(ratiosOf),
   );
   const chosen = (peer: keyof Ratios) => choose(...withMost.map((ratios) => ratios[peer]));
-  return { 'mercurius-jit': chosen('mercurius-jit'), mercurius: chosen('mercurius'), apollo: chosen('apollo') };
+  return {
+    'mercurius-jit': chosen('mercurius-jit'),
+    'mercurius-guarded': chosen('mercurius-guarded'),
+    mercurius: chosen('mercurius'),
+    apollo: chosen('apollo'),
+  };
 }

@@ -1,3 +1,3 @@
 /** The servers that we compare with. This file imports none of them. */
-export const peerNames = ['mercurius-jit', 'mercurius', 'apollo'] as const;
+export const peerNames = ['mercurius-jit', 'mercurius-guarded', 'mercurius', 'apollo'] as const;
 export type PeerName = (typeof peerNames)[number];

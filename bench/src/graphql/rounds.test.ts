@@ -9,6 +9,7 @@ it('divides values of the same round, and takes medians', () => {
   const measured = new Map([
     ['deedwire' as const, [round(100, 10, 4), round(300, 60, 6), round(200, 10, 2)]],
     ['mercurius-jit' as const, [round(50, 10, 2), round(100, 20, 2), round(400, 20, 2)]],
+    ['mercurius-guarded' as const, [round(50, 10, 8), round(150, 10, 12), round(400, 10, 8)]],
     ['mercurius' as const, [round(100, 10, 4), round(300, 30, 6), round(200, 20, 2)]],
     ['apollo' as const, [round(25, 10, 8), round(50, 10, 12), round(100, 10, 8)]],
   ]);
@@ -21,6 +22,6 @@ it('divides values of the same round, and takes medians', () => {
     cpuMicroseconds: 100,
     residentBytes: 1000,
   });
-  expect(ratios).toEqual({ 'mercurius-jit': 2, mercurius: 1, apollo: 4 });
-  expect(p99Ratios).toEqual({ 'mercurius-jit': 2, mercurius: 1, apollo: 0.5 });
+  expect(ratios).toEqual({ 'mercurius-jit': 2, 'mercurius-guarded': 2, mercurius: 1, apollo: 4 });
+  expect(p99Ratios).toEqual({ 'mercurius-jit': 2, 'mercurius-guarded': 0.5, mercurius: 1, apollo: 0.5 });
 });

@@ -160,7 +160,12 @@ export function connectionsResult(
   const ratiosOf = (value: (measurement: GraphqlMeasurement | undefined) => number): Ratios => {
     const ratio = (peer: PeerName) =>
       median(roundsOf('deedwire').map((ours, round) => value(ours) / value(roundsOf(peer)[round])));
-    return { 'mercurius-jit': ratio('mercurius-jit'), mercurius: ratio('mercurius'), apollo: ratio('apollo') };
+    return {
+      'mercurius-jit': ratio('mercurius-jit'),
+      'mercurius-guarded': ratio('mercurius-guarded'),
+      mercurius: ratio('mercurius'),
+      apollo: ratio('apollo'),
+    };
   };
   return {
     connections,

@@ -63,6 +63,7 @@ const rateNames = new Map([
 const serverNames = {
   deedwire: 'Deedwire',
   'mercurius-jit': 'Mercurius, JIT',
+  'mercurius-guarded': 'JIT, guarded',
   mercurius: 'Mercurius',
   apollo: 'Apollo Server',
 };
