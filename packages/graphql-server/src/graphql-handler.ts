@@ -23,9 +23,9 @@ import { openRequestAccount, type RequestAccount } from './cost/request-account.
 import type { Documentation } from './documentation.ts';
 import { mapError } from './errors/map-error.ts';
 import { RequestError } from './errors/request-error.ts';
+import type { LoadedPlugins } from './operation/load-plugins.ts';
 import type { OperationPauses } from './operation/operation-pauses.ts';
 import { createOperationRunner, type OperationLimits, type WorkContext } from './operation/operation-runner.ts';
-import type { InterfacePlugin } from './operation/plugin-hooks.ts';
 import { warmUp } from './operation/warm-up.ts';
 import { countParsedDocuments, createRequestMetrics } from './request-metrics.ts';
 import type { OperationOrigin } from './schema/operation-context.ts';
@@ -84,8 +84,8 @@ export interface GraphqlHandlerOptions {
   /** Oldest first. */
   versions: readonly InterfaceVersion[];
   authenticator: Authenticator;
-  /** In the order in which their hooks run. Each is used for all versions. */
-  plugins: readonly InterfacePlugin[];
+  /** Each is used for all versions. Null if there are none. */
+  plugins: LoadedPlugins | null;
   /** Creates the context of resolvers. Called once per operation. */
   createContext: (request: OperationOrigin) => ContextOfOperation;
   logger: Logger;

@@ -23,6 +23,7 @@ import { documentationAt } from './documentation.ts';
 import { withGraphiql } from './graphiql/graphiql.ts';
 import { createGraphqlHandler, requestLimits } from './graphql-handler.ts';
 import type { InterfaceConfig } from './interface-config.ts';
+import { loadPlugins } from './operation/load-plugins.ts';
 import type { InterfacePlugin } from './operation/plugin-hooks.ts';
 import { createClientStores } from './schema/client-stores.ts';
 import { createOperationContext, type InterfaceActionContext } from './schema/operation-context.ts';
@@ -52,6 +53,7 @@ const connectionsPerClient = 6;
 /** Starts the app of one interface. It also starts without its database, and becomes ready once that is reachable. */
 export async function startInterfaceService(options: InterfaceServiceOptions): Promise<RunningServer> {
   const { name, interfaceName, path, contract, config } = options;
+  const plugins = await loadPlugins(options.plugins);
   const logger = createLogger({ name, level: config.LOG_LEVEL });
   const metrics = new Registry();
   const documentation = documentationAt(config.DOCUMENTATION_URL);
@@ -109,7 +111,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     interfaceName,
     path,
     versions: contract.versions,
-    plugins: options.plugins,
+    plugins,
     authenticator,
     buckets: costs.buckets,
     createContext(request) {

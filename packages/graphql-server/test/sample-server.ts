@@ -14,6 +14,7 @@ import type { CostBuckets } from '../src/cost/bucket.ts';
 import { type CostBucketsOptions, createCostBuckets } from '../src/cost/cost-buckets.ts';
 import { documentationAt } from '../src/documentation.ts';
 import { createGraphqlHandler, type RequestLimits, requestLimits } from '../src/graphql-handler.ts';
+import { loadPlugins } from '../src/operation/load-plugins.ts';
 import type { InterfacePlugin } from '../src/operation/plugin-hooks.ts';
 import { createRefusalRenderer } from '../src/transport/render-refusal.ts';
 import { type Contract, serveContract } from '../src/versions/serve-contract.ts';
@@ -162,7 +163,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
       },
       cacheMs: 0,
     }),
-    plugins: options.plugins ?? [],
+    plugins: await loadPlugins(options.plugins ?? []),
     createContext: ({ client }) => ({ clientId: client.clientId, extensions: {} }),
     buckets: options.buckets ?? createCostBuckets({ settle: endless }),
     logger,

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Client } from 'undici';
+import { Client } from './undici.ts';
 
 /** One connection to an origin, used by one request at a time. */
 export interface Connection {

@@ -1,7 +1,8 @@
-import { type Dispatcher, errors } from 'undici';
+import type { Dispatcher } from 'undici';
 import { AttemptError } from './attempt-error.ts';
 import { type Connection, ResponseSizeError } from './connection-pool.ts';
 import { type DetailsPolicy, keptBodyBytes } from './details-policy.ts';
+import { errors } from './undici.ts';
 
 export interface PostRequest {
   /** Path and query. */

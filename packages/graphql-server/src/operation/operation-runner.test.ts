@@ -6,6 +6,7 @@ import { buildSchema } from 'graphql';
 import { beforeEach, expect, test } from 'vitest';
 import { RequestError } from '../errors/request-error.ts';
 import { requestLimits } from '../graphql-handler.ts';
+import { loadPlugins } from './load-plugins.ts';
 import { OperationPauses } from './operation-pauses.ts';
 import {
   type CostAccount,
@@ -67,7 +68,7 @@ beforeEach(() => {
   used = 3;
   const pricing = { price: () => ({ requestedQueryCost: 8, priceOf: () => used }) };
   const onParsed = (isValid: boolean): number => parsed.push(isValid);
-  options = { schema: buildSchema(sdl('2026-11-01')), pricing, limits: requestLimits, plugins: [], onParsed };
+  options = { schema: buildSchema(sdl('2026-11-01')), pricing, limits: requestLimits, plugins: null, onParsed };
   runner = createOperationRunner(options);
 });
 
@@ -114,7 +115,7 @@ test('the extra work of resolvers costs points in the end, also if the operation
       return {};
     };
     const onExecute = ({ args }: { args: { rootValue?: unknown } }) => void (args.rootValue = rootValue());
-    const withPlugin = createOperationRunner({ ...options, plugins: [{ onExecute }] });
+    const withPlugin = createOperationRunner({ ...options, plugins: await loadPlugins([{ onExecute }]) });
     const parameters = { query, variables: {}, operationName: null, extensions: null };
     calls = [];
     return withPlugin.run({ message, parameters, bodyBytes: 20 }, { extraWork }, account).then(

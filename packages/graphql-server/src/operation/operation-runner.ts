@@ -9,8 +9,9 @@ import { createOperationExecutor } from '../execution/execute-operation.ts';
 import { type Parameters, requireQuery } from '../transport/parameters.ts';
 import type { DocumentLimits } from './document-limits.ts';
 import { createDocuments } from './documents.ts';
+import type { LoadedPlugins } from './load-plugins.ts';
 import type { OperationPauses, Pausable } from './operation-pauses.ts';
-import { createPluginHooks, type InterfacePlugin, type OperationSteps } from './plugin-hooks.ts';
+import type { OperationSteps } from './plugin-hooks.ts';
 import { readDocument, RejectedDocumentError } from './read-document.ts';
 import { selectOperation } from './select-operation.ts';
 
@@ -106,8 +107,8 @@ export interface OperationRunnerOptions {
   schema: GraphQLSchema;
   pricing: Pricing;
   limits: OperationLimits;
-  /** In the order in which their hooks run. */
-  plugins: readonly InterfacePlugin[];
+  /** Null if there are none. */
+  plugins: LoadedPlugins | null;
   /** Called for each document that was parsed because it was not cached. Must not throw. */
   onParsed: (isValid: boolean) => void;
 }
@@ -121,7 +122,7 @@ export function createOperationRunner(options: OperationRunnerOptions): Operatio
     validate: documents.validate,
     execute: (operation) => execute(operation),
   };
-  const hooks = createPluginHooks(schema, options.plugins, ownSteps, limits);
+  const hooks = options.plugins?.createHooks(schema, ownSteps, limits) ?? null;
   // Plugins can wrap resolvers when they are created, and this has to be the last one that does.
   const execute = createOperationExecutor(schema, limits);
 

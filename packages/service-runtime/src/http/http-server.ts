@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import type { TrustedProxies } from '../trusted-proxies.ts';
 import { boundTo, closeServer } from './bound-server.ts';
 import type { HttpLimits } from './http-limits.ts';
 import type { HttpResponse } from './http-response.ts';
+import { createServer } from './node-http.ts';
 import { type ConnectionLimit, type OpenConnection, trackConnections } from './open-connections.ts';
 import { type ParserError, receivedHeaderBytes } from './received-header-bytes.ts';
 import type { Refusal, RefusalCode, RenderRefusal } from './refusal.ts';

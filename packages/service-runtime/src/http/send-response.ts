@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { allHeaders, type HttpResponse } from './http-response.ts';
+import { STATUS_CODES } from './node-http.ts';
 
 /**
  * How much of an unread body is still read, and for how long, after the response. A client that is still sending would
