@@ -3,6 +3,7 @@ import type { Client, DatabaseError } from 'pg';
 import { StoreUnavailableError, toStoreError } from '../errors.ts';
 import { isRecordIdCollision, recordIdAttemptsMax } from '../record-id-collision.ts';
 import type { SharedWrite, WriteResult } from './row-set.ts';
+import { ShortLivedMap } from './short-lived-map.ts';
 import { commitTogether, type FlightOptions, LostConnectionError, RolledBackError } from './transaction.ts';
 import { Turns } from './turns.ts';
 
@@ -96,7 +97,7 @@ export class SharedWriter {
   /** Accounts whose last write failed alone, because of its rows or of a lock of the account. They share no transaction. */
   readonly #marked = new Set<AccountId>();
   /** The writes of each key, because a transaction can claim a key only once. The first one runs, the others wait for it. */
-  readonly #keys = new Map<string, Set<Pending>>();
+  readonly #keys = new ShortLivedMap<Pending[]>();
   /** The writes without a response. */
   #count = 0;
   /** Operations that have written. The next one of their writes is not refused, so that they do not stop in the middle. */
@@ -144,10 +145,10 @@ export class SharedWriter {
       this.#count += 1;
       const ofKey = pending.key === null ? undefined : this.#keys.get(pending.key);
       if (ofKey !== undefined) {
-        ofKey.add(pending);
+        ofKey.push(pending);
         return;
       }
-      if (pending.key !== null) this.#keys.set(pending.key, new Set([pending]));
+      if (pending.key !== null) this.#keys.add(pending.key, [pending]);
       this.#enqueue(pending);
     });
   }
@@ -175,13 +176,14 @@ export class SharedWriter {
     this.#count -= 1;
     pending.respond(outcome);
     if (pending.key === null) return;
-    const ofKey = this.#keys.get(pending.key);
-    const [first, second] = ofKey ?? [];
-    ofKey?.delete(pending);
-    if (first !== pending) return;
-    if (second !== undefined && 'error' in outcome) return this.#enqueue(second);
+    const ofKey = this.#keys.get(pending.key) ?? [];
+    const index = ofKey.indexOf(pending);
+    if (index !== -1) ofKey.splice(index, 1);
+    if (index !== 0) return;
+    const [next] = ofKey;
+    if (next !== undefined && 'error' in outcome) return this.#enqueue(next);
     this.#keys.delete(pending.key);
-    for (const other of ofKey ?? []) this.#settle(other, { result: { kind: 'key-known' } });
+    for (const other of ofKey) this.#settle(other, { result: { kind: 'key-known' } });
   }
 
   #startSoon(): void {

@@ -5,49 +5,70 @@ interface Turn {
   readonly clientId: string;
 }
 
-/** Waiting items. Accounts take turns, and within an account its clients. Each client is first in, first out. */
+interface ClientItems<Item> {
+  readonly clientId: string;
+  readonly items: Item[];
+}
+
+interface AccountItems<Item> {
+  readonly accountId: AccountId;
+  /** In the order of their turns. */
+  readonly clients: ClientItems<Item>[];
+}
+
+/**
+ * Waiting items. Accounts take turns, and within an account its clients. Each client is first in, first out. Its lists are
+ * arrays, because maps would keep the items in memory: see `ShortLivedMap`.
+ */
 export class Turns<Item extends Turn> {
-  // A map keeps the order of insertion: after its turn, an account or a client is inserted again at the end.
-  readonly #accounts = new Map<AccountId, Map<string, Item[]>>();
+  /** In the order of their turns. */
+  readonly #accounts: AccountItems<Item>[] = [];
 
   /** How many accounts have items. */
   get accounts(): number {
-    return this.#accounts.size;
+    return this.#accounts.length;
   }
 
   add(item: Item): void {
-    const clients = this.#accounts.get(item.accountId) ?? new Map<string, Item[]>();
-    this.#accounts.set(item.accountId, clients);
-    const items = clients.get(item.clientId);
-    if (items === undefined) clients.set(item.clientId, [item]);
-    else items.push(item);
+    const { accountId, clientId } = item;
+    let account = this.#accountOf(item);
+    if (account === undefined) {
+      account = { accountId, clients: [] };
+      this.#accounts.push(account);
+    }
+    const client = clientOf(account, item);
+    if (client === undefined) account.clients.push({ clientId, items: [item] });
+    else client.items.push(item);
   }
 
   /** Removes and returns the next item. */
   take(): Item | undefined {
-    const account = this.#accounts.entries().next().value;
-    if (account === undefined) return undefined;
-    const [accountId, clients] = account;
-    const client = clients.entries().next().value;
-    const item = client?.[1].shift();
-    this.#accounts.delete(accountId);
-    if (client === undefined || item === undefined) return undefined;
-    const [clientId, items] = client;
-    clients.delete(clientId);
-    if (items.length > 0) clients.set(clientId, items);
-    if (clients.size > 0) this.#accounts.set(accountId, clients);
+    const account = this.#accounts.shift();
+    const client = account?.clients.shift();
+    const item = client?.items.shift();
+    if (account === undefined || client === undefined || item === undefined) return undefined;
+    if (client.items.length > 0) account.clients.push(client);
+    if (account.clients.length > 0) this.#accounts.push(account);
     return item;
   }
 
   /** Removes an item, if it still waits. */
   remove(item: Item): boolean {
-    const clients = this.#accounts.get(item.accountId);
-    const items = clients?.get(item.clientId) ?? [];
-    const index = items.indexOf(item);
-    if (index === -1) return false;
-    items.splice(index, 1);
-    if (items.length === 0) clients?.delete(item.clientId);
-    if (clients?.size === 0) this.#accounts.delete(item.accountId);
+    const account = this.#accountOf(item);
+    const client = account && clientOf(account, item);
+    const index = client?.items.indexOf(item) ?? -1;
+    if (account === undefined || client === undefined || index === -1) return false;
+    client.items.splice(index, 1);
+    if (client.items.length === 0) account.clients.splice(account.clients.indexOf(client), 1);
+    if (account.clients.length === 0) this.#accounts.splice(this.#accounts.indexOf(account), 1);
     return true;
   }
+
+  #accountOf({ accountId }: Turn): AccountItems<Item> | undefined {
+    return this.#accounts.find((account) => account.accountId === accountId);
+  }
+}
+
+function clientOf<Item>({ clients }: AccountItems<Item>, { clientId }: Turn): ClientItems<Item> | undefined {
+  return clients.find((client) => client.clientId === clientId);
 }
