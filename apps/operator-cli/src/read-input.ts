@@ -23,3 +23,34 @@ export async function readInput({ stdin }: Shell, path: string, maxBytes: number
   if (bytes > maxBytes) throw new Error(`${name} is larger than ${maxBytes.toLocaleString('en')} bytes.`);
   return Buffer.concat(chunks);
 }
+
+/** More than the log line of a body of 256 kB, however it is escaped. */
+const lineMax = 2_000_000;
+
+/**
+ * Reads the lines of a file, or of standard input for `-`.
+ *
+ * @throws {Error} if it cannot be read, if a line is too long, or if standard input is a terminal
+ */
+export async function* readLines({ stdin }: Shell, path: string): AsyncGenerator<string> {
+  const name = path === '-' ? 'Standard input' : path;
+  if (path === '-' && stdin.isTTY === true) throw new Error('Standard input is a terminal. Name a file, or pipe one.');
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of readChunks(path === '-' ? stdin : createReadStream(path), name)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > lineMax)
+      throw new Error(`${name} has a line of more than ${lineMax.toLocaleString('en')} characters.`);
+    yield* lines;
+  }
+  yield rest;
+}
+
+async function* readChunks(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of source) yield chunk;
+  } catch (cause) {
+    throw new Error(`${name} cannot be read.`, { cause });
+  }
+}

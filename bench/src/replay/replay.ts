@@ -1,8 +1,10 @@
 import type { Bench } from '../bench.ts';
 import { runnable, type RunnablePart, runParts, summaries } from '../delivery/part.ts';
 import { describeMachine, introduction } from '../report.ts';
+import { besidePull } from './parts/beside-pull.ts';
 import { beside } from './parts/beside.ts';
 import { growth } from './parts/growth.ts';
+import { pull } from './parts/pull.ts';
 import { rate } from './parts/rate.ts';
 
 // In the order in which they run.
@@ -10,15 +12,18 @@ const parts: Readonly<Record<string, RunnablePart>> = {
   rate: runnable(rate),
   beside: runnable(beside),
   growth: runnable(growth),
+  pull: runnable(pull),
+  'beside-pull': runnable(besidePull),
 };
 
 export const replay: Bench = {
   name: 'replay',
-  summary: 'replays of the webhook engine: their rate, and what they cost new events',
+  summary: 'replays of the webhook engine: their rate, and what they cost new events; and pages of events',
   parts: summaries(parts),
   perRound: null,
   options: null,
-  stored: 'deliveries of the larger history of growth; the default is 1,000,000, which takes half a minute to store',
+  stored:
+    'deliveries of the larger history of growth and pull; the default is 1,000,000, which takes half a minute to store',
 
   async run(options) {
     const machine = describeMachine();

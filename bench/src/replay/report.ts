@@ -82,3 +82,45 @@ export function growthMarkdown({ rounds, deliveries, kinds }: GrowthResult): str
     ...tables,
   ].join('\n\n');
 }
+
+export interface PullResult {
+  rounds: number;
+  /** How many pages of 100 events a round reads of each history. */
+  pages: number;
+  /** The smallest first. */
+  sizes: { storedDeliveries: number; pageMs: number; startMs: number }[];
+  pageGrowth: number;
+  startGrowth: number;
+}
+
+export function pullMarkdown({ rounds, pages, sizes, pageGrowth, startGrowth }: PullResult): string {
+  return [
+    `Milliseconds of a page of 100 events with their bodies, and of finding the first event of a time, by the number of stored deliveries of the subscription. ${rounds} rounds of ${wholeNumber(pages)} pages, medians.`,
+    markdownTable([
+      ['pull', ...sizes.map(({ storedDeliveries }) => wholeNumber(storedDeliveries)), 'growth'],
+      ['a page', ...sizes.map(({ pageMs }) => pageMs.toFixed(2)), `${pageGrowth.toFixed(2)} ×`],
+      ['the first event of a time', ...sizes.map(({ startMs }) => startMs.toFixed(2)), `${startGrowth.toFixed(2)} ×`],
+    ]),
+  ].join('\n\n');
+}
+
+export interface BesidePullResult {
+  rounds: number;
+  stored: number;
+  pagesPerSecond: number;
+  summaries: { name: string; alone: LatencySummary; beside: LatencySummary; p99Ratio: number }[];
+}
+
+export function besidePullMarkdown({ rounds, stored, pagesPerSecond, summaries }: BesidePullResult): string {
+  return [
+    `Commit to first byte beside ${pagesPerSecond} pages of 100 events per second of an account with ${wholeNumber(stored)} stored deliveries of two accounts. ${rounds} rounds, medians.`,
+    markdownTable([
+      latencyHeader('New events'),
+      ...summaries.flatMap(({ name, alone, beside }) => [
+        latencyRow(`${name}, alone`, alone),
+        latencyRow(`${name}, beside the pages`, beside),
+      ]),
+    ]),
+    summaries.map(({ name, p99Ratio }) => `p99 ${name}: ${p99Ratio.toFixed(2)} ×.`).join(' '),
+  ].join('\n\n');
+}

@@ -111,6 +111,13 @@ export {
 } from './send-test-webhook-event.ts';
 export { checkDatabase, type ProposedLogin, proposeLogins } from './database.ts';
 export { advanceAllSequences } from './sequences.ts';
+export {
+  type LoggedLine,
+  type Reconciliation,
+  type ReconcileInput,
+  type ReconciledDelivery,
+  reconcileSubscription,
+} from './reconcile-subscription.ts';
 export { readSentBody, type SignedRequest, signWebhookDelivery } from './sign-webhook-delivery.ts';
 export {
   addTeamMember,

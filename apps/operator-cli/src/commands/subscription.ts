@@ -4,6 +4,8 @@ import {
   listAllWebhookSubscriptions,
   pauseSubscription,
   readWebhookSubscription,
+  type Reconciliation,
+  reconcileSubscription,
   resumePausedSubscription,
   rotateSecretOfSubscription,
   sendTestEvent,
@@ -12,10 +14,12 @@ import {
 } from '@deedwire/actions';
 import { Option, type Command } from 'commander';
 import { afterOption, limitOption, type Window } from '../limit.ts';
+import { createProgress } from '../progress.ts';
+import { readLines } from '../read-input.ts';
 import { addReplayOptions, describeReplay, replayAndPrint, type ReplayOptions } from '../replay-options.ts';
 import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { parseDuration } from '../time-options.ts';
+import { parseDuration, parseTime } from '../time-options.ts';
 import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
 
 interface ListOptions extends OutputOptions, Window {
@@ -112,6 +116,8 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
       );
     });
 
+  addReconcile(noun, shell);
+
   addVerb(noun, 'test <gid>', 'send an event with sample data to a subscription or listener')
     .option('--type <type>', 'an event type that it receives', 'webhook.test')
     .action(async (subscriptionId: string, options: OutputOptions & { type: string }) => {
@@ -119,6 +125,77 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
       const sent = await withContext(shell, (context) => sendTestEvent(context, { subscriptionId, eventType }));
       print(shell, options, sent, ({ webhookEventId }) => `The event ${webhookEventId} is queued`);
     });
+}
+
+interface ReconcileOptions extends OutputOptions {
+  log: string;
+  since?: Date;
+  until?: Date;
+}
+
+function addReconcile(noun: Command, shell: Shell): void {
+  addVerb(noun, 'reconcile <gid>', 'compare the log of a receiver with the deliveries of a subscription or listener')
+    .requiredOption('--log <file>', 'the log of the receiver, one delivery in each line; - reads standard input')
+    .option('--since <date>', 'only deliveries of this date (midnight UTC) or time, or later', parseTime)
+    .option('--until <date>', 'only deliveries before this date or time', parseTime)
+    .addHelpText(
+      'after',
+      `
+  deedwire-operator subscription reconcile gid://service/WebhookSubscription/4711 --log received.jsonl
+  deedwire-operator subscription reconcile gid://service/WebhookSubscription/4711 --log ids.txt --since 2027-01-31 --json
+
+A line is one of: the header webhook-id; the id of an event; a body; {"deliveryId": "<webhook-id>", "body": <body>}.
+Name --until if the receiver may not have logged the latest deliveries yet.`,
+    )
+    .action(async (subscriptionId: string, { log, since, until, ...options }: ReconcileOptions, command: Command) => {
+      if (since !== undefined && until !== undefined && since >= until)
+        command.error('error: --since must be before --until');
+      const progress = createProgress(shell, options);
+      const result = await withContext(shell, (context) =>
+        reconcileSubscription(context, {
+          subscriptionId,
+          lines: readLines(shell, log),
+          since,
+          until,
+          onCompared: (compared, of) =>
+            progress.report(`Compared ${compared.toLocaleString('en')} of ${of.toLocaleString('en')} deliveries`),
+        }),
+      ).finally(() => progress.end());
+      print(shell, options, result, describeReconciliation);
+    });
+}
+
+/** How many of each kind a text lists. JSON has all. */
+const listedMax = 20;
+
+function describeReconciliation(result: Reconciliation): string {
+  const { compared, comparedBodies, firstSequence, lastSequence, repeatedLines, linesOutside } = result;
+  const range = firstSequence === null ? '' : `, sequences ${firstSequence} to ${lastSequence}`;
+  return [
+    `Compared ${counted(compared, 'delivery', 'deliveries')}${range}, and ${counted(comparedBodies, 'body', 'bodies')}`,
+    ...listOf('missing', result.missing, ({ sequence, deliveryId, type, status }) =>
+      [sequence, deliveryId, type, status ?? 'not sent'].join('  '),
+    ),
+    ...listOf('altered', result.altered, ({ sequence, deliveryId, type, line }) =>
+      [sequence, deliveryId, type, `line ${line}`].join('  '),
+    ),
+    ...listOf('unexpected', result.unexpected, ({ line, id }) => `line ${line}  ${id}`),
+    ...(repeatedLines > 0 ? [`repeated: ${counted(repeatedLines, 'line', 'lines')}`] : []),
+    ...(linesOutside > 0 ? [`outside of the period: ${counted(linesOutside, 'line', 'lines')}`] : []),
+  ].join('\n');
+}
+
+function counted(count: number, one: string, several: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : several}`;
+}
+
+function listOf<Row>(title: string, rows: readonly Row[], text: (row: Row) => string): string[] {
+  const more = rows.length - listedMax;
+  return [
+    `${title}: ${rows.length.toLocaleString('en')}`,
+    ...rows.slice(0, listedMax).map((row) => `  ${text(row)}`),
+    ...(more > 0 ? [`  and ${more.toLocaleString('en')} more: --json prints all`] : []),
+  ];
 }
 
 function describe({ id, pausedReason, pausedAt }: WebhookSubscription): string {

@@ -1,6 +1,12 @@
 export { adviceFor } from './attempt-advice.ts';
 export { type AttemptRow, type AttemptsPage, selectAttempts } from './attempts.ts';
-export { type DeliveryFilter, selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from './deliveries.ts';
+export {
+  type DeliveryFilter,
+  selectDeliveries,
+  selectDeliveriesById,
+  selectDeliveriesOfAllAccounts,
+  selectDelivery,
+} from './deliveries.ts';
 export { type Delay, delayReasons } from './delay.ts';
 export { selectDelays } from './delays.ts';
 export { type AttemptKey, type ExchangeRow, selectExchanges, selectResponseBodies } from './exchanges.ts';

@@ -1,0 +1,205 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { idAt } from '@deedwire/domain';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { connect, type Connection } from '@deedwire/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+let database: TestDatabase;
+let superuser: Connection;
+let env: Record<string, string>;
+let accountId: string;
+let folder: string;
+let subscription: bigint;
+/** The ids of the deliveries 1 to 8. Their events have the ids before them. */
+let ids: bigint[];
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  superuser = await connect(database.databaseUrl);
+  env = { DATABASE_URL: await database.urlFor('operator'), OPERATOR_NAME: 'ada', SLOW_STATEMENT_MS: '0' };
+  folder = await mkdtemp(join(tmpdir(), 'deedwire-reconcile-'));
+  const [account] = await superuser.run(
+    `with organization as (insert into organization (name) values ('Harbour') returning id)
+     insert into account (interface, organization_id, name) select 'partner', id, 'Keystone' from organization returning id`,
+  );
+  accountId = String(account?.['id']);
+});
+
+afterAll(async () => {
+  await superuser.close();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+const startMs = Date.now() - 60_000;
+const idOf = (ms: number, order = 0): bigint => BigInt(idAt(new Date(ms))) + BigInt(order);
+
+beforeEach(async () => {
+  await superuser.run('delete from webhook_delivery');
+  await superuser.run('delete from webhook_payload');
+  await superuser.run('delete from webhook_failed_delivery');
+  const [{ id } = {}] = await superuser.run('select new_record_id() as id');
+  subscription = BigInt(String(id));
+  ids = Array.from({ length: 8 }, (_, index) => idOf(startMs + index * 1000, 10));
+  await superuser.run(
+    `with subscription as (
+       insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
+       values ($1, $2, 'partner', 'https://receiver.example/', '', nextval('webhook_queue_position'))
+     ), sequence as (
+       insert into webhook_subscription_sequence (subscription_id, interface, last_sequence) values ($1, 'partner', 8)
+     ), delivery as (
+       insert into webhook_delivery
+         (id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+       select id, $2, $1, 'partner', id - 1, 'referral.created', '2026-11-01', now(), number
+       from unnest($3::bigint[]) with ordinality as d (id, number)
+     ), payload as (
+       insert into webhook_payload (event_id, event_version, interface, body)
+       select id - 1, '2026-11-01', 'partner',
+         convert_to('{"id":"gid://service/WebhookEvent/' || id - 1 || '","data":{"b":"ü","a":' || number || '}}', 'UTF8')
+       from unnest($3::bigint[]) with ordinality as d (id, number)
+     )
+     insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values ($1, $4, 'partner')`,
+    [subscription, accountId, ids, ids[7]],
+  );
+});
+
+const gid = (): string => `gid://service/WebhookSubscription/${subscription}`;
+const delivery = (sequence: number): string => `gid://service/WebhookDelivery/${ids[sequence - 1]}`;
+const event = (sequence: number): string => `gid://service/WebhookEvent/${(ids[sequence - 1] ?? 0n) - 1n}`;
+const body = (sequence: number, a = sequence): object => ({ id: event(sequence), data: { b: 'ü', a } });
+const reordered = (sequence: number): object => ({ data: { a: sequence, b: 'ü' }, id: event(sequence) });
+const found = (sequence: number): object => ({
+  sequence,
+  deliveryId: delivery(sequence),
+  eventId: event(sequence),
+  type: 'referral.created',
+  status: sequence === 8 ? 'FAILED' : 'DELIVERED',
+});
+
+async function reconcile(lines: readonly (string | object)[], ...more: string[]) {
+  const log = join(folder, 'received.log');
+  await writeFile(log, lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'));
+  return callOperator(env, 'subscription', 'reconcile', gid(), '--log', log, ...more);
+}
+
+async function result(lines: readonly (string | object)[], ...more: string[]): Promise<unknown> {
+  const { exitCode, stdout, stderr } = await reconcile(lines, '--json', ...more);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+const all = [1, 2, 3, 4, 5, 6, 7, 8];
+const complete = {
+  firstSequence: 1,
+  lastSequence: 8,
+  compared: 8,
+  comparedBodies: 0,
+  missing: [],
+  altered: [],
+  unexpected: [],
+  repeatedLines: 0,
+  linesOutside: 0,
+};
+
+describe('a complete log', () => {
+  test.each<[string, () => (string | object)[], number]>([
+    ['of ids of deliveries', () => all.map(delivery), 0],
+    ['of quoted ids of events, with empty lines', () => all.flatMap((n) => ['', `"${event(n)}"\r`]), 0],
+    ['of bodies', () => all.map((n) => body(n)), 8],
+    ['of bodies with members in another order', () => all.map(reordered), 8],
+    ['of ids with bodies', () => all.map((n) => ({ deliveryId: delivery(n), body: body(n) })), 8],
+    [
+      'of ids with the texts of bodies',
+      () => all.map((n) => ({ deliveryId: delivery(n), body: JSON.stringify(body(n)) })),
+      8,
+    ],
+  ])('%s', async (_, lines, comparedBodies) => {
+    expect(await result(lines())).toEqual({ ...complete, subscriptionId: gid(), comparedBodies });
+  });
+});
+
+test('finds what is missing, altered and unexpected', async () => {
+  const lines = [
+    delivery(1),
+    body(2),
+    body(2),
+    body(3, 99),
+    { deliveryId: delivery(4), body: 'not JSON' },
+    event(6),
+    'gid://service/WebhookDelivery/' + String((ids[6] ?? 0n) + 5n),
+    'gid://service/WebhookEvent/1',
+    delivery(7),
+  ];
+  expect(await result(lines)).toEqual({
+    ...complete,
+    subscriptionId: gid(),
+    comparedBodies: 3,
+    missing: [found(5), found(8)],
+    altered: [
+      { ...found(3), line: 4, id: event(3) },
+      { ...found(4), line: 5, id: delivery(4) },
+    ],
+    unexpected: [
+      { line: 7, id: lines[6] },
+      { line: 8, id: lines[7] },
+    ],
+    repeatedLines: 1,
+  });
+});
+
+test('prints a text', async () => {
+  const { exitCode, stdout } = await reconcile([...all.slice(1).map(delivery), event(2)]);
+  expect({ exitCode, stdout: stdout.split('\n') }).toEqual({
+    exitCode: 0,
+    stdout: [
+      'Compared 8 deliveries, sequences 1 to 8, and 0 bodies',
+      'missing: 1',
+      `  1  ${delivery(1)}  referral.created  DELIVERED`,
+      'altered: 0',
+      'unexpected: 0',
+      '',
+    ],
+  });
+});
+
+const time = (sequence: number): string => new Date(startMs + (sequence - 1) * 1000).toISOString();
+
+test('compares a period', async () => {
+  const period = ['--since', time(3), '--until', time(6)];
+  expect(await result([delivery(1), delivery(3), delivery(5), delivery(8)], ...period)).toEqual({
+    ...complete,
+    subscriptionId: gid(),
+    firstSequence: 3,
+    lastSequence: 5,
+    compared: 3,
+    missing: [found(4)],
+    linesOutside: 2,
+  });
+  const { exitCode, stderr } = await reconcile([], '--since', time(6), '--until', time(3));
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('error: --since must be before --until')]);
+});
+
+async function refusal(lines: readonly (string | object)[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await reconcile(lines);
+  expect([exitCode, stdout]).toEqual([1, '']);
+  return stderr;
+}
+
+test('refuses a log that it cannot read, an unknown subscription, and a history with a gap', async () => {
+  expect(await refusal([delivery(1), 'GET / 200'])).toBe(
+    'error: Line 2 of the log cannot be read: "GET / 200" is not the id of a delivery or an event. A line is a `webhook-id`, the `id` of an event, a body, or a JSON object with `deliveryId` and `body`.\n',
+  );
+  expect(await refusal(['{"id":'])).toContain(
+    'Line 1 of the log cannot be read: it begins with `{`, but it is not a JSON object.',
+  );
+  expect(await refusal([{ level: 30 }])).toContain('it has neither `deliveryId` nor `id`.');
+  await superuser.run('delete from webhook_delivery where sequence = 4');
+  expect(await refusal([])).toContain('error: The delivery 4 of the subscription is missing in the database');
+  const missing = await callOperator(env, 'subscription', 'reconcile', gid(), '--log', join(folder, 'none'));
+  expect([missing.exitCode, missing.stderr]).toEqual([1, expect.stringContaining('cannot be read')]);
+  await superuser.run('update webhook_subscription set deleted_at = now()');
+  expect(await refusal([])).toBe(`error: The subscription ${gid()} does not exist.\n`);
+});
