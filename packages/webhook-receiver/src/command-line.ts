@@ -5,15 +5,17 @@ import { moveInbox } from './move-inbox.ts';
 import { pgBossJobs } from './pg-boss.ts';
 import { connectionOf, field, hasState } from './postgres-connection.ts';
 import { createTable, postgresTable, type PostgresTable } from './postgres-table.ts';
-import { postgresKeptEventsSql, postgresStoreSql } from './postgres.ts';
+import { postgresKeptEventsSql, postgresPullSql, postgresStoreSql } from './postgres.ts';
 
 const help = `Usage:
-  npx @deedwire/webhook-receiver sql store|inbox|kept-events [options]
+  npx @deedwire/webhook-receiver sql store|inbox|kept-events|pull [options]
   npx @deedwire/webhook-receiver move-inbox graphile-worker|pg-boss [options]
 
-sql prints the SQL that creates the table of postgresStore, of an inbox, or of postgresKeptEvents, for a migration.
+sql prints the SQL that creates the table of postgresStore, of an inbox, of postgresKeptEvents, or of what reconcile remembers,
+for a migration.
 
-  --table <name>        defaults to webhook_receipt, webhook_inbox_receipt, or webhook_kept_event
+  --table <name>        defaults to webhook_receipt, webhook_inbox_receipt, webhook_kept_event, or webhook_receipt_pull. The last
+                        has the name of the table of the store or the inbox, and _pull
   --grant-to <login>    also prints the rights on the table that the login of the service needs
 
 move-inbox moves the rows of postgresInbox of version 1 to the inbox of a library, and adds a job for each delivery that waits.
@@ -51,7 +53,12 @@ const optionsOfCommands: Readonly<Record<string, readonly string[]>> = {
   'move-inbox': ['database-url', 'from', 'table', 'schema', 'name', 'failed'],
 };
 
-const sqlOfTables = { store: postgresStoreSql, inbox: inboxSql, 'kept-events': postgresKeptEventsSql };
+const sqlOfTables = {
+  store: postgresStoreSql,
+  inbox: inboxSql,
+  'kept-events': postgresKeptEventsSql,
+  pull: postgresPullSql,
+};
 
 type Library = 'graphile-worker' | 'pg-boss';
 

@@ -11,6 +11,21 @@ export type {
 export type { EventName, KeptEvent, KeptEvents } from './kept-events.ts';
 export type { LogFields, ReceiverLog } from './log.ts';
 export type { InboxReceiverOptions, WebhookReceiverOptions } from './options.ts';
+export type { PullPositions } from './pull-positions.ts';
+export type {
+  GivenUpEvent,
+  HeldEvent,
+  Pull,
+  PullCounts,
+  PullEnd,
+  PullProgress,
+  PullRunOptions,
+  PullTarget,
+  ReconcileOptions,
+  ReconcileReport,
+  ReprocessOptions,
+  ReprocessReport,
+} from './pulling.ts';
 export {
   createInboxReceiver,
   createWebhookReceiver,

@@ -21,6 +21,7 @@ import {
   type PostgresTransactions,
   rootCause,
 } from './postgres-connection.ts';
+import { postgresPositions } from './postgres-positions.ts';
 import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
 import { Runs } from './runs.ts';
 import type { Forgettable } from './store.ts';
@@ -242,9 +243,15 @@ export function jobInbox(
   return {
     handles: (event) => findHandler(on, event) !== null,
 
-    async accept({ id, alias, body, unsigned, source }, signal) {
+    async accept({ id, alias, body, unsigned, source, again = false }, signal) {
       try {
         return await inTransaction(async (query): Promise<AcceptResult> => {
+          if (again)
+            await query(
+              `delete from ${name} where id = any($1::text[]) and processed_at is not null
+              and not exists (select from ${name} where id = $2 and processed_at is null)`,
+              [alias === undefined ? [id] : [id, alias], id],
+            );
           if (alias !== undefined) {
             // It has no job, and is remembered as long as a processed delivery.
             const recorded = await query(
@@ -309,6 +316,8 @@ export function jobInbox(
     },
 
     createTable: () => createTable(connection, created),
+
+    positions: postgresPositions(connection, table ?? defaultInboxTable),
   };
 }
 

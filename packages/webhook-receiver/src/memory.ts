@@ -14,6 +14,7 @@ export function memoryStore({ maximum = 10_000 }: MemoryStoreOptions = {}): Webh
   /** When each was processed, the oldest first. */
   const processedAtMs = new Map<string, number>();
   const running = new Set<string>();
+  const leases = new Map<string, { position: string | null; holder: string | null; untilMs: number }>();
 
   function removeOldest(nowMs: number): void {
     for (const [id, atMs] of processedAtMs) {
@@ -23,18 +24,22 @@ export function memoryStore({ maximum = 10_000 }: MemoryStoreOptions = {}): Webh
   }
 
   return {
-    async once(id, work, _signal, alias = id) {
+    async once(id, work, _signal, alias = id, again = false) {
       const ids = [id, alias];
       if (ids.some((each) => running.has(each))) return 'busy';
       removeOldest(Date.now());
-      if (ids.some((each) => processedAtMs.has(each))) return 'duplicate';
+      if (!again && ids.some((each) => processedAtMs.has(each))) return 'duplicate';
       for (const each of ids) running.add(each);
       try {
         await work(undefined);
       } finally {
         for (const each of ids) running.delete(each);
       }
-      for (const each of ids) processedAtMs.set(each, Date.now());
+      for (const each of ids) {
+        // Moves one that was processed before to the end.
+        processedAtMs.delete(each);
+        processedAtMs.set(each, Date.now());
+      }
       removeOldest(Date.now());
       return 'processed';
     },
@@ -47,6 +52,32 @@ export function memoryStore({ maximum = 10_000 }: MemoryStoreOptions = {}): Webh
       const ids = [...processedAtMs].filter(([id, atMs]) => isForgotten(id, atMs)).map(([id]) => id);
       for (const id of ids) processedAtMs.delete(id);
       return ids.length;
+    },
+
+    positions: {
+      rememberedMs,
+      rememberedCount: maximum,
+      async take(subscriptionId, holder, leaseMs) {
+        const {
+          position,
+          holder: other,
+          untilMs,
+        } = leases.get(subscriptionId) ?? { position: null, holder: null, untilMs: 0 };
+        if (other !== null && untilMs > performance.now()) return null;
+        leases.set(subscriptionId, { position, holder, untilMs: performance.now() + leaseMs });
+        return { position };
+      },
+      async keep(subscriptionId, holder, leaseMs, position) {
+        const lease = leases.get(subscriptionId);
+        if (lease?.holder !== holder) return false;
+        lease.position = position ?? lease.position;
+        lease.untilMs = performance.now() + leaseMs;
+        return true;
+      },
+      async release(subscriptionId, holder) {
+        const lease = leases.get(subscriptionId);
+        if (lease?.holder === holder) lease.holder = null;
+      },
     },
   };
 }

@@ -7,7 +7,8 @@ import type { WebhookStore } from './store.ts';
 import type { WebhookInbox } from './webhook-inbox.ts';
 
 export interface WebhookReceiverOptions<Transaction, Context> {
-  secrets: Secrets<Context>;
+  /** Omit it if events are only pulled: requests then get 503. */
+  secrets?: Secrets<Context>;
   store: WebhookStore<Transaction>;
   on: Handlers<Transaction>;
   /**

@@ -8,7 +8,7 @@ import {
 } from './postgres-connection.ts';
 
 /** As the command `sql` names it. */
-export type TableKind = 'store' | 'inbox' | 'kept-events';
+export type TableKind = 'store' | 'inbox' | 'kept-events' | 'pull';
 
 /** A table that remembers deliveries by their id. */
 export interface PostgresTable {
@@ -32,13 +32,9 @@ export function postgresTable(
   columns: readonly string[],
   since: string,
 ): PostgresTable {
-  const parts = table.split('.');
-  if (parts.length > 2 || parts.some((part) => part === '' || part.length > 50))
-    throw new TypeError(`table must be a name or schema.name, not ${JSON.stringify(table)}.`);
-  const name = parts.map(quotedName).join('.');
-  const [schema = null] = parts.slice(0, -1).map(quotedName);
+  const { name, schema, unquoted } = postgresTableName(table);
   // An index is in the schema of its table.
-  const index = quotedName(`${parts.at(-1) ?? table}_${since}`);
+  const index = quotedName(`${unquoted}_${since}`);
   return {
     kind,
     name,
@@ -48,6 +44,23 @@ export function postgresTable(
       `create index if not exists ${index} on ${name} (${since})`,
     ],
   };
+}
+
+/**
+ * A name as statements contain it, its schema or null, and the name without both.
+ *
+ * @param max characters of each part
+ * @throws {TypeError} if the name is malformed
+ */
+export function postgresTableName(
+  table: string,
+  max = 50,
+): Pick<PostgresTable, 'name' | 'schema'> & { readonly unquoted: string } {
+  const parts = table.split('.');
+  if (parts.length > 2 || parts.some((part) => part === '' || part.length > max))
+    throw new TypeError(`table must be a name or schema.name, not ${JSON.stringify(table)}.`);
+  const [schema = null] = parts.slice(0, -1).map(quotedName);
+  return { name: parts.map(quotedName).join('.'), schema, unquoted: parts.at(-1) ?? table };
 }
 
 export function quotedName(name: string): string {

@@ -11,6 +11,7 @@ import {
   type PostgresPool,
   type PostgresTransactions,
 } from './postgres-connection.ts';
+import { postgresPositions } from './postgres-positions.ts';
 import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
 import { type OnceResult, WorkFailedError, type WebhookStore } from './store.ts';
 import { Turnstile } from './turnstile.ts';
@@ -23,6 +24,7 @@ export type {
   PostgresTransactions,
 } from './postgres-connection.ts';
 
+export { postgresPullSql } from './postgres-positions.ts';
 export {
   postgresKeptEvents,
   postgresKeptEventsSql,
@@ -103,20 +105,25 @@ export function postgresStore(
   const cleanUp = cleanUpOf(connection, created, 'received_at', log);
 
   /** Inserts the ids of a delivery, unless it was processed before or is being processed. */
-  async function claim(opened: unknown, ids: readonly string[]): Promise<{ skipped: OnceResult | null; xid: unknown }> {
+  async function claim(
+    opened: unknown,
+    ids: readonly string[],
+    again: boolean,
+  ): Promise<{ skipped: OnceResult | null; xid: unknown }> {
     const [settings] = await connection.query(
       opened,
       `select current_setting('lock_timeout') as before, set_config('lock_timeout', $1, true)`,
       [lockTimeout],
     );
     try {
+      if (again) await connection.query(opened, `delete from ${name} where id = any($1::text[])`, [ids]);
       // Waits while another transaction inserts one of the ids, until the lock timeout.
       const inserted = await connection.query(
         opened,
         `insert into ${name} (id) select unnest($1::text[]) on conflict do nothing returning id`,
         [ids],
       );
-      if (inserted.length < ids.length) return { skipped: 'duplicate', xid: null };
+      if (inserted.length < ids.length) return { skipped: again ? 'busy' : 'duplicate', xid: null };
     } catch (error) {
       if (isContention(error)) return { skipped: 'busy', xid: null };
       throw error;
@@ -131,12 +138,12 @@ export function postgresStore(
   }
 
   return {
-    async once(id, work, signal, alias) {
+    async once(id, work, signal, alias, again = false) {
       const ids = alias === undefined ? [id] : [id, alias];
       let skipped: OnceResult | null = null;
       let workFailed: WorkFailedError | null = null;
       const process = async (opened: unknown, lost?: AbortSignal): Promise<OnceResult> => {
-        const claimed = await claim(opened, ids);
+        const claimed = await claim(opened, ids, again);
         skipped = claimed.skipped;
         // Rolls back without a failure of the work.
         if (skipped !== null) throw new Error(`The delivery ${id} is ${skipped}.`);
@@ -172,6 +179,8 @@ export function postgresStore(
     },
 
     createTable: () => createTable(connection, created),
+
+    positions: postgresPositions(connection, table ?? defaultTable),
   };
 }
 

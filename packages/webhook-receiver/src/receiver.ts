@@ -18,6 +18,14 @@ import {
 } from './handlers.ts';
 import type { EventName, KeptEvents } from './kept-events.ts';
 import type { InboxReceiverOptions, WebhookReceiverOptions } from './options.ts';
+import type {
+  Pull,
+  PullTarget,
+  ReconcileOptions,
+  ReconcileReport,
+  ReprocessOptions,
+  ReprocessReport,
+} from './pulling.ts';
 import { Reports } from './report.ts';
 import { ok, type Outcome, type OutcomeCode, refusal, type ReceiverResponse } from './responses.ts';
 import { Runs } from './runs.ts';
@@ -42,6 +50,11 @@ export interface PulledDelivery {
   readonly payload: string;
   /** That of the `WebhookDelivery`. */
   readonly isTest?: boolean;
+  /**
+   * Calls the handler also if the delivery was processed before. If it fails, the delivery stays processed. Needs a store or an
+   * inbox of this package.
+   */
+  readonly again?: boolean;
 }
 
 export interface WebhookReceiver<Context = unknown> {
@@ -70,6 +83,21 @@ export interface PullingReceiver<Context = unknown> extends WebhookReceiver<Cont
    * `onResult` gets as `code`, and never rejects. A delivery that fails here is retried only if it is still pending.
    */
   readonly processPulled: (delivery: PulledDelivery) => Promise<OutcomeCode>;
+  /**
+   * Reads what the subscription has after the last run, and processes what neither a request nor a run has processed. Only one
+   * process at a time pulls a subscription; the others wait.
+   *
+   * @param pull from `graphqlPull`
+   * @throws {PullError} if the run could not go on: see its codes
+   */
+  readonly reconcile: (pull: Pull, options?: ReconcileOptions) => Promise<ReconcileReport>;
+  /**
+   * Calls the handlers again for what was numbered since a time, for example after a bug in a handler. Each delivery is forgotten
+   * and processed in one step, so that what a handler that fails did before stays.
+   *
+   * @throws {PullError} if the run could not go on: see its codes
+   */
+  readonly reprocess: (pull: Pull, options: ReprocessOptions) => Promise<ReprocessReport>;
 }
 
 export interface KeptResult {
@@ -124,7 +152,8 @@ function createReceiver<Transaction, Context>(
     storeTimeoutMs = 4_500,
     onResult,
     log = console,
-  } = options;
+    // A list that is undefined by mistake is refused.
+  } = { secrets: () => [], ...options };
   if (typeof secrets !== 'function') {
     const problem = secretsProblem(secrets);
     if (problem !== null) throw new TypeError(problem);
@@ -135,19 +164,23 @@ function createReceiver<Transaction, Context>(
   if (keepUnhandled !== undefined && rejectUnhandled)
     throw new TypeError('Set keepUnhandled or rejectUnhandled, not both.');
   checkTimeouts({ bodyTimeoutMs, handlerTimeoutMs, storeTimeoutMs });
-  const running = new Set<Promise<Outcome | null>>();
+  const running = new Set<Promise<unknown>>();
   const runs = new Runs();
+  const closing = runs.closing.signal;
   const reports = new Reports(log, onResult);
   const storeTooLate = `The store took longer than storeTimeoutMs (${storeTimeoutMs} ms).`;
   /** The types and versions whose lack of a handler is logged. */
   const unhandledNames = new Set<string>();
-  let isClosing = false;
 
   async function load(context: Context): Promise<Outcome | readonly string[]> {
     let loaded: readonly string[];
     try {
-      const tooLate = `It took longer than storeTimeoutMs (${storeTimeoutMs} ms).`;
-      loaded = typeof secrets === 'function' ? await within(storeTimeoutMs, tooLate, () => secrets(context)) : secrets;
+      loaded =
+        typeof secrets === 'function'
+          ? await within(storeTimeoutMs, `It took longer than storeTimeoutMs (${storeTimeoutMs} ms).`, () =>
+              secrets(context),
+            )
+          : secrets;
     } catch (error) {
       return refusal(500, 'SECRET_INVALID', 'The secrets could not be loaded.', { err: error });
     }
@@ -159,15 +192,17 @@ function createReceiver<Transaction, Context>(
     try {
       return await runs.run('body', bodyTimeoutMs, () => request.body());
     } catch (error) {
-      if (error instanceof DeadlineError) return refusal(408, 'BODY_TIMEOUT', error.message, { headers: closing });
+      if (error instanceof DeadlineError)
+        return refusal(408, 'BODY_TIMEOUT', error.message, { headers: closeConnection });
       throw error;
     }
   }
 
   async function respond(request: ReceivedRequest, context: Context): Promise<Outcome> {
     if (request.method !== 'POST') {
-      const message = `The method is ${request.method.slice(0, 20)}. Deedwire sends POST.`;
-      return refusal(405, 'METHOD_NOT_ALLOWED', message, { headers: { allow: 'POST' } });
+      return refusal(405, 'METHOD_NOT_ALLOWED', `The method is ${request.method.slice(0, 20)}. Deedwire sends POST.`, {
+        headers: { allow: 'POST' },
+      });
     }
     const body = await readInTime(request);
     if ('code' in body) return body;
@@ -175,28 +210,32 @@ function createReceiver<Transaction, Context>(
     const loaded = await load(context);
     if ('code' in loaded) return loaded;
     const { bytes } = body;
-    if (loaded.length === 0)
-      return (awaitingSecret ? handshake(parseWebhookBody(bytes)) : null) ?? refusal(503, 'SECRET_MISSING', noSecret);
+    const handshakeIf = (isAnswered: boolean): Outcome | null =>
+      isAnswered ? handshake(parseWebhookBody(bytes)) : null;
+    if (loaded.length === 0) return handshakeIf(awaitingSecret) ?? refusal(503, 'SECRET_MISSING', noSecret);
     const verified = await verify(request.headers, bytes, loaded);
-    if ('code' in verified) return (unverifiedHandshakes ? handshake(parseWebhookBody(bytes)) : null) ?? verified;
+    if ('code' in verified) return handshakeIf(unverifiedHandshakes) ?? verified;
     return processAuthentic(verified.id, { body: bytes, source: 'push', unsigned: unsignedHeaders(request.headers) });
   }
 
   /** @param delivery of any type, because JavaScript can call it */
   async function processPull(delivery: Partial<Record<keyof PulledDelivery, unknown>> | null): Promise<Outcome> {
-    const { id = '', payload, isTest = false } = delivery ?? {};
+    const { id = '', payload, isTest, again } = delivery ?? {};
     if (typeof payload !== 'string') {
       return refusal(400, 'BODY_MALFORMED', 'payload must be a string.');
     }
     if (typeof id !== 'string' || otherGid.test(id)) {
-      const message = `Pass the id of the WebhookDelivery as a string, not ${String(id).slice(0, 100)}.`;
-      return refusal(400, 'ID_MISSING', message);
+      return refusal(
+        400,
+        'ID_MISSING',
+        `Pass the id of the WebhookDelivery as a string, not ${String(id).slice(0, 100)}.`,
+      );
     }
-    const body = new TextEncoder().encode(payload);
     return processAuthentic(id, {
-      body,
+      body: new TextEncoder().encode(payload),
       source: 'pull',
       unsigned: { ...unsignedHeaders({}), isTest: isTest === true },
+      again: again === true,
     });
   }
 
@@ -264,25 +303,30 @@ function createReceiver<Transaction, Context>(
       );
       if (await keeping)
         return loggedOnce(ok('KEPT', { result: 'kept' }, 202), name, 'are kept until processKept finds one');
-      const message = `There is no handler for ${name}, and keepUnhandled has no room. ${ifItFails}`;
-      return refusal(501, 'UNHANDLED', message);
+      return refusal(501, 'UNHANDLED', `There is no handler for ${name}, and keepUnhandled has no room. ${ifItFails}`);
     } catch (error) {
-      return failed(null, error, deliveryName(event, delivery.id), ifItFails);
+      return failed(error, deliveryName(event, delivery.id), ifItFails);
     }
   }
 
   function loggedOnce(outcome: Outcome, name: string, consequence: string): Outcome {
     if (unhandledNames.has(name) || unhandledNames.size === unhandledNamesMax) return outcome;
     unhandledNames.add(name);
-    const message = `There is no handler for ${name}. Such events ${consequence}. This is logged once.`;
-    return { ...outcome, line: { level: 'warn', message } };
+    return {
+      ...outcome,
+      line: {
+        level: 'warn',
+        message: `There is no handler for ${name}. Such events ${consequence}. This is logged once.`,
+      },
+    };
   }
 
-  async function processKept(kept: KeptEvents): Promise<KeptResult> {
+  async function processKept(): Promise<KeptResult> {
+    if (keepUnhandled === undefined) throw new TypeError('processKept needs the option keepUnhandled.');
     const result = { processed: 0, failed: 0 };
-    for (const name of await kept.names())
-      for await (const delivery of deliveriesOf(kept, name)) {
-        if (isClosing) return result;
+    for (const name of await keepUnhandled.names())
+      for await (const delivery of deliveriesOf(keepUnhandled, name)) {
+        if (closing.aborted) return result;
         const startMs = performance.now();
         const parsed = parseWebhookBody(delivery.body);
         const outcome =
@@ -299,7 +343,7 @@ function createReceiver<Transaction, Context>(
         if (outcome === null) break;
         reports.add({ ...outcome, delivery: { id: delivery.id, ...name } }, startMs);
         const isDone = outcome.response.status < 300;
-        if (isDone) await kept.remove(delivery.id);
+        if (isDone) await keepUnhandled.remove(delivery.id);
         // Another process counts it.
         if (outcome.code !== 'DUPLICATE' && outcome.code !== 'BUSY') result[isDone ? 'processed' : 'failed'] += 1;
       }
@@ -316,13 +360,13 @@ function createReceiver<Transaction, Context>(
     try {
       return outcomeOf(await within(storeTimeoutMs, storeTooLate, (signal) => inbox.accept(delivery, signal)), name);
     } catch (error) {
-      return failed(null, error, name, ifItFails);
+      return failed(error, name, ifItFails);
     }
   }
 
   async function once(
     store: WebhookStore<Transaction>,
-    { id, alias, unsigned, source = 'push' }: InboxDelivery,
+    { id, alias, unsigned, source = 'push', again }: InboxDelivery,
     event: WebhookEvent,
     handler: AnyHandler<Transaction>,
     ifItFails: string,
@@ -353,9 +397,9 @@ function createReceiver<Transaction, Context>(
       }
     };
     try {
-      return outcomeOf(await deadline.race(store.once(id, work, deadline.signal, alias)), name);
+      return outcomeOf(await deadline.race(store.once(id, work, deadline.signal, alias, again)), name);
     } catch (error) {
-      return failed(failure, error, name, ifItFails);
+      return failed(error, name, ifItFails, failure);
     } finally {
       deadline.stop();
     }
@@ -363,7 +407,7 @@ function createReceiver<Transaction, Context>(
 
   async function reported(work: () => Promise<Outcome>): Promise<Outcome> {
     const startMs = performance.now();
-    const outcome = isClosing
+    const outcome = closing.aborted
       ? refusal(503, 'CLOSING', 'The receiver is closed.')
       : await tracked(
           work().catch((error: unknown) => refusal(500, 'HANDLER_FAILED', 'The receiver failed.', { err: error })),
@@ -376,14 +420,22 @@ function createReceiver<Transaction, Context>(
     return (await reported(() => respond(request, context))).response;
   }
 
-  async function tracked<Result extends Outcome | null>(outcome: Promise<Result>): Promise<Result> {
-    running.add(outcome);
+  async function tracked<Result>(work: Promise<Result>): Promise<Result> {
+    running.add(work);
     try {
-      return await outcome;
+      return await work;
     } finally {
-      running.delete(outcome);
+      running.delete(work);
     }
   }
+
+  const sink = 'inbox' in options ? options.inbox : options.store;
+  const target: PullTarget = {
+    sink,
+    closing,
+    process: (delivery) => reported(() => processPull(delivery)),
+    reports,
+  };
 
   return {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without a context, `Context` is unknown or optional
@@ -391,28 +443,27 @@ function createReceiver<Transaction, Context>(
     async fetch(request, context) {
       const received = { method: request.method, headers: request.headers, body: () => readRequest(request) };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-      const { status, headers, body } = await receive(received, context as Context);
-      return new Response(body, { status, headers });
+      const { body, ...init } = await receive(received, context as Context);
+      return new Response(body, init);
     },
-    async processKept() {
-      if (keepUnhandled === undefined) throw new TypeError('processKept needs the option keepUnhandled.');
-      return processKept(keepUnhandled);
-    },
-    processPulled: async (delivery) => (await reported(() => processPull(delivery))).code,
-    forget: (which) => ('inbox' in options ? options.inbox : options.store).forget(which),
+    processKept,
+    processPulled: async (delivery) => (await target.process(delivery)).code,
+    reconcile: (pull, pullOptions) => tracked(pull.reconcile(target, pullOptions)),
+    reprocess: (pull, pullOptions) => tracked(pull.reprocess(target, pullOptions)),
+    forget: (which) => sink.forget(which),
     async close({ timeoutMs = 25_000 } = {}) {
       checkTimeouts({ timeoutMs });
-      isClosing = true;
-      runs.close();
-      const tooLate = `The receiver was closed, and waited ${timeoutMs} ms.`;
+      runs.closing.abort();
       try {
-        await within(timeoutMs, tooLate, () => Promise.all(running));
+        await within(timeoutMs, `The receiver was closed, and waited ${timeoutMs} ms.`, () =>
+          Promise.allSettled(running),
+        );
       } catch (error) {
-        if (!(error instanceof DeadlineError)) throw error;
         reports.write('error', { code: 'CLOSING', err: error }, 'Something did not end in time.');
-        runs.giveUp(error);
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else rejects
+        runs.giveUp(error as DeadlineError);
         // The store has its own deadline.
-        await Promise.all(running);
+        await Promise.allSettled(running);
       }
     },
   };
@@ -429,7 +480,7 @@ async function* deliveriesOf(kept: KeptEvents, name: EventName): AsyncGenerator<
 }
 
 /** The rest of the body is not read. */
-const closing = { connection: 'close' };
+const closeConnection = { connection: 'close' };
 
 function bodyRefusal(body: Exclude<ReceivedBody, { kind: 'bytes' }>): Outcome {
   if (body.kind === 'not-raw')
@@ -437,7 +488,7 @@ function bodyRefusal(body: Exclude<ReceivedBody, { kind: 'bytes' }>): Outcome {
   return body.kind === 'aborted'
     ? refusal(400, 'BODY_ABORTED', 'The client closed the connection before the body was complete.')
     : refusal(413, 'BODY_TOO_LARGE', 'The body has more than 300,000 bytes.', {
-        headers: closing,
+        headers: closeConnection,
       });
 }
 
@@ -470,20 +521,18 @@ function handshake(parsed: WebhookBody): Outcome | null {
   return ok('HANDSHAKE', { verification_token: parsed.verificationToken });
 }
 
-const resultCodes = { accepted: 'ACCEPTED', duplicate: 'DUPLICATE', processed: 'PROCESSED' } as const;
-
 function outcomeOf(result: AcceptResult | OnceResult, delivery: string): Outcome {
   if (result === 'busy') return refusal(409, 'BUSY', `${delivery} is being processed by another request.`);
-  return ok(resultCodes[result], { result }, result === 'accepted' ? 202 : 200);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a type cannot say this of `toUpperCase`
+  return ok(result.toUpperCase() as Uppercase<typeof result>, { result }, result === 'accepted' ? 202 : 200);
 }
 
 /** @param consequence what happens to the event now */
-function failed(failure: HandlerFailure | null, error: unknown, delivery: string, consequence: string): Outcome {
+function failed(error: unknown, delivery: string, consequence: string, failure: HandlerFailure | null = null): Outcome {
   const handlerFailure = WorkFailedError.isInstance(error) ? { error } : failure;
-  if (handlerFailure === null) {
-    const message = `${delivery} could not be recorded. ${consequence}`;
-    return refusal(503, 'STORE_UNAVAILABLE', message, { err: error });
-  }
-  const message = `The handler of ${delivery} failed. ${consequence}`;
-  return refusal(500, 'HANDLER_FAILED', message, { err: handlerFailure.error });
+  return handlerFailure === null
+    ? refusal(503, 'STORE_UNAVAILABLE', `${delivery} could not be recorded. ${consequence}`, { err: error })
+    : refusal(500, 'HANDLER_FAILED', `The handler of ${delivery} failed. ${consequence}`, {
+        err: handlerFailure.error,
+      });
 }

@@ -13,13 +13,16 @@ export interface RedisStoreOptions {
 }
 
 // The keys of a delivery are those of its ids. A client sends a command again whose reply was lost: the lease is then its own.
+// With a third argument, a delivery that was processed is leased too, and the reply is that argument.
 const leaseScript = `
+local again = false
 for _, key in ipairs(KEYS) do
   local existing = redis.call('get', key)
-  if existing and existing ~= ARGV[1] then return existing end
+  if existing == 'done' and ARGV[3] then again = ARGV[3]
+  elseif existing and existing ~= ARGV[1] then return existing end
 end
 for _, key in ipairs(KEYS) do redis.call('set', key, ARGV[1], 'PX', ARGV[2]) end
-return false`;
+return again`;
 // The next two change keys only while they hold the random value of this request.
 const renewScript = `
 for _, key in ipairs(KEYS) do
@@ -49,6 +52,18 @@ end
 redis.call('zrem', KEYS[1], unpack(ARGV))
 return forgotten`;
 
+// Of a subscription: the holder of its lease, and its position.
+const takeScript = `
+local holder = redis.call('get', KEYS[1])
+if holder and holder ~= ARGV[1] then return 0 end
+redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return redis.call('get', KEYS[2]) or ''`;
+const keepScript = `
+if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('pexpire', KEYS[1], ARGV[2])
+if ARGV[3] then redis.call('set', KEYS[2], ARGV[3]) end
+return 1`;
+
 const forgetBatch = 500;
 
 /**
@@ -62,16 +77,20 @@ export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: Redis
   // The braces put all keys into one slot of a cluster.
   const keyOf = (id: string): string => `{${prefix}}:${id}`;
   const indexKey = `{${prefix}}`;
+  const pullKeys = (subscriptionId: string): string[] =>
+    [`pulling ${subscriptionId}`, `pulled ${subscriptionId}`].map(keyOf);
   const run = (script: string, keys: string[], ...parameters: string[]): Promise<unknown> =>
     send(['EVAL', script, String(keys.length), ...keys, ...parameters]);
 
   return {
-    async once(id, work, _signal, alias) {
+    async once(id, work, _signal, alias, again = false) {
       const ids = alias === undefined ? [id] : [id, alias];
       const keys = ids.map(keyOf);
       const lease = crypto.randomUUID();
-      const existing = await run(leaseScript, keys, lease, String(leaseMs));
-      if (existing !== null) return existing === 'done' ? 'duplicate' : 'busy';
+      const complete = (): Promise<unknown> =>
+        run(completeScript, [indexKey, ...keys], String(rememberedMs), String(Date.now()), ...ids);
+      const existing = await run(leaseScript, keys, lease, String(leaseMs), ...(again ? ['again'] : []));
+      if (existing !== null && existing !== 'again') return existing === 'done' ? 'duplicate' : 'busy';
       const lost = new AbortController();
       const lose = (): void => lost.abort(new Error(`The lease of the delivery ${id} could not be renewed.`));
       let renewedMs = performance.now();
@@ -90,12 +109,12 @@ export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: Redis
         await work(undefined, lost.signal);
       } catch (error) {
         // If this fails too, the lease expires.
-        await run(releaseScript, keys, lease).catch(() => {});
+        await (existing === null ? run(releaseScript, keys, lease) : complete()).catch(() => {});
         throw error;
       } finally {
         clearInterval(renewal);
       }
-      await run(completeScript, [indexKey, ...keys], String(rememberedMs), String(Date.now()), ...ids);
+      await complete();
       return 'processed';
     },
 
@@ -107,6 +126,21 @@ export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: Redis
         forgotten += Number(await run(forgetScript, [indexKey, ...batch.map(keyOf)], ...batch));
       }
       return forgotten;
+    },
+
+    positions: {
+      rememberedMs,
+      async take(subscriptionId, holder, pullLeaseMs) {
+        const reply = await run(takeScript, pullKeys(subscriptionId), holder, String(pullLeaseMs));
+        return reply === 0 ? null : { position: reply === '' ? null : String(reply) };
+      },
+      async keep(subscriptionId, holder, pullLeaseMs, position) {
+        const values = [holder, String(pullLeaseMs), ...(position === null ? [] : [position])];
+        return (await run(keepScript, pullKeys(subscriptionId), ...values)) === 1;
+      },
+      async release(subscriptionId, holder) {
+        await run(releaseScript, pullKeys(subscriptionId).slice(0, 1), holder);
+      },
     },
   };
 

@@ -32,17 +32,17 @@ export class Reports {
   }
 
   /** @param startMs when the receiver was called, by `performance.now()` */
-  add({ code, response, line, delivery }: Outcome, startMs: number): void {
+  add({ code, response: { status }, line, delivery }: Outcome, startMs: number): void {
     if (line !== undefined) {
       const { level, message, ...fields } = line;
       // What is acknowledged is logged once for each type and version, so no such line may be left out.
-      const suppressed = response.status < 300 ? 0 : this.#suppressed(code);
+      const suppressed = status < 300 ? 0 : this.#suppressed(code);
       if (suppressed !== null)
         this.write(level, { code, ...delivery, ...(suppressed > 0 && { suppressed }), ...fields }, message);
     }
-    const { id = null, type = null, version = null } = delivery ?? {};
     const durationMs = performance.now() - startMs;
-    ignoreFailure(() => this.#onResult?.({ code, status: response.status, id, type, version, durationMs }));
+    const none = { id: null, type: null, version: null };
+    ignoreFailure(() => this.#onResult?.({ code, status, ...none, ...delivery, durationMs }));
   }
 
   write(level: keyof ReceiverLog, fields: LogFields, message: string): void {

@@ -3,7 +3,8 @@ import { Deadline, type DeadlineError } from './deadline.ts';
 /** Reads bodies and runs handlers, each until its end or its deadline. */
 export class Runs {
   readonly #deadlines = new Set<Deadline>();
-  readonly #closing = new AbortController();
+  /** Aborts the signal of each work, also of those that start later. */
+  readonly closing: AbortController = new AbortController();
   #givenUp: DeadlineError | undefined;
 
   /**
@@ -22,7 +23,7 @@ export class Runs {
     const abort = new AbortController();
     const ended = new AbortController();
     // Not `AbortSignal.any`: Node keeps its signal in memory while it has a listener and a source exists.
-    for (const source of [deadline.signal, this.#closing.signal, ...sources]) {
+    for (const source of [deadline.signal, this.closing.signal, ...sources]) {
       const pass = (): void => abort.abort(source?.reason);
       if (source?.aborted === true) pass();
       source?.addEventListener('abort', pass, { signal: ended.signal });
@@ -35,11 +36,6 @@ export class Runs {
       ended.abort();
       this.#deadlines.delete(deadline);
     }
-  }
-
-  /** Aborts the signal of each work, also of those that start later. */
-  close(): void {
-    this.#closing.abort();
   }
 
   /** Ends what runs, and lets nothing start. */

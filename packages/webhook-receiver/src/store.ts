@@ -1,3 +1,5 @@
+import type { PullPositions } from './pull-positions.ts';
+
 /**
  * What became of a delivery.
  *
@@ -26,12 +28,14 @@ export interface WebhookStore<Transaction = undefined> {
    * @param signal aborts when the receiver has responded without the result: the store took too long, or the work did and may
    *   still use the transaction. A store that can close its connection then does so.
    * @param alias a second id, by which the delivery is remembered and recognized too: with `key: 'event.id'`, its `webhook-id`
+   * @param again does the work also if it was done before. If it fails, the delivery stays processed
    */
   once(
     id: string,
     work: (transaction: Transaction, lost?: AbortSignal) => Promise<void>,
     signal?: AbortSignal,
     alias?: string,
+    again?: boolean,
   ): Promise<OnceResult>;
   /**
    * Lets deliveries be processed again. Call it before a replay: a replayed delivery keeps its id. One that has an alias is
@@ -40,6 +44,8 @@ export interface WebhookStore<Transaction = undefined> {
    * @returns how many were forgotten
    */
   forget(which: Forgettable): Promise<number>;
+  /** For `reconcile` and `reprocess`, which refuse a store without it. */
+  readonly positions?: PullPositions;
 }
 
 // `isInstance` checks a registered symbol because `instanceof` is false across two installed copies of this package.

@@ -3,14 +3,16 @@ import type { UnsignedHeaders } from './handlers.ts';
 
 export function unsignedHeaders(headers: WebhookRequestHeaders): UnsignedHeaders {
   return {
-    subscriptionId: header(headers, 'x-service-webhook-subscription-id'),
-    sequence: count(header(headers, 'x-service-webhook-sequence')),
-    attempt: count(header(headers, 'x-service-webhook-attempt')),
-    isTest: header(headers, 'x-service-webhook-test') === 'true',
+    subscriptionId: header(headers, 'subscription-id'),
+    sequence: count(header(headers, 'sequence')),
+    attempt: count(header(headers, 'attempt')),
+    isTest: header(headers, 'test') === 'true',
   };
 }
 
-function header(headers: WebhookRequestHeaders, wanted: string): string | null {
+/** @param name without the prefix that they share */
+function header(headers: WebhookRequestHeaders, name: string): string | null {
+  const wanted = `x-service-webhook-${name}`;
   if (typeof headers.get === 'function') return headers.get(wanted);
   const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === wanted) ?? [];
   // Node gives an array for each name.

@@ -1,5 +1,6 @@
 import type { WebhookEvent } from '@deedwire/webhook-events';
 import type { DeliverySource, UnsignedHeaders } from './handlers.ts';
+import type { PullPositions } from './pull-positions.ts';
 import type { Forgettable } from './store.ts';
 
 /**
@@ -22,6 +23,8 @@ export interface InboxDelivery {
   readonly unsigned: UnsignedHeaders;
   /** Defaults to `push`. */
   readonly source?: DeliverySource | undefined;
+  /** An inbox accepts it also if it was processed before. If it still has a job, it is a duplicate. */
+  readonly again?: boolean;
 }
 
 /** Stores deliveries, and calls the handlers later. */
@@ -40,4 +43,6 @@ export interface WebhookInbox {
    * @returns how many were forgotten
    */
   forget(which: Forgettable): Promise<number>;
+  /** For `reconcile` and `reprocess`, which refuse an inbox without it. */
+  readonly positions?: PullPositions;
 }

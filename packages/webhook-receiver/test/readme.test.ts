@@ -37,6 +37,8 @@ const names = [
   'graphile-worker',
   'pg-boss',
   'kept',
+  'reconcile',
+  'pull-only',
   'pulled',
   'replay',
   'testing',

@@ -345,12 +345,12 @@ export const faults: readonly Fault[] = [
   {
     name: 'knows one secret',
     caughtBy: ['accepts both secrets of a rotation in any order'],
-    create: withOptions(({ secrets }) => ({ secrets: Array.isArray(secrets) ? secrets.slice(0, 1) : secrets })),
+    create: withOptions(({ secrets = [] }) => ({ secrets: Array.isArray(secrets) ? secrets.slice(0, 1) : secrets })),
   },
   {
     name: 'removes white space from secrets',
     caughtBy: ['responds 500 to a loaded secret with a line feed, and does not log it'],
-    create: withOptions(({ secrets }) => ({
+    create: withOptions(({ secrets = [] }) => ({
       secrets: async (context) =>
         (typeof secrets === 'function' ? await secrets(context) : secrets).map((each) => each.trim()),
     })),

@@ -21,6 +21,7 @@ import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { pgBossInbox } from '@deedwire/webhook-receiver/pg-boss';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
+import { graphqlPull, PullError } from '@deedwire/webhook-receiver/pull';
 import { signedRequest } from '@deedwire/webhook-receiver/testing';
 import { workersHandler } from '@deedwire/webhook-receiver/workers';
 import { verifyWebhook } from '@deedwire/webhook-signing';
@@ -47,6 +48,16 @@ export const receiver = createWebhookReceiver({
 nodeHandler(receiver);
 signedRequest('lender.updated', '2026-11-01', { data: { name: '' } });
 
+export const processed = async (): Promise<number> => {
+  const pull = graphqlPull({ url: '', credentials: { clientId: '', apiKey: '', organizationId: '' }, subscriptionId: '' });
+  try {
+    const report = await receiver.reconcile(pull, { from: { since: new Date() } });
+    return report.processed + (await receiver.reprocess(pull, { since: new Date() })).failed.length;
+  } catch (error) {
+    return PullError.isInstance(error) && error.code === 'CURSOR_EXPIRED' ? (error.gap?.from ?? 0) : 0;
+  }
+};
+
 export const insertInto = (pool: Pool) =>
   createWebhookReceiver({
     secrets: [],
@@ -70,6 +81,8 @@ body.unknown;
 createWebhookReceiver({ secrets: [], store: memoryStore(), on: { 'lender.renamed': {} } });
 // @ts-expect-error -- no version of this type
 signedRequest('lender.updated', '2027-02-01');
+// @ts-expect-error -- no credentials
+graphqlPull({ url: '', subscriptionId: '' });
 // @ts-expect-error -- no database
 postgresStore(1);
 // @ts-expect-error -- no database

@@ -1,0 +1,300 @@
+import { type ChildProcess, execFile, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createTestDatabase, findFreePort } from '@deedwire/embedded-postgres';
+import { connect, eventually, listen, missing, postGraphql } from '@deedwire/testing';
+import { createWebhookReceiver } from '@deedwire/webhook-receiver';
+import { memoryStore } from '@deedwire/webhook-receiver/memory';
+import { nodeHandler } from '@deedwire/webhook-receiver/node';
+import { postgresStore } from '@deedwire/webhook-receiver/postgres';
+import { graphqlPull } from '@deedwire/webhook-receiver/pull';
+import { Pool } from 'pg';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { blockWith } from '../support/newcomer-rows.ts';
+import type { ReconcileProcessOptions } from '../support/receiver-kit/reconcile-process.ts';
+import { workspaceRoot } from '../support/workspace-copy.ts';
+
+let t: Harness;
+let url: string;
+
+beforeEach(async () => {
+  t = await createHarness();
+  url = `${(await t.startPartnerApi()).url}/partners/graphql`;
+  await t.startWorker();
+});
+
+afterEach(() => t.close());
+
+async function call(query: string, variables: object): Promise<Record<string, unknown>> {
+  const { body } = await postGraphql(url, t.accounts.partner.credential, { query, variables });
+  if (body.errors !== undefined) throw new Error(JSON.stringify(body.errors));
+  return body.data ?? missing();
+}
+
+async function receiverDatabase(statement: string) {
+  const database = await createTestDatabase({
+    template: 'reconcile',
+    async prepare(databaseUrl) {
+      const pool = new Pool({ connectionString: databaseUrl });
+      await postgresStore(pool).createTable();
+      await pool.end();
+    },
+  });
+  const connection = await connect(database.databaseUrl);
+  await connection.run(statement);
+  onTestFinished(async () => {
+    await connection.close();
+    await database.drop();
+  });
+  return { databaseUrl: database.databaseUrl, run: (text: string) => connection.run(text) };
+}
+
+/** A project in which the kit and pg are installed. */
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'reconcile-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, 'node_modules/@deedwire'), { recursive: true });
+  const kit = join(workspaceRoot, 'packages/webhook-receiver');
+  await symlink(kit, join(folder, 'node_modules/@deedwire/webhook-receiver'), 'dir');
+  await symlink(join(kit, 'node_modules/pg'), join(folder, 'node_modules/pg'), 'dir');
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  return folder;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+const events = 120;
+const kills = 4;
+
+test('of pushes of which a proxy loses 5 %, reconcile finds exactly those while push goes on and the receiver is killed', async () => {
+  const database = await receiverDatabase('create table effect (delivery_id text not null, source text not null)');
+  const port = await findFreePort();
+  let isLosing = true;
+  const lost = new Set<string>();
+  const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { headers } = request;
+    const body = await buffer(request);
+    if (isLosing && Number(headers['x-service-webhook-sequence']) % 20 === 7) {
+      lost.add(String(headers['webhook-id']));
+      response.end();
+      return;
+    }
+    const passed = Object.entries(headers).filter(([name]) => /^(?:x-service-)?webhook-/.test(name));
+    const init = { method: 'POST', headers: Object.fromEntries(passed.map(([name, value]) => [name, String(value)])) };
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { ...init, body }).catch(() => null);
+    const text = await answer?.text().catch(() => null);
+    response.writeHead(typeof text === 'string' ? (answer?.status ?? 502) : 502).end(text ?? '');
+  };
+  // Answers 200 for every twentieth delivery, and drops it.
+  const proxy = await listen(createServer((request, response) => void pass(request, response)));
+  onTestFinished(() => proxy.close());
+  // Answers the handshake.
+  const awaiting = createWebhookReceiver({ secrets: [], awaitingSecret: true, store: memoryStore(), on: {} });
+  const handshake = await listen(createServer(nodeHandler(awaiting)), port);
+  const subscription = await t.subscribe(`http://127.0.0.1:${proxy.port}/`, ['referral.created']);
+  await handshake.close();
+  const { credential: credentials } = t.accounts.partner;
+  const start = async (boundaryMs: number | null): Promise<ChildProcess> => {
+    const options: ReconcileProcessOptions = {
+      databaseUrl: database.databaseUrl,
+      port,
+      secret: subscription.secret,
+      url,
+      credentials,
+      subscriptionId: subscription.id,
+      boundaryMs,
+    };
+    const child = fork(
+      new URL('../support/receiver-kit/reconcile-process.ts', import.meta.url),
+      [JSON.stringify(options)],
+      {
+        execArgv: ['--conditions=deedwire-source'],
+      },
+    );
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child, 'message');
+    return child;
+  };
+  const isDelivered = (count: number): Promise<void> =>
+    eventually(async () => {
+      const [row] = await t.sql(
+        `select (select count(*)::int from webhook_pending_delivery) as pending, (select max(last_sequence)::int from webhook_subscription_sequence) as last`,
+      );
+      expect(row).toEqual({ pending: 0, last: count });
+    }, 180_000);
+
+  let child = await start(null);
+  await t.refer(events);
+  await isDelivered(events);
+  expect(lost.size).toBe(events / 20);
+  await kill(child);
+  isLosing = false;
+  // The clock of the server, by which events are young, is a header in seconds.
+  await sleep(2_000);
+  const boundaryMs = Date.now();
+  await sleep(10);
+
+  // From here on, the receiver reconciles while push goes on.
+  for (let round = 0; round < kills; round += 1) {
+    child = await start(boundaryMs);
+    await t.refer(10);
+    await sleep(150 * round);
+    await kill(child);
+  }
+  child = await start(boundaryMs);
+  const all = events + kills * 10;
+  await isDelivered(all);
+  const effects = () => database.run('select delivery_id, source from effect');
+  await eventually(async () => expect(await effects()).toHaveLength(all));
+  const pulled = (await effects()).filter(({ source }) => source === 'pull').map((row) => String(row['delivery_id']));
+  expect(pulled.toSorted()).toEqual([...lost].toSorted());
+  expect(new Set((await effects()).map((row) => row['delivery_id'])).size).toBe(all);
+  await kill(child);
+
+  const pool = new Pool({ connectionString: database.databaseUrl });
+  onTestFinished(() => pool.end());
+  const receiver = createWebhookReceiver({
+    store: postgresStore(pool),
+    on: { 'referral.created': { '2026-11-01': () => {} } },
+  });
+  const pull = graphqlPull({ url, credentials, subscriptionId: subscription.id });
+  expect(await receiver.reconcile(pull)).toMatchObject({
+    end: 'complete',
+    processed: 0,
+    watermark: all,
+    lastSequence: all,
+    held: [],
+    givenUp: [],
+  });
+
+  // What reading costs: 10,000 events within 60 s of a bucket of 2,000 points, which gets 200 a second, and of which a page needs 500.
+  let points = 0;
+  const priced = graphqlPull({
+    url,
+    credentials,
+    subscriptionId: subscription.id,
+    async fetch(address, init) {
+      const response = await fetch(address, init);
+      const { extensions }: { extensions: { cost: { actualQueryCost: number } } } = JSON.parse(
+        await response.clone().text(),
+      );
+      points += extensions.cost.actualQueryCost;
+      return response;
+    },
+  });
+  expect(await receiver.reconcile(priced, { from: 'earliest' })).toMatchObject({
+    end: 'complete',
+    seen: 0,
+    watermark: all,
+  });
+  const seconds = ((points / all) * 10_000 + 500 - 2_000) / 200;
+  process.stdout.write(
+    `An event costs ${(points / all).toFixed(2)} points: 10,000 need ${seconds.toFixed(1)} s of the bucket\n`,
+  );
+  expect(seconds).toBeLessThan(60);
+
+  // The block of the README for receivers of requests, whose first run is now.
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'regularly.ts'), blockWith('reconcileRegularly'));
+  await writeFile(
+    join(folder, 'run.mjs'),
+    `import { createWebhookReceiver } from '@deedwire/webhook-receiver';
+    import { postgresStore } from '@deedwire/webhook-receiver/postgres';
+    import { Pool } from 'pg';
+    import { reconcileRegularly } from './regularly.ts';
+    const { setInterval } = globalThis;
+    globalThis.setInterval = (run) => {
+      globalThis.setInterval = setInterval;
+      return run();
+    };
+    const pool = new Pool({ connectionString: process.env.DATABASE_URL });
+    await reconcileRegularly(createWebhookReceiver({ store: postgresStore(pool), on: {} }));
+    await pool.end();`,
+  );
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--conditions=deedwire-source', join(folder, 'run.mjs')],
+    {
+      env: {
+        DATABASE_URL: database.databaseUrl,
+        DEEDWIRE_URL: url,
+        SUBSCRIPTION_ID: subscription.id,
+        CLIENT_ID: credentials.clientId,
+        API_KEY: credentials.apiKey,
+        ORGANIZATION_ID: credentials.organizationId,
+      },
+    },
+  );
+  expect(stdout).toBe(`Requests missed 0 events. All up to ${all} of ${all} are processed.\n`);
+  process.stdout.write(
+    `Of ${all} events, the proxy lost ${lost.size}, and reconcile processed ${pulled.length}, under ${kills} kills\n`,
+  );
+});
+
+test('the program for a partner without a public URL has each event once, killed and offline for a day', async () => {
+  const database = await receiverDatabase('create table referral (id text primary key)');
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'pull.mjs'), blockWith('LISTENER_ID'));
+
+  const { createWebhookListener } = await call(
+    `mutation { createWebhookListener(input: { eventTypes: [{ type: "referral.created", version: "2026-11-01" }] }) {
+      webhookListener { id } userErrors { code message } } }`,
+    {},
+  );
+  const { webhookListener } = createWebhookListener as { webhookListener: { id: string } };
+  const { clientId, apiKey, organizationId } = t.accounts.partner.credential;
+  const env = {
+    DATABASE_URL: database.databaseUrl,
+    DEEDWIRE_URL: url,
+    LISTENER_ID: webhookListener.id,
+    CLIENT_ID: clientId,
+    API_KEY: apiKey,
+    ORGANIZATION_ID: organizationId,
+  };
+  const printed: string[] = [];
+  const start = (): ChildProcess => {
+    const child = spawn(process.execPath, ['--conditions=deedwire-source', join(folder, 'pull.mjs')], {
+      env,
+      stdio: 'pipe',
+    });
+    child.stderr?.on('data', (chunk: Buffer) => void printed.push(chunk.toString()));
+    onTestFinished(() => void child.kill('SIGKILL'));
+    return child;
+  };
+  const handled = async (): Promise<string[]> =>
+    (await database.run('select id from referral')).map(({ id }) => String(id));
+  const referrals: string[] = [];
+  for (let round = 1; round <= 3; round += 1) {
+    referrals.push(...(await t.refer(20)));
+    const child = start();
+    await eventually(async () => expect((await handled()).length).toBeGreaterThan(referrals.length - 15), 60_000);
+    await kill(child);
+  }
+  // Offline for a day: what both sides have stored is a day older, except that the listener was read less than a day ago.
+  await database.run(`update webhook_receipt_pull set held_until = held_until - interval '1 day'`);
+  await database.run(`update webhook_receipt set received_at = received_at - interval '1 day'`);
+  await t.sql(
+    `update webhook_subscription set last_read_at = last_read_at - interval '23 hours 50 minutes' where kind = 'LISTENER'`,
+  );
+  referrals.push(...(await t.refer(30)));
+  const child = start();
+  await eventually(async () => expect(await handled()).toHaveLength(referrals.length), 60_000);
+  // It waits for the next one.
+  referrals.push(...(await t.refer(1)));
+  await eventually(async () => expect(await handled()).toHaveLength(referrals.length), 60_000);
+  await kill(child);
+  expect((await handled()).toSorted()).toEqual(referrals.toSorted());
+  // A second effect would violate the primary key, and be logged.
+  expect(printed.join('')).toBe('');
+});

@@ -1,0 +1,49 @@
+// Started by full/reconcile.test.ts as a process, which it kills. It receives requests and reconciles at the same time.
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createWebhookReceiver } from '@deedwire/webhook-receiver';
+import { nodeHandler } from '@deedwire/webhook-receiver/node';
+import { postgresStore } from '@deedwire/webhook-receiver/postgres';
+import { graphqlPull } from '@deedwire/webhook-receiver/pull';
+import { Pool, type PoolClient } from 'pg';
+
+export interface ReconcileProcessOptions {
+  readonly databaseUrl: string;
+  readonly port: number;
+  readonly secret: string;
+  readonly url: string;
+  readonly credentials: { readonly clientId: string; readonly apiKey: string; readonly organizationId: string };
+  readonly subscriptionId: string;
+  /** Later events are left to requests, in milliseconds since 1970. Null: the process does not reconcile. */
+  readonly boundaryMs: number | null;
+}
+
+const [, , argument = ''] = process.argv;
+const options: ReconcileProcessOptions = JSON.parse(argument);
+const pool = new Pool({ connectionString: options.databaseUrl });
+pool.on('error', () => {});
+const receiver = createWebhookReceiver<PoolClient>({
+  secrets: [options.secret],
+  store: postgresStore(pool),
+  storeTimeoutMs: 60_000,
+  on: {
+    'referral.created': {
+      '2026-11-01': async (_event, { id, transaction, meta }) => {
+        await transaction.query('insert into effect (delivery_id, source) values ($1, $2)', [id, meta.source]);
+        await sleep(5);
+      },
+    },
+  },
+});
+createServer(nodeHandler(receiver)).listen(options.port, '127.0.0.1', () => process.send?.('listening'));
+// Ends with the test.
+process.on('disconnect', () => process.exit());
+
+const { boundaryMs } = options;
+if (boundaryMs !== null) {
+  const pull = graphqlPull(options);
+  for (;;) {
+    await receiver.reconcile(pull, { minAgeMs: Date.now() - boundaryMs, leaseMs: 1_000 });
+    await sleep(50);
+  }
+}
