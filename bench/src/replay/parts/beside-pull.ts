@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AccountId, toRecordId } from '@deedwire/domain';
+import { type AccountId, idAt, toRecordId } from '@deedwire/domain';
 import { onlyRow, type Store } from '@deedwire/store';
 import {
+  findFirstNumbered,
   type PullPosition,
   readNumberedPage,
   selectEventBodies,
@@ -82,19 +83,20 @@ function startReader(store: Store, account: AccountId): { stop: () => Promise<nu
   const reading = (async () => {
     const text = 'select id from webhook_subscription where account_id = $1';
     const { id } = onlyRow(await store.query<{ id: string }>({ name: 'bench-subscription-of', text }, [account]));
-    let position: PullPosition = { sequence: 0, fromId: 0n };
+    let position: PullPosition | null = null;
     while (!isStopped) {
       const startMs = performance.now();
       const subscription = await selectPulledSubscription(store, account, toRecordId(id), 'PUSH');
       if (subscription === null) throw new Error('There is no subscription.');
-      const { rows } = await readNumberedPage(store, subscription, position, 100);
+      // Pages read no delivery that is more than a day older than its subscription.
+      const fromId = BigInt(idAt(new Date(subscription.now.getTime() - 20 * 3_600_000)));
+      const first = position === null ? await findFirstNumbered(store, subscription, fromId) : null;
+      const start: PullPosition = position ?? { sequence: (first?.sequence ?? 1) - 1, fromId };
+      const { rows } = await readNumberedPage(store, subscription, start, 100);
       await selectEventBodies(store, rows, subscription.expiredBefore);
       pages += 1;
       const last = rows.at(-1);
-      position =
-        rows.length < 100 || last === undefined
-          ? { sequence: 0, fromId: 0n }
-          : { sequence: last.sequence, fromId: BigInt(last.id) };
+      position = rows.length < 100 || last === undefined ? null : { sequence: last.sequence, fromId: BigInt(last.id) };
       await sleep(Math.max(0, 1000 / pagesPerSecond - (performance.now() - startMs)));
     }
   })();

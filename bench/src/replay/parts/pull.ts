@@ -18,6 +18,7 @@ import { pullMarkdown, type PullResult } from '../report.ts';
 
 const pageSize = 100;
 const pagesPerStart = 10;
+const spreadMs = 20 * 3_600_000;
 
 /** Milliseconds. */
 interface Times {
@@ -86,23 +87,14 @@ export const pull: Part<PullResult> = {
 
 /** Reads pages from several times on, spread over the history. */
 async function readPages({ store, account }: Size, starts: number): Promise<Times> {
-  const { id, oldestMs } = onlyRow(
-    await store.query<{ id: string; oldestMs: string }>(
-      {
-        name: 'bench-pulled-subscription',
-        text: `
-          select s.id, (extract(epoch from date_trunc('day', now(), 'UTC') - interval '1 day') * 1000)::bigint as "oldestMs"
-          from webhook_subscription s where s.account_id = $1`,
-      },
-      [account],
-    ),
-  );
+  const text = 'select id from webhook_subscription where account_id = $1';
+  const { id } = onlyRow(await store.query<{ id: string }>({ name: 'bench-subscription-of', text }, [account]));
   const times: Times = { page: [], start: [] };
   for (let index = 0; index < starts; index += 1) {
     const subscription = await selectPulledSubscription(store, account, toRecordId(id), 'PUSH');
     if (subscription === null) throw new Error('There is no subscription.');
-    // Not at the end: the sequence counts one more than there are.
-    const timeMs = Number(oldestMs) + ((subscription.now.getTime() - Number(oldestMs)) * (index + 0.5)) / (starts + 3);
+    // Pages read no delivery that is more than a day older than its subscription, and the sequence counts one more than there are.
+    const timeMs = subscription.now.getTime() - spreadMs * (1 - (index + 0.5) / (starts + 3));
     const fromId = BigInt(idAt(new Date(Math.floor(timeMs))));
     let beganMs = performance.now();
     const first = await findFirstNumbered(store, subscription, fromId);
