@@ -137,6 +137,8 @@ export async function provePages({ phaseMs, seed, fault }: ProofOptions): Promis
     () => run(`update test_clock set back_ms = 0`),
     async () => {
       await run('update webhook_worker set alive = false');
+      // A writer that begins before it knows the new worker.
+      while (result.fencedOut === 0) await sleep(1);
       workerId = await seedWorker(superuser);
     },
     () => server.restart('fast'),

@@ -33,6 +33,8 @@ const largest: LargestValues = {
     'WebhookAttempt.advice': 250,
     'WebhookDelay.message': 250,
     'WebhookDelivery.payload': 256_000,
+    // The payloads of a page have 400,000 bytes at most, and a page has 100 events.
+    'WebhookEvent.payload': 4_000,
     'WebhookEventType.description': 150,
     'WebhookExchange.callbackUrl': 2048,
     'WebhookExchange.remoteAddress': 45,
@@ -98,6 +100,7 @@ const argumentValues: ArgumentValues = {
   'Query.webhookSubscription(id:)': id,
   'Query.webhookDelivery(id:)': id,
   'Query.webhookReplay(id:)': id,
+  'Query.webhookEvents(subscriptionId:)': id,
   'Mutation.createReferral(input:)': { clientName: 'Ada' },
   'Mutation.createWebhookListener(input:)': { eventTypes: [{ type: 'x' }] },
   'Mutation.createWebhookSubscription(input:)': { callbackUrl: 'https://example.com', eventTypes: [{ type: 'x' }] },
