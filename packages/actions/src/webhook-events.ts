@@ -9,6 +9,7 @@ import {
   type PullPosition,
   readNumberedPage,
   selectEventBodies,
+  selectNumberOf,
   selectPulledSubscription,
 } from '@deedwire/webhooks/pull';
 import type { ActionContext, Caller } from './context.ts';
@@ -107,18 +108,23 @@ const waitSecondsMax = 20;
 
 interface Cursor extends PullPosition {
   subscriptionId: RecordId<'WebhookSubscription'>;
+  /** `fromId` is the id of the delivery with this number. Otherwise it is a bound: the cursor is that of an empty page. */
+  isOfEvent: boolean;
 }
 
 const eventOrder: ListOrder<Cursor, Cursor> = {
   name: 'webhookEvents',
   description: '`webhookEvents`',
-  write: ({ subscriptionId, sequence, fromId }) => `${subscriptionId}.${sequence}.${fromId}`,
+  write: ({ subscriptionId, sequence, fromId, isOfEvent }) =>
+    `${subscriptionId}.${sequence}.${isOfEvent ? '' : '~'}${fromId}`,
   read(text) {
     const [first = '', second = '', third = '', ...others] = text.split('.');
-    const [subscriptionId, fromId] = [parseRecordId<'WebhookSubscription'>(first), parseRecordId(third)];
+    const isOfEvent = !third.startsWith('~');
+    const fromId = parseRecordId(isOfEvent ? third : third.slice(1));
+    const subscriptionId = parseRecordId<'WebhookSubscription'>(first);
     const sequence = /^\d{1,16}$/.test(second) ? Number(second) : Number.NaN;
     if (subscriptionId === null || fromId === null || others.length > 0 || !Number.isSafeInteger(sequence)) return null;
-    return { subscriptionId, sequence, fromId: BigInt(fromId) };
+    return { subscriptionId, sequence, fromId: BigInt(fromId), isOfEvent };
   },
 };
 
@@ -149,13 +155,18 @@ export async function listWebhookEvents(
   const kind = ref.isListener ? 'LISTENER' : 'PUSH';
   const open = (): Promise<PulledSubscription | null> =>
     selectPulledSubscription(context.store, caller.accountId, ref.subscriptionId, kind);
+  // Before the subscription, so that a delivery that is dropped meanwhile counts as expired.
+  const numberOfCursor =
+    after?.isOfEvent === true ? await selectNumberOf(context.store, ref.subscriptionId, after.fromId) : null;
   let subscription = await open();
   if (subscription === null) return null;
   if (ref.isListener) context.webhookReads.note(ref.subscriptionId);
   const report: Report = (sequence, rows) => reportMissing(context, request.subscriptionId, sequence, rows);
 
   const position =
-    after === null ? await startOf(context, subscription, since, report) : continueAt(subscription, after);
+    after === null
+      ? { ...(await startOf(context, subscription, since, report)), isOfEvent: false }
+      : continueAt(subscription, after, numberOfCursor);
   const read = (current: PulledSubscription): Promise<NumberedPage> =>
     readNumberedPage(context.store, current, position, limit - 1, options.onWideRead);
   let page = await read(subscription);
@@ -180,9 +191,23 @@ export async function listWebhookEvents(
   return toEventPage(context, { request, subscription, position, page, rows, bodies });
 }
 
-function continueAt({ id, lastSequence }: PulledSubscription, { subscriptionId, ...position }: Cursor): PullPosition {
+type Position = Omit<Cursor, 'subscriptionId'>;
+
+/**
+ * After the database was restored to an earlier time, other events get the numbers of those that were lost. Continuing at such a
+ * number would skip the events before it.
+ *
+ * @param number of the delivery that the cursor names. Null if it is not stored.
+ */
+function continueAt(
+  { id, lastSequence, expiredBefore }: PulledSubscription,
+  { subscriptionId, ...position }: Cursor,
+  number: number | null,
+): Position {
+  const { sequence, fromId, isOfEvent } = position;
   if (subscriptionId !== id) throw new InvalidArgumentError('`after` is a cursor of another subscription.');
-  if (position.sequence > lastSequence)
+  const isStored = !isOfEvent || number === sequence || (number === null && fromId < expiredBefore);
+  if (sequence > lastSequence || !isStored)
     throw new InvalidArgumentError('`after` is not a cursor of an event of this subscription.');
   return position;
 }
@@ -244,7 +269,7 @@ async function withBodies(
 interface ReadPage {
   request: WebhookEventsRequest;
   subscription: PulledSubscription;
-  position: PullPosition;
+  position: Position;
   page: NumberedPage;
   rows: readonly NumberedRow[];
   /** Empty if payloads are not read. */
@@ -256,10 +281,10 @@ function toEventPage(
   { request, subscription, position, page, rows, bodies }: ReadPage,
 ): WebhookEventPage {
   const { gidNamespace } = context;
-  const cursorAt = ({ sequence, fromId }: PullPosition): string =>
-    formatCursor(eventOrder.name, eventOrder.write({ subscriptionId: subscription.id, sequence, fromId }));
+  const cursorAt = (at: Position): string =>
+    formatCursor(eventOrder.name, eventOrder.write({ subscriptionId: subscription.id, ...at }));
   const edges = rows.map((row, index) => ({
-    cursor: cursorAt({ sequence: row.sequence, fromId: BigInt(row.id) }),
+    cursor: cursorAt({ sequence: row.sequence, fromId: BigInt(row.id), isOfEvent: true }),
     node: {
       id: formatGid(gidNamespace, 'WebhookEvent', row.eventId),
       deliveryId: formatGid(gidNamespace, 'WebhookDelivery', row.id),

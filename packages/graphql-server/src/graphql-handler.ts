@@ -189,6 +189,13 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       whenClosed: (listener) => context.whenClosed(listener),
     });
     exchange.pauses = operationContext.pauses;
+    // A wait is longer than a revoked key may be accepted. First, so that a refused one takes nothing again.
+    operationContext.pauses?.add({
+      pause() {},
+      async resume() {
+        await authenticator.authenticate(request, exchange);
+      },
+    });
     const result = await operations.run(operation, operationContext, account);
     return resultResponse(result, exchange, operationContext.extensions);
   }

@@ -1,4 +1,4 @@
-export { type PulledKind, type PulledSubscription, selectPulledSubscription } from './statements.ts';
+export { type PulledKind, type PulledSubscription, selectNumberOf, selectPulledSubscription } from './statements.ts';
 export { createEventWaits, type EventWait, type EventWaits, type EventWaitsOptions } from './event-waits.ts';
 export { type EventBody, pageBytesMax, selectEventBodies } from './event-bodies.ts';
 export { type NumberedRow } from './numbered-row.ts';

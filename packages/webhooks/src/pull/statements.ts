@@ -47,6 +47,25 @@ export async function selectPulledSubscription(
   return { id, lastSequence: Number(row.lastSequence), expiredBefore: BigInt(row.expiredBefore), now: row.now };
 }
 
+/**
+ * The number of a delivery of a subscription. Null if there is none with this id.
+ *
+ * Served by webhook_delivery_pkey. The id selects the partition.
+ */
+export async function selectNumberOf(
+  database: Database,
+  subscriptionId: SubscriptionId,
+  deliveryId: bigint,
+): Promise<number | null> {
+  const statement = {
+    name: 'select-number-of-delivery',
+    planning: 'for-values' as const,
+    text: 'select sequence from webhook_delivery where id = $2::bigint and subscription_id = $1',
+  };
+  const row = firstRow(await database.query<{ sequence: string }>(statement, [subscriptionId, deliveryId]));
+  return row === null ? null : Number(row.sequence);
+}
+
 type SelectedRow = Omit<NumberedRow, 'sequence'> & { sequence: string };
 
 function toNumberedRow(row: SelectedRow): NumberedRow {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { issueCredential } from '@deedwire/actions';
+import { issueCredential, revokeCredential } from '@deedwire/actions';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import type { RunningServer } from '@deedwire/service-runtime';
 import { type Credential, postGraphql, startReceiver } from '@deedwire/testing';
@@ -220,6 +220,29 @@ async function alarms(): Promise<number> {
   return Number(/deedwire_alarms_total\{alarm="webhook-event-missing"\} (\d+)/.exec(metrics)?.[1] ?? 0);
 }
 
+test('a cursor of an event that a restore of the database lost is refused, also when another event has its sequence', async () => {
+  for (let count = 0; count < 2; count += 1) await deliver();
+  const kept = (await page()).pageInfo.endCursor;
+  await deliver();
+  const lost = (await page()).pageInfo.endCursor;
+  // What a restore to a time before the third event leaves.
+  await harness.sql(`delete from webhook_delivery where subscription_id = ${subscription.id} and sequence = 3`);
+  await harness.sql(
+    `update webhook_subscription_sequence set last_sequence = 2 where subscription_id = ${subscription.id}`,
+  );
+  for (let count = 0; count < 2; count += 1) await deliver();
+  expect(await pull({ after: lost })).toMatchObject({
+    data: { webhookEvents: null },
+    errors: [
+      {
+        message: '`after` is not a cursor of an event of this subscription.',
+        extensions: { code: 'BAD_USER_INPUT' },
+      },
+    ],
+  });
+  expect(sequences(await page({ after: kept }))).toEqual([3, 4]);
+});
+
 test('an event that is missing is never skipped: 503 and an alarm', async () => {
   const before = await alarms();
   for (let count = 0; count < 4; count += 1) await deliver();
@@ -231,7 +254,7 @@ test('an event that is missing is never skipped: 503 and an alarm', async () => 
   expect({ status, data, retry: headers.get('Retry-After') }).toEqual({ status: 503, data: undefined, retry: '5' });
   expect(errors).toMatchObject([{ extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
   expect(await alarms()).toBe(before + 2);
-  expect(sequences(await page({ after: edges[2]?.cursor }))).toEqual([4]);
+  expect(sequences(await page({ after: edges[3]?.cursor }))).toEqual([]);
 });
 
 test('so is one whose payload is missing, unless no payload is asked for', async () => {
@@ -317,6 +340,21 @@ describe('a request that waits', () => {
       { one: empty, other: full },
       { one: full, other: full },
     ]).toContainEqual((await answer).data);
+  });
+
+  test('returns nothing if the API key is revoked meanwhile', async () => {
+    const { id: accountId } = harness.accounts.partner;
+    const credential = await issueCredential(harness.operator, { interfaceName: 'partner', accountId, clientId: null });
+    const answer = send(query, { id: subscription.gid, waitSeconds: 20 }, credential);
+    await untilWaiting(1);
+    await revokeCredential(harness.operator, { keyId: credential.apiKey.split('_')[2] ?? '' });
+    // As long as a key may be accepted after it was revoked.
+    await sleep(1_000);
+    await deliver();
+    expect(await answer).toMatchObject({
+      data: { webhookEvents: null },
+      errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
+    });
   });
 
   test('is null if the subscription is deleted meanwhile', async () => {
