@@ -201,6 +201,9 @@ export const runBlocks: ReadonlySet<string> = new Set([
   installation,
   moveInbox,
   blockWith('processFailed'),
+  // Those that pull are run by reconcile.test.ts.
+  blockWith('reconcileRegularly'),
+  blockWith('LISTENER_ID'),
 ]);
 
 /** The example that has the same block. PostgreSQL has none: its packages are in the manifest of the kit. */
