@@ -180,7 +180,7 @@ export interface DeleteWebhookSubscriptionResult {
 }
 
 /**
- * Deletes a subscription. No interface shows it or its deliveries any longer. Its worker stops sending and deletes the
+ * Deletes a subscription. Afterwards no interface shows it or its deliveries. Its worker stops sending and deletes the
  * pending deliveries.
  */
 export async function deleteWebhookSubscription(

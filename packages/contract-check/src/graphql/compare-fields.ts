@@ -40,7 +40,7 @@ function compareField(comparison: Comparison, type: TypeDefinition, from: FieldD
   compareDocumented(comparison, coordinate, from, to, 'output');
 }
 
-/** A neighbour that was as nullable as the field and is not any longer, in words. Null if there is none. */
+/** A neighbour that was as nullable as the field before the change and is not after it, in words. Null if there is none. */
 function findNullable(
   { to: contract, neighbours }: Comparison,
   type: TypeDefinition,

@@ -31,7 +31,7 @@ export class RolledBackError extends Error {
   }
 }
 
-/** The connection cannot be used any longer. */
+/** The connection can no longer be used. */
 export class LostConnectionError extends Error {
   /** `commit` was sent. */
   readonly mayBeCommitted: boolean;

@@ -186,7 +186,7 @@ test('10,000 clients that connect, wait and leave, leave nothing behind', async 
   const second = await round();
   process.stdout.write(`${JSON.stringify({ heapAfter5000: first, heapAfter10000: second })}\n`);
   expect(second - first).toBeLessThan(2_000_000);
-  // Nobody is refused afterwards: no slot, no wait and no connection is occupied.
+  // Afterwards no request is refused: no slot, no wait and no connection is occupied.
   const answers = readers.map((reader) => wait(reader));
   await expect.poll(waiting).toBe(readers.length);
   await Promise.all(answers);

@@ -58,7 +58,7 @@ test('numbers the events of a listener beside a subscription, and sends it none,
   expect(await harness.deliveries()).toHaveLength(4);
 });
 
-test('deletes a listener 24 hours after its last read, and numbers nothing for it any longer', async ({
+test('deletes a listener 24 hours after its last read, and numbers no event for it afterwards', async ({
   harness,
   receiver,
 }) => {
