@@ -27,7 +27,7 @@ export function createReporter({
   const attemptLogger = withChosenFields(logger);
 
   function attempt({ delivery, number, result, next }: EventOf<'attempt'>): void {
-    const { responseStatus, error, durationMs, hostProblem } = result;
+    const { responseStatus, error, durationMs, hostProblem, proxyProblem } = result;
     if (number === 1)
       metrics.deliveryLag.observe((now().getTime() - durationMs - delivery.occurredAt.getTime()) / 1_000);
     metrics.attempts.inc({ verdict: next.kind });
@@ -43,6 +43,7 @@ export function createReporter({
         error,
         durationMs,
         ...hostProblem,
+        ...(proxyProblem && { proxy: proxyProblem.found }),
       },
       'attempt',
     );

@@ -71,6 +71,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
     now: clock.now,
     policy: config.WEBHOOK_CALLBACK_POLICY,
     deniedRanges: config.WEBHOOK_DENIED_RANGES,
+    proxyUrl: config.WEBHOOK_PROXY_URL,
     userAgent: `Deedwire-Webhooks/${version}`,
     maxIdleConnections: config.WORKER_CONCURRENCY,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,

@@ -78,6 +78,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     now,
     policy: config.WEBHOOK_CALLBACK_POLICY,
     deniedRanges: config.WEBHOOK_DENIED_RANGES,
+    proxyUrl: config.WEBHOOK_PROXY_URL,
     userAgent: `Deedwire-Webhooks/${options.appVersion}`,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
   });

@@ -40,6 +40,7 @@ test('reports all problems in one error, including those of combinations, withou
     GID_NAMESPACE: 'Service',
     WEBHOOK_CALLBACK_POLICY: 'development',
     WEBHOOK_DENIED_RANGES: '9.8.7.0/24,10.0.0.1/8',
+    WEBHOOK_PROXY_URL: 'socks5://egress:hunter2@proxy.internal',
     NODE_ENV: 'production',
   };
   expect(() => readConfig(schema, env)).toThrow(
@@ -49,6 +50,7 @@ test('reports all problems in one error, including those of combinations, withou
       '  GID_NAMESPACE must consist of lowercase letters, digits and hyphens, and begin with a letter',
       '  WEBHOOK_SECRET_KEYS must be <key id>:<base64 of 32 bytes>, several separated by commas; entry 1 is not',
       '  WEBHOOK_DENIED_RANGES must contain ranges that begin with their first address; entry 2, 10.0.0.1/8, does not',
+      '  WEBHOOK_PROXY_URL must be a URL that begins with http:// or https://',
       '  WEBHOOK_CALLBACK_POLICY must not be development unless NODE_ENV is development or test',
     ].join('\n'),
   );
@@ -170,10 +172,12 @@ describe('secrets from files', () => {
       DATABASE_URL_FILE: await file('url', `${usable.DATABASE_URL}\n`),
       DATABASE_DIRECT_URL_FILE: await file('direct', 'postgres://app@[::1]/deedwire\r\n'),
       WEBHOOK_SECRET_KEYS_FILE: await file('keys', `${usable.WEBHOOK_SECRET_KEYS}\n`),
+      WEBHOOK_PROXY_URL_FILE: await file('proxy', 'http://egress:hunter2@proxy.internal:3128\n'),
     };
     expect(readConfig(schema, env)).toMatchObject({
       DATABASE_URL: usable.DATABASE_URL,
       DATABASE_DIRECT_URL: 'postgres://app@[::1]/deedwire',
+      WEBHOOK_PROXY_URL: new URL('http://egress:hunter2@proxy.internal:3128'),
       WEBHOOK_SECRET_KEYS: new Map([['k1', key]]),
     });
   });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { databaseUrlVariable, urlVariable, wholeNumberVariable } from './config-variables.ts';
 import { checkDatabaseTls, databaseTlsConfig } from './database-tls.ts';
 import { deniedRangesVariable } from './denied-ranges-variable.ts';
+import { proxyUrlVariable } from './proxy-url-variable.ts';
 import { runtimeConfig } from './runtime-config.ts';
 import { secretKeysVariable } from './secret-keys-variable.ts';
 
@@ -45,6 +46,8 @@ export const appVariables = {
   WEBHOOK_CALLBACK_POLICY: z.enum(['public', 'development'], 'must be public or development').default('public'),
   /** In addition to the addresses that the policy forbids, and also under `development`. */
   WEBHOOK_DENIED_RANGES: deniedRangesVariable(),
+  /** The HTTP proxy through which all connections to callback URLs are opened. */
+  WEBHOOK_PROXY_URL: proxyUrlVariable().optional(),
   /** Read by Node itself. `0` is rejected unless WEBHOOK_CALLBACK_POLICY is `development`. */
   NODE_TLS_REJECT_UNAUTHORIZED: z.string().optional(),
 };

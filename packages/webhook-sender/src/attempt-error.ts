@@ -27,6 +27,17 @@ export interface HostProblem {
   readonly found: string;
 }
 
+/** The proxy did not open a tunnel. For the log of the operator: it is never shown to a client. */
+export interface ProxyProblem {
+  /**
+   * True if the proxy could not connect to the receiver or did not answer, so that either of them can be the cause. False if the
+   * proxy could not be reached or refused: nothing was asked of the receiver.
+   */
+  readonly mayBeReceiver: boolean;
+  /** The host and port of the proxy, and its status or an error code. It contains no credentials. */
+  readonly found: string;
+}
+
 /** `message` is shown to the owner of the receiver. It must not contain a secret or a private address. */
 export class AttemptError extends Error {
   override readonly name = 'AttemptError';
@@ -35,6 +46,8 @@ export class AttemptError extends Error {
   readonly responseStatus: number | null;
   /** Null unless the code is `DNS_FAILED`. */
   readonly hostProblem: HostProblem | null;
+  /** Null unless the proxy did not open a tunnel. */
+  readonly proxyProblem: ProxyProblem | null;
 
   constructor(
     code: AttemptErrorClass,
@@ -42,13 +55,20 @@ export class AttemptError extends Error {
     {
       responseStatus = null,
       hostProblem = null,
+      proxyProblem = null,
       cause,
-    }: { responseStatus?: number | null; hostProblem?: HostProblem | null; cause?: unknown } = {},
+    }: {
+      responseStatus?: number | null;
+      hostProblem?: HostProblem | null;
+      proxyProblem?: ProxyProblem | null;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, { cause });
     this.code = code;
     this.responseStatus = responseStatus;
     this.hostProblem = hostProblem;
+    this.proxyProblem = proxyProblem;
   }
 }
 

@@ -3,15 +3,17 @@ import { connect as connectTls } from 'node:tls';
 import { AttemptError, errorCode } from './attempt-error.ts';
 import type { ConnectSteps } from './connect-steps.ts';
 import { hostAddress } from './host-address.ts';
+import { type EgressProxy, openTunnel, TunnelError } from './proxy-tunnel.ts';
 
 // The time after which the next address is tried. Node's default of 250 ms is too short for distant receivers.
 const addressAttemptMs = 1000;
 
 /**
- * Opens a connection to one of `addresses`, which must be vetted, and resolves no name. SNI and the certificate check use
- * the host name of the URL. TLS is version 1.2 or later, and certificates are verified even if
+ * Opens a connection to one of `addresses`, which must be vetted, and resolves no name of a receiver. SNI and the certificate check
+ * use the host name of the URL. TLS is version 1.2 or later, and certificates are verified even if
  * NODE_TLS_REJECT_UNAUTHORIZED is 0.
  *
+ * @param proxy opens a tunnel to the address. Null for a direct connection
  * @throws {AttemptError} when the connection fails: `CONNECTION_FAILED`, `TLS_FAILED` or `TIMEOUT`.
  */
 export async function connect(
@@ -19,28 +21,34 @@ export async function connect(
   addresses: readonly string[],
   signal: AbortSignal,
   steps: ConnectSteps,
+  proxy: EgressProxy | null,
 ): Promise<Socket> {
   const secure = url.protocol === 'https:';
-  const tcp = tcpOptions(url, addresses, secure ? 443 : 80);
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  const tunnel = proxy && (await tunnelToAny(proxy, url, addresses, port, signal, steps));
+  if (tunnel !== null && !secure) return tunnel;
+  const to = tunnel === null ? tcpOptions(url, addresses, port) : { socket: tunnel };
   const socket = secure
     ? connectTls({
-        ...tcp,
+        ...to,
         // SNI must not contain an address. Without SNI, Node checks the certificate against the address.
-        ...(hostAddress(url) === null && { servername: url.hostname }),
+        ...(hostAddress(url) === null ? { servername: url.hostname } : tunnel !== null && { host: addresses[0] }),
         minVersion: 'TLSv1.2',
         rejectUnauthorized: true,
         ALPNProtocols: ['http/1.1'],
       })
-    : connectTcp(tcp);
+    : connectTcp(tcpOptions(url, addresses, port));
 
-  let step: 'tcp' | 'tls' = 'tcp';
-  socket.on('connectionAttempt', (address: string) => {
-    steps.address = address;
-  });
-  socket.once('connect', () => {
-    step = 'tls';
-    steps.connected();
-  });
+  let step: 'tcp' | 'tls' = tunnel === null ? 'tcp' : 'tls';
+  if (tunnel === null) {
+    socket.on('connectionAttempt', (address: string) => {
+      steps.address = address;
+    });
+    socket.once('connect', () => {
+      step = 'tls';
+      steps.connected();
+    });
+  }
   if (secure) socket.once('secureConnect', () => steps.secured());
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onAbort = () => reject(signal.reason);
@@ -60,8 +68,46 @@ export async function connect(
   }
 }
 
-function tcpOptions(url: URL, addresses: readonly string[], defaultPort: number): TcpNetConnectOpts {
-  const port = url.port === '' ? defaultPort : Number(url.port);
+/** Asks the proxy for each address in turn, until it opens a tunnel to one. */
+async function tunnelToAny(
+  proxy: EgressProxy,
+  url: URL,
+  addresses: readonly string[],
+  port: number,
+  signal: AbortSignal,
+  steps: ConnectSteps,
+): Promise<Socket> {
+  for (const [index, address] of addresses.entries()) {
+    const isLast = index === addresses.length - 1;
+    steps.address = address;
+    try {
+      const until = isLast ? signal : AbortSignal.any([signal, AbortSignal.timeout(addressAttemptMs)]);
+      const tunnel = await openTunnel(proxy, address, port, until);
+      steps.connected();
+      return tunnel.setNoDelay(true);
+    } catch (error) {
+      if (!(error instanceof TunnelError)) throw error;
+      if (isLast || signal.aborted || !error.problem.mayBeReceiver) throw tunnelError(url, error, signal.aborted);
+    }
+  }
+  throw new AttemptError('CONNECTION_FAILED', `${url.host} has no address.`);
+}
+
+function tunnelError(url: URL, error: TunnelError, timedOut: boolean): AttemptError {
+  const details = { proxyProblem: error.problem, cause: error };
+  if (!error.problem.mayBeReceiver) {
+    return new AttemptError('CONNECTION_FAILED', 'The service could not open a connection. Try again later.', details);
+  }
+  return timedOut
+    ? new AttemptError('TIMEOUT', acceptProblem(url), details)
+    : new AttemptError('CONNECTION_FAILED', `Could not connect to ${url.host}: ${tcpProblem('')}.`, details);
+}
+
+function acceptProblem({ host }: URL): string {
+  return `${host} did not accept the connection. Check that no firewall blocks it.`;
+}
+
+function tcpOptions(url: URL, addresses: readonly string[], port: number): TcpNetConnectOpts {
   const literal = hostAddress(url);
   if (literal !== null) return { host: literal, port };
   const lookup: LookupFunction = (_hostname, _options, callback) => {
@@ -86,9 +132,7 @@ function connectError(url: URL, step: 'tcp' | 'tls', error: unknown, timedOut: b
         });
   }
   return timedOut
-    ? new AttemptError('TIMEOUT', `${where} did not accept the connection. Check that no firewall blocks it.`, {
-        cause: error,
-      })
+    ? new AttemptError('TIMEOUT', acceptProblem(url), { cause: error })
     : new AttemptError('CONNECTION_FAILED', `Could not connect to ${where}: ${tcpProblem(code)}.`, { cause: error });
 }
 

@@ -97,8 +97,17 @@ export function createConnectionPool(maxIdle = 256): ConnectionPool {
   };
 }
 
-/** Speaks HTTP/1.1 on a connected socket. The connection ends with that socket and never opens another. */
-export function openConnection(url: URL, socket: Socket, vettedAtMs: number): Connection {
+/**
+ * Speaks HTTP/1.1 on a connected socket. The connection ends with that socket and never opens another.
+ *
+ * @param remoteAddress the address of the receiver, if the socket is a tunnel
+ */
+export function openConnection(
+  url: URL,
+  socket: Socket,
+  vettedAtMs: number,
+  remoteAddress: string | null = socket.remoteAddress ?? null,
+): Connection {
   const client = new Client(url.origin, {
     connect: (_options, callback) => {
       // undici does not support a synchronous callback. It calls `connect` again if the socket ends while a request is
@@ -120,7 +129,7 @@ export function openConnection(url: URL, socket: Socket, vettedAtMs: number): Co
     client,
     socket,
     origin: url.origin,
-    remoteAddress: socket.remoteAddress ?? null,
+    remoteAddress,
     vettedAtMs,
     wasReleased: false,
     readMax: Infinity,

@@ -1,4 +1,4 @@
-export { type AttemptErrorClass, attemptErrorClasses, type HostProblem } from './attempt-error.ts';
+export { type AttemptErrorClass, attemptErrorClasses, type HostProblem, type ProxyProblem } from './attempt-error.ts';
 export type { CallbackPolicy } from './callback-policy.ts';
 export type { DeniedRanges } from './callback-rules.ts';
 export type { CallbackUrlCheck } from './callback-url.ts';
@@ -10,6 +10,7 @@ export {
   type AttemptResult,
   createWebhookSender,
   type Delivery,
+  EgressUnavailableError,
   type HandshakeTarget,
   type PreparedTarget,
   TlsVerificationOffError,

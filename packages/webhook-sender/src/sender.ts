@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { signWebhook } from '@deedwire/webhook-signing';
-import { AttemptError, type AttemptErrorClass, type HostProblem } from './attempt-error.ts';
+import { AttemptError, type AttemptErrorClass, type HostProblem, type ProxyProblem } from './attempt-error.ts';
 import type { CallbackPolicy } from './callback-policy.ts';
 import type { DeniedRanges } from './callback-rules.ts';
 import { type CallbackUrlCheck, checkCallbackUrl } from './callback-url.ts';
@@ -9,6 +9,7 @@ import { createDeadlines } from './deadlines.ts';
 import type { DetailsPolicy } from './details-policy.ts';
 import { detailsOf, type ExchangeDetails } from './exchange-details.ts';
 import { classifyFailure, classifyResponse, type HandshakeResult } from './handshake-result.ts';
+import { egressProxy } from './proxy-tunnel.ts';
 import { headerList } from './request-headers.ts';
 import { type Resolve, resolverFor } from './resolve.ts';
 import { asAttemptError, type OnAttemptEnd, startAttempt } from './start-attempt.ts';
@@ -26,6 +27,11 @@ export interface WebhookSenderOptions {
   now?: (() => Date) | undefined;
   /** Defaults to DNS under `public` and to the system resolver under `development`. Its results are vetted. */
   resolve?: Resolve | undefined;
+  /**
+   * The HTTP proxy through which all connections are opened, `http` or `https`, with or without credentials. Names of receivers are
+   * still resolved and vetted here: the proxy is asked for addresses. Defaults to direct connections.
+   */
+  proxyUrl?: URL | undefined;
   /** The value of NODE_TLS_REJECT_UNAUTHORIZED in the environment. */
   nodeTlsRejectUnauthorized?: string | undefined;
 }
@@ -66,6 +72,8 @@ export interface AttemptResult {
   retryAfter: string | null;
   /** For the log of the operator. Omitted unless the host name could not be called. */
   hostProblem?: HostProblem;
+  /** Omitted unless the proxy did not open a tunnel. */
+  proxyProblem?: ProxyProblem;
   /** What was sent and received. Omitted if the policy of the delivery does not want it. */
   exchange?: ExchangeDetails;
 }
@@ -81,7 +89,10 @@ export interface WebhookSender {
   readonly check: (url: string) => CallbackUrlCheck;
   /** Never throws: the attempts of an invalid target fail. Keep the result as long as the target does not change. */
   readonly target: (target: WebhookTarget) => PreparedTarget;
-  /** Performs the handshake: sends a new token and expects it in the response. Never rejects. */
+  /**
+   * Performs the handshake: sends a new token and expects it in the response. Rejects only with `EgressUnavailableError`: our proxy could
+   * not be reached or refused.
+   */
   readonly verify: (subscription: HandshakeTarget) => Promise<HandshakeResult>;
   /** Waits for the attempts in flight, at most until their deadlines, and closes all connections. */
   readonly close: () => Promise<void>;
@@ -101,6 +112,16 @@ export class TlsVerificationOffError extends Error {
   }
 }
 
+/** Our proxy could not be reached or refused, so nothing was asked of the receiver. */
+export class EgressUnavailableError extends Error {
+  override readonly name = 'EgressUnavailableError';
+  readonly code = 'EGRESS_UNAVAILABLE';
+
+  constructor({ found }: ProxyProblem) {
+    super(found);
+  }
+}
+
 /** @throws {TlsVerificationOffError} when the policy is `public` and NODE_TLS_REJECT_UNAUTHORIZED is 0. */
 export function createWebhookSender({
   policy,
@@ -110,13 +131,15 @@ export function createWebhookSender({
   maxIdleConnections,
   now = () => new Date(),
   resolve = resolverFor(policy),
+  proxyUrl,
   nodeTlsRejectUnauthorized,
 }: WebhookSenderOptions): WebhookSender {
   // The sender always verifies certificates, but other connections of the process, which hold secrets, would not.
   if (policy === 'public' && nodeTlsRejectUnauthorized === '0') throw new TlsVerificationOffError();
   const pool = createConnectionPool(maxIdleConnections);
   const rules = { policy, deniedRanges };
-  const dependencies = { rules, resolve, pool, deadlines: createDeadlines(timeoutMs) };
+  const proxy = proxyUrl === undefined ? null : egressProxy(proxyUrl);
+  const dependencies = { rules, resolve, proxy, pool, deadlines: createDeadlines(timeoutMs) };
   let inFlight = 0;
   const closing: (() => void)[] = [];
 
@@ -174,6 +197,7 @@ export function createWebhookSender({
           error: error?.code ?? null,
           retryAfter: response === null ? null : response.header('retry-after'),
           ...(error?.hostProblem && { hostProblem: error.hostProblem }),
+          ...(error?.proxyProblem && { proxyProblem: error.proxyProblem }),
           ...(isReported && { exchange: detailsOf(attempt) }),
         });
       });
@@ -190,14 +214,13 @@ export function createWebhookSender({
       headers: {},
       details: wholeResponse,
     };
-    return new Promise((settle) => {
-      poster({ url: checked.href, secret, nextSecret })(delivery, performance.now(), (response, error) =>
-        settle(
-          response === null
-            ? classifyFailure(asAttemptError(error), timeoutMs)
-            : classifyResponse(response.response(), { token, secret, nextSecret }),
-        ),
-      );
+    return new Promise((settle, reject) => {
+      poster({ url: checked.href, secret, nextSecret })(delivery, performance.now(), (response, error) => {
+        const problem = error?.proxyProblem ?? null;
+        if (problem !== null && !problem.mayBeReceiver) reject(new EgressUnavailableError(problem));
+        else if (response === null) settle(classifyFailure(asAttemptError(error), timeoutMs));
+        else settle(classifyResponse(response.response(), { token, secret, nextSecret }));
+      });
     });
   }
 

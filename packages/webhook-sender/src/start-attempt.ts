@@ -6,12 +6,15 @@ import { type Connection, type ConnectionPool, openConnection } from './connecti
 import type { Deadline, Deadlines } from './deadlines.ts';
 import type { DetailsPolicy } from './details-policy.ts';
 import { Exchange, type PostRequest } from './exchange.ts';
+import type { EgressProxy } from './proxy-tunnel.ts';
 import type { Resolve } from './resolve.ts';
 import { vettedAddresses } from './vetted-addresses.ts';
 
 export interface AttemptDependencies {
   readonly rules: CallbackRules;
   readonly resolve: Resolve;
+  /** Null for direct connections. */
+  readonly proxy: EgressProxy | null;
   readonly pool: ConnectionPool;
   readonly deadlines: Deadlines;
 }
@@ -75,7 +78,7 @@ export class Attempt {
 
   async #sendOnNewConnection(): Promise<void> {
     const { url } = this.request;
-    const { rules, resolve } = this.#dependencies;
+    const { rules, resolve, proxy } = this.#dependencies;
     this.#connecting = new AbortController();
     const { signal } = this.#connecting;
     let connection;
@@ -83,7 +86,8 @@ export class Attempt {
       const vettedAtMs = performance.now();
       const addresses = await vettedAddresses(url, rules, resolve, signal);
       this.steps = new ConnectSteps(url, vettedAtMs);
-      connection = openConnection(url, await connect(url, addresses, signal, this.steps), vettedAtMs);
+      const socket = await connect(url, addresses, signal, this.steps, proxy);
+      connection = openConnection(url, socket, vettedAtMs, proxy === null ? undefined : this.steps.address);
     } catch (error) {
       this.#end(null, asAttemptError(error));
       return;

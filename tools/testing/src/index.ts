@@ -1,3 +1,4 @@
+export { type ConnectProxy, type ConnectProxyOptions, startConnectProxy } from './connect-proxy.ts';
 export { eventually } from './eventually.ts';
 export { findProgram } from './find-program.ts';
 export {

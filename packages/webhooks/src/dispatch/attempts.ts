@@ -1,4 +1,4 @@
-import type { AttemptResult } from '@deedwire/webhook-sender';
+import type { AttemptResult, ProxyProblem } from '@deedwire/webhook-sender';
 import { failpoint } from '../kernel/failpoint.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import { type AttemptClassification, classifyAttempt } from './classify-attempt.ts';
@@ -27,6 +27,12 @@ export interface UnsettledResult extends Settlement {
   isLocked: boolean;
 }
 
+/** How long a lane waits after our proxy could not be reached or refused, up to half as much again. */
+const withoutProxyMs = 10_000;
+
+/** How often a failing proxy is reported. */
+const proxyReportMs = 10_000;
+
 export interface AttemptsOptions {
   send: Send;
   clock: SteadyClock;
@@ -39,6 +45,9 @@ export interface AttemptsOptions {
 /** Sends deliveries. Each holds a slot for the duration of its request. */
 export class Attempts {
   readonly #options: AttemptsOptions;
+  #proxyReportedAtMs = -Infinity;
+  /** Deliveries that were postponed since the last report. */
+  #postponed = 0;
 
   constructor(options: AttemptsOptions) {
     this.#options = options;
@@ -65,9 +74,40 @@ export class Attempts {
       this.#options.onEvent({ kind: 'attempt-broken', alarm: true, delivery, error });
       result = this.#brokenResult();
     }
-    const unsettled = this.#conclude(queued, target, result);
+    const problem = result.proxyProblem;
+    const unsettled =
+      problem === undefined || problem.mayBeReceiver
+        ? this.#conclude(queued, target, result)
+        : this.#postpone(queued, problem);
     this.#options.slots.release(lane, result.durationMs, chargedMs);
     this.#options.onResult(unsettled);
+  }
+
+  /**
+   * Nothing was asked of the receiver, so there is no attempt. The lane waits, because its other deliveries would need the proxy, too.
+   */
+  #postpone(queued: QueuedDelivery, { found }: ProxyProblem): UnsettledResult {
+    const { clock, random, onEvent } = this.#options;
+    const { delivery, lane } = queued;
+    const nowMs = clock.nowMs();
+    const delayMs = withoutProxyMs * (1 + random() / 2);
+    lane.blocked(nowMs + delayMs);
+    this.#postponed += 1;
+    if (nowMs - this.#proxyReportedAtMs >= proxyReportMs) {
+      onEvent({ kind: 'proxy-failed', alarm: true, found, postponed: this.#postponed });
+      this.#proxyReportedAtMs = nowMs;
+      this.#postponed = 0;
+    }
+    return {
+      queued,
+      delivery,
+      attempt: null,
+      next: { kind: 'retry', delayMs },
+      laneState: null,
+      isLocked: false,
+      pause: null,
+      urlNumber: null,
+    };
   }
 
   /** Classifies an attempt, updates its lane, and returns the result to record. */
@@ -82,7 +122,7 @@ export class Attempts {
     const { startedAt, durationMs, responseStatus, error } = result;
     // The result of a request to an earlier URL says nothing about the receiver of the current one.
     const isOfOtherUrl = lane.target.isOtherUrl(target);
-    const pause = isOfOtherUrl ? null : this.#updateReceiver(lane, classification, durationMs, nowMs);
+    const pause = isOfOtherUrl ? null : this.#updateReceiver(lane, classification, result, nowMs);
     return {
       queued,
       delivery,
@@ -99,17 +139,19 @@ export class Attempts {
   #updateReceiver(
     { id, receiver }: Lane,
     { next, holdMs, isGone }: AttemptClassification,
-    durationMs: number,
+    { durationMs, proxyProblem }: AttemptResult,
     nowMs: number,
   ): PauseReason | null {
     const { onEvent } = this.#options;
     const wasBreakerOpen = receiver.isBreakerOpen;
-    receiver.attemptEnded(durationMs, next.kind === 'delivered', holdMs, nowMs);
+    // Otherwise the proxy can be the cause, which must not pause the subscription.
+    const isProven = proxyProblem === undefined;
+    receiver.attemptEnded(durationMs, next.kind === 'delivered', holdMs, nowMs, isProven);
     if (holdMs !== null) onEvent({ kind: 'lane-held', lane: id, holdMs });
     if (receiver.isBreakerOpen !== wasBreakerOpen) {
       onEvent({ kind: wasBreakerOpen ? 'breaker-closed' : 'breaker-opened', lane: id });
     }
-    if (!isGone && !receiver.hasFailedForTooLong(nowMs)) return null;
+    if (!isGone && !(isProven && receiver.hasFailedForTooLong(nowMs))) return null;
     receiver.pausing();
     return isGone ? 'GONE' : 'FAILING';
   }

@@ -29,16 +29,17 @@ export function afterSuccess(state: LaneState, nowMs: number): LaneState {
 }
 
 /**
- * Returns the state after a failed attempt. Ten consecutive failures open the breaker for 5 s. Each failed probe
+ * Returns the state after a failed attempt. Unless the receiver is proven to be the cause, the failure is not a part of the series
+ * that pauses the subscription. Ten consecutive failures open the breaker for 5 s. Each failed probe
  * doubles that time, up to 5 min. A failure that arrives before the breaker allows a probe belongs to an earlier
  * request, and does not extend the time.
  */
-export function afterFailure(state: LaneState, nowMs: number): LaneState {
+export function afterFailure(state: LaneState, nowMs: number, isProven = true): LaneState {
   const consecutiveFailures = state.consecutiveFailures + 1;
   const { lastFailureMs } = state;
   const continues = lastFailureMs !== null && nowMs - lastFailureMs <= failureGapMaxMs;
   const failingSinceMs = continues ? (state.failingSinceMs ?? nowMs) : nowMs;
-  const failed = { ...state, consecutiveFailures, failingSinceMs, lastFailureMs: nowMs };
+  const failed = { ...state, consecutiveFailures, ...(isProven && { failingSinceMs, lastFailureMs: nowMs }) };
   if (state.breakerOpenUntilMs === null) {
     if (consecutiveFailures < failuresToOpen) return failed;
     return { ...failed, breakerOpenUntilMs: nowMs + firstOpenMs, breakerProbes: 0 };

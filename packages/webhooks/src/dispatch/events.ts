@@ -52,6 +52,18 @@ export type DispatchAlarm =
     }
   /** The secret of the lane cannot be decrypted. Its deliveries wait, and the target is read again after a minute. */
   | { readonly kind: 'secret-unreadable'; readonly alarm: true; readonly lane: SubscriptionId }
+  /**
+   * Our proxy could not be reached or refused. The deliveries are postponed without an attempt, and their lanes wait. Reported at
+   * most every 10 s.
+   */
+  | {
+      readonly kind: 'proxy-failed';
+      readonly alarm: true;
+      /** What was found last. */
+      readonly found: string;
+      /** How many deliveries were postponed since the last report. */
+      readonly postponed: number;
+    }
   /** Storage refused this result. The delivery is set aside: this process does not send it again. */
   | {
       readonly kind: 'settlement-refused';

@@ -45,8 +45,11 @@ export class LaneReceiver {
     return this.#goodResponses >= goodResponsesToBeQuick;
   }
 
-  /** @param holdMs how long the receiver asked to receive no requests. Null if it did not. */
-  attemptEnded(durationMs: number, succeeded: boolean, holdMs: number | null, nowMs: number): void {
+  /**
+   * @param holdMs how long the receiver asked to receive no requests. Null if it did not.
+   * @param isProven false if the proxy can be the cause of a failure
+   */
+  attemptEnded(durationMs: number, succeeded: boolean, holdMs: number | null, nowMs: number, isProven = true): void {
     if (durationMs > quickMs) this.#goodResponses = 0;
     else if (succeeded && !this.isQuick) this.#goodResponses += 1;
     if (succeeded) {
@@ -55,7 +58,7 @@ export class LaneReceiver {
       this.#state = afterSuccess(this.#state, nowMs);
       return;
     }
-    const failed = afterFailure(this.#state, nowMs);
+    const failed = afterFailure(this.#state, nowMs, isProven);
     this.#window = holdMs === null ? Math.max(1, this.#window >> 1) : 1;
     this.#state = holdMs === null ? failed : holdLane(failed, nowMs + holdMs);
   }

@@ -169,9 +169,9 @@ export class ResultRecorder {
     afterConcluded();
   }
 
-  #retry({ queued: { lane, delivery } }: UnsettledResult, dueAtMs: number): void {
+  #retry({ queued: { lane, delivery }, attempt }: UnsettledResult, dueAtMs: number): void {
     const { clock, memory } = this.#options;
-    const attempts = delivery.attempts + 1;
+    const attempts = delivery.attempts + (attempt === null ? 0 : 1);
     const retried = { ...delivery, attempts, claims: 0, dueAtMs: dueAtMs - clock.offsetMs };
     memory.add(new QueuedDelivery(lane, retried, dueAtMs));
   }

@@ -70,7 +70,7 @@ export interface AttemptRecord {
 /** The result of a delivery, ready to be recorded. */
 export interface Settlement {
   readonly delivery: PendingDelivery;
-  /** Null if the delivery exceeded its claim limit, and fails without an attempt. */
+  /** Null if nothing was sent: the delivery exceeded its claim limit and fails, or is postponed because our proxy failed. */
   readonly attempt: AttemptRecord | null;
   readonly next: NextStep;
   /** Null if storage has the state of the lane, or if a later settlement of the same call contains it. */

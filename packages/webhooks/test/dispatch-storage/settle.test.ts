@@ -84,6 +84,19 @@ describe('a result', () => {
     expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 0, failed: 1 });
   });
 
+  test('of a delivery that was not sent for want of a proxy reschedules it, without an attempt', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    await world.storage.countClaims(deliveries);
+    const postponed = failure(deliveries[0], 60_000, { attempt: null, urlNumber: null });
+    expect(await settle(postponed)).toEqual(['settled']);
+    expect(await world.counts(lane)).toEqual({ pending: 1, attempts: 0, failed: 0 });
+    expect(await world.read(lane)).toEqual([]);
+    await world.admin.run(`update webhook_pending_delivery set due_at = now() where subscription_id = ${lane}`);
+    expect(await world.read(lane)).toMatchObject([{ deliveryId: deliveries[0].deliveryId, attempts: 0, claims: 0 }]);
+    expect(await settle(success(deliveries[0]))).toEqual(['settled']);
+    expect(await attemptsOf(deliveries[0])).toEqual([recorded]);
+  });
+
   test('in a batch is recorded like a single one', async () => {
     const first = await world.seedLane(3);
     const second = await world.seedLane(3);

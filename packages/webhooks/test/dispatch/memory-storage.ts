@@ -195,7 +195,7 @@ export class MemoryStorage {
     return this.#respond(counted);
   }
 
-  #settleOne({ delivery, next, laneState, pause, urlNumber }: Settlement): SettleResult {
+  #settleOne({ delivery, attempt, next, laneState, pause, urlNumber }: Settlement): SettleResult {
     const row = this.#rows.get(delivery.deliveryId);
     const lane = this.#lane(delivery.subscriptionId);
     if (row === undefined || row.attempts !== delivery.attempts) return 'stale';
@@ -206,7 +206,7 @@ export class MemoryStorage {
     }
     if (next.kind === 'retry') {
       const dueAtMs = this.#clock.nowMs() + next.delayMs;
-      this.#put({ ...row, attempts: row.attempts + 1, claims: 0, dueAtMs });
+      this.#put({ ...row, attempts: row.attempts + (attempt === null ? 0 : 1), claims: 0, dueAtMs });
     } else {
       this.#rows.delete(delivery.deliveryId);
       (next.kind === 'delivered' ? this.delivered : this.failed).add(delivery.deliveryId);

@@ -1,5 +1,5 @@
 import { seededRandom } from '@deedwire/testing';
-import type { AttemptResult } from '@deedwire/webhook-sender';
+import type { AttemptResult, ProxyProblem } from '@deedwire/webhook-sender';
 import { Dispatcher, type DispatcherOptions } from '../../src/dispatch/dispatcher.ts';
 import type { DispatchEvent } from '../../src/dispatch/events.ts';
 import { cleanLaneState, type LaneState } from '../../src/dispatch/lane-state.ts';
@@ -17,6 +17,8 @@ export interface ReceiverResponse {
   /** Null: it never responds, and the request times out. */
   status: number | null;
   retryAfter?: string;
+  /** The proxy did not open a tunnel. */
+  proxyProblem?: ProxyProblem;
 }
 
 export type Receiver = (delivery: PendingDelivery, attempt: number) => ReceiverResponse;
@@ -183,11 +185,18 @@ export class World {
     this.inFlightMax = Math.max(this.inFlightMax, inFlight.size);
     const receiver = this.receivers.get(delivery.subscriptionId) ?? fails;
     try {
-      const { afterMs, status, retryAfter = null } = receiver(delivery, attempt);
+      const { afterMs, status, retryAfter = null, proxyProblem } = receiver(delivery, attempt);
       await clock.wait(afterMs);
       const durationMs = clock.elapsedMs - startedAtMs;
       const error = status === null ? 'TIMEOUT' : null;
-      return { startedAt, durationMs, responseStatus: status, error, retryAfter };
+      return {
+        startedAt,
+        durationMs,
+        responseStatus: status,
+        error,
+        retryAfter,
+        ...(proxyProblem && { proxyProblem }),
+      };
     } finally {
       if (inFlight.get(delivery.deliveryId) === owner) inFlight.delete(delivery.deliveryId);
       request.endedAtMs = clock.elapsedMs;

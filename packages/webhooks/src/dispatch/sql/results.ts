@@ -36,7 +36,7 @@ const settleText = (row: string, locked: string): string => `
         sequence, due_at, attempts, body_bytes, prior_attempts, replay_id, is_test
       )
       select subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
-        sequence, now() + delay_ms * interval '1 millisecond', attempts + 1, body_bytes, prior_attempts, replay_id, is_test
+        sequence, now() + delay_ms * interval '1 millisecond', attempts + (started_ms is not null)::int, body_bytes, prior_attempts, replay_id, is_test
       from settled
       where delay_ms is not null
     ), failed as (
@@ -108,7 +108,7 @@ export interface SettledPositions {
 
 /**
  * Records results. For each delivery that is pending with the number of attempts that this worker read, it inserts the
- * attempt, and removes or reschedules the delivery. A delivery that exceeded its claim limit gets no attempt.
+ * attempt, and removes or reschedules the delivery. A delivery for which nothing was sent gets no attempt.
  *
  * It writes the state of a receiver only with a result that was recorded, and only while the subscription is neither
  * paused nor deleted and still has the URL of that state.

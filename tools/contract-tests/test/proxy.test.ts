@@ -1,0 +1,98 @@
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import {
+  type ConnectProxy,
+  eventually,
+  postGraphql,
+  type Receiver,
+  startConnectProxy,
+  startReceiver,
+} from '@deedwire/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+// The apps as processes: the handshake of an interface and the deliveries of the worker go through a proxy that wants a password.
+
+const password = 'canary-of-the-proxy';
+const lines: string[] = [];
+
+let proxy: ConnectProxy;
+let receiver: Receiver;
+let t: TestSystem;
+
+beforeAll(async () => {
+  proxy = await startConnectProxy({
+    status: (_authority, { headers }) =>
+      headers['proxy-authorization'] === `Basic ${btoa(`egress:${password}`)}` ? 200 : 407,
+  });
+  receiver = await startReceiver();
+  t = await startTestSystem({
+    env: { WEBHOOK_PROXY_URL: `http://egress:${password}@127.0.0.1:${proxy.port}`, LOG_LEVEL: 'trace' },
+    onLine: (_app, line) => lines.push(line),
+  });
+});
+
+afterAll(async () => {
+  await t.close();
+  await receiver.close();
+  await proxy.close();
+});
+
+const create = /* GraphQL */ `
+  mutation ($input: CreateWebhookSubscriptionInput!) {
+    createWebhookSubscription(input: $input) {
+      webhookSubscription {
+        id
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+const sendTest = /* GraphQL */ `
+  mutation ($input: SendTestWebhookEventInput!) {
+    sendTestWebhookEvent(input: $input) {
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+
+interface Data {
+  createWebhookSubscription: { webhookSubscription: { id: string } | null; userErrors: object[] };
+}
+
+async function ask(query: string, variables: object) {
+  const { body } = await postGraphql<Data>(t.urls.partner, t.accounts.partner.credential, { query, variables });
+  return body;
+}
+
+test('handshakes and deliveries go through the proxy; while it is down, changes get 503 and deliveries wait', async () => {
+  const variables = { input: { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] } };
+  const { data } = await ask(create, variables);
+  expect(data?.createWebhookSubscription.userErrors).toEqual([]);
+  expect(receiver.handshakes).toHaveLength(1);
+  const sent = {
+    input: { subscriptionId: data?.createWebhookSubscription.webhookSubscription?.id, eventType: 'referral.created' },
+  };
+  expect((await ask(sendTest, sent)).errors).toBeUndefined();
+  await receiver.waitFor(1);
+  const authority = `127.0.0.1:${receiver.port}`;
+  expect(new Set(proxy.authorities)).toEqual(new Set([authority]));
+
+  const { port } = proxy;
+  await proxy.close();
+  const refused = await ask(create, { input: { ...variables.input, callbackUrl: `${receiver.url}?2` } });
+  expect(refused.errors).toMatchObject([{ extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
+  await ask(sendTest, sent);
+  await eventually(() => expect(lines.filter((line) => line.includes('"proxy-failed"'))).not.toEqual([]));
+  proxy = await startConnectProxy({ port });
+  await receiver.waitFor(2);
+  // Nothing was asked of the receiver meanwhile.
+  expect(receiver.deliveries[1]?.headers['x-service-webhook-attempt']).toBe('1');
+
+  const failures = lines.filter((line) => line.includes('ECONNREFUSED'));
+  expect(failures.map((line) => line.includes(`proxy 127.0.0.1:${port}: ECONNREFUSED`))).toContain(true);
+  expect(lines.join('\n')).not.toContain(password);
+  expect(lines.join('\n')).not.toContain(btoa(`egress:${password}`));
+});
