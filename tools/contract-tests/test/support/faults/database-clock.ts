@@ -1,13 +1,15 @@
 import { terminateBackends } from '@deedwire/embedded-postgres';
 import type { FaultSystem } from './fault-system.ts';
 
+type Target = Pick<FaultSystem, 't' | 'observer'>;
+
 /**
  * Sets the clock of the database back, and ends all sessions, because only new ones see it: their search path finds these
  * functions first.
  *
  * @param interval by how much, for example `10 s`
  */
-export async function setClockBack({ t, observer }: FaultSystem, interval: string): Promise<void> {
+export async function setClockBack({ t, observer }: Target, interval: string): Promise<void> {
   await observer.run(`
     do $$ begin
       create schema if not exists faults;
@@ -22,7 +24,7 @@ export async function setClockBack({ t, observer }: FaultSystem, interval: strin
 }
 
 /** Sets the clock of the database forward to the real time again, and ends all sessions. */
-export async function resetClock({ t, observer }: FaultSystem): Promise<void> {
+export async function resetClock({ t, observer }: Target): Promise<void> {
   await observer.run(`
     do $$ begin
       execute format('alter database %I reset search_path', current_database());

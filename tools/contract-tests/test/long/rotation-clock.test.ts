@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { terminateBackends } from '@deedwire/embedded-postgres';
+import { connect, eventually } from '@deedwire/testing';
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { resetClock, setClockBack } from '../support/faults/database-clock.ts';
+import { type LibraryReceiver, startLibraryReceiver } from '../support/library-receiver.ts';
+import { type KitReceiver, startKitReceiver } from '../support/receiver-kit/kit-receiver.ts';
+import { createReceiverDatabase, type ReceiverDatabase } from '../support/receiver-kit/receiver-database.ts';
+import { subscribe } from '../support/subscribe.ts';
+
+// Processes, and an overlap of 60 s of real time. The test in `full` moves the end of a rotation instead, and steps no clock.
+
+const overlapMs = 60_000;
+const timeout = 600_000;
+/** Guards against hanging. */
+const waitMs = 180_000;
+const [oldSecret, newSecret] = [generateWebhookSecret(), generateWebhookSecret()];
+
+let t: TestSystem;
+let standard: LibraryReceiver;
+let svix: LibraryReceiver;
+let kit: KitReceiver;
+let kitDatabase: ReceiverDatabase;
+let kitSecrets = [oldSecret];
+
+beforeAll(async () => {
+  t = await startTestSystem();
+  await t.system.add('webhook-worker');
+  const secrets = [oldSecret, newSecret];
+  standard = await startLibraryReceiver(
+    (secret, ...request) => new StandardWebhook(secret).verify(...request),
+    secrets,
+  );
+  svix = await startLibraryReceiver((secret, ...request) => new SvixWebhook(secret).verify(...request), secrets);
+  kitDatabase = await createReceiverDatabase();
+  kit = await startKitReceiver({ databaseUrl: kitDatabase.databaseUrl, secrets: () => kitSecrets });
+}, timeout);
+
+afterAll(async () => {
+  await t.close();
+  await Promise.all([standard.close(), svix.close(), kit.close()]);
+  await kitDatabase.close();
+});
+
+/** What the steps of the clock need. Each statement has a new connection, because the steps end all sessions. */
+const database = () => ({
+  t,
+  observer: {
+    async run(text: string, values?: unknown[]) {
+      const connection = await connect(t.database.databaseUrl);
+      try {
+        return await connection.run(text, values);
+      } finally {
+        await connection.close();
+      }
+    },
+  },
+});
+
+/** Creates a referral each 50 ms until it is stopped. Ended sessions fail some of the requests. */
+function startLoad(): { stop: () => Promise<void> } {
+  let isStopped = false;
+  async function createInTurn(): Promise<void> {
+    while (!isStopped) {
+      await t.partner.request(operations.ReferDocument, { input: { clientName: 'Ada' } }).catch(() => null);
+      await sleep(50);
+    }
+  }
+  const running = createInTurn();
+  return {
+    async stop() {
+      isStopped = true;
+      await running;
+    },
+  };
+}
+
+/** Resolves once each receiver has got another request whose signatures are of these secrets, in this order. */
+async function untilSignedWith(...secrets: string[]): Promise<void> {
+  const receivers = [standard, svix].map((receiver) => ({ receiver, from: receiver.received.length }));
+  const kitFrom = kit.responses.length;
+  await eventually(() => {
+    for (const { receiver, from } of receivers) {
+      expect(receiver.received.slice(from).map(({ signedWith }) => signedWith)).toContainEqual(secrets);
+    }
+    const counts = kit.responses.slice(kitFrom).map(({ headers }) => signatureCount(headers['webhook-signature']));
+    expect(counts).toContain(secrets.length);
+  }, waitMs);
+}
+
+const signatureCount = (header: string | string[] | undefined): number => header?.toString().split(' ').length ?? 0;
+
+async function restartWorker(): Promise<void> {
+  const worker = t.system.apps['webhook-worker'];
+  worker.kill('SIGTERM');
+  expect(await worker.ended).toEqual({ exitCode: 0, signal: null });
+  await t.system.add('webhook-worker');
+}
+
+test(
+  'an overlap of 60 s in which the clock of the database steps, notifications are lost and a worker restarts rejects no delivery',
+  { timeout },
+  async () => {
+    const eventTypes = [{ type: 'referral.created' }];
+    const ids: string[] = [];
+    for (const { url } of [standard, svix, kit]) {
+      ids.push((await subscribe(t.partner, { callbackUrl: url, eventTypes, webhookSecret: oldSecret })).id);
+    }
+    const load = startLoad();
+    try {
+      await untilSignedWith(oldSecret);
+      for (const id of ids) {
+        const input = { id, webhookSecret: newSecret, overlapSeconds: overlapMs / 1_000 };
+        const { rotateWebhookSecret } = await t.partner.request(operations.RotateSecretDocument, { input });
+        expect(rotateWebhookSecret.userErrors).toEqual([]);
+      }
+      const startedAt = performance.now();
+      await untilSignedWith(oldSecret, newSecret);
+
+      // Ends all sessions, also those that listen: what they would have been told is lost.
+      await setClockBack(database(), '60 s');
+      await untilSignedWith(oldSecret, newSecret);
+      await restartWorker();
+      await untilSignedWith(oldSecret, newSecret);
+      for (const receiver of [standard, svix]) receiver.hold(newSecret);
+      kitSecrets = [newSecret];
+      // A precondition, not a result: receivers that change later than the overlap lasts would reject.
+      expect(performance.now() - startedAt).toBeLessThan(overlapMs);
+      await resetClock(database());
+      await untilSignedWith(oldSecret, newSecret);
+
+      await sleep(Math.max(0, startedAt + overlapMs - performance.now()));
+      // The worker reads a target again within 5 s, whatever it was told.
+      await terminateBackends(t.database.databaseUrl);
+      await untilSignedWith(newSecret);
+      await sleep(10_000);
+      const counts = [standard.received.length, svix.received.length];
+      await untilSignedWith(newSecret);
+      for (const [index, { received }] of [standard, svix].entries()) {
+        expect(received.slice(counts[index]).map(({ signedWith }) => signedWith)).not.toContainEqual([
+          oldSecret,
+          newSecret,
+        ]);
+      }
+    } finally {
+      await load.stop();
+    }
+    await eventually(async () => {
+      expect(await t.sql('select count(*)::int as pending from webhook_pending_delivery')).toEqual([{ pending: 0 }]);
+    }, waitMs);
+
+    for (const { received } of [standard, svix]) {
+      expect(received.filter(({ isAccepted }) => !isAccepted)).toEqual([]);
+    }
+    const deliveries = kit.responses.filter(({ headers }) => headers['x-service-webhook-event'] !== undefined);
+    expect(deliveries.filter(({ status }) => status !== 200)).toEqual([]);
+    process.stdout.write(
+      `${standard.received.length}, ${svix.received.length} and ${deliveries.length} requests, 0 rejected\n`,
+    );
+  },
+);
