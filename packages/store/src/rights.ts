@@ -12,25 +12,26 @@ const grantedFile = new URL('../migrations/rights.json', import.meta.url);
 
 /**
  * The rights of a role, each in the words of GRANT, for example `select on account` or `update (last_used_at) on api_key`, in
- * order. Without those on partitions, which nothing uses.
+ * order. Without those on partitions, which nothing uses. The schema is that of our tables, whatever the search path begins
+ * with: by default, a schema with the name of the login comes first.
  */
 export async function rightsOf(database: Database, role: GroupRole): Promise<string[]> {
   const statement = {
     name: 'rights-of-role',
     text: `
-      with granted as (
+      with schema as (select relnamespace as id from pg_class where oid = to_regclass('schema_migration')), granted as (
         select lower(privilege_type) as privilege, case relkind when 'S' then 'sequence ' else '' end || relname as object
-        from pg_class, aclexplode(relacl)
-        where relnamespace = current_schema()::regnamespace and not relispartition and grantee = to_regrole($1)
+        from schema, pg_class, aclexplode(relacl)
+        where relnamespace = schema.id and not relispartition and grantee = to_regrole($1)
         union all
         select lower(privilege_type) || ' (' || attname || ')', relname
-        from pg_class
+        from schema, pg_class
         join pg_attribute on attrelid = pg_class.oid, aclexplode(attacl)
-        where relnamespace = current_schema()::regnamespace and not relispartition and grantee = to_regrole($1)
+        where relnamespace = schema.id and not relispartition and grantee = to_regrole($1)
         union all
         select lower(privilege_type), 'routine ' || proname || '(' || pg_get_function_identity_arguments(pg_proc.oid) || ')'
-        from pg_proc, aclexplode(proacl)
-        where pronamespace = current_schema()::regnamespace and grantee = to_regrole($1)
+        from schema, pg_proc, aclexplode(proacl)
+        where pronamespace = schema.id and grantee = to_regrole($1)
       )
       select privilege || ' on ' || object as "right" from granted order by object collate "C", privilege collate "C"`,
   };

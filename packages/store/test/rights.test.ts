@@ -407,6 +407,23 @@ describe('what an app finds missing in a database', () => {
     await superuser.run('drop role "No role"');
   });
 
+  test('nothing, if a schema with the name of the login comes first in the search path', async () => {
+    const own = await createMigratedDatabase();
+    const url = await own.urlFor('webhook_worker');
+    const { username } = new URL(url);
+    try {
+      await withClient(own.databaseUrl, (owner) =>
+        owner.query(`create schema "${username}" authorization "${username}"`),
+      );
+      await withClient(url, async (worker) => {
+        expect((await worker.query('select current_schema() as schema')).rows).toEqual([{ schema: username }]);
+      });
+      expect(await problemsOf(url, 'webhook_worker')).toEqual([]);
+    } finally {
+      await own.drop();
+    }
+  });
+
   test.each(roles)('each right of %s', async (role) => {
     const own = await createMigratedDatabase();
     const owner = await connect(own.databaseUrl);
