@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { createLogger, runMain, startService } from '@deedwire/service-runtime';
+import { createLogger, loadTracing, runMain, startService } from '@deedwire/service-runtime';
 import { Registry } from 'prom-client';
 import { readWorkerConfig } from './config.ts';
 import { createWorker } from './worker.ts';
@@ -11,7 +11,7 @@ await runMain(async () => {
   const config = readWorkerConfig();
   const logger = createLogger({ name: 'webhook-worker', level: config.LOG_LEVEL });
   const metrics = new Registry();
-  const worker = createWorker({ config, logger, metrics, version });
+  const worker = createWorker({ config, logger, metrics, version, tracing: await loadTracing(version) });
   await startService({
     app: 'webhook-worker',
     version,

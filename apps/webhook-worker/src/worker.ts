@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { secretAssociatedData } from '@deedwire/domain';
-import { databaseLog, type Logger, storeConnections } from '@deedwire/service-runtime';
+import { databaseLog, type Logger, storeConnections, type Tracing } from '@deedwire/service-runtime';
 import {
   createSecretKeyRing,
   describeLostStatements,
@@ -26,6 +26,7 @@ import { createReporter } from './report-event.ts';
 import { retiredEventVersions } from './retired-event-versions.ts';
 import { createSend } from './send.ts';
 import { setTimer } from './set-timer.ts';
+import { createTraceFanOut, traceSend } from './trace-deliveries.ts';
 
 const appName = 'deedwire-webhook-worker';
 // How often to check for changes without a notification: retired versions, expired records and the clock.
@@ -39,6 +40,8 @@ export interface WorkerOptions {
   metrics: Registry;
   /** Sent in the User-Agent of deliveries. */
   version: string;
+  /** Null or omitted: nothing is traced. */
+  tracing?: Tracing | null;
 }
 
 /** The hooks by which a service starts and stops the worker. */
@@ -60,7 +63,7 @@ export interface Worker {
   close(): Promise<void>;
 }
 
-export function createWorker({ config, logger, metrics: registry, version }: WorkerOptions): Worker {
+export function createWorker({ config, logger, metrics: registry, version, tracing = null }: WorkerOptions): Worker {
   const { GID_NAMESPACE: gidNamespace } = config;
   const { databaseUrl, directUrl, prepares } = storeConnections(config);
   const storeLog = databaseLog(logger, config);
@@ -86,6 +89,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
     nowMs: monotonicMs,
     onFailed: (loop) => metrics.loopFailures.inc({ loop }),
   });
+  const send = createSend(sender, gidNamespace, createDeprecationHeaders(webhookEventTypes, config.DOCUMENTATION_URL));
   const engine = createWebhookEngine({
     store,
     fanOutStore,
@@ -95,7 +99,8 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
     clock: { nowMs: clock.nowMs, setTimer },
     random: Math.random,
     renderer: createRenderer(gidNamespace),
-    send: createSend(sender, gidNamespace, createDeprecationHeaders(webhookEventTypes, config.DOCUMENTATION_URL)),
+    send: tracing === null ? send : traceSend(send, tracing, gidNamespace),
+    traceFanOut: tracing === null ? undefined : createTraceFanOut(tracing, gidNamespace),
     openSecret(subscriptionId, ciphertext) {
       try {
         return secretKeys.decrypt(ciphertext, secretAssociatedData(subscriptionId));

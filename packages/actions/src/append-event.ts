@@ -1,25 +1,34 @@
 import type { AccountId, EventSnapshots, InterfaceName } from '@deedwire/domain';
 import type { InsertedRow, Transaction } from '@deedwire/store';
 import { eventRow, insertEvent } from '@deedwire/webhooks/outbox';
+import type { Caller } from './context.ts';
 
 interface EventAccount {
   id: AccountId;
   interfaceName: InterfaceName;
 }
 
+/** What an event keeps of its caller. */
+export type EventCause = Pick<Caller, 'requestId' | 'traceParent'>;
+
+export function originOfCause(cause: EventCause | undefined) {
+  const { requestId = null, traceParent } = cause ?? {};
+  return { requestId, ...(traceParent !== undefined && { traceParent }) };
+}
+
 /**
  * Appends the event that reports a change to an account, in the transaction of the change.
  *
- * @param requestId the id of the API request that made the change. Omitted for changes by an operator.
+ * @param cause the caller of the API request that made the change. Omitted for changes by an operator.
  */
 export async function appendEvent<Type extends keyof EventSnapshots>(
   transaction: Transaction,
   account: EventAccount,
   type: Type,
   snapshot: EventSnapshots[Type],
-  requestId?: string,
+  cause?: EventCause,
 ): Promise<void> {
-  await insertEvent(transaction, newEvent(account, type, snapshot, requestId));
+  await insertEvent(transaction, newEvent(account, type, snapshot, cause));
 }
 
 /** As `appendEvent`, for a write that only inserts rows. */
@@ -28,12 +37,12 @@ export function appendedEvent<Type extends keyof EventSnapshots>(
   account: EventAccount,
   type: Type,
   snapshot: EventSnapshots[Type],
-  requestId?: string,
+  cause?: EventCause,
 ): InsertedRow {
-  return eventRow(id, newEvent(account, type, snapshot, requestId));
+  return eventRow(id, newEvent(account, type, snapshot, cause));
 }
 
-function newEvent(account: EventAccount, type: string, snapshot: object, requestId: string | undefined) {
+function newEvent(account: EventAccount, type: string, snapshot: object, cause: EventCause | undefined) {
   const { id: accountId, interfaceName } = account;
-  return { accountId, interfaceName, type, snapshot, requestId: requestId ?? null };
+  return { accountId, interfaceName, type, snapshot, ...originOfCause(cause) };
 }

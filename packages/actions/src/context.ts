@@ -52,6 +52,8 @@ export interface Caller {
   address?: string;
   /** Logged with everything that results from the request. Omitted outside of a request. */
   requestId?: string;
+  /** The `traceparent` of the operation, which the events that it causes keep. Omitted unless it is traced. */
+  traceParent?: string;
 }
 
 /** The caller of an authenticated request. */

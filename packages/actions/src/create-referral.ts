@@ -124,11 +124,11 @@ function newReferral(
         matter: null,
       };
       const snapshot = { referral: { id, status: referral.status, externalReference } };
-      const requestId = 'clientId' in by ? by.requestId : undefined;
+      const cause = 'clientId' in by ? by : undefined;
       return {
         rows: [
           referralRow(toRecordId(referralId), partnerId, details),
-          appendedEvent(eventId, account, 'referral.created', snapshot, requestId),
+          appendedEvent(eventId, account, 'referral.created', snapshot, cause),
           auditedChange(by, { action: 'referral.create', subject: id, account }),
         ],
         answer: referral,

@@ -3,6 +3,7 @@ import { findEventType } from '@deedwire/webhook-events';
 import { insertTestEvent } from '@deedwire/webhooks/outbox';
 import { countTestEvent, deleteOldLimitCounts, type SubscriptionOwner } from '@deedwire/webhooks/subscriptions';
 import { z } from 'zod';
+import { originOfCause } from './append-event.ts';
 import { appendAuditEntry } from './audit.ts';
 import { describeUnknownType } from './choose-event-types.ts';
 import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
@@ -125,10 +126,10 @@ async function send(
       if (count > perMinute) return reject([rateLimited(count, perMinute)]);
     }
     const snapshot = sampleOf(gidNamespace, eventType);
-    const requestId = 'clientId' in by ? (by.requestId ?? null) : null;
+    const origin = originOfCause('clientId' in by ? by : undefined);
     const eventId = await insertTestEvent(
       transaction,
-      { accountId, interfaceName, type: eventType, snapshot, requestId },
+      { accountId, interfaceName, type: eventType, snapshot, ...origin },
       ref.subscriptionId,
     );
     const webhookEventId = formatGid(gidNamespace, 'WebhookEvent', eventId);

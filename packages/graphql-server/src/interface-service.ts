@@ -4,6 +4,7 @@ import type { InterfaceName } from '@deedwire/domain';
 import {
   createLogger,
   databaseLog,
+  loadTracing,
   type RunningServer,
   startService,
   storeConnections,
@@ -25,6 +26,7 @@ import { createGraphqlHandler, requestLimits } from './graphql-handler.ts';
 import type { InterfaceConfig } from './interface-config.ts';
 import { loadPlugins } from './operation/load-plugins.ts';
 import type { InterfacePlugin } from './operation/plugin-hooks.ts';
+import { createTracePlugin } from './operation/trace-plugin.ts';
 import { createClientStores } from './schema/client-stores.ts';
 import { createOperationContext, type InterfaceActionContext } from './schema/operation-context.ts';
 import { createRefusalRenderer } from './transport/render-refusal.ts';
@@ -53,7 +55,9 @@ const connectionsPerClient = 6;
 /** Starts the app of one interface. It also starts without its database, and becomes ready once that is reachable. */
 export async function startInterfaceService(options: InterfaceServiceOptions): Promise<RunningServer> {
   const { name, interfaceName, path, contract, config } = options;
-  const plugins = await loadPlugins(options.plugins);
+  const tracing = await loadTracing(options.appVersion);
+  const given = options.plugins;
+  const plugins = await loadPlugins(tracing === null ? given : [createTracePlugin(tracing, interfaceName), ...given]);
   const logger = createLogger({ name, level: config.LOG_LEVEL });
   const metrics = new Registry();
   const documentation = documentationAt(config.DOCUMENTATION_URL);

@@ -27,4 +27,5 @@ export { runtimeConfig } from './runtime-config.ts';
 export type { RuntimeConfig } from './runtime-config.ts';
 export { startService } from './service.ts';
 export type { ClientServer, HandlerContext, RunningServer, RunningService, ServiceOptions } from './service.ts';
+export { loadTracing, type TracedSpan, type Tracing } from './tracing.ts';
 export { noTrustedProxies, type TrustedProxies, trustedProxiesVariable } from './trusted-proxies.ts';

@@ -16,6 +16,7 @@ import type { EngineEvent } from './events.ts';
 import { Exchanges } from './exchanges/exchanges.ts';
 import { FanOut } from './fan-out/fan-out.ts';
 import type { Renderer } from './fan-out/renderer.ts';
+import type { TraceFanOut } from './fan-out/trace-fan-out.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { PendingDelivery } from './kernel/pending-delivery.ts';
 import { openShards } from './open-shards.ts';
@@ -82,6 +83,8 @@ export interface WebhookEngineOptions {
   /** How long replays are kept after their end. */
   replayRetentionDays: number;
   onEvent: (event: EngineEvent) => void;
+  /** Starts spans of fan-out. Omitted if nothing is traced; `send` makes those of attempts. */
+  traceFanOut?: TraceFanOut | undefined;
 }
 
 /**
@@ -188,6 +191,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       onEvent(event);
     },
     limits: { pollMs: options.pollMs === 0 ? neverMs : options.pollMs },
+    traceFanOut: options.traceFanOut,
   });
 
   const workers: Workers = new Workers({

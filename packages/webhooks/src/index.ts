@@ -7,6 +7,7 @@ export type { BreakerCounts } from './dispatch/lane-registry.ts';
 export type { QueueState } from './queue-state.ts';
 export { armFailpoint } from './kernel/failpoint.ts';
 export { RenderError, type Renderer, type StoredEvent } from './fan-out/renderer.ts';
+export type { FanOutSpan, TraceFanOut } from './fan-out/trace-fan-out.ts';
 export { type AccountId, type DeliveryId, type EventId, type SubscriptionId } from './kernel/ids.ts';
 export { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 export type { EventTypePin } from './subscriptions/subscriptions.ts';

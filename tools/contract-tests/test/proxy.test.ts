@@ -91,6 +91,13 @@ test('handshakes and deliveries go through the proxy; while it is down, changes 
   // Nothing was asked of the receiver meanwhile.
   expect(receiver.deliveries[1]?.headers['x-service-webhook-attempt']).toBe('1');
 
+  // No SDK is loaded, so events keep no trace context.
+  const causes = await t.sql('select request_id from webhook_event where is_test');
+  expect(causes.map(({ request_id: text }) => String(text))).toEqual([
+    expect.stringMatching(/^[\w-]+$/),
+    expect.stringMatching(/^[\w-]+$/),
+  ]);
+
   const failures = lines.filter((line) => line.includes('ECONNREFUSED'));
   expect(failures.map((line) => line.includes(`proxy 127.0.0.1:${port}: ECONNREFUSED`))).toContain(true);
   expect(lines.join('\n')).not.toContain(password);

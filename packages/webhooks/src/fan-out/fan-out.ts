@@ -18,6 +18,7 @@ import { planStatements } from './plan-statements.ts';
 import type { QueuedAccount } from './queued-account.ts';
 import type { Renderer } from './renderer.ts';
 import { RoundRunner } from './round-runner.ts';
+import type { TraceFanOut } from './trace-fan-out.ts';
 import { type Turn, Turns } from './turns.ts';
 
 export interface FanOutOptions {
@@ -37,6 +38,7 @@ export interface FanOutOptions {
   onUncertain: (lanes: readonly LaneId[]) => void;
   onEvent: OnFanOutEvent;
   limits?: Partial<FanOutLimits>;
+  traceFanOut?: TraceFanOut | undefined;
 }
 
 /** How often accounts that were passed over are examined. */
@@ -135,6 +137,7 @@ export class FanOut {
       onBlocked: (entries) => this.#blocked.report(entries),
       onFenced,
       onEvent,
+      traceFanOut: options.traceFanOut,
     });
     this.#changes = new ChangeApplier({
       known,

@@ -38,6 +38,7 @@ export function pendingDeliveries(plan: RoundPlan, written: WrittenRound): Round
         eventVersion: version,
         occurredAt: event.occurredAt,
         requestId: event.requestId,
+        ...(event.traceParent !== undefined && { traceParent: event.traceParent }),
         isTest: event.isTest,
         sequence: String(before + ordinal),
         attempts: 0,

@@ -1,8 +1,11 @@
 import type { InterfaceName } from '@deedwire/domain';
 import type { AccountId, EventId } from '../kernel/ids.ts';
+import type { Origin } from '../kernel/origin.ts';
 
 /** An event as the transaction of its change stored it. */
-export interface StoredEvent {
+export interface StoredEvent extends Origin {
+  /** Replaced by that of the fan-out when its span has started. */
+  traceParent?: string;
   readonly id: EventId;
   readonly accountId: AccountId;
   readonly interfaceName: InterfaceName;
@@ -10,8 +13,6 @@ export interface StoredEvent {
   readonly occurredAt: Date;
   /** The data from which every version of the payload is rendered. */
   readonly snapshot: unknown;
-  /** Null if no request caused the event. */
-  readonly requestId: string | null;
   /** The owner of the subscription asked for it. It reports no change. */
   readonly isTest: boolean;
 }

@@ -19,6 +19,7 @@ import { byTurns, entriesOf, firstDeliveries, halve } from './split-turns.ts';
 import type { BlockedGroup } from './sql/blocked-queue.ts';
 import { countEntryClaims } from './sql/queue.ts';
 import { isStaleRound, readEvents, type ReadEvents, readLockedAccounts, writeRound } from './sql/round.ts';
+import { endSpans, startSpans, type FanOutSpan, type TraceFanOut } from './trace-fan-out.ts';
 import type { Turn } from './turns.ts';
 
 export interface RoundRunnerOptions {
@@ -37,6 +38,8 @@ export interface RoundRunnerOptions {
   onBlocked: (entries: readonly Pick<BlockedGroup, 'accountId' | 'blockedOn'>[]) => void;
   onFenced: () => void;
   onEvent: OnFanOutEvent;
+  /** Undefined if nothing is traced. */
+  traceFanOut: TraceFanOut | undefined;
 }
 
 /** A round, and its parts that are not written yet. */
@@ -73,6 +76,9 @@ export class RoundRunner {
 
   async #runPart(run: Run, turns: readonly Turn[]): Promise<void> {
     if (turns.length === 0) return;
+    const { traceFanOut } = this.#options;
+    const startMs = traceFanOut === undefined ? undefined : Date.now();
+    let spans: readonly FanOutSpan[] = [];
     let plan: RoundPlan;
     let writing: RoundPlan | null = null;
     let result: RoundResult | null = null;
@@ -81,12 +87,15 @@ export class RoundRunner {
       if (plan.done.length > 0 || plan.blocked.length > 0) {
         failpoint('fan-out-before-write');
         writing = plan;
+        if (traceFanOut !== undefined) spans = startSpans(plan, traceFanOut, startMs);
         this.#options.expect(lanesOf(plan));
         const written = await writeRound(this.#options.store, run.workerId, plan);
         failpoint('fan-out-after-write');
         result = pendingDeliveries(plan, written);
+        endSpans(spans);
       }
     } catch (error) {
+      endSpans(spans, error);
       await this.#failed(turns, writing, error, run.parts);
       return;
     }

@@ -1,7 +1,8 @@
 import type { AccountId, DeliveryId, EventId, ReplayId, SubscriptionId } from './ids.ts';
+import type { Origin } from './origin.ts';
 
 /** An unfinished delivery, with everything that sending needs except the target of its lane. */
-export interface PendingDelivery {
+export interface PendingDelivery extends Origin {
   readonly deliveryId: DeliveryId;
   readonly subscriptionId: SubscriptionId;
   readonly accountId: AccountId;
@@ -9,8 +10,6 @@ export interface PendingDelivery {
   readonly eventType: string;
   readonly eventVersion: string;
   readonly occurredAt: Date;
-  /** The request that caused the event, for the attempt log. Null if no request did. */
-  readonly requestId: string | null;
   /** The owner of the subscription asked for the event. */
   readonly isTest: boolean;
   /** The number of the delivery within its subscription, from 1, in decimal. */

@@ -1,14 +1,14 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
 import { type InsertedRow, insertRow, type Statement, type Transaction } from '@deedwire/store';
+import { type Origin, storedOrigin } from '../kernel/origin.ts';
 import { shardOf } from '../kernel/shard.ts';
 
-export interface NewEvent {
+/** Without a request if an operator made the change. */
+export interface NewEvent extends Origin {
   accountId: AccountId;
   interfaceName: InterfaceName;
   type: string;
   snapshot: object;
-  /** The id of the request that made the change, for the logs. Null for a change by an operator. */
-  requestId: string | null;
 }
 
 // The entry follows the event, whose insert draws the number of the transaction if no earlier statement did: the watermark of a
@@ -35,8 +35,11 @@ const appendEvents: Statement = {
  * @param id null: the statement draws it
  */
 export function eventRow(id: string | null, event: NewEvent): InsertedRow {
-  const { accountId, interfaceName, type, snapshot, requestId } = event;
-  return { into: appendEvents, values: [id, accountId, interfaceName, type, JSON.stringify(snapshot), requestId] };
+  const { accountId, interfaceName, type, snapshot } = event;
+  return {
+    into: appendEvents,
+    values: [id, accountId, interfaceName, type, JSON.stringify(snapshot), storedOrigin(event)],
+  };
 }
 
 /** Whom to notify of an event or a change of the account. */

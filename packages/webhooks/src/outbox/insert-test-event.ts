@@ -1,5 +1,6 @@
 import { onlyRow, type Statement, type Transaction } from '@deedwire/store';
 import type { EventId, SubscriptionId } from '../kernel/ids.ts';
+import { storedOrigin } from '../kernel/origin.ts';
 import { type NewEvent, workerOf } from './insert-event.ts';
 
 // In one statement, as in append-events.
@@ -24,10 +25,11 @@ const appendTestEvent: Statement = {
  */
 export async function insertTestEvent(
   transaction: Transaction,
-  { accountId, interfaceName, type, snapshot, requestId }: NewEvent,
+  event: NewEvent,
   subscriptionId: SubscriptionId,
 ): Promise<EventId> {
-  const values = [accountId, interfaceName, type, JSON.stringify(snapshot), requestId, subscriptionId];
+  const { accountId, interfaceName, type, snapshot } = event;
+  const values = [accountId, interfaceName, type, JSON.stringify(snapshot), storedOrigin(event), subscriptionId];
   const { id } = onlyRow(await transaction.query<{ id: EventId }>(appendTestEvent, values));
   transaction.notifyAfterCommit(workerOf(accountId));
   return id;

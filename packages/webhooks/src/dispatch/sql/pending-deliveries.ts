@@ -3,6 +3,7 @@ import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
 import { idRange } from '../../kernel/id-order.ts';
 import type { AccountId, DeliveryId, EventId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
+import { originOf } from '../../kernel/origin.ts';
 import type { PendingDelivery } from '../../kernel/pending-delivery.ts';
 import { pendingRow, unlockedPendingRow } from '../../kernel/pending-row.ts';
 import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
@@ -160,7 +161,7 @@ export async function selectPendingDeliveries(
         eventType,
         eventVersion,
         occurredAt,
-        requestId,
+        ...originOf(requestId),
         sequence,
         attempts,
         priorAttempts,

@@ -3,6 +3,7 @@ import { type Database, onlyRow } from '@deedwire/store';
 import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
 import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../kernel/ids.ts';
+import { originOf, storedOrigin } from '../../kernel/origin.ts';
 import { pgArray, pgTextArray, TextDictionary } from '../../kernel/pg-array.ts';
 import type { Shard } from '../../kernel/shard.ts';
 import type { QueuePosition } from '../queue-entry.ts';
@@ -71,7 +72,7 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
       type,
       occurredAt: new Date(occurredAtMs),
       snapshot,
-      requestId,
+      ...originOf(requestId),
       isTest,
     });
   }
@@ -330,7 +331,7 @@ function roundParameters(plan: RoundPlan): unknown[] {
     pgArray(deliveryTypes),
     pgArray(deliveryVersions),
     pgArray(deliveries.map(({ event }) => event.occurredAt)),
-    pgTextArray(deliveries.map(({ event }) => event.requestId)),
+    pgTextArray(deliveries.map(({ event }) => storedOrigin(event))),
     pgArray(deliveries.map(({ payload }) => payload?.body.length ?? null)),
     pgArray(payloads.map(({ event }) => event.id)),
     pgArray(payloadVersions),

@@ -3,6 +3,7 @@ import { FencedOutError } from '../../fence/fenced-out-error.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
 import { idRange } from '../../kernel/id-order.ts';
 import type { DeliveryId } from '../../kernel/ids.ts';
+import { originOf } from '../../kernel/origin.ts';
 import type { PendingDelivery } from '../../kernel/pending-delivery.ts';
 import { pgArray, TextDictionary } from '../../kernel/pg-array.ts';
 import type { FeedResult, OpenReplay, ReplayPart } from '../storage.ts';
@@ -141,7 +142,7 @@ export async function feedReplay(
       eventType: delivery.eventType,
       eventVersion: delivery.eventVersion,
       occurredAt: new Date(delivery.occurredAtMs),
-      requestId,
+      ...originOf(requestId),
       isTest,
       sequence: delivery.sequence,
       attempts,

@@ -1,0 +1,349 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { startSystem, type System } from '@deedwire/dev-environment';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { eventually, listen, type Listening, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+// A whole system, with the file that docs/operations.md shows. The collector is this test.
+
+const page = new URL('../../../../docs/operations.md', import.meta.url);
+const packages = {
+  api: '@opentelemetry/api',
+  'exporter-trace-otlp-http': '@opentelemetry/exporter-trace-otlp-http',
+  resources: '@opentelemetry/resources',
+  'sdk-trace-base': 'opentelemetry-sdk-trace-base-2',
+};
+
+interface Span {
+  app: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  attributes: Record<string, unknown>;
+  status: { code?: number; message?: string };
+  links: { traceId: string; spanId: string }[];
+}
+
+interface OtlpValue {
+  stringValue?: string;
+  intValue?: number;
+}
+interface OtlpAttribute {
+  key: string;
+  value: OtlpValue;
+}
+interface OtlpSpan extends Omit<Span, 'app' | 'attributes' | 'links'> {
+  attributes: OtlpAttribute[];
+  links?: Span['links'];
+}
+interface OtlpBody {
+  resourceSpans: { resource: { attributes: OtlpAttribute[] }; scopeSpans: { spans: OtlpSpan[] }[] }[];
+}
+
+const spans: Span[] = [];
+/** Everything that comes out of the system. */
+const output = { log: '', traces: '', metrics: '', database: '' };
+
+let folder: string;
+let collector: Listening;
+let receiver: Receiver;
+let h: Harness;
+let system: System;
+let urls: { lender: string; partner: string };
+const secretKey = randomBytes(32).toString('base64');
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'deedwire-tracing-'));
+  const [, file = ''] = /```js tracing\.mjs\n([^]*?)```/.exec(await readFile(page, 'utf8')) ?? [];
+  if (file === '') throw new Error('The page has no file tracing.mjs.');
+  await writeFile(join(folder, 'tracing.mjs'), file);
+  await mkdir(join(folder, 'node_modules/@opentelemetry'), { recursive: true });
+  const require = createRequire(import.meta.url);
+  for (const [name, installed] of Object.entries(packages)) {
+    await symlink(folderOf(require.resolve(installed)), join(folder, 'node_modules/@opentelemetry', name));
+  }
+  collector = await listen(createCollector());
+  receiver = await startReceiver();
+  h = await createHarness();
+  const databaseUrls = {
+    'lender-api': await h.database.urlFor('lender_api'),
+    'partner-api': await h.database.urlFor('partner_api'),
+    'webhook-worker': await h.database.urlFor('webhook_worker'),
+  };
+  system = await startSystem({
+    databaseUrls,
+    webhookSecretKeys: `test:${secretKey}`,
+    env: {
+      DATABASE_TIMEOUT_MS: '20000',
+      LOG_LEVEL: 'trace',
+      NODE_OPTIONS: `--import=${join(folder, 'tracing.mjs')}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
+      TRACE_SHARE: '1',
+    },
+    appEnv: {
+      'lender-api': { OTEL_SERVICE_NAME: 'lender-api' },
+      'partner-api': { OTEL_SERVICE_NAME: 'partner-api' },
+      'webhook-worker': { OTEL_SERVICE_NAME: 'webhook-worker' },
+    },
+    onLine(_app, line) {
+      output.log += `${line}\n`;
+    },
+  });
+  urls = {
+    lender: `${system.apps['lender-api'].url}/lenders/graphql`,
+    partner: `${system.apps['partner-api'].url}/partners/graphql`,
+  };
+});
+
+afterAll(async () => {
+  await system.stop();
+  await h.close();
+  await receiver.close();
+  await collector.close();
+  await rm(folder, { recursive: true });
+});
+
+/** The folder of a package, of which a file is given. */
+function folderOf(file: string): string {
+  const folders = file.split('/');
+  const packageAt = folders.lastIndexOf('@opentelemetry');
+  return folders.slice(0, packageAt + 2).join('/') || dirname(file);
+}
+
+function createCollector(): Server {
+  return createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      collect(`${JSON.stringify(request.headers)}\n`, Buffer.concat(chunks).toString());
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+}
+
+function collect(head: string, text: string): void {
+  output.traces += head + text;
+  const body: OtlpBody = JSON.parse(text);
+  for (const { resource, scopeSpans } of body.resourceSpans) {
+    const app = String(attributesOf(resource.attributes)['service.name']);
+    for (const span of scopeSpans.flatMap((scope) => scope.spans)) {
+      spans.push({ ...span, app, attributes: attributesOf(span.attributes), links: span.links ?? [] });
+    }
+  }
+}
+
+function attributesOf(attributes: OtlpAttribute[]): Record<string, unknown> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
+}
+
+async function spansNamed(name: string, count: number): Promise<Span[]> {
+  await eventually(() => expect(spans.filter((span) => span.name === name)).toHaveLength(count));
+  return spans.filter((span) => span.name === name);
+}
+
+const create = /* GraphQL */ `
+  mutation Subscribe($input: CreateWebhookSubscriptionInput!) {
+    createWebhookSubscription(input: $input) {
+      webhookSubscription {
+        id
+      }
+      webhookSecret
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+const refer = /* GraphQL */ `
+  mutation Refer($input: CreateReferralInput!) {
+    createReferral(input: $input) {
+      referral {
+        id
+      }
+    }
+  }
+`;
+
+interface Data {
+  createWebhookSubscription: { webhookSecret: string | null };
+  createReferral: { referral: { id: string } | null };
+}
+
+const clientTrace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+async function ask(query: string, input: object) {
+  const { body, headers } = await postGraphql<Data>(urls.partner, h.accounts.partner.credential, {
+    query,
+    variables: { input },
+    headers: { traceparent: clientTrace },
+  });
+  expect(body.errors).toBeUndefined();
+  return { data: body.data, requestId: headers.get('x-request-id') };
+}
+
+test('a mutation, the fan-out of its event and each attempt are one trace, of which the receiver gets nothing', async () => {
+  const subscription = { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] };
+  await ask(create, subscription);
+  receiver.onDelivery = (response) => {
+    response.writeHead(receiver.deliveries.length === 1 ? 500 : 204).end();
+  };
+  const { requestId } = await ask(refer, { clientName: 'Ada', clientEmail: 'ada@client.example' });
+  await receiver.waitFor(2);
+
+  const [mutation] = await spansNamed('mutation Refer', 1);
+  const [fanOut] = await spansNamed('fan-out referral.created', 1);
+  const [failed, succeeded] = await spansNamed('attempt referral.created', 2);
+  const common = { 'deedwire.request.id': requestId };
+  expect(mutation).toMatchObject({
+    app: 'partner-api',
+    kind: 2,
+    status: {},
+    // The trace of a client is no part of ours.
+    links: [{ traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }],
+    attributes: {
+      ...common,
+      'graphql.operation.type': 'mutation',
+      'graphql.operation.name': 'Refer',
+      'deedwire.interface': 'partner',
+      'deedwire.client.id': h.accounts.partner.clientId,
+    },
+  });
+  expect(mutation?.parentSpanId ?? '').toBe('');
+  expect(mutation?.traceId).not.toBe('0af7651916cd43dd8448eb211c80319c');
+  expect(fanOut).toMatchObject({
+    app: 'webhook-worker',
+    kind: 1,
+    traceId: mutation?.traceId,
+    parentSpanId: mutation?.spanId,
+    attributes: { ...common, 'deedwire.event.type': 'referral.created', 'deedwire.deliveries': 1 },
+  });
+  const ofAttempts = { app: 'webhook-worker', kind: 3, traceId: mutation?.traceId, parentSpanId: fanOut?.spanId };
+  expect(failed).toMatchObject({
+    ...ofAttempts,
+    status: { code: 2, message: '500' },
+    attributes: { ...common, 'deedwire.attempt': 1, 'http.response.status_code': 500, 'server.address': '127.0.0.1' },
+  });
+  expect(succeeded).toMatchObject({
+    ...ofAttempts,
+    attributes: { ...common, 'deedwire.attempt': 2, 'http.response.status_code': 204 },
+  });
+  for (const { headers, body } of receiver.requests) {
+    expect(Object.keys(headers)).not.toContain('traceparent');
+    expect(body.toString()).not.toContain(mutation?.traceId);
+  }
+  // The log names the request as without traces.
+  const attempts = output.log.split('\n').filter((line) => line.includes('"msg":"attempt"'));
+  expect(attempts.map((line) => (JSON.parse(line) as { requestId: string }).requestId)).toContain(requestId);
+});
+
+test('a worker that reads the delivery again continues the trace', async () => {
+  const before = spans.filter(({ name }) => name === 'attempt referral.created').length;
+  let isDown = true;
+  receiver.onDelivery = (response) => {
+    response.writeHead(isDown ? 500 : 204).end();
+  };
+  await ask(refer, { clientName: 'Grace', clientEmail: 'grace@client.example' });
+  await spansNamed('attempt referral.created', before + 1);
+  await system.apps['webhook-worker'].stop();
+  isDown = false;
+  await system.restart('webhook-worker');
+  const attempts = await spansNamed('attempt referral.created', before + 2);
+  const [first, second] = attempts.slice(before);
+  expect(second).toMatchObject({ traceId: first?.traceId, parentSpanId: first?.parentSpanId });
+  expect(second?.attributes['deedwire.attempt']).toBe(2);
+});
+
+test('an operation that fails has the code of its error', async () => {
+  const { body } = await postGraphql<Data>(urls.partner, h.accounts.partner.credential, {
+    query: 'query Broken { webhookSubscriptions(first: 1, after: "nonsense") { nodes { id } } }',
+  });
+  const [span] = await spansNamed('query Broken', 1);
+  expect(body.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+  expect(span?.status).toEqual({ code: 2, message: 'BAD_USER_INPUT' });
+});
+
+/** Every row of every table, as pg_dump writes them. */
+async function dump(): Promise<string> {
+  const tables = await h.sql(
+    `select c.oid::regclass::text as name from pg_class c
+     where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace`,
+  );
+  let text = '';
+  for (const { name } of tables) {
+    for (const { row } of await h.sql(`select t::text as row from ${String(name)} t`)) text += `${String(row)}\n`;
+  }
+  return text;
+}
+
+test('a canary secret is in no log, trace, metric or dump', async () => {
+  const { lender, partner } = h.accounts;
+  const query = '{ webhookSubscriptions(first: 5) { nodes { id } } }';
+  receiver.onDelivery = (response) => {
+    response.writeHead(204).end();
+  };
+  const sent = receiver.deliveries.length;
+  const subscription = { callbackUrl: `${receiver.url}?second`, eventTypes: [{ type: 'referral.created' }] };
+  const { data } = await ask(create, { ...subscription, idempotencyKey: 'canary' });
+  // The answer is saved, with the secret, and read again.
+  expect(await ask(create, { ...subscription, idempotencyKey: 'canary' })).toMatchObject({ data });
+  await ask(refer, { clientName: 'Edsger', clientEmail: 'edsger@client.example' });
+  await receiver.waitFor(sent + 2);
+  for (const [url, { credential }] of [
+    [urls.lender, lender],
+    [urls.partner, partner],
+    // A key of the other interface, and one that is almost right.
+    [urls.lender, partner],
+    [urls.partner, { credential: { ...partner.credential, apiKey: `${partner.credential.apiKey.slice(0, -1)}~` } }],
+  ] as const) {
+    await postGraphql(url, credential, { query });
+    await postGraphql(url, credential, { query: 'query {' });
+  }
+  await eventually(() => expect(spans.filter(({ name }) => name === 'query').length).toBeGreaterThanOrEqual(2));
+  for (const { adminUrl } of Object.values(system.apps)) {
+    output.metrics += await (await fetch(`${adminUrl}/metrics`)).text();
+  }
+  output.database = await dump();
+
+  const secret = data?.createWebhookSubscription.webhookSecret ?? '';
+  expect(secret).toMatch(/^whsec_/);
+  const passwords = ['lender_api', 'partner_api', 'webhook_worker'].map(
+    async (role) => new URL(await h.database.urlFor(role)).password,
+  );
+  const canaries: Record<string, string> = {
+    'key of the lender': lender.credential.apiKey,
+    'key of the partner': partner.credential.apiKey,
+    'end of the key': partner.credential.apiKey.slice(-20, -1),
+    'webhook secret': secret.replace('whsec_', ''),
+    'key of webhook secrets': secretKey,
+    ...Object.fromEntries((await Promise.all(passwords)).map((password, index) => [`password ${index}`, password])),
+  };
+  const found: string[] = [];
+  for (const [name, canary] of Object.entries(canaries)) {
+    if (canary.length < 9) throw new Error(`The ${name} is too short to search for it.`);
+    const bytes = Buffer.from(canary, 'base64').toString('hex');
+    const texts = [canary, encodeURIComponent(canary), btoa(canary), Buffer.from(canary).toString('hex'), bytes];
+    for (const [kind, text] of Object.entries(output)) {
+      if (texts.some((each) => text.includes(each))) found.push(`${name} in ${kind}`);
+    }
+  }
+  // Signatures are what a receiver got: the database keeps them with the details of attempts, for their owner.
+  for (const { headers } of receiver.requests) {
+    const signature = String(headers['webhook-signature']).replace('v1,', '');
+    for (const kind of ['log', 'traces', 'metrics'] as const) {
+      if (output[kind].includes(signature)) found.push(`signature in ${kind}`);
+    }
+  }
+  expect(found).toEqual([]);
+  // The search finds what is there.
+  expect(output.log).toContain(partner.clientId);
+  expect(output.traces).toContain(partner.clientId);
+  expect(output.metrics).toContain('deedwire_build_info');
+  expect(output.database).toContain('edsger@client.example');
+});
