@@ -1,4 +1,5 @@
 export { withClient } from './database.ts';
+export { enableTls } from './enable-tls.ts';
 export { freezeServer, freezeSessions, terminateBackends } from './faults.ts';
 export { findFreePort } from './free-port.ts';
 export { createLogin } from './login.ts';

@@ -13,8 +13,10 @@ export interface PgBouncer {
 }
 
 export interface PgBouncerOptions {
-  /** Direct URLs of the logins that may connect. */
+  /** Direct URLs of the logins that may connect. With `admin`, every login may. */
   logins: readonly string[];
+  /** The direct URL of a superuser, with which PgBouncer reads the passwords of other logins. */
+  admin?: string;
   /** The file of the certificate of the server's CA, in PEM. PgBouncer then speaks verified TLS with the server. */
   serverCa?: string;
   /** Further settings, for example `ignore_startup_parameters`. */
@@ -25,8 +27,9 @@ export interface PgBouncerOptions {
 const nobody = 65_534;
 
 /** Starts PgBouncer, which has to be on the PATH, in front of the server of the logins. */
-export async function startPgBouncer({ logins, serverCa, settings = {} }: PgBouncerOptions): Promise<PgBouncer> {
-  const urls = logins.map((login) => new URL(login));
+export async function startPgBouncer(options: PgBouncerOptions): Promise<PgBouncer> {
+  const { logins, admin, serverCa, settings = {} } = options;
+  const urls = [...logins, ...(admin === undefined ? [] : [admin])].map((login) => new URL(login));
   const [first] = urls;
   if (first === undefined) throw new Error('PgBouncer needs a login.');
   const folder = await mkdtemp(join(tmpdir(), 'pgbouncer-'));
@@ -45,6 +48,7 @@ export async function startPgBouncer({ logins, serverCa, settings = {} }: PgBoun
     unix_socket_dir: '',
     auth_type: 'scram-sha-256',
     auth_file: users,
+    ...(admin !== undefined && { auth_user: new URL(admin).username }),
     pool_mode: 'transaction',
     default_pool_size: 10,
     max_client_conn: 1_000,

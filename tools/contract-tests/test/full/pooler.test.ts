@@ -1,49 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, copyFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { startApp, startSystem, type System } from '@deedwire/dev-environment';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import { startPostgres, withClient } from '@deedwire/embedded-postgres';
-import {
-  eventually,
-  findProgram,
-  missing,
-  type PgBouncer,
-  postGraphql,
-  startPgBouncer,
-  startReceiver,
-} from '@deedwire/testing';
+import { enableTls, startPostgres } from '@deedwire/embedded-postgres';
+import { findProgram, type PgBouncer, postGraphql, startPgBouncer, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const isWithoutPgBouncer = findProgram('pgbouncer') === undefined && process.env['CI'] !== 'true';
 
 const certificate = (name: string): string =>
   new URL(`../../../../packages/store/test/certificates/${name}.pem`, import.meta.url).pathname;
-
-/** Lets a server speak TLS, with a certificate for 127.0.0.1. */
-async function speakTls(url: string): Promise<void> {
-  await withClient(url, async (client) => {
-    const { rows } = await client.query<{ data_directory: string }>('show data_directory');
-    const directory = rows[0]?.data_directory ?? missing();
-    const { uid, gid } = await stat(directory);
-    for (const [setting, name] of [
-      ['ssl_key_file', 'server-key'],
-      ['ssl_cert_file', 'valid'],
-    ] as const) {
-      const path = join(directory, `${name}.pem`);
-      await copyFile(certificate(name), path);
-      await chown(path, uid, gid);
-      // PostgreSQL rejects keys that others can read.
-      await chmod(path, 0o600);
-      await client.query(`alter system set ${setting} = '${path}'`);
-    }
-    await client.query('alter system set ssl = on');
-    await client.query('select pg_reload_conf()');
-  });
-  await eventually(() =>
-    withClient(url, async (client) => expect((await client.query('show ssl')).rows).toEqual([{ ssl: 'on' }])),
-  );
-}
 
 const roles = { 'lender-api': 'lender_api', 'partner-api': 'partner_api', 'webhook-worker': 'webhook_worker' } as const;
 const secretKeys = `test:${randomBytes(32).toString('base64')}`;
@@ -54,7 +19,7 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
 
   beforeAll(async () => {
     const server = await startPostgres();
-    await speakTls(server.url);
+    await enableTls(server.url, { certificate: certificate('valid'), key: certificate('server-key') });
     harness = await createHarness(server);
     logins = {
       'lender-api': await harness.database.urlFor('lender_api'),

@@ -6,6 +6,7 @@ import { createLogger, noDeniedRanges, noTrustedProxies, type RunningServer } fr
 import type { WorkerConfig } from '@deedwire/webhook-worker/config';
 import { createWorker, type Worker } from '@deedwire/webhook-worker/worker';
 import { Registry } from 'prom-client';
+import { pooled } from './pooled.ts';
 
 /**
  * Starts the apps in this process. A test uses this to pass a contract, or a configuration that the environment of an app
@@ -59,7 +60,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
         MAX_CONNECTIONS: 1000,
         MAX_CONNECTIONS_PER_ADDRESS: 100,
         MAX_CONNECTIONS_PER_CLIENT: 200,
-        DATABASE_URL: await database.urlFor(definition.interfaceName === 'lender' ? 'lender_api' : 'partner_api'),
+        ...pooled(await database.urlFor(definition.interfaceName === 'lender' ? 'lender_api' : 'partner_api')),
         DATABASE_TIMEOUT_MS: 20_000,
         TRUSTED_PROXIES: noTrustedProxies,
         GRAPHIQL_HEADERS: {},
@@ -86,7 +87,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
       const worker = createWorker({
         config: {
           ...common,
-          DATABASE_URL: await database.urlFor('webhook_worker'),
+          ...pooled(await database.urlFor('webhook_worker')),
           POLL_INTERVAL_MS: 500,
           WORKER_CONCURRENCY: 256,
           WORKER_LEASE_MS: 15_000,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { startSystem, type System, type SystemOptions } from '../start-system.ts';
+import { type DatabaseVariables, pooled } from './pooled.ts';
 import type { InterfaceUrls } from './test-accounts.ts';
 
 export type TestAppOptions = Pick<SystemOptions, 'env' | 'appEnv' | 'onLine' | 'ports' | 'workspace'>;
@@ -10,14 +11,28 @@ export async function startTestApps(
   database: TestDatabase,
   options: TestAppOptions,
 ): Promise<{ system: System; urls: InterfaceUrls }> {
+  const variables = {
+    'lender-api': pooled(await database.urlFor('lender_api')),
+    'partner-api': pooled(await database.urlFor('partner_api')),
+    'webhook-worker': pooled(await database.urlFor('webhook_worker')),
+  };
+  const appEnv = (name: keyof typeof variables): Record<string, string> => {
+    const { DATABASE_URL: _, ...others }: DatabaseVariables = variables[name];
+    return { ...others, ...options.appEnv?.[name] };
+  };
   const system = await startSystem({
     ...options,
     // On a busy machine any statement can be slow.
     env: { DATABASE_TIMEOUT_MS: '20000', ...options.env },
+    appEnv: {
+      'lender-api': appEnv('lender-api'),
+      'partner-api': appEnv('partner-api'),
+      'webhook-worker': appEnv('webhook-worker'),
+    },
     databaseUrls: {
-      'lender-api': await database.urlFor('lender_api'),
-      'partner-api': await database.urlFor('partner_api'),
-      'webhook-worker': await database.urlFor('webhook_worker'),
+      'lender-api': variables['lender-api'].DATABASE_URL,
+      'partner-api': variables['partner-api'].DATABASE_URL,
+      'webhook-worker': variables['webhook-worker'].DATABASE_URL,
     },
     webhookSecretKeys: `test:${randomBytes(32).toString('base64')}`,
   });

@@ -1,0 +1,53 @@
+/**
+ * `node scripts/test-pooler.ts [--no-direct] [file]…`: runs the contract tests, or those of files whose paths contain one of the
+ * texts, with all apps behind a PgBouncer in transaction mode, which has to be installed. It speaks verified TLS with the server.
+ * `--no-direct`: the apps have no direct connection beside it, so that the worker polls.
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { enableTls, startPostgres } from '../tools/embedded-postgres/src/index.ts';
+import { startPgBouncer } from '../tools/testing/src/pgbouncer.ts';
+
+const workspace = join(import.meta.dirname, '..');
+const certificates = join(workspace, 'packages/store/test/certificates');
+
+const isDirect = !process.argv.includes('--no-direct');
+const files = process.argv.slice(2).filter((argument) => argument !== '--no-direct');
+
+const server = await startPostgres();
+try {
+  await enableTls(server.url, {
+    certificate: join(certificates, 'valid.pem'),
+    key: join(certificates, 'server-key.pem'),
+  });
+  const pooler = await startPgBouncer({
+    logins: [],
+    admin: server.url,
+    serverCa: join(certificates, 'ca.pem'),
+    // Each test has a database. Its sessions end soon after its apps, so that it can be dropped.
+    settings: { server_idle_timeout: '1', max_client_conn: '5000' },
+  });
+  try {
+    process.stdout.write(`PgBouncer in transaction mode, ${isDirect ? 'with' : 'without'} direct connections\n`);
+    // In a run of vitest, its variables would make this one a worker of it.
+    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'));
+    const selected = files.length > 0 ? files : ['tools/contract-tests/'];
+    const run = spawn(join(workspace, 'node_modules/.bin/vitest'), ['run', '--project', 'integration', ...selected], {
+      cwd: workspace,
+      env: {
+        ...Object.fromEntries(inherited),
+        TEST_DATABASE_URL: server.url,
+        TEST_POOLER_URL: pooler.urlFor(server.url),
+        TEST_POOLER_DIRECT: isDirect ? 'on' : 'off',
+      },
+      stdio: 'inherit',
+    });
+    process.exitCode = await new Promise<number>((resolve) => {
+      run.once('exit', (code) => resolve(code ?? 1));
+    });
+  } finally {
+    await pooler.stop();
+  }
+} finally {
+  await server.stop();
+}
