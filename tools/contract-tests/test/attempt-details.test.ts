@@ -136,11 +136,13 @@ test('shows the callback URL of the request until the subscription gets another 
     `mutation { resumeWebhookSubscription(input: { id: ${id} }) { userErrors { code } webhookSubscription { status } } }`,
   );
   expect(await harness.sql('select from webhook_subscription where url_number = 2')).toHaveLength(1);
-  expect(await urlOfAttempt()).toBe(receiver.url);
+  // Details are stored a little later than the attempt.
+  await eventually(async () => expect(await urlOfAttempt()).toBe(receiver.url));
   await harness.forgetHandshakes();
-  await ask(
+  const updated = await ask(
     `mutation { updateWebhookSubscription(input: { id: ${id} callbackUrl: "${other.url}" }) { userErrors { code } } }`,
   );
+  expect(updated.data).toEqual({ updateWebhookSubscription: { userErrors: [] } });
   expect(await harness.sql('select from webhook_subscription where url_number = 3')).toHaveLength(1);
   expect(await urlOfAttempt()).toBe(null);
 });
