@@ -11,6 +11,7 @@ export {
   type GraphqlResponse,
   type GraphqlResult,
 } from './graphql-client.ts';
+export { type Haproxy, type HaproxyBackend, type HaproxyServer, startHaproxy } from './haproxy.ts';
 export { listen, type Listening } from './listen.ts';
 export { missing } from './missing.ts';
 export { patientTimeouts } from './patient-timeouts.ts';

@@ -6,6 +6,7 @@ import {
   createClient,
   type Client,
   type Connection,
+  type Credential,
   startTcpProxy,
   type StatementFault,
   type TcpProxy,
@@ -52,7 +53,9 @@ export interface FaultSystem {
   /** The running workers. A test replaces those that it ends. */
   workers: RunningApp[];
   apis: RunningApp[];
-  clientOf: (accountId: string) => Client;
+  credentialOf: (accountId: string) => Credential;
+  /** @param url of what the request is sent to, without the path of the interface. Defaults to one of the APIs. */
+  clientOf: (accountId: string, url?: string) => Client;
   /** @param from the folder of its workspace, if it is not that of the first worker */
   addWorker(env?: Record<string, string>, from?: string): Promise<RunningApp>;
   /**
@@ -66,7 +69,8 @@ export interface FaultSystem {
    * @param place where in a transaction it is killed. Null: anywhere. The first API has no proxy, and is killed anywhere.
    */
   replaceApi(api: RunningApp, place: ApiPlace | null): Promise<void>;
-  startLoad(): Load;
+  /** @param url as in `clientOf` */
+  startLoad(url?: string): Load;
   close(): Promise<void>;
 }
 
@@ -91,12 +95,15 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
   const proxies = new Map<RunningApp, TcpProxy>();
   let requests = 0;
 
-  function clientOf(accountId: string): Client {
-    requests += 1;
+  function credentialOf(accountId: string): Credential {
     const credential = credentials.get(accountId);
-    const api = apis[requests % apis.length];
-    if (credential === undefined || api === undefined) throw new Error(`No client of ${accountId}.`);
-    return createClient(`${api.url}/partners/graphql`, credential);
+    if (credential === undefined) throw new Error(`No credential of ${accountId}.`);
+    return credential;
+  }
+
+  function clientOf(accountId: string, url = apis[(requests += 1) % apis.length]?.url): Client {
+    if (!url) throw new Error('No API is running.');
+    return createClient(`${url}/partners/graphql`, credentialOf(accountId));
   }
 
   const system: FaultSystem = {
@@ -119,6 +126,7 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
     compared: { unexplained: 0, unobserved: 0 },
     workers,
     apis,
+    credentialOf,
     clientOf,
     addWorker: (env, from) => t.system.add('webhook-worker', env, from),
     async startApi(env, from) {
@@ -140,7 +148,8 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
       proxies.delete(api);
       apis[apis.indexOf(api)] = await system.startApi();
     },
-    startLoad: () => startLoad({ accounts: system.accounts, clientOf, log: accepted }),
+    startLoad: (url) =>
+      startLoad({ accounts: system.accounts, clientOf: (accountId) => clientOf(accountId, url), log: accepted }),
     async close() {
       // A suspended process would not end on SIGTERM.
       for (const worker of workers) worker.kill('SIGCONT');
