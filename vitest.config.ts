@@ -14,7 +14,7 @@ const shared = { environments: { ssr: { resolve }, __vitest__: { resolve } } };
 const env = { GITHUB_ACTIONS: '', GITHUB_BASE_REF: '' };
 // The times guard against hanging only. A busy machine can need many times the usual duration.
 const bounds = { env, testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } };
-const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**'];
+const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**', '**/test/deploy/**'];
 const postgres = './tools/embedded-postgres/src/vitest-global-setup.ts';
 const withPackages = { globalSetup: [postgres, './tools/contract-tests/test/support/packed-packages.ts'] };
 
@@ -97,6 +97,16 @@ export default defineConfig({
           include: ['bench/src/**/*.test.ts', 'bench/test/*.test.ts'],
           ...bounds,
           globalSetup: postgres,
+        },
+      },
+      {
+        ...shared,
+        // Builds and runs the container images: `pnpm test:deploy`.
+        test: {
+          name: 'deploy',
+          include: ['tools/*/test/deploy/**/*.test.ts'],
+          ...bounds,
+          globalSetup: [postgres, './tools/dev-environment/test/deploy/support/built-images.ts'],
         },
       },
       {

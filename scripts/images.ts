@@ -1,0 +1,139 @@
+/** `pnpm images`: builds the container images of the apps, or the same folders without a container. */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { deployApp } from './images/app-folder.ts';
+import { makeBase } from './images/base.ts';
+import { writeBillOfMaterials } from './images/bill-of-materials.ts';
+import { buildImage } from './images/build-image.ts';
+import { appNames, readBuild, type Build } from './images/build.ts';
+import { CommandError, run } from './images/command.ts';
+import { copyNode } from './images/node.ts';
+
+const help = `Usage: pnpm images [options] [app]…
+
+Builds the container image of each app with Buildah, from Debian 12 and the Node of this workspace. The apps are
+${appNames.join(', ')}: all of them if you name none. deploy/README.md describes the images.
+
+Options:
+  --prefix NAME      the names of the images are NAME/<app>:<version>. Default: localhost/deedwire
+  --tag TAG          also name each image NAME/<app>:TAG
+  --archive FOLDER   also write each image to <app>-<version>.tar, as an OCI archive
+  --sbom FOLDER      also write the bill of materials of each image to <app>-<version>.cdx.json (CycloneDX)
+  --folders FOLDER   build no image, but write each app to FOLDER/<app>, and Node to FOLDER/bin/node. The units in
+                     deploy/systemd run these folders
+  --no-cache         build every layer again
+  --help             show this help
+
+SOURCE_DATE_EPOCH, in seconds, is the time of the files in an image. Default: the time of the commit. Images from the
+same commit and the same packages of Debian have the same digest.
+Needs buildah and mmdebstrap, and root or an entry in /etc/subuid. --folders needs neither.
+Exit codes: 0 success, 1 a step failed, 2 invalid usage.
+`;
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+interface Options {
+  prefix: string;
+  tag: string | null;
+  archive: string | null;
+  sbom: string | null;
+  folders: string | null;
+  cache: boolean;
+}
+
+function folderOf(path: string | undefined): string | null {
+  return path === undefined ? null : resolve(path);
+}
+
+/** Returns null after it has printed the help. */
+function readOptions(): { options: Options; apps: string[] } | null {
+  const flag = { type: 'boolean' } as const;
+  const text = { type: 'string' } as const;
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { prefix: text, tag: text, archive: text, sbom: text, folders: text, 'no-cache': flag, help: flag },
+  });
+  if (values.help === true) return null;
+  const unknown = positionals.find((app) => !appNames.includes(app));
+  if (unknown !== undefined) throw new TypeError(`${unknown} is no app: ${appNames.join(', ')}`);
+  return {
+    apps: positionals.length === 0 ? [...appNames] : positionals,
+    options: {
+      prefix: values.prefix ?? 'localhost/deedwire',
+      tag: values.tag ?? null,
+      archive: folderOf(values.archive),
+      sbom: folderOf(values.sbom),
+      folders: folderOf(values.folders),
+      cache: values['no-cache'] !== true,
+    },
+  };
+}
+
+async function writeFolders(apps: readonly string[], build: Build, folder: string): Promise<void> {
+  await mkdir(join(folder, 'bin'), { recursive: true });
+  await copyNode(join(folder, 'bin/node'));
+  for (const app of apps) {
+    await deployApp(app, build, join(folder, app));
+    say(join(folder, app));
+  }
+}
+
+async function buildImages(apps: readonly string[], build: Build, options: Options): Promise<void> {
+  const context = await mkdtemp(join(tmpdir(), 'deedwire-images-'));
+  try {
+    const packages = await makeBase(join(context, 'base'), build);
+    await copyNode(join(context, 'node'));
+    for (const app of apps) {
+      await deployApp(app, build, join(context, app));
+      const image = await buildImage(app, build, { context, prefix: options.prefix, cache: options.cache });
+      if (options.tag !== null) await run('buildah', ['tag', image.id, `${options.prefix}/${app}:${options.tag}`]);
+      const name = `${app}-${build.versions[app]}`;
+      if (options.sbom !== null) {
+        await mkdir(options.sbom, { recursive: true });
+        await writeBillOfMaterials(app, build, packages, join(options.sbom, `${name}.cdx.json`));
+      }
+      if (options.archive !== null) {
+        await mkdir(options.archive, { recursive: true });
+        const file = join(options.archive, `${name}.tar`);
+        await rm(file, { force: true });
+        await run('buildah', ['push', '--quiet', image.id, `oci-archive:${file}:${image.name}`]);
+      }
+      say(`${image.name} sha256:${image.id}`);
+    }
+  } finally {
+    await rm(context, { recursive: true });
+  }
+}
+
+async function main(): Promise<number> {
+  let parsed;
+  try {
+    parsed = readOptions();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
+    return 2;
+  }
+  if (parsed === null) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const { options, apps } = parsed;
+  const build = await readBuild();
+  const filters = apps.map((app) => `--filter=@deedwire/${app}`);
+  await run('npx', ['-y', build.packageManager, 'exec', 'turbo', 'run', 'build', ...filters]);
+  if (options.folders === null) await buildImages(apps, build, options);
+  else await writeFolders(apps, build, options.folders);
+  return 0;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof CommandError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}

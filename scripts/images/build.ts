@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run, workspaceRoot } from './command.ts';
+
+export const appNames: readonly string[] = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
+
+/** What the images say about their origin. */
+export interface Build {
+  /** The commit, with `-modified` if a tracked file differs from it. */
+  commit: string;
+  /** The time of all files, in seconds. */
+  epoch: number;
+  /** Of each app. */
+  versions: Readonly<Record<string, string>>;
+  /** For example `pnpm@12.21.0`. */
+  packageManager: string;
+}
+
+async function readJson<T>(path: string): Promise<T> {
+  return JSON.parse(await readFile(join(workspaceRoot, path), 'utf8'));
+}
+
+export async function readBuild(): Promise<Build> {
+  const commit = (await run('git', ['rev-parse', 'HEAD'])).trim();
+  const changed = await run('git', ['status', '--porcelain', '--untracked-files=no']);
+  const epoch = process.env['SOURCE_DATE_EPOCH'] ?? (await run('git', ['log', '-1', '--format=%ct']));
+  const versions = appNames.map(async (app): Promise<[string, string]> => {
+    const { version } = await readJson<{ version: string }>(`apps/${app}/package.json`);
+    return [app, version];
+  });
+  const { packageManager } = await readJson<{ packageManager: string }>('package.json');
+  return {
+    commit: changed === '' ? commit : `${commit}-modified`,
+    epoch: Number(epoch),
+    versions: Object.fromEntries(await Promise.all(versions)),
+    // npx does not accept the hash after `+`.
+    packageManager: packageManager.replace(/\+.*/, ''),
+  };
+}

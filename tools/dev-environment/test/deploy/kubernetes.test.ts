@@ -1,0 +1,247 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { missing } from '@deedwire/testing';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createHarness, type Harness } from '../../src/harness/index.ts';
+import { workspaceRoot } from '../../src/workspace.ts';
+import { isWithout, run, tryRun } from './support/containers.ts';
+import { freePort } from './support/free-port.ts';
+import { expectDelivery } from './support/journey.ts';
+import { relay } from './support/relay.ts';
+
+const context = inject('containers');
+const containers = context ?? { env: {}, folder: '', images: {} };
+const podman = (...podmanArguments: string[]): Promise<string> => run(containers, 'podman', podmanArguments);
+
+const manifests = join(workspaceRoot, 'deploy/kubernetes');
+const kustomize = (folder: string): Promise<string> => run(containers, 'kubectl', ['kustomize', folder]);
+
+/** The packages are not in the lockfile, because only this test needs them. */
+const validators = ['kubernetes-models@5.1.0', 'yaml@2.9.1'];
+
+interface Document {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; namespace?: string };
+  spec: { template: { spec: PodSpec }; [field: string]: unknown };
+}
+
+interface PodSpec {
+  terminationGracePeriodSeconds: number;
+  securityContext: object;
+  containers: { image: string; securityContext: object; readinessProbe?: object; livenessProbe?: object }[];
+}
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubernetes-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+type Models = Record<string, (new (value: unknown) => { validate(): void }) | undefined>;
+
+/** The classes of an API version, for example `apps/v1`. They are read by path, because the package exports them for imports only. */
+async function modelsOf(apiVersion: string): Promise<Models> {
+  const module: Models = await import(
+    pathToFileURL(join(folder, 'node_modules/kubernetes-models', apiVersion, 'index.js')).href
+  );
+  return module;
+}
+
+/** Throws if a document is not valid. */
+async function validate(document: Document): Promise<void> {
+  const Model = (await modelsOf(document.apiVersion))[document.kind];
+  if (Model === undefined) throw new Error(`${document.apiVersion} has no ${document.kind}`);
+  new Model(document).validate();
+}
+
+describe.skipIf(isWithout('kubectl'))('the manifests', () => {
+  let documents: Document[];
+
+  beforeAll(async () => {
+    await run(containers, 'npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, ...validators]);
+    const yaml: { parseAllDocuments(text: string): { toJS(): Document }[] } = createRequire(join(folder, 'index.js'))(
+      'yaml',
+    );
+    const rendered = await Promise.all(['migration', 'apps'].map((name) => kustomize(join(manifests, name))));
+    documents = rendered.flatMap((text) => yaml.parseAllDocuments(text)).map((document) => document.toJS());
+  });
+
+  test('render to these documents, each of which is valid', async () => {
+    const invalid: string[] = [];
+    const names: string[] = [];
+    for (const document of documents) {
+      const name = `${document.kind} ${document.metadata.name.replace(/-[a-z0-9]{10}$/, '')}`;
+      names.push(name);
+      await validate(document).catch((error: unknown) => invalid.push(`${name}: ${String(error)}`));
+    }
+    expect(invalid).toEqual([]);
+    expect(names.toSorted()).toEqual([
+      'ConfigMap deedwire',
+      'Deployment lender-api',
+      'Deployment partner-api',
+      'Deployment webhook-worker',
+      'Job deedwire-migrate',
+      'Namespace deedwire',
+      'PodDisruptionBudget lender-api',
+      'PodDisruptionBudget partner-api',
+      'PodDisruptionBudget webhook-worker',
+      'Service lender-api',
+      'Service partner-api',
+    ]);
+  });
+
+  test('the validation finds a wrong field', async () => {
+    const deployment = documents.find(({ kind }) => kind === 'Deployment') ?? missing();
+    const wrong = { ...deployment, spec: { ...deployment.spec, replicas: 'two' } };
+    await expect(validate(wrong)).rejects.toThrow('replicas');
+  });
+
+  test('every pod is restricted and has time to stop, and every server has probes', () => {
+    const pods = documents.filter(({ kind }) => kind === 'Deployment' || kind === 'Job');
+    expect(pods).toHaveLength(4);
+    for (const { kind, spec } of pods) {
+      const pod = spec.template.spec;
+      expect(pod.terminationGracePeriodSeconds).toBe(30);
+      expect(pod.securityContext).toEqual({
+        runAsNonRoot: true,
+        runAsUser: 10_001,
+        runAsGroup: 10_001,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      for (const container of pod.containers) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+        if (kind === 'Job') continue;
+        expect(container.readinessProbe).toMatchObject({ httpGet: { path: '/ready', port: 'admin' } });
+        expect(container.livenessProbe).toMatchObject({ httpGet: { path: '/health', port: 'admin' } });
+      }
+    }
+  });
+});
+
+/** As `kubectl create secret generic`. Podman 4.3 reads secrets in another format than it stores those of a file. */
+async function createSecret(name: string, key: string, value: string): Promise<void> {
+  const file = join(folder, name);
+  await writeFile(file, JSON.stringify({ [key]: Buffer.from(value).toString('base64') }));
+  await podman('secret', 'create', name, file);
+}
+
+describe.skipIf(context === null || isWithout('kubectl'))('the rendered Deployments in Podman', () => {
+  const network = 'deedwire-kubernetes';
+  const logins = { 'lender-api': 'lender_api', 'partner-api': 'partner_api', 'webhook-worker': 'webhook_worker' };
+  let harness: Harness;
+
+  beforeAll(async () => {
+    harness = await createHarness();
+  });
+  afterAll(async () => {
+    await tryRun(containers, 'podman', ['play', 'kube', '--down', join(folder, 'rendered.yaml')]);
+    await harness.close();
+  });
+
+  test('serve a lender, deliver an event, and stop with 0', async () => {
+    await podman('network', 'create', network);
+    const gateway = await podman('network', 'inspect', '--format={{(index .Subnets 0).Gateway}}', network);
+    // The database and the receiver listen on the loopback interface. The pods reach them through relays at their gateway.
+    const relays = new Map<number, Promise<{ port: number; close(): Promise<void> }>>();
+    const relayedPort = async (port: number): Promise<number> => {
+      const started = relays.get(port) ?? relay(gateway, port);
+      relays.set(port, started);
+      return (await started).port;
+    };
+    const databasePort = await freePort();
+
+    await createSecret(
+      'deedwire-webhook-secret-keys',
+      'webhook-secret-keys',
+      `k1:${randomBytes(32).toString('base64')}`,
+    );
+    for (const [app, role] of Object.entries(logins)) {
+      const url = new URL(await harness.database.urlFor(role));
+      url.hostname = gateway;
+      url.port = String(databasePort);
+      await createSecret(`deedwire-${app}`, 'database-url', url.href);
+    }
+
+    // Podman publishes every port of a container on the machine, and so could run one replica only.
+    const ports: Record<string, { containerPort: number; hostPort: number }[]> = {};
+    for (const [app, numbers] of [
+      ['lender-api', [4001, 4101]],
+      ['partner-api', [4002, 4102]],
+      ['webhook-worker', [4003]],
+    ] as const) {
+      ports[app] = [];
+      for (const containerPort of numbers) ports[app].push({ containerPort, hostPort: await freePort() });
+    }
+    for (const app of Object.keys(logins)) {
+      const patch = {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name: app },
+        spec: { replicas: 1, template: { spec: { containers: [{ name: app, ports: ports[app] }] } } },
+      };
+      await writeFile(join(folder, `${app}.yaml`), JSON.stringify(patch));
+    }
+    const certificates = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'deedwire-database-ca' }, data: {} };
+    await writeFile(join(folder, 'database-ca.yaml'), JSON.stringify(certificates));
+    const overlay = {
+      apiVersion: 'kustomize.config.k8s.io/v1beta1',
+      kind: 'Kustomization',
+      namespace: 'deedwire',
+      resources: [relative(folder, join(manifests, 'apps')), 'database-ca.yaml'],
+      // The receiver and the database are in a private network, without TLS.
+      configMapGenerator: [
+        {
+          name: 'deedwire',
+          behavior: 'merge',
+          literals: ['NODE_ENV=test', 'WEBHOOK_CALLBACK_POLICY=development', 'DATABASE_TIMEOUT_MS=20000'],
+        },
+      ],
+      images: Object.keys(logins).map((app) => ({
+        name: `deedwire/${app}`,
+        newName: `localhost/deedwire/${app}`,
+        newTag: 'local',
+      })),
+      patchesStrategicMerge: Object.keys(logins).map((app) => `${app}.yaml`),
+    };
+    await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(overlay));
+    const rendered = join(folder, 'rendered.yaml');
+    await writeFile(rendered, await kustomize(folder));
+
+    await podman('play', 'kube', `--network=${network}`, rendered);
+    const databaseRelay = await relay(gateway, Number(new URL(harness.database.databaseUrl).port), databasePort);
+    try {
+      const urlOf = (app: string, index: number): string => `http://127.0.0.1:${ports[app]?.[index]?.hostPort}`;
+      for (const url of [urlOf('lender-api', 1), urlOf('partner-api', 1), urlOf('webhook-worker', 0)]) {
+        const problems = async (): Promise<unknown> => (await fetch(`${url}/ready`)).json();
+        await expect.poll(() => problems().catch(String)).toEqual({ ready: true, problems: [] });
+      }
+      await expectDelivery(
+        { lender: `${urlOf('lender-api', 0)}/lenders/graphql`, partner: `${urlOf('partner-api', 0)}/partners/graphql` },
+        harness.accounts,
+        {
+          reach: async (callbackUrl) => {
+            callbackUrl.port = String(await relayedPort(Number(callbackUrl.port)));
+            callbackUrl.hostname = gateway;
+          },
+        },
+      );
+      const names = Object.keys(logins).map((app) => `${app}-pod-0-${app}`);
+      // Podman does not read terminationGracePeriodSeconds.
+      await podman('stop', '--time=30', ...names);
+      for (const name of names) expect(await podman('inspect', '--format={{.State.ExitCode}}', name)).toBe('0');
+    } finally {
+      await databaseRelay.close();
+      for (const started of relays.values()) await (await started).close();
+    }
+  });
+});
