@@ -1,26 +1,30 @@
-/** Splits what a client sends to PostgreSQL into messages, and names the statement that each one runs. */
-export interface ClientMessage {
+/** A message of a client to PostgreSQL, or of the server. */
+export interface Message {
   bytes: Buffer;
-  /** The text of a simple query, or the name of a prepared statement. Null for other messages. */
+  /** What a client runs: the text of a simple query, or the name of a prepared statement. Null for other messages. */
   statement: string | null;
 }
 
-/** @returns a function that takes the next bytes of one connection, and returns the messages that are complete */
-export function createMessageReader(): (chunk: Buffer) => ClientMessage[] {
+/**
+ * Splits what one side of a connection sends into messages.
+ *
+ * @returns a function that takes the next bytes, and returns the messages that are complete
+ */
+export function createMessageReader(side: 'client' | 'server'): (chunk: Buffer) => Message[] {
   let rest: Buffer = Buffer.alloc(0);
-  let isStarted = false;
+  let isStarted = side === 'server';
   return (chunk) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const messages: ClientMessage[] = [];
+    const messages: Message[] = [];
     for (;;) {
-      // The first message has no type.
+      // The first message of a client has no type.
       const typeBytes = isStarted ? 1 : 0;
       if (rest.length < typeBytes + 4) return messages;
       const length = typeBytes + rest.readInt32BE(typeBytes);
       if (rest.length < length) return messages;
       const bytes = rest.subarray(0, length);
       rest = rest.subarray(length);
-      messages.push({ bytes, statement: isStarted ? statementOf(bytes) : null });
+      messages.push({ bytes, statement: isStarted && side === 'client' ? statementOf(bytes) : null });
       isStarted = true;
     }
   };
@@ -32,4 +36,15 @@ function statementOf(message: Buffer): string | null {
   // Query: the text. Bind: the name of the portal, then that of the statement.
   if (type === 'Q') return texts[0] ?? null;
   return type === 'B' ? (texts[1] ?? null) : null;
+}
+
+/** Whether the server responds to this message of a client with `isReady`, after everything else that the message causes. */
+export function asksIfReady({ bytes }: Message): boolean {
+  // Query, Sync
+  return bytes[0] === 0x51 || bytes[0] === 0x53;
+}
+
+/** Whether the server is ready for the next statement. It says so once by itself, when the connection begins. */
+export function isReady({ bytes }: Message): boolean {
+  return bytes[0] === 0x5a;
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { createMessageReader } from './postgres-messages.ts';
+import { asksIfReady, createMessageReader, isReady, type Message } from './postgres-messages.ts';
 
 /** Forwards connections to a PostgreSQL server, and breaks them when a test asks for it. */
 export interface TcpProxy {
@@ -24,8 +24,8 @@ export interface TcpProxy {
 
 export interface StatementFault {
   /**
-   * `before`: the statement does not reach the server. `after`: the server runs the statement, but the client gets no
-   * response.
+   * `before`: the statement does not reach the server. `after`: the server has run the statement, but the client gets no
+   * response to it.
    */
   when: 'before' | 'after';
   /** Runs before the connection is broken. */
@@ -94,27 +94,37 @@ class Link {
   readonly #upstream: Socket;
   #isHanging = false;
   #breaking: ArmedFault | null = null;
+  /** How often the server was asked whether it is ready, and how often it was. */
+  #asked = 1;
+  #ready = 0;
+  /** The response to the statement at which to break. */
+  #breakingResponse = 0;
 
   constructor(client: Socket, upstream: Socket, takeFaultOf: (statement: string) => ArmedFault | null) {
     this.#client = client;
     this.#upstream = upstream;
-    const read = createMessageReader();
+    const read = createMessageReader('client');
+    const readResponse = createMessageReader('server');
     for (const socket of [client, upstream]) {
-      socket.on('error', () => {}).on('close', () => this.#isHanging || this.destroy());
+      socket.on('error', () => {}).on('close', () => this.#isHanging || this.#end());
     }
     client.on('data', (chunk: Buffer) => {
-      for (const { bytes, statement } of read(chunk)) {
+      for (const message of read(chunk)) {
         if (this.#isHanging) return;
-        if (statement !== null && this.#breaking === null) this.#breaking = takeFaultOf(statement);
+        const { bytes, statement } = message;
+        if (statement !== null && this.#breaking === null) {
+          this.#breaking = takeFaultOf(statement);
+          this.#breakingResponse = this.#asked + 1;
+        }
         if (this.#breaking?.when === 'before') return this.#break(this.#breaking);
+        if (asksIfReady(message)) this.#asked += 1;
         upstream.write(bytes);
       }
     });
     upstream.on('data', (chunk: Buffer) => {
-      if (this.#isHanging) return;
-      // The client sends one statement at a time, so this is the response to it.
-      if (this.#breaking === null) client.write(chunk);
-      else this.#break(this.#breaking);
+      client.cork();
+      for (const message of readResponse(chunk)) if (!this.#isHanging) this.#respond(message);
+      client.uncork();
     });
   }
 
@@ -125,6 +135,18 @@ class Link {
   destroy(): void {
     this.#client.destroy();
     this.#upstream.destroy();
+  }
+
+  #respond(message: Message): void {
+    const isOfBreaking = this.#breaking !== null && this.#ready + 1 === this.#breakingResponse;
+    if (isReady(message)) this.#ready += 1;
+    if (!isOfBreaking) this.#client.write(message.bytes);
+    else if (isReady(message) && this.#breaking !== null) this.#break(this.#breaking);
+  }
+
+  #end(): void {
+    if (this.#breaking === null) this.destroy();
+    else this.#break(this.#breaking);
   }
 
   #break(fault: ArmedFault): void {
