@@ -35,6 +35,7 @@ export {
   type SharedWrite,
   type WriteResult,
 } from './shared-writes/row-set.ts';
+export { ShortLivedMap } from './short-lived-map.ts';
 export type { SlowStatement, SlowStatementOptions } from './slow-statements.ts';
 export type { PoolState } from './kept-clients.ts';
 export { createStore, type PooledStore, type Store, type StoreOptions } from './store.ts';

@@ -16,8 +16,11 @@ export interface ClientSlotsOptions {
 
 interface Client {
   occupied: number;
-  /** Called in this order when a slot is free. Created when it is needed. */
-  waiting: Set<() => void> | undefined;
+  /**
+   * Called in this order when a slot is free. Created when it is needed. An array, because a set would keep what has left it in
+   * memory: see `ShortLivedMap`.
+   */
+  waiting: (() => void)[] | undefined;
 }
 
 /** With so many clients, those that leave their last slot are forgotten. Adding one again takes longer than finding it. */
@@ -35,14 +38,10 @@ export function createClientSlots({ perClient, maxWaitMs, refusal }: ClientSlots
   }
 
   function leave(clientId: string, client: Client): void {
-    const { waiting } = client;
-    if (waiting !== undefined && waiting.size > 0) {
-      const [next] = waiting;
-      if (next) {
-        waiting.delete(next);
-        next();
-        return;
-      }
+    const next = client.waiting?.shift();
+    if (next !== undefined) {
+      next();
+      return;
     }
     client.occupied -= 1;
     if (client.occupied === 0 && clients.size > keptMax) clients.delete(clientId);
@@ -50,16 +49,16 @@ export function createClientSlots({ perClient, maxWaitMs, refusal }: ClientSlots
 
   function wait(client: Client): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting = (client.waiting ??= new Set());
+    const waiting = (client.waiting ??= []);
     const timer = setTimeout(() => {
-      waiting.delete(start);
+      waiting.splice(waiting.indexOf(start), 1);
       reject(refusal());
     }, maxWaitMs);
     function start(): void {
       clearTimeout(timer);
       resolve();
     }
-    waiting.add(start);
+    waiting.push(start);
     return promise;
   }
 

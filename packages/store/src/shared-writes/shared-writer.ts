@@ -2,8 +2,8 @@ import type { AccountId } from '@deedwire/domain';
 import type { Client, DatabaseError } from 'pg';
 import { StoreUnavailableError, toStoreError } from '../errors.ts';
 import { isRecordIdCollision, recordIdAttemptsMax } from '../record-id-collision.ts';
+import { ShortLivedMap } from '../short-lived-map.ts';
 import type { SharedWrite, WriteResult } from './row-set.ts';
-import { ShortLivedMap } from './short-lived-map.ts';
 import { commitTogether, type FlightOptions, LostConnectionError, RolledBackError } from './transaction.ts';
 import { Turns } from './turns.ts';
 
@@ -97,7 +97,7 @@ export class SharedWriter {
   /** Accounts whose last write failed alone, because of its rows or of a lock of the account. They share no transaction. */
   readonly #marked = new Set<AccountId>();
   /** The writes of each key, because a transaction can claim a key only once. The first one runs, the others wait for it. */
-  readonly #keys = new ShortLivedMap<Pending[]>();
+  readonly #keys = new ShortLivedMap<string, Pending[]>();
   /** The writes without a response. */
   #count = 0;
   /** Operations that have written. The next one of their writes is not refused, so that they do not stop in the middle. */
@@ -148,7 +148,7 @@ export class SharedWriter {
         ofKey.push(pending);
         return;
       }
-      if (pending.key !== null) this.#keys.add(pending.key, [pending]);
+      if (pending.key !== null) this.#keys.set(pending.key, [pending]);
       this.#enqueue(pending);
     });
   }

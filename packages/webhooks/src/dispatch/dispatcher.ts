@@ -163,7 +163,7 @@ export class Dispatcher {
     for (const delivery of deliveries) {
       const lane = this.#registry.findOrAdd(delivery);
       // Until the pause is recorded, storage still returns a target.
-      if (lane.phase === 'pausing' || lane.known.has(delivery.deliveryId)) continue;
+      if (lane.phase === 'pausing' || lane.known.get(delivery.deliveryId) !== undefined) continue;
       if (lane.phase === 'new') lane.openedEmpty();
       else if (lane.phase === 'closed') this.#scheduler.open(lane, nowMs);
       this.#memory.add(new QueuedDelivery(lane, delivery, delivery.dueAtMs + this.#clock.offsetMs));
@@ -246,7 +246,8 @@ export class Dispatcher {
   unfinishedIn(shards: readonly Shard[]): { subscriptionId: SubscriptionId; deliveryId: DeliveryId }[] {
     const lanes = shards.flatMap((shard) => this.#registry.inShard(shard));
     return lanes.flatMap(({ known }) =>
-      Array.from(known.values())
+      known
+        .values()
         .filter(({ isClaimed }) => isClaimed)
         .map(({ delivery: { subscriptionId, deliveryId } }) => ({ subscriptionId, deliveryId })),
     );

@@ -1,3 +1,4 @@
+import { ShortLivedMap } from '@deedwire/store';
 import type { HeapNode } from '../kernel/heap.ts';
 import type { AccountId, DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
@@ -63,7 +64,7 @@ export class Lane extends SlotLane {
 
   readonly queue = new LaneQueue<QueuedDelivery>();
   /** All deliveries of the lane in this process: queued, suspicious (see `SuspectRuns`), or claimed. */
-  readonly known = new Map<DeliveryId, QueuedDelivery>();
+  readonly known = new ShortLivedMap<DeliveryId, QueuedDelivery>();
   readonly source = new LaneSource();
   readonly target: TargetCache;
   readonly receiver = new LaneReceiver();
@@ -192,7 +193,7 @@ export class Lane extends SlotLane {
   /** The next owner, or this process when it opens the lane again, sends what was set aside. */
   closed(): void {
     this.#forget();
-    for (const [id, queued] of this.known) if (queued.isSetAside) this.known.delete(id);
+    for (const queued of this.known.values()) if (queued.isSetAside) this.known.delete(queued.delivery.deliveryId);
     this.#setAside = 0;
     this.enter('closed');
   }
@@ -228,7 +229,7 @@ export class Lane extends SlotLane {
 
   /** The deliveries that are not claimed belong to storage again. Their queue must be empty. */
   #forget(): void {
-    for (const [id, queued] of this.known) if (!queued.isClaimed) this.known.delete(id);
+    for (const queued of this.known.values()) if (!queued.isClaimed) this.known.delete(queued.delivery.deliveryId);
     this.source.call.cancel();
     this.target.call.cancel();
     this.countCall.cancel();

@@ -100,7 +100,7 @@ export class Refiller {
   async #read(lane: Lane, room: Room): Promise<Refill> {
     const { storage, clock } = this.#options;
     const nowMs = clock.nowMs();
-    const options = { ...room, exclude: [...lane.known.keys()] };
+    const options = { ...room, exclude: lane.known.values().map(({ delivery }) => delivery.deliveryId) };
     const fromDueAtMs = lane.source.fromDueAtMs(nowMs) - clock.offsetMs;
     if (fromDueAtMs !== -Infinity) {
       const refill = await storage.refill(lane.id, { ...options, fromDueAtMs });

@@ -1,0 +1,61 @@
+interface Entry<Key, Value> {
+  readonly key: Key;
+  readonly value: Value;
+}
+
+const entriesPerBucket = 4;
+const bucketsMax = 4_096;
+
+/**
+ * A map for entries that soon leave it, in a process that runs for long. V8 replaces the table of a `Map` after some additions, and
+ * the former table refers to the next one. A former table in the old generation then keeps all later ones, with the entries that
+ * they had, until a full collection, even if each entry is deleted after a millisecond. Here a table is replaced only when the
+ * map is larger than ever before, and refers to no other. Entries have no order.
+ */
+export class ShortLivedMap<Key extends string, Value> {
+  #buckets: Entry<Key, Value>[][] = [[]];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(key: Key): Value | undefined {
+    const bucket = this.#bucketOf(key);
+    for (let index = 0; index < bucket.length; index += 1) if (bucket[index]?.key === key) return bucket[index]?.value;
+    return undefined;
+  }
+
+  set(key: Key, value: Value): void {
+    this.delete(key);
+    if (this.#size >= this.#buckets.length * entriesPerBucket && this.#buckets.length < bucketsMax) this.#grow();
+    this.#bucketOf(key).push({ key, value });
+    this.#size += 1;
+  }
+
+  delete(key: Key): void {
+    const bucket = this.#bucketOf(key);
+    for (let index = 0; index < bucket.length; index += 1) {
+      if (bucket[index]?.key !== key) continue;
+      bucket.splice(index, 1);
+      this.#size -= 1;
+      return;
+    }
+  }
+
+  values(): Value[] {
+    return this.#buckets.flatMap((bucket) => bucket.map(({ value }) => value));
+  }
+
+  #bucketOf(key: Key): Entry<Key, Value>[] {
+    let hash = 0;
+    for (let index = 0; index < key.length; index += 1) hash = (Math.imul(hash, 31) + key.charCodeAt(index)) | 0;
+    return this.#buckets[hash & (this.#buckets.length - 1)] ?? [];
+  }
+
+  #grow(): void {
+    const entries = this.#buckets.flat();
+    this.#buckets = Array.from({ length: this.#buckets.length * 4 }, () => []);
+    for (const entry of entries) this.#bucketOf(entry.key).push(entry);
+  }
+}
