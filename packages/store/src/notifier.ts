@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { createClient } from './connect.ts';
-import { reconnectMaxMs, wakeChannel } from './wake-channel.ts';
+import { notifyStatement, reconnectMaxMs } from './wake-channel.ts';
 
 // At most one statement per interval, however many transactions commit.
 const notifyIntervalMs = 10;
@@ -11,6 +12,11 @@ export interface Notifier {
    * commits.
    */
   notify(payload: string): void;
+  /**
+   * Whether the caller shall notify now, by itself: no notification waits, and none was sent in the last 10 ms. Later ones wait
+   * as if this one had been sent here.
+   */
+  leavesToCaller(): boolean;
   /** Sends the waiting notifications and closes the connection. */
   close(): Promise<void>;
 }
@@ -49,17 +55,14 @@ export function createNotifier(options: NotifierOptions): Notifier {
       waiting.clear();
       try {
         const connection = client ?? (await connect());
-        await connection.query(`select pg_notify($1, payload) from unnest($2::text[]) payload`, [
-          wakeChannel,
-          payloads,
-        ]);
+        await connection.query(notifyStatement.text, [payloads]);
       } catch (error) {
         const broken = client;
         client = null;
         void broken?.end().catch(() => {});
         options.onError(error);
       }
-      await new Promise((resolve) => setTimeout(resolve, notifyIntervalMs));
+      await sleep(notifyIntervalMs);
     }
     running = null;
   };
@@ -68,6 +71,11 @@ export function createNotifier(options: NotifierOptions): Notifier {
     notify(payload) {
       waiting.add(payload);
       running ??= run();
+    },
+    leavesToCaller() {
+      if (running !== null || closed) return false;
+      running = sleep(notifyIntervalMs).then(run);
+      return true;
     },
     async close() {
       await running;

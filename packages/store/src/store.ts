@@ -138,6 +138,7 @@ export function createStore(options: StoreOptions): PooledStore {
     lockMs: timeouts.lockMs,
     deadlineMs: timeouts.connectMs + responseTimeoutMs(timeouts),
     notify: (payload) => notifier.notify(payload),
+    notifiesWithCommit: () => !isPooled && notifier.leavesToCaller(),
     slowStatement,
   });
   const deadlines = new Deadlines(responseTimeoutMs(timeouts));

@@ -7,6 +7,7 @@ import { connect, type Connection, listen, patientTimeouts, startTcpProxy, type 
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { KeyClaim } from '../src/idempotency.ts';
 import { createStore, type SharedWrite, type Store, type StoreOptions, StoreUnavailableError } from '../src/index.ts';
+import { createListener } from '../src/listener.ts';
 import { referralRow } from '../src/referrals.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
@@ -47,7 +48,14 @@ const account = (number: number): AccountId => accounts[number] ?? toRecordId('0
 /** A write of one referral, which answers with its name. PostgreSQL refuses a name that is null. */
 function refer(
   name: string | null,
-  { of = 0, client = 'client', operation = {}, key = null as KeyClaim | null } = {},
+  {
+    of = 0,
+    client = 'client',
+    operation = {},
+    key = null as KeyClaim | null,
+    notify = [] as string[],
+    announce = [] as string[],
+  } = {},
 ): SharedWrite<string> {
   const accountId = account(of);
   const details = { clientName: name as string, clientEmail: null, externalReference: null, note: null };
@@ -61,7 +69,8 @@ function refer(
       rows: [referralRow(toRecordId(id), accountId, details)],
       answer: String(name),
       saved: { payload: { name }, secretCiphertext: null, recordId: null },
-      notify: [],
+      notify,
+      announce,
     }),
   };
 }
@@ -75,6 +84,26 @@ const keyOf = (key: string, of = 0): KeyClaim => ({
   inputHash: randomBytes(32),
 });
 
+/** The payloads of all notifications. Starts when it resolves. */
+async function hear(): Promise<string[]> {
+  const payloads: string[] = [];
+  const listening = Promise.withResolvers<void>();
+  const listener = createListener({
+    databaseUrl: database.databaseUrl,
+    applicationName: 'listener',
+    onWake(payload) {
+      if (payload === null) listening.resolve();
+      else payloads.push(payload);
+    },
+    onError: listening.reject,
+  });
+  onTestFinished(() => listener.close());
+  await listening.promise;
+  return payloads;
+}
+
+const patience = { timeout: 60_000, interval: 5 };
+
 const written = (answer: string) => ({ kind: 'written', answer });
 const names = async (): Promise<unknown[]> =>
   (await observer.run('select client_name from referral order by client_name')).map((row) => row['client_name']);
@@ -87,6 +116,43 @@ test('writes of one turn of the event loop share transactions of at most 16', as
   expect(await names()).toEqual(numbered(100));
   const sizes = await observer.run('select count(*)::int as size from referral group by xmin::text order by size');
   expect(sizes.map(({ size }) => size)).toEqual([4, 16, 16, 16, 16, 16, 16]);
+});
+
+test('a write alone notifies on its own connection, behind the commit, and announces what it wrote', async () => {
+  const store = openStore();
+  const heard = await hear();
+  await store.write(refer('alone', { notify: ['7'], announce: ['an event'] }));
+  await expect.poll(() => heard, patience).toEqual(['an event', '7']);
+  const sessions = await observer.run(`select from pg_stat_activity where application_name = 'writer-notify'`);
+  expect(sessions).toEqual([]);
+});
+
+test('many writes notify at most once for each transaction', async () => {
+  const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'writer' });
+  const heard = await hear();
+  await Promise.all(numbered(400).map((name) => store.write(refer(name, { notify: ['7'] }))));
+  await store.close();
+  await observer.run(`select pg_notify('deedwire_wake', 'last')`);
+  await expect.poll(() => heard, patience).toContain('last');
+  const count = heard.filter((payload) => payload === '7').length;
+  expect(count).toBeGreaterThan(0);
+  expect(count).toBeLessThanOrEqual(25);
+});
+
+test('a notification that fails behind the commit is sent again without the announcement, and fails no write', async () => {
+  const store = openStore();
+  const heard = await hear();
+  const tooLong = 'x'.repeat(8_000);
+  expect(await store.write(refer('written', { notify: ['7'], announce: [tooLong] }))).toEqual(written('written'));
+  await expect.poll(() => heard, patience).toEqual(['7']);
+  expect(await store.write(refer('after'))).toEqual(written('after'));
+});
+
+test('does not notify behind the commit where a transaction pooler may be', async () => {
+  const store = openStore({ directUrl: database.databaseUrl });
+  const heard = await hear();
+  await store.write(refer('pooled', { notify: ['7'], announce: ['an event'] }));
+  await expect.poll(() => heard, patience).toEqual(['7']);
 });
 
 test('a row that is refused fails its own write only', async () => {

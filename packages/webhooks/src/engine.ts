@@ -17,6 +17,7 @@ import { Exchanges } from './exchanges/exchanges.ts';
 import { FanOut } from './fan-out/fan-out.ts';
 import type { Renderer } from './fan-out/renderer.ts';
 import type { TraceFanOut } from './fan-out/trace-fan-out.ts';
+import { readAnnouncement } from './kernel/announcement.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { PendingDelivery } from './kernel/pending-delivery.ts';
 import { openShards } from './open-shards.ts';
@@ -256,6 +257,11 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       retention.start();
     },
     wake(payload) {
+      const announcement = payload === null ? null : readAnnouncement(payload);
+      if (announcement !== null) {
+        if (workers.shards.has(announcement.shard)) fanOut.announce(announcement);
+        return;
+      }
       const isForAll = payload === null || payload === '';
       if (isForAll || payload === workersChanged) workers.wake();
       if (isForAll) fanOut.wake(null);

@@ -26,8 +26,6 @@ export interface SharedWriterOptions extends FlightOptions {
   deadlineMs: number;
   /** How long a write waits alone for a lock before it fails. */
   lockMs: number;
-  /** Called once for each worker after a commit. */
-  notify: (payload: string) => void;
 }
 
 /** A write and its caller. */
@@ -215,8 +213,7 @@ export class SharedWriter {
     try {
       const client = (slot.client ??= await this.#connect(slot));
       const writes = together.map(({ write }) => write);
-      const { results, notify } = await commitTogether(client, this.#options, writes, lockMs);
-      for (const payload of notify) this.#options.notify(payload);
+      const results = await commitTogether(client, this.#options, writes, lockMs);
       for (const [index, pending] of together.entries()) {
         const result = results[index];
         this.#begun.add(pending.write.operation);

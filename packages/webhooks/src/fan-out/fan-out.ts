@@ -1,5 +1,6 @@
 import type { Store } from '@deedwire/store';
 import type { WorkerId } from '../fence/worker-id.ts';
+import type { Announcement } from '../kernel/announcement.ts';
 import { Backoff } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { AccountId } from '../kernel/ids.ts';
@@ -7,6 +8,7 @@ import type { LaneId } from '../kernel/lane-id.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { Shard } from '../kernel/shard.ts';
 import { readPins } from '../subscriptions/read-pins.ts';
+import { AnnouncedEvents } from './announced-events.ts';
 import { BlockedEntries } from './blocked-entries.ts';
 import { ChangeApplier } from './change-applier.ts';
 import { Discovery } from './discovery.ts';
@@ -18,6 +20,7 @@ import { planStatements } from './plan-statements.ts';
 import type { QueuedAccount } from './queued-account.ts';
 import type { Renderer } from './renderer.ts';
 import { RoundRunner } from './round-runner.ts';
+import { readEvents } from './sql/round.ts';
 import type { TraceFanOut } from './trace-fan-out.ts';
 import { type Turn, Turns } from './turns.ts';
 
@@ -69,6 +72,7 @@ export class FanOut {
   readonly #known: KnownEntries;
   readonly #turns: Turns;
   readonly #pins: PinsCache;
+  readonly #announced: AnnouncedEvents;
   readonly #discovery: Discovery;
   readonly #blocked: BlockedEntries;
   readonly #rounds: RoundRunner;
@@ -107,6 +111,9 @@ export class FanOut {
       read: (accounts) => readPins(store, accounts),
       generationsMax: Math.max(1, Math.round(limits.pinsMaxAgeMs / limits.pollMs)),
     });
+    this.#announced = new AnnouncedEvents(async (id) =>
+      (await readEvents(store, [id], limits.roundBytes)).events.get(id),
+    );
     this.#blocked = new BlockedEntries({
       store,
       clock,
@@ -128,6 +135,7 @@ export class FanOut {
       workerId,
       renderer,
       pins: this.#pins,
+      announced: this.#announced,
       known,
       limits,
       expect,
@@ -201,6 +209,11 @@ export class FanOut {
   /** Stops fan-out of all shards, because the worker was declared dead. Rounds in progress offer nothing. */
   removeAllShards(): void {
     for (const shard of this.#discovery.shards) void this.#forgetShard(shard);
+  }
+
+  /** Reads the event of a shard of this process, if its account may have subscriptions. Its shard is woken as well. */
+  announce({ accountId, eventId }: Announcement): void {
+    if (!this.#isStopped && this.#pins.peek(accountId) !== null) this.#announced.announce(eventId);
   }
 
   /** Reads these shards, or all shards if null. */
@@ -315,6 +328,7 @@ export class FanOut {
     this.#setTimer(() => {
       this.#polls += 1;
       this.#pins.age();
+      this.#announced.age();
       if (this.#isPollOf(this.#limits.blockedMs)) this.#blocked.examineAll();
       else if (this.#isPollOf(this.#limits.blockedCountMs)) this.#blocked.recount();
       this.#discovery.poll();

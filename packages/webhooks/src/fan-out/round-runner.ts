@@ -5,6 +5,7 @@ import { failpoint } from '../kernel/failpoint.ts';
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
+import type { AnnouncedEvents } from './announced-events.ts';
 import type { OnFanOutEvent, RoundKind } from './events.ts';
 import type { KnownEntries } from './known-entries.ts';
 import type { FanOutLimits } from './limits.ts';
@@ -27,6 +28,7 @@ export interface RoundRunnerOptions {
   workerId: () => WorkerId;
   renderer: Renderer;
   pins: PinsCache;
+  announced: AnnouncedEvents;
   known: KnownEntries;
   limits: FanOutLimits;
   /** The lanes are about to get deliveries. */
@@ -133,9 +135,11 @@ export class RoundRunner {
   }
 
   async #readEvents(picked: readonly PickedEntry[]): Promise<ReadEvents> {
-    const { store, limits } = this.#options;
+    const { store, announced, limits } = this.#options;
     const ids = new Set(picked.flatMap(({ entry }) => entry.eventId ?? []));
-    return ids.size === 0 ? noEvents : readEvents(store, [...ids], limits.roundBytes);
+    if (ids.size === 0) return noEvents;
+    const events = await announced.take(ids);
+    return events === null ? readEvents(store, [...ids], limits.roundBytes) : { events, leftOut: new Set() };
   }
 
   /** In a recovering shard, an entry may have ended the last owner. */

@@ -1,5 +1,7 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
-import { type InsertedRow, insertRow, type Statement, type Transaction } from '@deedwire/store';
+import { type InsertedRow, insertRow, type RowSet, type Statement, type Transaction } from '@deedwire/store';
+import { announcementOf } from '../kernel/announcement.ts';
+import type { EventId } from '../kernel/ids.ts';
 import { type Origin, storedOrigin } from '../kernel/origin.ts';
 import { shardOf } from '../kernel/shard.ts';
 
@@ -30,7 +32,7 @@ const appendEvents: Statement = {
 
 /**
  * The row of an event, which the statement inserts into the outbox and into the queue of its account. Belongs to the transaction
- * of the change that it reports; after the commit, the worker of `workerOf(accountId)` is notified. Only `insertTestEvent` also writes events.
+ * of the change that it reports; after the commit, the worker of the account is notified. Only `insertTestEvent` also writes events.
  *
  * @param id null: the statement draws it
  */
@@ -45,6 +47,11 @@ export function eventRow(id: string | null, event: NewEvent): InsertedRow {
 /** Whom to notify of an event or a change of the account. */
 export function workerOf(accountId: AccountId): string {
   return String(shardOf(accountId));
+}
+
+/** What a write that inserts an event tells the workers. */
+export function notificationsOf(accountId: AccountId, eventId: EventId): Pick<RowSet<unknown>, 'notify' | 'announce'> {
+  return { notify: [workerOf(accountId)], announce: [announcementOf(accountId, eventId)] };
 }
 
 /** Inserts an event in a transaction that does more than insert rows. */

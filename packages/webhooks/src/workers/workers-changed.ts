@@ -1,5 +1,5 @@
 /**
  * The payload of the notification that a worker joined or left, or that shards became free. The engine then calls
- * `Workers.wake()`. All other payloads are numbers of shards.
+ * `Workers.wake()`. All other payloads are numbers of shards and announcements of events.
  */
 export const workersChanged = 'workers';

@@ -1,5 +1,8 @@
+import { toRecordId } from '@deedwire/domain';
 import { expect, test, vi } from 'vitest';
-import { seedAccount } from '../support/seed.ts';
+import { announcementOf, readAnnouncement } from '../../src/kernel/announcement.ts';
+import { shardOf } from '../../src/kernel/shard.ts';
+import { seedAccount, type SeededAccount } from '../support/seed.ts';
 import { FanOutWorld } from './fan-out-world.ts';
 import { interceptStore } from './faulty-store.ts';
 
@@ -153,6 +156,55 @@ test('the first event of an account waits for three calls in a row, and its targ
     ['read-pins', 'fan-out-read-events', `expect ${subscriptionId}`],
     ['fan-out-write-round'],
   ]);
+});
+
+test('an announced event is read beside the queue, unless its account has no subscriptions', async () => {
+  const world = await FanOutWorld.create();
+  const [subscribed, other] = [await seedAccount(world.store), await seedAccount(world.store)];
+  await world.subscribe(subscribed, '2026-11-01');
+  await world.addEvents(subscribed, 1);
+  await world.addEvents(other, 1);
+  const calls: string[][] = [];
+  let running = 0;
+  const store = interceptStore(world.workerStore, {});
+  const fanOut = world.start({
+    store: {
+      ...store,
+      async query(statement, values) {
+        if (statement.name.includes('blocked')) return store.query(statement, values);
+        if (running === 0) calls.push([]);
+        calls.at(-1)?.push(statement.name);
+        running += 1;
+        try {
+          return await store.query(statement, values);
+        } finally {
+          running -= 1;
+        }
+      },
+    },
+    limits: { pollMs: 100_000_000 },
+  });
+  await vi.waitFor(async () => expect([await world.isQueueEmpty(), running]).toEqual([true, 0]), waits);
+  const announced = async (account: SeededAccount): Promise<string[][]> => {
+    await world.addEvents(account, 1);
+    calls.length = 0;
+    const [row] = await world.rows<{ id: string }>(
+      'select id::text from webhook_event where account_id = $1 order by id desc limit 1',
+      [account.id],
+    );
+    const announcement = readAnnouncement(announcementOf(account.id, toRecordId(row?.id ?? '')));
+    if (announcement !== null) fanOut.announce(announcement);
+    fanOut.wake([shardOf(account.id)]);
+    await vi.waitFor(async () => expect([await world.isQueueEmpty(), running]).toEqual([true, 0]), waits);
+    return calls;
+  };
+  expect(await announced(subscribed)).toEqual([['fan-out-read-events', 'fan-out-read-queue'], ['fan-out-write-round']]);
+  expect(world.offered.map(({ body }) => String(body))).toEqual([
+    expect.stringContaining('"number":1'),
+    expect.stringContaining('"number":1'),
+  ]);
+  expect(new Set(world.offered.map(({ eventId }) => eventId)).size).toBe(2);
+  expect(await announced(other)).toEqual([['fan-out-read-queue'], ['fan-out-write-round']]);
 });
 
 test('an account whose lanes have enough to send waits, but gets a turn within 250 ms', async () => {
