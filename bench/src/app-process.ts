@@ -38,6 +38,8 @@ export interface AppProcess {
   /** For example `http://127.0.0.1:4001`. Null for the worker, which serves no clients. */
   url: string | null;
   usage(): Promise<ProcessUsage>;
+  /** The sum of the series of a counter, since the app started. */
+  count(metricName: string): Promise<number>;
   /** Linux only. */
   memory(): Promise<ProcessMemory>;
   stop(): Promise<void>;
@@ -78,7 +80,13 @@ export async function startAppProcess(options: AppProcessOptions): Promise<AppPr
   };
   try {
     const { url, adminUrl } = await readyAddresses(app, logFile, () => child.exitCode !== null);
-    return { url, usage: () => readUsage(adminUrl), memory: () => readMemory(adminUrl, child.pid), stop };
+    return {
+      url,
+      usage: () => readUsage(adminUrl),
+      count: (metricName) => readCount(adminUrl, metricName),
+      memory: () => readMemory(adminUrl, child.pid),
+      stop,
+    };
   } catch (cause) {
     await stop();
     throw cause;
@@ -103,6 +111,11 @@ async function readUsage(adminUrl: string): Promise<ProcessUsage> {
     cpuMs: metric(metrics, 'process_cpu_seconds_total') * 1000,
     residentBytes: metric(metrics, 'process_resident_memory_bytes'),
   };
+}
+
+async function readCount(adminUrl: string, metricName: string): Promise<number> {
+  const series = (await readMetrics(adminUrl)).matchAll(new RegExp(String.raw`^${metricName}(?:\{.*\})? (\S+)$`, 'gm'));
+  return Array.from(series, ([, value]) => Number(value)).reduce((sum, value) => sum + value, 0);
 }
 
 async function readMemory(adminUrl: string, pid: number | undefined): Promise<ProcessMemory> {

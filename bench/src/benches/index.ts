@@ -2,6 +2,7 @@ import type { Bench } from '../bench.ts';
 import { comparisonBench } from '../comparison-bench.ts';
 import { delivery } from '../delivery/delivery.ts';
 import { graphql } from '../graphql/graphql.ts';
+import { plugins } from '../plugins/plugins.ts';
 import { replay } from '../replay/replay.ts';
 import { services } from '../services/services.ts';
 import { shares } from '../shares/shares.ts';
@@ -14,6 +15,7 @@ export const benches: readonly Bench[] = [
   replay,
   graphql,
   ...comparisonBenches.map(comparisonBench),
+  plugins,
   shares,
   services,
   versions,

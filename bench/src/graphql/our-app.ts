@@ -31,7 +31,7 @@ export async function startOurApp({
   env = {},
   checkout,
   defer,
-}: OurAppOptions): Promise<Pick<AppProcess, 'usage' | 'memory'> & { url: string }> {
+}: OurAppOptions): Promise<Pick<AppProcess, 'usage' | 'count' | 'memory'> & { url: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-bench-log-'));
   defer(() => rm(folder, { recursive: true, force: true }));
   const app = await startAppProcess({
@@ -55,6 +55,7 @@ export async function startOurApp({
   return {
     url: `${app.url ?? ''}${paths[interfaceName]}`,
     usage: () => app.usage(),
+    count: (metricName) => app.count(metricName),
     memory: () => app.memory(),
   };
 }

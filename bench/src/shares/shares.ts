@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench } from '../bench.ts';
 import { startChild } from '../child.ts';
 import { buildApps, startOurApp } from '../graphql/our-app.ts';
@@ -8,19 +7,17 @@ import { describeMachine } from '../report.ts';
 import { withCleanup } from '../with-cleanup.ts';
 import { type AttackName, type AttackRequest, attacks } from './attacks/index.ts';
 import type { AttackResult, VictimRequest, VictimResult } from './protocol.ts';
-import { type AttackReport, type SharesReport, sharesMarkdown } from './report.ts';
+import { type AppWork, type AttackReport, type SharesReport, sharesMarkdown } from './report.ts';
 import { createSharesWorld } from './world.ts';
 
 interface SharesPlan {
   rounds: number;
   roundMs: number;
   warmUpMs: number;
-  /** After an attack, until the points and the connections of the attacker are as before. */
-  pauseMs: number;
 }
 
-const full: SharesPlan = { rounds: 5, roundMs: 10_000, warmUpMs: 5_000, pauseMs: 20_000 };
-const short: SharesPlan = { rounds: 2, roundMs: 500, warmUpMs: 200, pauseMs: 0 };
+const full: SharesPlan = { rounds: 3, roundMs: 2_500, warmUpMs: 3_000 };
+const short: SharesPlan = { rounds: 2, roundMs: 500, warmUpMs: 200 };
 
 export const shares: Bench = {
   name: 'shares',
@@ -65,34 +62,47 @@ function measure(
     progress('Starting PostgreSQL and the app');
     const postgres = await startBenchPostgres();
     defer(() => postgres.close());
-    const world = await createSharesWorld(await postgres.createDatabase('bench'));
-    const app = await startOurApp({ interfaceName: 'partner', ...world, built, defer });
+    const world = await createSharesWorld(await postgres.createDatabase('bench'), names.length * plan.rounds);
+    const { databaseUrl, secretKeys } = world;
+    const app = await startOurApp({ interfaceName: 'partner', databaseUrl, secretKeys, built, defer });
     const { child: victim } = await startChild<VictimRequest, VictimResult>('./shares/victim-process.ts');
     defer(() => victim.close());
     const measureVictim = (durationMs: number) => victim.ask({ url: app.url, headers: world.victim, durationMs });
+    const readWork = async (): Promise<AppWork> => ({
+      cpuMs: (await app.usage()).cpuMs,
+      documentsParsed: await app.count('deedwire_documents_parsed_total'),
+    });
     await measureVictim(plan.warmUpMs);
 
     const reports: AttackReport[] = [];
     for (const name of names) {
       const rounds: AttackReport['rounds'] = [];
       for (let round = 1; round <= plan.rounds; round += 1) {
+        const started = await readWork();
         const alone = await measureVictim(plan.roundMs);
+        const between = await readWork();
         // A new process for each round: its connections end with it.
         const { child: attacker } = await startChild<AttackRequest, AttackResult>('./shares/attack-process.ts');
-        const attack = attacker.ask({ name, url: app.url, headers: world.attacker, durationMs: plan.roundMs });
+        const headers = world.attackers.pop() ?? {};
+        const attack = attacker.ask({ name, url: app.url, headers, durationMs: plan.roundMs });
         const beside = await measureVictim(plan.roundMs);
         const attacked = await attack;
         await attacker.close();
+        const ended = await readWork();
+        const work = { alone: difference(started, between), beside: difference(between, ended) };
         const p99Ratio = beside.p99Ms / alone.p99Ms;
-        rounds.push({ alone, beside, p99Ratio, attack: attacked });
+        rounds.push({ alone, beside, p99Ratio, work, attack: attacked });
         progress(
           `${name}, round ${round}: p99 ${alone.p99Ms.toFixed(1)} ms alone, ${beside.p99Ms.toFixed(1)} ms beside (${p99Ratio.toFixed(2)} ×); ${JSON.stringify(attacked)}`,
         );
-        await sleep(plan.pauseMs);
       }
       const p99Ratio = median(rounds.map((each) => each.p99Ratio));
       reports.push({ name, title: attacks[name].title, p99Ratio, rounds });
     }
     return reports;
   });
+}
+
+function difference(before: AppWork, after: AppWork): AppWork {
+  return { cpuMs: after.cpuMs - before.cpuMs, documentsParsed: after.documentsParsed - before.documentsParsed };
 }

@@ -11,30 +11,33 @@ import { createLogin } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
 import { createBenchStore } from '../bench-store.ts';
 
-/** Two partners in a migrated database, with the limits that every client has. */
+/** Partners in a migrated database, with the limits that every client has. */
 export interface SharesWorld {
   /** The URL of the database for the app. */
   databaseUrl: string;
   /** As in WEBHOOK_SECRET_KEYS. */
   secretKeys: string;
-  /** The headers of their requests. */
+  /** The headers of its requests. */
   victim: Record<string, string>;
-  attacker: Record<string, string>;
+  /** The headers of each: a bucket of an attacker is full once. */
+  attackers: Record<string, string>[];
 }
 
 /** @param databaseUrl an empty database */
-export async function createSharesWorld(databaseUrl: string): Promise<SharesWorld> {
+export async function createSharesWorld(databaseUrl: string, attackerCount: number): Promise<SharesWorld> {
   await migrate(databaseUrl);
   const store = createBenchStore(databaseUrl);
   const operator = { name: 'bench', host: hostname(), requestId: randomUUID() };
   const context = { store, gidNamespace: 'service', now: () => new Date(), random: systemRandom, operator };
-  const [victim, attacker] = [await createClient(context), await createClient(context)];
+  const victim = await createClient(context);
+  const attackers: SharesWorld['attackers'] = [];
+  while (attackers.length < attackerCount) attackers.push(await createClient(context));
   await store.close();
   return {
     databaseUrl: await createLogin(databaseUrl, 'bench_partner_api', 'partner_api'),
     secretKeys: `bench:${randomBytes(32).toString('base64')}`,
     victim,
-    attacker,
+    attackers,
   };
 }
 

@@ -7,10 +7,10 @@ vi.setConfig({ testTimeout: timeoutMs });
 
 // The bench fails unless all contestants answer the same, and unless every response is complete.
 it('graphql compares our apps with three servers', async () => {
-  const names = ['deedwire', 'mercurius-jit', 'mercurius', 'apollo'];
+  const names = ['deedwire', 'mercurius-jit', 'mercurius-guarded', 'mercurius', 'apollo'];
   const figures = { requestsPerSecond: positive, p50Ms: positive, p99Ms: positive, residentBytes: positive };
   const results = names.map((name) => ({ name, ...figures, cpuMicroseconds: expect.any(Number) }));
-  const ratios = { 'mercurius-jit': positive, mercurius: positive, apollo: positive };
+  const ratios = { 'mercurius-jit': positive, 'mercurius-guarded': positive, mercurius: positive, apollo: positive };
   expect(await reportOf('graphql')).toMatchObject({
     bench: 'graphql',
     quick: true,
@@ -24,11 +24,23 @@ it('graphql compares our apps with three servers', async () => {
   });
 });
 
+it('plugins compares our app without plugins, without hooks and with every hook', async () => {
+  const names = ['as-shipped', 'as-shipped-again', 'no-hooks', 'every-hook'];
+  const rates = { perSecond: positive, rateRatio: { mean: positive, low: positive, high: positive } };
+  expect(await reportOf('plugins')).toMatchObject({
+    bench: 'plugins',
+    quick: true,
+    machine,
+    results: [32, 1].flatMap((connections) => names.map((name) => ({ name, connections, ...rates }))),
+  });
+});
+
 // The bench fails unless each request of the victim succeeds.
 it('shares measures a client beside each attack', async () => {
   const latency = { requests: positive, p50Ms: positive, p99Ms: positive };
   const atMost200 = expect.toSatisfy((value: unknown) => Number(value) <= 200);
-  const measured = { alone: latency, beside: latency, p99Ratio: positive };
+  const work = { cpuMs: expect.any(Number), documentsParsed: expect.any(Number) };
+  const measured = { alone: latency, beside: latency, p99Ratio: positive, work: { alone: work, beside: work } };
   const connections = { ...measured, attack: { opened: positive, open: atMost200 } };
   const documents = ['invalid', 'inputs', 'overlap', 'fragments', 'comment', 'expensive'];
   expect(await reportOf('shares')).toMatchObject({

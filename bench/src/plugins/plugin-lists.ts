@@ -1,0 +1,19 @@
+const hook = (): void => {};
+
+/** Lists of plugins that an app of the bench has. */
+export const pluginLists = {
+  /** None of them has a hook that operations call. */
+  'no-hooks': [{}, { onPluginInit: hook, onSchemaChange: hook }],
+  /** The hooks do nothing. */
+  'every-hook': [
+    {
+      onParams: hook,
+      onParse: hook,
+      onValidate: hook,
+      onContextBuilding: hook,
+      onExecute: () => ({ onExecuteDone: hook }),
+    },
+  ],
+} as const satisfies Record<string, readonly object[]>;
+
+export type PluginListName = keyof typeof pluginLists;
