@@ -45,6 +45,11 @@ const referral = (index: number) => ({
 const seeded = {
   referrals: ({ first }: { first: number }) => page(times(first, referral)),
   referralsByIds: ({ ids }: { ids: string[] }) => ids.map((_, index) => (index === 2 ? null : referral(index))),
+  webhookEventTypes: times(5, (index) => ({
+    type: `referral.event-${index}`,
+    description: 'A referral was converted into a matter.',
+    versions: [{ version, status: 'CURRENT', sunsetOn: null }],
+  })),
   webhookSubscriptions: page([]),
   webhookDeliveries: ({ first }: { first: number }) => page(times(first, delivery)),
   webhookDelivery: delivery(1),
@@ -110,6 +115,7 @@ function priceOf(name: string): { requested: number; actual: number } {
 
 test.each([
   ['delivery-page', { requested: 933, actual: 733 }],
+  ['short-delivery-page', { requested: 375, actual: 295 }],
   ['dashboard', { requested: 972, actual: 277 }],
   ['referral-page', { requested: 658, actual: 132 }],
   ['subscription-page', { requested: 132, actual: 3 }],
@@ -117,6 +123,7 @@ test.each([
   ['closed-referrals', { requested: 111, actual: 94 }],
   ['referrals-by-ids', { requested: 19, actual: 3 }],
   ['failed-deliveries', { requested: 208, actual: 133 }],
+  ['event-types', { requested: 31, actual: 4 }],
   ['support', { requested: 327, actual: 34 }],
   ['subscription-health', { requested: 162, actual: 1 }],
 ])('%s costs at most 1,000 points', (name, expected) => {

@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -265,3 +266,47 @@ test('keeps the document of an operation that is refused, so that a retry costs 
   expect(calls).toEqual(['read 3', 'run 8 3', 'run 8 0', 'refund 5']);
   expect(parsed).toEqual([true]);
 });
+
+/** The least promises, timers and other asynchronous resources that Node created for a run of a cached operation. */
+async function resourcesOfRun(withPlugins: OperationRunner): Promise<number> {
+  const parameters = { query: valid, variables: {}, operationName: null, extensions: null };
+  const runOnce = () => withPlugins.run({ message, parameters, bodyBytes: valid.length }, {}, account);
+  let created = 0;
+  let least = Number.POSITIVE_INFINITY;
+  for (let count = 0; count < 5; count += 1) await runOnce();
+  const hook = createHook({ init: () => (created += 1) }).enable();
+  try {
+    // The test runner creates some now and then.
+    for (let count = 0; count < 20; count += 1) {
+      created = 0;
+      await runOnce();
+      least = Math.min(least, created);
+    }
+  } finally {
+    hook.disable();
+  }
+  return least;
+}
+
+test('an operation does nothing for plugins unless one of them registers a hook', async () => {
+  const withPlugins = async (...plugins: object[]): Promise<number> =>
+    resourcesOfRun(createOperationRunner({ ...options, plugins: await loadPlugins(plugins) }));
+  const without = await resourcesOfRun(runner);
+  expect(without).toBeGreaterThan(0);
+  expect(await withPlugins()).toBe(without);
+  expect(await withPlugins({}, { onPluginInit() {}, onSchemaChange() {} })).toBe(without);
+  expect(await withPlugins({ onExecute() {} })).toBeGreaterThan(without);
+});
+
+test('without a plugin, Yoga is not loaded, and without a hook, it makes no hooks', async () => {
+  const steps = { parse: () => never(), validate: () => never(), execute: () => never() };
+  const hooksOf = async (...plugins: object[]) =>
+    (await loadPlugins(plugins))?.createHooks(options.schema, steps, requestLimits);
+  expect(await loadPlugins([])).toBeNull();
+  expect(await hooksOf({}, { onPluginInit() {} })).toBeNull();
+  expect(await hooksOf({ onParse() {} })).toMatchObject({ run: expect.any(Function) });
+});
+
+function never(): never {
+  throw new Error('A step ran.');
+}
