@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { pricedVersions, startLargestApi } from '../support/cost-property.ts';
 
 const seed = 20_261_121;
+/** Twice what 20 ms were on the machine of 0042. */
+const maxRatio = 16;
 
 describe.each(pricedVersions)('$name $version', ({ name, version }) => {
   test('2,000 random operations pay for their objects and bytes, and answer at most 1 MB', async () => {
@@ -13,6 +15,18 @@ describe.each(pricedVersions)('$name $version', ({ name, version }) => {
       expect(outcome.tooLarge).toBe(0);
       expect(outcome.executed).toBeGreaterThan(1000);
       expect(outcome.tooExpensive).toBeGreaterThan(20);
+    } finally {
+      await api.close();
+    }
+  });
+
+  test('1,000 points of 150 random operations take at most 16 times the CPU time of a megabyte of JSON', async () => {
+    const api = await startLargestApi(name, version, 'x');
+    try {
+      const outcome = await api.measureCpu(seed, 150);
+      process.stdout.write(`${name} ${version}: ${JSON.stringify(outcome).slice(0, 2000)}\n`);
+      expect(outcome.measured).toBe(150);
+      expect(outcome.largest.filter(({ ratio }) => ratio > maxRatio)).toEqual([]);
     } finally {
       await api.close();
     }

@@ -1,4 +1,6 @@
-import { issueCredential } from '@deedwire/actions';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { issueCredential, setClientLimit } from '@deedwire/actions';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import type { InterfaceName } from '@deedwire/domain';
 import { serveContract } from '@deedwire/graphql-server';
@@ -142,7 +144,21 @@ export interface LargestApi {
   /** Sends random operations, the same for the same seed. */
   run(seed: number, rounds: number): Promise<Outcome>;
   post(operation: Partial<RandomOperation> & { query: string }): Promise<Answer>;
+  /** Compares the CPU time of 1,000 points of random operations with that of a reference. */
+  measureCpu(seed: number, operations: number): Promise<CpuOutcome>;
   close(): Promise<void>;
+}
+
+export interface CpuOutcome {
+  /** To write and read a megabyte of JSON. */
+  referenceMicroseconds: number;
+  measured: number;
+  medianRatio: number;
+  /**
+   * The CPU time of 1,000 points divided by that of the reference: the largest ones, in descending order. Without what each request
+   * costs, and with what the client needs for the bytes.
+   */
+  largest: { ratio: number; points: number; query: string }[];
 }
 
 export interface Answer {
@@ -196,7 +212,109 @@ export async function startLargestApi(name: InterfaceName, version: string, char
     return { status: response.status, bytes: bytes.length, body: JSON.parse(bytes.toString()) };
   }
 
-  return { run: (seed, rounds) => run(post, schema, character, seed, rounds), post, close: () => harness.close() };
+  /** A client whose bucket never ends, because a new one would cost CPU time. */
+  async function createMeter() {
+    const rich = await issueCredential(harness.operator, {
+      interfaceName: name,
+      accountId: account.id,
+      clientId: null,
+    });
+    const much = 1_000_000_000;
+    await setClientLimit(harness.operator, { clientId: rich.clientId, maximum: much, restoreRate: much });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const headers = {
+      'Content-Type': 'application/json',
+      'X-Service-Schema-Version': version,
+      ...credentialHeaders(rich),
+    };
+    const options = { method: 'POST', headers, agent };
+    /** Sends an operation several times, without reading what the responses contain. Returns the CPU time of one. */
+    async function cpuMicrosecondsOf(operation: { query: string }, times: number): Promise<number> {
+      const body = JSON.stringify(operation);
+      const before = process.cpuUsage();
+      for (let sent = 0; sent < times; sent += 1) {
+        const response = await new Promise<IncomingMessage>((resolve, reject) => {
+          httpRequest(url, options, resolve).once('error', reject).end(body);
+        });
+        await once(response.resume(), 'end');
+      }
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / times;
+    }
+    return { cpuMicrosecondsOf, close: () => agent.destroy() };
+  }
+
+  async function measureCpu(seed: number, operations: number): Promise<CpuOutcome> {
+    const { cpuMicrosecondsOf, close } = await createMeter();
+    try {
+      return await compareCpu(post, cpuMicrosecondsOf, schema, seed, operations);
+    } finally {
+      close();
+    }
+  }
+
+  return {
+    run: (seed, rounds) => run(post, schema, character, seed, rounds),
+    post,
+    measureCpu,
+    close: () => harness.close(),
+  };
+}
+
+/** The CPU time of cheaper operations is hardly more than what each request costs. */
+const minMeasuredPoints = 100;
+const cheapest = { query: '{__typename}' };
+
+const megabyte = Array.from({ length: 5000 }, (_, index) => ({
+  id: `gid://service/Referral/${index}`,
+  status: 'OPEN',
+  clientName: `Client ${index}`,
+  note: 'x'.repeat(80),
+  createdAt: new Date(0).toISOString(),
+}));
+
+/** Writes and reads a megabyte of JSON: what the machine does in about the same time in each run. */
+function referenceCpuMicroseconds(): number {
+  const before = process.cpuUsage();
+  JSON.parse(JSON.stringify(megabyte));
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+async function compareCpu(
+  post: LargestApi['post'],
+  cpuMicrosecondsOf: (operation: { query: string }, times: number) => Promise<number>,
+  schema: GraphQLSchema,
+  seed: number,
+  operations: number,
+): Promise<CpuOutcome> {
+  const random = createRandom(seed);
+  const ratios: CpuOutcome['largest'] = [];
+  const references: number[] = [];
+  while (ratios.length < operations) {
+    const operation = randomOperation(random, schema, argumentValues);
+    const { body } = await post(operation);
+    const points = body.extensions?.cost.actualQueryCost ?? 0;
+    if (body.data === undefined || points < minMeasuredPoints || operation.query.startsWith('mutation')) continue;
+    await cpuMicrosecondsOf(operation, 3); // from the third run on, it has a plan
+    let ratio = Number.POSITIVE_INFINITY;
+    // Other work on the machine and garbage collection only add time, so the least of several counts.
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      const ofReference = referenceCpuMicroseconds();
+      references.push(ofReference);
+      const ofRequest = await cpuMicrosecondsOf(cheapest, 8);
+      const ofPoints = Math.max(0, (await cpuMicrosecondsOf(operation, 2)) - ofRequest);
+      ratio = Math.min(ratio, (ofPoints / points) * (maxPoints / ofReference));
+    }
+    ratios.push({ ratio, points, query: operation.query });
+  }
+  const sorted = ratios.toSorted((one, other) => other.ratio - one.ratio);
+  return {
+    referenceMicroseconds: Math.min(...references),
+    measured: ratios.length,
+    medianRatio: sorted[Math.floor(sorted.length / 2)]?.ratio ?? Number.NaN,
+    largest: sorted.slice(0, 5),
+  };
 }
 
 async function run(
