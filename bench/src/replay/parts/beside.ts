@@ -1,4 +1,4 @@
-import type { LatencySummary } from '../../delivery/latency-summary.ts';
+import { type LatencySummary, medianLatency } from '../../delivery/latency-summary.ts';
 import { measureLatencies } from '../../delivery/measure-latency.ts';
 import { fillFailures } from '../../delivery/ours/fill-failures.ts';
 import type { Part } from '../../delivery/part.ts';
@@ -62,25 +62,19 @@ export const beside: Part<BesideResult> = {
         );
       }
       const medianOf = (value: (round: Round) => number): number => median(measured.map(value));
-      const summary = (of: (round: Round) => LatencySummary): LatencySummary => ({
-        events,
-        p50Ms: medianOf((round) => of(round).p50Ms),
-        p99Ms: medianOf((round) => of(round).p99Ms),
-        maxMs: medianOf((round) => of(round).maxMs),
-      });
       return {
         rounds,
         responseMs,
         failures,
         replayedPerSecond: medianOf((round) => round.replayedPerSecond),
         live: {
-          alone: summary((round) => round.alone[0]),
-          beside: summary((round) => round.beside[0]),
+          alone: medianLatency(measured.map(({ alone: [live] }) => live)),
+          beside: medianLatency(measured.map(({ beside: [live] }) => live)),
           longerMs: medianOf((round) => round.beside[0].p99Ms - round.alone[0].p99Ms),
         },
         others: {
-          alone: summary((round) => round.alone[1]),
-          beside: summary((round) => round.beside[1]),
+          alone: medianLatency(measured.map(({ alone: [, others] }) => others)),
+          beside: medianLatency(measured.map(({ beside: [, others] }) => others)),
           p99Ratio: medianOf((round) => round.beside[1].p99Ms / round.alone[1].p99Ms),
         },
       };

@@ -1,7 +1,4 @@
-import type { AccountId } from '@deedwire/domain';
 import { workerApplicationName } from '../../delivery/ours/engine-tables.ts';
-import { fillHistory } from '../../delivery/ours/fill-history.ts';
-import { createOurSystem, type OurSystem } from '../../delivery/ours/our-system.ts';
 import type { Part } from '../../delivery/part.ts';
 import { startReceiverChild } from '../../delivery/receiver-child.ts';
 import { type StatementTimes, sum } from '../../delivery/report.ts';
@@ -9,15 +6,12 @@ import { logPosition, logStatements, statementsSince } from '../../delivery/stat
 import { median } from '../../median.ts';
 import { type BenchPostgres, startBenchPostgres } from '../../postgres.ts';
 import { withCleanup } from '../../with-cleanup.ts';
+import { createHistories, type History } from '../histories.ts';
 import { createOurReplays, type OurReplays } from '../our-replays.ts';
 import { growthMarkdown, type GrowthResult } from '../report.ts';
 
-interface Size {
-  storedDeliveries: number;
-  database: string;
-  system: OurSystem;
+interface Size extends History {
   replays: OurReplays;
-  account: AccountId;
 }
 
 /** Of this many deliveries, one has failed. */
@@ -39,20 +33,13 @@ export const growth: Part<GrowthResult> = {
       defer(() => postgres.close());
       const receiver = await startReceiverChild(1);
       defer(() => receiver.close());
+      const callbackUrl = `${receiver.origins[0] ?? ''}/hooks`;
       const sizes: Size[] = [];
-      for (const storedDeliveries of [10_000, stored]) {
-        const database = `replay_${sizes.length + 1}`;
-        const system = await createOurSystem(await postgres.createDatabase(database));
-        defer(() => system.close());
-        const replays = createOurReplays(system.databaseUrl);
+      for (const history of await createHistories(postgres, defer, [10_000, stored], { callbackUrl, progress })) {
+        const replays = createOurReplays(history.system.databaseUrl);
         defer(() => replays.close());
-        const [account] = await system.addAccounts([[`${receiver.origins[0] ?? ''}/hooks`]]);
-        if (account === undefined) throw new Error('There is no account.');
-        await fillHistory(system.databaseUrl, storedDeliveries, (count) =>
-          progress(`Stored ${count.toLocaleString('en-US')} of ${storedDeliveries.toLocaleString('en-US')} deliveries`),
-        );
-        await replays.markFailed(account, { deliveries: storedDeliveries, step: failedStep });
-        sizes.push({ storedDeliveries, database, system, replays, account });
+        await replays.markFailed(history.account, { deliveries: history.storedDeliveries, step: failedStep });
+        sizes.push({ ...history, replays });
       }
       for (const { system } of sizes) await system.startWorker();
       await logStatements(postgres);

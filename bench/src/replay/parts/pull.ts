@@ -1,24 +1,11 @@
-import { type AccountId, idAt, toRecordId } from '@deedwire/domain';
-import { onlyRow, type Store } from '@deedwire/store';
-import {
-  findFirstNumbered,
-  type PullPosition,
-  readNumberedPage,
-  selectEventBodies,
-  selectPulledSubscription,
-} from '@deedwire/webhooks/pull';
 import { createBenchStore } from '../../bench-store.ts';
-import { fillHistory } from '../../delivery/ours/fill-history.ts';
-import { createOurSystem } from '../../delivery/ours/our-system.ts';
 import type { Part } from '../../delivery/part.ts';
 import { median } from '../../median.ts';
 import { startBenchPostgres } from '../../postgres.ts';
 import { withCleanup } from '../../with-cleanup.ts';
+import { createHistories } from '../histories.ts';
+import { createPageReader, historyHours, type PageReader } from '../page-reader.ts';
 import { pullMarkdown, type PullResult } from '../report.ts';
-
-const pageSize = 100;
-const pagesPerStart = 10;
-const spreadMs = 20 * 3_600_000;
 
 /** Milliseconds. */
 interface Times {
@@ -30,9 +17,11 @@ interface Times {
 
 interface Size {
   storedDeliveries: number;
-  store: Store;
-  account: AccountId;
+  reader: PageReader;
+  /** Of the round. */
   times: Times;
+  /** Medians of the rounds. */
+  rounds: Times;
 }
 
 export const pull: Part<PullResult> = {
@@ -40,35 +29,38 @@ export const pull: Part<PullResult> = {
     'the time of a page of `webhookEvents` with 10 thousand and with 1 million stored deliveries (--stored 5000000: 5)',
 
   async run({ quick, stored = quick ? 20_000 : 1_000_000, progress }) {
-    const [rounds, starts] = quick ? [1, 2] : [5, 20];
+    const [rounds, starts, pagesPerStart] = quick ? [1, 20, 2] : [5, 20, 10];
     return withCleanup(async (defer) => {
       const postgres = await startBenchPostgres();
       defer(() => postgres.close());
+      const options = { callbackUrl: 'https://receiver.example/hooks', progress };
       const sizes: Size[] = [];
-      for (const storedDeliveries of [10_000, stored]) {
-        const system = await createOurSystem(await postgres.createDatabase(`pull_${sizes.length + 1}`));
-        defer(() => system.close());
-        const store = createBenchStore(system.databaseUrl);
+      for (const history of await createHistories(postgres, defer, [10_000, stored], options)) {
+        const store = createBenchStore(history.system.databaseUrl);
         defer(() => store.close());
-        const [account] = await system.addAccounts([['https://receiver.example/hooks']]);
-        if (account === undefined) throw new Error('There is no account.');
-        await fillHistory(system.databaseUrl, storedDeliveries, (count) =>
-          progress(`Stored ${count.toLocaleString('en-US')} of ${storedDeliveries.toLocaleString('en-US')} deliveries`),
-        );
-        sizes.push({ storedDeliveries, store, account, times: { page: [], start: [] } });
+        const reader = await createPageReader(store, history.account);
+        const { storedDeliveries } = history;
+        sizes.push({ storedDeliveries, reader, times: { page: [], start: [] }, rounds: { page: [], start: [] } });
       }
       for (let round = 0; round <= rounds; round += 1) {
-        for (const size of round % 2 === 0 ? sizes : sizes.toReversed()) {
-          const times = await readPages(size, starts);
-          // The first round compiles the code and plans the statements.
-          if (round > 0) for (const kind of ['page', 'start'] as const) size.times[kind].push(median(times[kind]));
+        for (const size of sizes) size.times = { page: [], start: [] };
+        // A single start takes about 2 ms, so the sizes take turns.
+        for (let index = 0; index < starts; index += 1) {
+          // Spread over the history, except its end.
+          const hoursAgo = historyHours * (1 - (index + 0.5) / (starts + 3));
+          for (const size of index % 2 === 0 ? sizes : sizes.toReversed())
+            await readPages(size, hoursAgo, pagesPerStart);
         }
+        // The first round compiles the code and plans the statements.
+        if (round > 0)
+          for (const size of sizes)
+            for (const kind of ['page', 'start'] as const) size.rounds[kind].push(median(size.times[kind]));
         progress(`round ${round} of ${rounds}`);
       }
-      const results = sizes.map(({ storedDeliveries, times }) => ({
+      const results = sizes.map(({ storedDeliveries, rounds: { page, start } }) => ({
         storedDeliveries,
-        pageMs: median(times.page),
-        startMs: median(times.start),
+        pageMs: median(page),
+        startMs: median(start),
       }));
       const [smallest, largest] = [results.at(0), results.at(-1)];
       if (smallest === undefined || largest === undefined) throw new Error('There is no history.');
@@ -85,33 +77,14 @@ export const pull: Part<PullResult> = {
   markdown: pullMarkdown,
 };
 
-/** Reads pages from several times on, spread over the history. */
-async function readPages({ store, account }: Size, starts: number): Promise<Times> {
-  const text = 'select id from webhook_subscription where account_id = $1';
-  const { id } = onlyRow(await store.query<{ id: string }>({ name: 'bench-subscription-of', text }, [account]));
-  const times: Times = { page: [], start: [] };
-  for (let index = 0; index < starts; index += 1) {
-    const subscription = await selectPulledSubscription(store, account, toRecordId(id), 'PUSH');
-    if (subscription === null) throw new Error('There is no subscription.');
-    // Pages read no delivery that is more than a day older than its subscription, and the sequence counts one more than there are.
-    const timeMs = subscription.now.getTime() - spreadMs * (1 - (index + 0.5) / (starts + 3));
-    const fromId = BigInt(idAt(new Date(Math.floor(timeMs))));
-    let beganMs = performance.now();
-    const first = await findFirstNumbered(store, subscription, fromId);
-    times.start.push(performance.now() - beganMs);
-    if (first?.isProven !== true) throw new Error('The beginning is not proven.');
-    let position: PullPosition = { sequence: first.sequence - 1, fromId };
-    for (let page = 0; page < pagesPerStart; page += 1) {
-      beganMs = performance.now();
-      const current = await selectPulledSubscription(store, account, subscription.id, 'PUSH');
-      if (current === null) throw new Error('There is no subscription.');
-      const { rows, end } = await readNumberedPage(store, current, position, pageSize);
-      const { bodies } = await selectEventBodies(store, rows, current.expiredBefore);
-      times.page.push(performance.now() - beganMs);
-      const last = rows.at(-1);
-      if (end !== 'full' || bodies.length !== pageSize || last === undefined) throw new Error(`The page is ${end}.`);
-      position = { sequence: last.sequence, fromId: BigInt(last.id) };
-    }
+async function readPages({ reader, times }: Size, hoursAgo: number, pages: number): Promise<void> {
+  const start = await reader.start(hoursAgo);
+  times.start.push(start.ms);
+  let { position } = start;
+  for (let page = 0; page < pages; page += 1) {
+    const { next, ms } = await reader.page(position);
+    times.page.push(ms);
+    if (next === null) throw new Error('The history is too short.');
+    position = next;
   }
-  return times;
 }
