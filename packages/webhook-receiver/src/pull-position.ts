@@ -15,6 +15,8 @@ export interface Held extends GivenUpEvent {
   readonly dueMs: number;
   /** The time between the last attempt and `dueMs`. */
   readonly delayMs: number;
+  /** The last attempt has begun. It stays if the process ends meanwhile. */
+  readonly isBegun?: boolean;
 }
 
 /** How far a subscription was read. */
@@ -25,16 +27,39 @@ export interface Progress {
   readonly sequence: number;
 }
 
+/** A run as far as it has come. */
+export interface RunState extends Progress {
+  /** The handlers of events up to this sequence may have begun. Null between runs: it stays if the process ends during a run. */
+  readonly begunTo: number | null;
+}
+
 /** What a store keeps for a subscription. */
-export interface Position extends Progress {
+export interface Position extends RunState {
+  /** The delivery with this sequence. Null if there is none, or if it was not read. */
+  readonly lastId: string | null;
   readonly held: readonly Held[];
   /** Of all runs. The latest 100. */
   readonly givenUp: readonly GivenUpEvent[];
   /** A run of `reprocess` that has not ended. */
-  readonly reprocess: (Progress & { readonly since: string; readonly until: number | null }) | null;
+  readonly reprocess: Reprocessing | null;
 }
 
-const first: Position = { place: null, sequence: 0, held: [], givenUp: [], reprocess: null };
+export interface Reprocessing extends RunState {
+  readonly since: string;
+  readonly until: number | null;
+  /** An event whose handler has begun alone. Null if it has ended. */
+  readonly begun: number | null;
+}
+
+const first: Position = {
+  place: null,
+  sequence: 0,
+  begunTo: null,
+  lastId: null,
+  held: [],
+  givenUp: [],
+  reprocess: null,
+};
 
 /** @throws {SyntaxError} if something else has written the text */
 export function parsePosition(text: string | null): Position {
@@ -49,9 +74,9 @@ export function watermarkOf({ sequence, held }: Position): number {
 const firstDelayMs = 10_000;
 const delayMaxMs = 6 * 3_600_000;
 
-/** @param attempts that failed, from 1 */
+/** @param attempts that failed, from 1. Otherwise there is no delay. */
 export function delayAfter(attempts: number): number {
-  return Math.min(firstDelayMs * 2 ** (attempts - 1), delayMaxMs);
+  return attempts < 1 ? 0 : Math.min(firstDelayMs * 2 ** (attempts - 1), delayMaxMs);
 }
 
 /** A clock that was set back does not prolong the delay. */

@@ -1,10 +1,11 @@
+import { checkTimeouts } from './deadline.ts';
 import { ignoreFailure } from './log.ts';
 import { PullError, TransientError } from './pull-error.ts';
 import { PullLease } from './pull-lease.ts';
-import type { Place } from './pull-position.ts';
+import type { Place, Position } from './pull-position.ts';
 import type { PulledEvent, PulledPage, PullSource } from './pull-source.ts';
 import { PullStop } from './pull-stop.ts';
-import type { PullCounts, PullRunOptions, PullTarget } from './pulling.ts';
+import type { GivenUpEvent, PullCounts, PullRunOptions, PullTarget } from './pulling.ts';
 import type { OutcomeCode } from './responses.ts';
 
 const firstBackoffMs = 500;
@@ -46,8 +47,7 @@ export class PullRun {
     const { signal, timeoutMs, concurrency = 1 } = options;
     signal?.throwIfAborted();
     if (target.closing.aborted) throw new PullError('CLOSED', 'The receiver is closed.');
-    if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs < 2 ** 31))
-      throw new TypeError('timeoutMs must be a number above 0 and below 2,147,483,648.');
+    if (timeoutMs !== undefined) checkTimeouts({ timeoutMs });
     if (!Number.isSafeInteger(concurrency) || concurrency < 1)
       throw new TypeError('concurrency must be an integer of at least 1.');
     this.#source = source;
@@ -123,6 +123,12 @@ export class PullRun {
     await this.#stop.sleep(waitMs);
   }
 
+  /** A run that is stopped stores what it has done too. */
+  async save(lease: PullLease, position: Position): Promise<void> {
+    const text = JSON.stringify(position);
+    await (this.isStopped ? lease.save(text).catch(() => {}) : this.retried(() => lease.save(text)));
+  }
+
   /**
    * Reads a page whose sequences continue those before it. Null if the run was stopped.
    *
@@ -162,9 +168,15 @@ export class PullRun {
   /**
    * Processes events, `concurrency` at once, and resolves with the number of those at the beginning that are done.
    *
+   * @param aloneTo up to this sequence, events are processed one after the other
    * @param work resolves with false if the event is not done
    */
-  async each(events: readonly PulledEvent[], work: (event: PulledEvent) => Promise<boolean>): Promise<number> {
+  async each(
+    events: readonly PulledEvent[],
+    aloneTo: number,
+    work: (event: PulledEvent) => Promise<boolean>,
+  ): Promise<number> {
+    const concurrency = (events[0]?.sequence ?? 0) > aloneTo ? (this.#options.concurrency ?? 1) : 1;
     const isDone: boolean[] = [];
     let next = 0;
     const worker = async (): Promise<void> => {
@@ -175,7 +187,7 @@ export class PullRun {
         isDone[index] = true;
       }
     };
-    await Promise.all(Array.from({ length: this.#options.concurrency ?? 1 }, worker));
+    await Promise.all(Array.from({ length: concurrency }, worker));
     const end = events.findIndex((_, index) => isDone[index] !== true);
     return end === -1 ? events.length : end;
   }
@@ -184,6 +196,12 @@ export class PullRun {
     const { lastSequence, counts } = this;
     if (lastSequence !== null)
       ignoreFailure(() => this.#options.onProgress?.({ sequence, lastSequence, seen: counts.seen }));
+  }
+
+  /** Reports an event whose handler has not ended the last time. Most processes are not ended by an event. */
+  reportEnded({ sequence, id }: GivenUpEvent): void {
+    const message = `The process ended while it handled the event ${sequence}.`;
+    this.#target.reports.write('warn', { code: 'PROCESS_ENDED', id }, message);
   }
 
   /** A loop around runs that find nothing may not become a busy one. */

@@ -51,7 +51,8 @@ export interface ReconcileOptions extends PullRunOptions {
   minAgeMs?: number;
   /**
    * How many times a handler is called for an event before the event is given up: logged, listed in `givenUp`, and passed.
-   * The time between two attempts doubles from 10 seconds to 6 hours. Defaults to 12, over almost six hours.
+   * The time between two attempts doubles from 10 seconds to 6 hours. Defaults to 12, over almost six hours. An attempt during
+   * which the process ends counts too, except the first.
    */
   maxAttempts?: number;
   /** How long another process waits after this one was killed, in milliseconds, at least 1,000. Defaults to 15,000. */

@@ -28,23 +28,34 @@ export async function reconcile(
 
   const report = await run.withLease(leaseMs, async (lease): Promise<ReconcileReport> => {
     let position = parsePosition(lease.position);
+    // Of these events, one may end the process.
+    const aloneTo = position.begunTo ?? 0;
     let gap: ReconcileReport['gap'] = null;
     const givenUp: GivenUpEvent[] = [];
+    const save = (): Promise<void> => run.save(lease, position);
 
-    const save = async (): Promise<void> => {
-      const text = JSON.stringify(position);
-      if (lease.isLost) return;
-      // A run that is stopped stores what it has done too.
-      await (run.isStopped ? lease.save(text).catch(() => {}) : run.retried(() => lease.save(text)));
+    /** Before handlers are called: whatever ends the process, the next run finds it. */
+    const saveBegun = async (to: number): Promise<void> => {
+      if ((position.begunTo ?? 0) >= to) return;
+      position = { ...position, begunTo: to };
+      await save();
     };
 
-    const hold = (event: GivenUpEvent, place: Place, earlier: number, mayBeGivenUp: boolean): void => {
+    /**
+     * @param earlier the failed attempts before
+     * @param isBegun an attempt that begins is stored as failed
+     */
+    const hold = (event: GivenUpEvent, place: Place, earlier: number, isBegun = false): void => {
       const { sequence, id, code } = event;
-      const attempts = code === 'BUSY' ? earlier : earlier + 1;
-      if (mayBeGivenUp && attempts >= maxAttempts) return giveUp(event, attempts);
-      const delayMs = code === 'BUSY' ? busyDelayMs : delayAfter(attempts);
-      const held = { sequence, id, code, place, attempts, delayMs, dueMs: Date.now() + delayMs };
-      position = { ...position, held: [...position.held, held] };
+      const isBusy = code === 'BUSY';
+      const attempts = isBusy ? earlier : earlier + 1;
+      // An event without a handler waits until it is kept.
+      const isFailure = code !== 'UNHANDLED' && !isBusy && !isBegun;
+      if (isFailure && attempts >= maxAttempts) return giveUp(event, attempts);
+      // Most processes are not ended by an event.
+      const delayMs = isBusy ? busyDelayMs : delayAfter(isBegun ? earlier : attempts);
+      const held = { sequence, id, code, place, attempts, delayMs, dueMs: Date.now() + delayMs, isBegun };
+      position = { ...position, held: [...without(position.held, sequence), held] };
     };
 
     const giveUp = ({ sequence, id, code }: GivenUpEvent, attempts: number): void => {
@@ -55,15 +66,25 @@ export async function reconcile(
       target.reports.write('error', { code: 'PULL_GAVE_UP', id }, message);
     };
 
-    const process = async (event: PulledEvent, place: Place, earlier: number): Promise<boolean> => {
-      const result = await run.process(event, false);
-      if (result === 'stopped') return false;
-      if (result.kind === 'failed') {
-        const { code } = result;
-        const failed = { sequence: event.sequence, id: event.deliveryId, code };
-        // An event without a handler waits until it is kept.
-        hold(failed, place, earlier, code !== 'UNHANDLED' && code !== 'BUSY');
+    /**
+     * @param earlier the failed attempts before. With a number, the attempt is stored as failed before it begins
+     * @returns false if the handler was not called, or the receiver was closed meanwhile
+     */
+    const process = async (event: PulledEvent, place: Place, earlier: number | null): Promise<boolean> => {
+      const { sequence, deliveryId: id } = event;
+      const before = position;
+      if (earlier !== null) {
+        hold({ sequence, id, code: 'HANDLER_FAILED' }, place, earlier, true);
+        if (sequence > position.sequence) advance(place, sequence, [event]);
+        await save();
       }
+      const result = await run.process(event, false);
+      if (result === 'stopped') {
+        if (earlier !== null) position = before;
+        return false;
+      }
+      position = { ...position, held: without(position.held, sequence) };
+      if (result.kind === 'failed') hold({ sequence, id, code: result.code }, place, earlier ?? 0);
       return true;
     };
 
@@ -71,7 +92,7 @@ export async function reconcile(
     const retryHeld = async (): Promise<void> => {
       for (;;) {
         const nowMs = Date.now();
-        const due = position.held.filter((held) => isDue(held, nowMs));
+        const due = position.held.filter((held) => isDue(held, nowMs) || isUsedUp(held, maxAttempts));
         const [one] = due;
         if (one === undefined || run.isStopped) return;
         const key = JSON.stringify(one.place);
@@ -82,12 +103,15 @@ export async function reconcile(
         });
         if (page === null) return;
         for (const held of together) {
-          if (run.isStopped) return;
+          if (run.isStopped) break;
           const event = page?.events.find(({ sequence }) => sequence === held.sequence);
-          const { held: before } = position;
-          position = { ...position, held: without(before, held) };
-          if (event === undefined) giveUp({ ...held, code: 'EXPIRED' }, held.attempts);
-          else if (!(await process(event, held.place, held.attempts))) position = { ...position, held: before };
+          if (event === undefined || isUsedUp(held, maxAttempts)) {
+            position = { ...position, held: without(position.held, held.sequence) };
+            giveUp(event === undefined ? { ...held, code: 'EXPIRED' } : held, held.attempts);
+            continue;
+          }
+          if (held.isBegun === true) run.reportEnded(held);
+          await process(event, held.place, held.attempts);
         }
         await save();
       }
@@ -100,6 +124,21 @@ export async function reconcile(
       const which = to === null ? `after ${position.sequence}` : `from ${lost.from} to ${to}`;
       const message = `The events with the sequences ${which} are no longer kept, and this receiver has not read them. from: 'earliest' goes on after them.`;
       return new PullError('CURSOR_EXPIRED', message, { gap: lost });
+    };
+
+    const advance = (place: Place, sequence: number, events: readonly PulledEvent[]): void => {
+      const isSame = sequence === position.sequence;
+      const lastId = idOf(events, sequence) ?? (isSame ? position.lastId : null);
+      position = { ...position, place, sequence, lastId };
+    };
+
+    /** @throws {PullError} if the server has other events than those that were read */
+    const compare = ({ events, lastSequence }: PulledPage): void => {
+      const { sequence, lastId } = position;
+      const id = idOf(events, sequence) ?? lastId;
+      if (lastSequence >= sequence && (lastId === null || id === lastId)) return;
+      const message = `The API has lost the event ${sequence}. If it was restored from a backup, reset the position.`;
+      throw new PullError('SEQUENCE_GAP', message);
     };
 
     /** Compares the first page of a run with what was read before. */
@@ -116,7 +155,7 @@ export async function reconcile(
       if (next !== undefined) checkMemory(target, page, next);
     };
 
-    const end = await (async (): Promise<PullEnd> => {
+    const readAll = async (): Promise<PullEnd> => {
       await retryHeld();
       const isContinued = from === 'cursor' && position.place !== null;
       let place: Place = (isContinued ? position.place : null) ?? { cursor: null, since, base: null };
@@ -130,6 +169,7 @@ export async function reconcile(
           throw error instanceof CursorExpired ? expired(error.firstKeptSequence) : error;
         });
         if (page === null || run.isStopped) return 'stopped';
+        compare(page);
         if (isFirst) begin(page, isContinued);
         isFirst = false;
         const last = page.events.at(-1)?.sequence ?? page.lastSequence;
@@ -142,28 +182,33 @@ export async function reconcile(
         const old = page.events.filter((event) => !isYoung(event, page.nowMs, minAgeMs));
         const fresh = old.filter(({ sequence }) => sequence > position.sequence);
         const start = place;
-        const done = await run.each(fresh, (event) => process(event, start, 0));
+        if (fresh.length > 0) await saveBegun(last);
+        const done = await run.each(fresh, aloneTo, (event) =>
+          process(event, start, event.sequence > aloneTo ? null : 0),
+        );
         run.counts.seen += done;
         const isWhole = old.length === page.events.length && done === fresh.length;
         if (isWhole) {
           // A page that was read again from an earlier start does not move the position back.
-          if (last >= position.sequence && page.endCursor !== null)
-            position = { ...position, place: following, sequence: last };
+          if (last >= position.sequence && page.endCursor !== null) advance(following, last, page.events);
         } else {
           const upTo = fresh[done - 1]?.sequence ?? (page.events[0]?.sequence ?? 1) - 1;
           // Later events of the page are read again.
           const held = position.held.filter(({ sequence }) => sequence <= Math.max(upTo, position.sequence));
           position = { ...position, held };
-          if (upTo >= position.sequence) position = { ...position, place, sequence: upTo };
+          if (upTo >= position.sequence) advance(place, upTo, page.events);
         }
+        const isEnd = isLast || !isWhole;
+        if (position.begunTo !== null) position = { ...position, begunTo: isEnd ? null : last + pageSize };
         await save();
         run.report(position.sequence);
         if (done < fresh.length) return 'stopped';
-        if (isLast || !isWhole) return 'complete';
+        if (isEnd) return 'complete';
         place = following;
         await retryHeld();
       }
-    })();
+    };
+    const end = await readAll();
     await run.pause(source.waitSeconds);
     run.throwProblem();
     return {
@@ -193,8 +238,17 @@ export function sinceOf(since: unknown): string {
   return since.toISOString();
 }
 
-function without(held: readonly Held[], one: Held): Held[] {
-  return held.filter(({ sequence }) => sequence !== one.sequence);
+function idOf(events: readonly PulledEvent[], sequence: number): string | null {
+  return events.find((event) => event.sequence === sequence)?.deliveryId ?? null;
+}
+
+function without(held: readonly Held[], sequence: number): Held[] {
+  return held.filter((each) => each.sequence !== sequence);
+}
+
+/** Its last attempt ended the process. */
+function isUsedUp({ isBegun, attempts }: Held, maxAttempts: number): boolean {
+  return isBegun === true && attempts >= maxAttempts;
 }
 
 /** A request may not wait longer than a held event. */

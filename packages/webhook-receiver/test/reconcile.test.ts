@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { eventually, listen } from '@deedwire/testing';
+import { createClient, type RedisClientType } from '@redis/client';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HandlerContext } from '../src/handlers.ts';
@@ -13,7 +14,7 @@ import type { WebhookReceiverOptions } from '../src/options.ts';
 import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
 import { graphqlPull, type GraphqlPullOptions, PullError } from '../src/pull.ts';
 import { createWebhookReceiver, type PullingReceiver } from '../src/receiver.ts';
-import { redisStore } from '../src/redis.ts';
+import { redisStore, type RedisStoreOptions } from '../src/redis.ts';
 import type { WebhookStore } from '../src/store.ts';
 import { deliveryOf, secret, send } from './support/delivery.ts';
 import { logLinesTo } from './support/log.ts';
@@ -23,6 +24,7 @@ import { isWithoutRedis, type RedisServer, startRedis } from './support/redis-se
 let database: TestDatabase;
 let pool: Pool;
 let redis: RedisServer | undefined;
+let nodeRedis: RedisClientType | undefined;
 let server: PullServer;
 let handled: string[];
 let logged: string[];
@@ -38,12 +40,17 @@ beforeAll(async () => {
     },
   });
   pool = new Pool({ connectionString: database.databaseUrl });
-  if (!isWithoutRedis) redis = await startRedis();
+  if (isWithoutRedis) return;
+  redis = await startRedis();
+  nodeRedis = createClient({ socket: { port: redis.client.options.port ?? 0 } });
+  nodeRedis.on('error', () => {});
+  await nodeRedis.connect();
 });
 
 afterAll(async () => {
   await pool.end();
   await database.drop();
+  nodeRedis?.destroy();
   await redis?.remove();
 });
 
@@ -84,17 +91,24 @@ const idsOf = (events: readonly { deliveryId: string }[]): string[] => events.ma
 const stores: [name: string, create: () => WebhookStore<unknown>][] = [
   ['memory', () => memoryStore()],
   ['PostgreSQL', () => postgresStore(pool)],
-  ...(isWithoutRedis ? [] : [['Redis', redisOf] as [string, () => WebhookStore]]),
+  ...(isWithoutRedis ? [] : redisStores()),
 ];
 
 let prefixes = 0;
 
-function redisOf(): WebhookStore {
-  prefixes += 1;
-  return redisStore({
-    prefix: `reconcile${prefixes}`,
-    send: async ([name, ...parameters]) => redis?.client.call(name, ...parameters),
-  });
+/** The same store by both clients. */
+function redisStores(): [string, () => WebhookStore][] {
+  const sends: Record<string, RedisStoreOptions['send']> = {
+    ioredis: async ([name, ...parameters]) => redis?.client.call(name, ...parameters),
+    'node-redis': async (command) => nodeRedis?.sendCommand(command),
+  };
+  return Object.entries(sends).map(([name, sendCommand]) => [
+    `Redis with ${name}`,
+    () => {
+      prefixes += 1;
+      return redisStore({ prefix: `reconcile${prefixes}`, send: sendCommand });
+    },
+  ]);
 }
 
 describe.each(stores)('with the store of %s', (_, create) => {
@@ -375,9 +389,12 @@ test('a run can process several events at once, and reports its progress', async
   let running = 0;
   let most = 0;
   server.add(230);
+  const { promise: allRun, resolve: allAreRunning } = Promise.withResolvers<void>();
   const receiver = receiverOf({}, async () => {
     running += 1;
     most = Math.max(most, running);
+    if (running === 5) allAreRunning();
+    await allRun;
     await sleep(1);
     running -= 1;
   });
@@ -610,6 +627,34 @@ describe('of a server that does not respond as the API does', () => {
     await expect(receiver.reconcile(pullOf())).rejects.toThrow('after 5 comes 21');
     expect(handled).toHaveLength(5);
   });
+});
+
+test('after a restore of the server, no event is passed silently, and a reset of the position finds all', async () => {
+  const receiver = receiverOf();
+  const kept = server.add(150);
+  server.add(30);
+  await receiver.reconcile(pullOf());
+  expect(handled).toHaveLength(180);
+  // The last 30 are lost.
+  server.events = [...kept];
+  server.lastSequence = 150;
+  server.interrupt = (response, { variables: { after } }) => {
+    if (after !== 'cursor-of-7-180') return false;
+    respondWith(response, { errors: [error('BAD_USER_INPUT')] });
+    return true;
+  };
+  await expect(receiver.reconcile(pullOf())).rejects.toMatchObject({ code: 'REFUSED' });
+  for (const from of ['earliest', { since: new Date(0) }] as const)
+    await expect(receiver.reconcile(pullOf(), { from })).rejects.toThrow('has lost the event 180');
+  // Other events get their sequences.
+  const others = server.add(60).map((event) => ({ ...event, deliveryId: `${event.deliveryId}1` }));
+  server.events = [...kept, ...others];
+  for (const from of ['earliest', { since: new Date(0) }] as const)
+    await expect(receiver.reconcile(pullOf(), { from })).rejects.toThrow('has lost the event 180');
+  expect(handled).toHaveLength(180);
+  await pool.query('update webhook_receipt_pull set position = null where subscription_id = $1', [subscriptionId]);
+  expect(await receiver.reconcile(pullOf())).toMatchObject({ processed: 60, duplicate: 150, watermark: 210 });
+  expect(handled.slice(180)).toEqual(idsOf(others));
 });
 
 test('a store that is unavailable is waited for, and no event is passed', async () => {

@@ -1,0 +1,38 @@
+// Started by poison.test.ts as a process, which one event ends.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'pg';
+import { postgresStore } from '../../src/postgres.ts';
+import { graphqlPull } from '../../src/pull.ts';
+import { createWebhookReceiver } from '../../src/receiver.ts';
+import { silent } from './log.ts';
+import { credentials, subscriptionId } from './pull-server.ts';
+
+const [, , connectionString, url = '', poison = '', action = '', laterMs = '0', maxAttempts = '3'] = process.argv;
+const { now } = Date;
+Date.now = () => now() + Number(laterMs);
+const pool = new Pool({ connectionString, max: 10 });
+const receiver = createWebhookReceiver({
+  store: postgresStore(pool),
+  on: {
+    'referral.converted': {
+      '2026-11-01': async (_event, { id, transaction }) => {
+        await transaction.query('insert into effect (id) values ($1)', [id]);
+        if (!id.endsWith(`/${poison}`)) return sleep(1);
+        // Outside of the transaction.
+        await pool.query('insert into call (id) values ($1)', [id]);
+        // As the system does when there is no memory.
+        process.kill(process.pid, 'SIGKILL');
+        await sleep(60_000);
+      },
+    },
+  },
+  log: silent,
+});
+const pull = graphqlPull({ url, credentials, subscriptionId });
+const report =
+  action === 'reprocess'
+    ? await receiver.reprocess(pull, { since: new Date(0), concurrency: 4 })
+    : await receiver.reconcile(pull, { leaseMs: 1_000, maxAttempts: Number(maxAttempts), concurrency: 4 });
+process.send?.(report);
+await pool.end();
+process.disconnect?.();
