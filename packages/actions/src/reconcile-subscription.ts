@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { formatGid, idAt, nearestIdAt, parseGid } from '@deedwire/domain';
 import { type DeliveryStatus, selectDeliveriesById } from '@deedwire/webhooks/deliveries';
 import {
-  findFirstNumbered,
   type NumberedRow,
   type PulledSubscription,
   type PullPosition,
@@ -12,6 +11,7 @@ import {
 } from '@deedwire/webhooks/pull';
 import type { ActionContext } from './context.ts';
 import { RefusedError } from './errors.ts';
+import { findPullStart } from './pull-start.ts';
 import { parseSubscriptionRef } from './subscription-ref.ts';
 
 export interface ReconcileInput {
@@ -95,14 +95,14 @@ export async function reconcileSubscription(context: ActionContext, input: Recon
   const { gidNamespace, store } = context;
   const { subscriptionId, since, until, onCompared = () => {} } = input;
   const ref = parseSubscriptionRef(gidNamespace, subscriptionId);
-  const subscription =
-    ref && (await selectPulledSubscription(store, null, ref.subscriptionId, ref.isListener ? 'LISTENER' : 'PUSH'));
-  if (ref === null || subscription === null)
-    throw new RefusedError('NOT_FOUND', `The subscription ${subscriptionId} does not exist.`);
+  const kind = ref?.isListener === true ? 'LISTENER' : 'PUSH';
+  const subscription = ref && (await selectPulledSubscription(store, null, ref.subscriptionId, kind));
+  if (ref === null || subscription === null) throw notFound(subscriptionId);
   const log = await readLog(gidNamespace, input.lines);
 
   const before = until === undefined ? null : BigInt(nearestIdAt(until));
-  const start = await startOf(context, subscription, since);
+  const start = await findPullStart(store, subscription, since ?? null);
+  if (!start.isProven) throw missingDelivery(start.sequence);
   const result: Reconciliation = {
     subscriptionId,
     firstSequence: null,
@@ -115,14 +115,18 @@ export async function reconcileSubscription(context: ActionContext, input: Recon
     repeatedLines: log.repeated,
     linesOutside: 0,
   };
-  let position = start;
+  let position: PullPosition = start;
   for (let isLast = false; !isLast && position.sequence < subscription.lastSequence;) {
-    const page = await readNumberedPage(store, subscription, position, deliveriesPerPage);
+    // Retention may have deleted deliveries since the page before.
+    const current = await selectPulledSubscription(store, null, subscription.id, kind);
+    if (current === null) throw notFound(subscriptionId);
+    const page = await readNumberedPage(store, current, position, deliveriesPerPage);
     const last = page.rows.at(-1);
+    if (last === undefined && page.end === 'expired') throw expiredDelivery(position.sequence + 1);
     if (last === undefined) throw missingDelivery(position.sequence + 1);
     // The clock can be set back, so later deliveries can be in the period too.
     const wanted = page.rows.filter(({ id }) => before === null || BigInt(id) < before);
-    await compare(context, { subscription, rows: wanted, log, isListener: ref.isListener, result });
+    await compare(context, { subscription: current, rows: wanted, log, isListener: ref.isListener, result });
     position = { sequence: last.sequence, fromId: BigInt(last.id) };
     isLast = page.lastSequence === last.sequence;
     onCompared(result.compared, subscription.lastSequence - start.sequence);
@@ -138,23 +142,18 @@ export async function reconcileSubscription(context: ActionContext, input: Recon
   return result;
 }
 
+function notFound(subscriptionId: string): RefusedError {
+  return new RefusedError('NOT_FOUND', `The subscription ${subscriptionId} does not exist.`);
+}
+
+function expiredDelivery(sequence: number): Error {
+  return new Error(`Retention has deleted the delivery ${sequence} meanwhile. Run the command again.`);
+}
+
 function missingDelivery(sequence: number): Error {
   return new Error(
     `The delivery ${sequence} of the subscription is missing in the database, although it must exist. Restore it from a backup, or compare a later period with --since.`,
   );
-}
-
-async function startOf(
-  { store }: ActionContext,
-  subscription: PulledSubscription,
-  since: Date | undefined,
-): Promise<PullPosition> {
-  const { expiredBefore, lastSequence } = subscription;
-  const sinceId = since === undefined ? 0n : BigInt(nearestIdAt(since));
-  const fromId = sinceId > expiredBefore ? sinceId : expiredBefore;
-  const first = lastSequence === 0 ? null : await findFirstNumbered(store, subscription, fromId);
-  if (first?.isProven === false) throw missingDelivery(first.sequence - 1);
-  return { sequence: first === null ? lastSequence : first.sequence - 1, fromId };
 }
 
 async function compare(

@@ -1,4 +1,4 @@
-import { formatGid, idAt, nearestIdAt, parseRecordId, type RecordId } from '@deedwire/domain';
+import { formatGid, idAt, parseRecordId, type RecordId } from '@deedwire/domain';
 import {
   type EventBody,
   type EventWaits,
@@ -15,6 +15,7 @@ import {
 import type { ActionContext, Caller } from './context.ts';
 import { InvalidArgumentError } from './errors.ts';
 import { formatCursor, type ListOrder, type Page, type PageRequest, readPageRequest } from './page.ts';
+import { findPullStart } from './pull-start.ts';
 import { parseSubscriptionRef } from './subscription-ref.ts';
 
 /** `WebhookEvent`. */
@@ -40,7 +41,7 @@ export interface WebhookEventPage extends Page<WebhookEvent> {
 
 /** Notes that a listener was read: it lives from being read. */
 export interface WebhookReads {
-  /** Called once for each request. Must return at once, and must not throw. */
+  /** Called for requests while no read was noted within the last hour. Must return at once, and must not throw. */
   note(subscriptionId: RecordId<'WebhookSubscription'>): void;
 }
 
@@ -100,7 +101,7 @@ export interface WebhookEventsOptions {
   readsPayloads: boolean;
   /** Runs a wait, so that the request occupies nothing meanwhile, or returns at once if the request cannot wait. The signal ends the wait. */
   pauseFor: (wait: (signal: AbortSignal) => Promise<void>) => Promise<void>;
-  /** Called before all stored deliveries of the subscription are read, because a number was not found where it should be. */
+  /** Called before many deliveries of the subscription are read, because a number was not found where it should be. */
   onWideRead: () => void;
 }
 
@@ -160,12 +161,12 @@ export async function listWebhookEvents(
     after?.isOfEvent === true ? await selectNumberOf(context.store, ref.subscriptionId, after.fromId) : null;
   let subscription = await open();
   if (subscription === null) return null;
-  if (ref.isListener) context.webhookReads.note(ref.subscriptionId);
+  if (subscription.mustNoteRead) context.webhookReads.note(ref.subscriptionId);
   const report: Report = (sequence, rows) => reportMissing(context, request.subscriptionId, sequence, rows);
 
   const position =
     after === null
-      ? { ...(await startOf(context, subscription, since, report)), isOfEvent: false }
+      ? { ...(await startOf(context, subscription, since, report)), isOfEvent: false, isProven: false }
       : continueAt(subscription, after, numberOfCursor);
   const read = (current: PulledSubscription): Promise<NumberedPage> =>
     readNumberedPage(context.store, current, position, limit - 1, options.onWideRead);
@@ -209,7 +210,7 @@ function continueAt(
   const isStored = !isOfEvent || number === sequence || (number === null && fromId < expiredBefore);
   if (sequence > lastSequence || !isStored)
     throw new InvalidArgumentError('`after` is not a cursor of an event of this subscription.');
-  return position;
+  return { ...position, isProven: number === sequence };
 }
 
 /** Where a first page begins: at the first event from `since` on, or at the first one that is kept. */
@@ -219,19 +220,14 @@ async function startOf(
   since: Date | null,
   report: Report,
 ): Promise<PullPosition> {
-  const { expiredBefore, lastSequence } = subscription;
-  const now = BigInt(idAt(subscription.now));
-  const sinceId = since === null ? 0n : BigInt(nearestIdAt(since));
-  const wanted = sinceId < now ? sinceId : now;
-  const fromId = wanted > expiredBefore ? wanted : expiredBefore;
-  const first = lastSequence === 0 ? null : await findFirstNumbered(context.store, subscription, fromId);
-  // Later events have later ids, unless the clock is set back by more than a day.
-  if (first === null) return { sequence: lastSequence, fromId: now - oneDay };
-  if (!first.isProven) report(first.sequence - 1, []);
-  return { sequence: first.sequence - 1, fromId };
+  const { now } = subscription;
+  const start = await findPullStart(context.store, subscription, since !== null && since > now ? now : since);
+  if (!start.isProven) report(start.sequence, []);
+  // Later events have later ids, unless the clock is set back. The id is drawn shortly before the commit.
+  return { sequence: start.sequence, fromId: start.isFound ? start.fromId : BigInt(idAt(now)) - oneSecond };
 }
 
-const oneDay = 86_400_000n << 22n;
+const oneSecond = 1_000n << 22n;
 
 async function firstKept({ store }: ActionContext, subscription: PulledSubscription): Promise<number | null> {
   if (subscription.lastSequence === 0) return null;

@@ -64,7 +64,7 @@ export function addWebhookEvents(
   );
 }
 
-/** Reads all that is stored of a subscription, up to 1 s of PostgreSQL. Only a cursor that is not ours, or a missing event, leads to it. */
+/** Reads the deliveries of days, up to 1 s of PostgreSQL. Only a cursor that is not ours, or a missing event, leads to it. */
 const costOfWideRead = toMilliPoints(500);
 
 /** The wait ends with the connection of the client. If another field waits, it ends at once. */

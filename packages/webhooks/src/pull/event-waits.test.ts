@@ -7,19 +7,21 @@ import { createEventWaits, type EventWait, type EventWaits } from './event-waits
 let sequences: Map<string, number>;
 /** The subscriptions that each statement asked for. */
 let statements: string[][];
+let deleted: Set<string>;
 let isBroken: boolean;
 let waits: EventWaits;
 
 const list = (array: unknown): string[] => String(array).slice(1, -1).split(',');
 
 const database: Database = {
-  async query(_, [ids, afters]) {
+  async query({ name }, [ids, afters]) {
     statements.push(list(ids));
     if (isBroken) throw new Error('The database is away.');
     const rows: object[] = [];
     for (const [index, id] of list(ids).entries()) {
       const lastSequence = sequences.get(id) ?? 0;
       if (lastSequence > Number(list(afters)[index])) rows.push({ id, lastSequence: String(lastSequence) });
+      if (name === 'select-advanced-or-deleted' && deleted.has(id)) rows.push({ id, lastSequence: null });
     }
     return rows as never[];
   },
@@ -27,7 +29,7 @@ const database: Database = {
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [sequences, statements, isBroken] = [new Map(), [], false];
+  [sequences, statements, deleted, isBroken] = [new Map(), [], new Set(), false];
   waits = createEventWaits({ database });
 });
 afterEach(() => vi.useRealTimers());
@@ -61,6 +63,15 @@ test('ends a wait when its subscription has a later event, and no other', async 
   await advance(200);
   expect(behind.endedAtMs).toBe(1400);
   expect(waits.count()).toBe(1);
+});
+
+test('ends a wait within a second after its subscription is deleted, with no further statement', async () => {
+  const [first, other] = [wait(), wait({ subscription: 2 })];
+  await advance(400);
+  deleted.add('1');
+  await advance(1000);
+  expect([first.endedAtMs, other.endedAtMs]).toEqual([1000, null]);
+  expect(statements).toHaveLength(7);
 });
 
 test('asks with one statement in 200 ms for all, and with none while no request waits', async () => {

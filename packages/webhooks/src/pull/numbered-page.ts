@@ -11,6 +11,8 @@ export interface PullPosition {
   sequence: number;
   /** The deliveries of the page have this id or a later one, unless the clock was set back: the id of the delivery with this number, or a bound. */
   fromId: bigint;
+  /** False if it is not known that the delivery with this id has the number. */
+  isProven?: boolean;
 }
 
 /** Deliveries whose numbers follow each other without a gap. */
@@ -30,7 +32,8 @@ export interface NumberedPage {
  * missing, all that is stored is read.
  *
  * @param limit how many deliveries the page has at most
- * @param onWideRead called before all that is stored is read
+ * @param onWideRead called before all that is stored is read, and before the second read if the position is not proven and the first
+ *   read found nothing: then a client may have made it up
  */
 export async function readNumberedPage(
   database: Database,
@@ -72,6 +75,7 @@ export async function readNumberedPage(
     if (readTo !== null) break;
   }
 
+  if (found.size === 0 && position.isProven === false) onWideRead();
   const around: IdRange = { min: start - clockStep, before: readTo === null ? start : readTo + clockStep };
   if (add(await readNumbers(database, id, within(around, stored), wanted))) return finish();
   if (unbroken(found, wanted.after, expiredBefore).length === 0) {

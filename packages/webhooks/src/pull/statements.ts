@@ -13,7 +13,11 @@ export interface PulledSubscription {
   expiredBefore: bigint;
   /** By the clock of the database. */
   now: Date;
+  /** A listener of which no read was noted within the last hour. */
+  mustNoteRead: boolean;
 }
+
+type PulledRow = Pick<PulledSubscription, 'mustNoteRead' | 'now'> & { lastSequence: string; expiredBefore: string };
 
 /** A listener is stored as a subscription that is never sent. */
 export type PulledKind = 'PUSH' | 'LISTENER';
@@ -34,17 +38,17 @@ export async function selectPulledSubscription(
   const statement = {
     name: 'select-pulled-subscription',
     text: `
-      select q.last_sequence as "lastSequence", r.expired_before as "expiredBefore", clock_timestamp() as now
+      select q.last_sequence as "lastSequence", r.expired_before as "expiredBefore", clock_timestamp() as now,
+        coalesce(s.last_read_at < now() - interval '1 hour', false) as "mustNoteRead"
       from webhook_subscription s
       join webhook_subscription_sequence q on q.subscription_id = s.id
       cross join webhook_retention r
       where s.id = $1 and s.account_id = coalesce($2, s.account_id) and s.kind = $3 and s.deleted_at is null`,
   };
-  const row = firstRow(
-    await database.query<{ lastSequence: string; expiredBefore: string; now: Date }>(statement, [id, accountId, kind]),
-  );
+  const row = firstRow(await database.query<PulledRow>(statement, [id, accountId, kind]));
   if (row === null) return null;
-  return { id, lastSequence: Number(row.lastSequence), expiredBefore: BigInt(row.expiredBefore), now: row.now };
+  const { lastSequence, expiredBefore, now, mustNoteRead } = row;
+  return { id, lastSequence: Number(lastSequence), expiredBefore: BigInt(expiredBefore), now, mustNoteRead };
 }
 
 /**
@@ -235,18 +239,30 @@ export async function selectLowestNumber(
 /**
  * Returns the last numbers of those subscriptions that have one above `after`. One statement for all requests that wait.
  *
- * Served by webhook_subscription_sequence_pkey.
+ * Served by webhook_subscription_sequence_pkey, and by webhook_subscription_pkey for deleted ones.
  *
  * @param subscriptionIds as `bigint[]` of PostgreSQL
  * @param after the numbers, likewise
+ * @param withDeleted returns deleted subscriptions too, with Infinity
  */
 export async function selectAdvanced(
   database: Database,
   subscriptionIds: string,
   after: string,
+  withDeleted: boolean,
 ): Promise<Map<SubscriptionId, number>> {
+  const deleted = `
+      union all
+      select s.id, null
+      from unnest($1::bigint[]) as w (id)
+      cross join lateral (
+        select id
+        from webhook_subscription
+        where id = w.id and deleted_at is not null
+        limit 1
+      ) s`;
   const statement = {
-    name: 'select-advanced-sequences',
+    name: withDeleted ? 'select-advanced-or-deleted' : 'select-advanced-sequences',
     text: `
       select w.id, q.last_sequence as "lastSequence"
       from unnest($1::bigint[], $2::bigint[]) as w (id, after)
@@ -256,10 +272,13 @@ export async function selectAdvanced(
         where subscription_id = w.id
         limit 1
       ) q
-      where q.last_sequence > w.after`,
+      where q.last_sequence > w.after${withDeleted ? deleted : ''}`,
   };
-  const rows = await database.query<{ id: SubscriptionId; lastSequence: string }>(statement, [subscriptionIds, after]);
-  return new Map(rows.map(({ id, lastSequence }) => [id, Number(lastSequence)]));
+  const rows = await database.query<{ id: SubscriptionId; lastSequence: string | null }>(statement, [
+    subscriptionIds,
+    after,
+  ]);
+  return new Map(rows.map(({ id, lastSequence }) => [id, lastSequence === null ? Infinity : Number(lastSequence)]));
 }
 
 /** Those of the deliveries that could not be rendered. Served by webhook_attempt_pkey. The bounds of the ids select the partitions. */

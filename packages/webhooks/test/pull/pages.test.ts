@@ -55,6 +55,17 @@ test('finds deliveries although the clock was set back by days', async () => {
   });
 });
 
+test('reports a wide read for a position that is far from its deliveries, as no cursor of ours is', async () => {
+  await world.deliver(id, ofTheClock());
+  for (const fromId of [0n, idOf(nowMs), idOf(nowMs + 6 * hourMs)]) {
+    let wide = 0;
+    const forged = { sequence: 1_000, fromId, isProven: false };
+    const { rows } = await world.page(id, forged, 5, () => (wide += 1));
+    expect(rows.map(({ sequence }) => sequence)).toEqual([1_001, 1_002, 1_003, 1_004, 1_005]);
+    expect(wide).toBe(1);
+  }
+});
+
 test('a page says how many deliveries there are, and one behind the last is empty', async () => {
   await world.deliver(id, [idDaysAgo(2), idDaysAgo(1)]);
   expect(await world.page(id, start, 1)).toMatchObject({ rows: [{ sequence: 1 }], lastSequence: 2, end: 'full' });

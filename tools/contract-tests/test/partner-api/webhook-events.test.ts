@@ -146,6 +146,33 @@ test('a receiver that begins before the first event misses none', async () => {
   expect(sequences(await page({ since: new Date(createdAt).toISOString() }))).toEqual([2, 3]);
 });
 
+test('a first page without events is continued at the price of a page, however many events there were', async () => {
+  await deliver();
+  await harness.sql(
+    `insert into webhook_delivery
+       (id, subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+     select id - 60000 * 4194304::bigint + n, subscription_id, account_id, interface, event_id, event_type, event_version,
+       occurred_at, 1 + n
+     from webhook_delivery, generate_series(1, 700) n
+     where subscription_id = ${subscription.id}`,
+  );
+  await harness.sql(
+    `update webhook_subscription_sequence set last_sequence = 701 where subscription_id = ${subscription.id}`,
+  );
+  const since = new Date(Date.now() + 60_000).toISOString();
+  const { pageInfo, ...empty } = await page({ since, first: 1 });
+  expect(empty).toMatchObject({ edges: [], lastSequence: 701 });
+  await deliver();
+  const { data, cost } = await pull({ after: pageInfo.endCursor, first: 1 });
+  expect(data?.webhookEvents?.edges).toMatchObject([{ sequence: 702 }]);
+  expect(cost).toMatchObject({ actualQueryCost: expect.toSatisfy((points: number) => points < 100) });
+  // A cursor that is not ours pays for what it reads.
+  const text = `webhookEvents:${subscription.id}.600.~1`;
+  const forged = await pull({ after: Buffer.from(text).toString('base64url'), first: 1 });
+  expect(forged.data?.webhookEvents?.edges).toMatchObject([{ sequence: 601 }]);
+  expect(forged.cost).toMatchObject({ actualQueryCost: expect.toSatisfy((points: number) => points >= 500) });
+});
+
 test('is null for a subscription that does not exist', async () => {
   for (const id of [subscription.gid.replace(/\d+$/, '123'), 'x', '']) {
     expect(await pull({ id, waitSeconds: 20 })).toMatchObject({ status: 200, data: { webhookEvents: null } });
@@ -357,11 +384,13 @@ describe('a request that waits', () => {
     });
   });
 
-  test('is null if the subscription is deleted meanwhile', async () => {
-    const answer = pull({ waitSeconds: 1 });
+  test('is null if the subscription is deleted meanwhile, before the end of the wait', async () => {
+    const answer = pull({ waitSeconds: 20 });
     await untilWaiting(1);
+    const startMs = performance.now();
     await harness.sql(`update webhook_subscription set deleted_at = now() where id = ${subscription.id}`);
     expect((await answer).data).toEqual({ webhookEvents: null });
+    expect(performance.now() - startMs).toBeLessThan(15_000);
   });
 
   test('is forgotten when its connection is closed', async () => {
