@@ -1,4 +1,4 @@
-// Started by full/reconcile.test.ts as a process, which it kills. It receives requests and reconciles at the same time.
+// Started by lossy-push.ts as a process, which it kills. It receives requests and reconciles at the same time.
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';

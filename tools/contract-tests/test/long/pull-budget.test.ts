@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { idAt } from '@deedwire/domain';
+import { createWebhookReceiver } from '@deedwire/webhook-receiver';
+import { memoryStore } from '@deedwire/webhook-receiver/memory';
+import { graphqlPull } from '@deedwire/webhook-receiver/pull';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { insertSubscription } from '../support/stored-deliveries.ts';
+import { workspaceRoot } from '../support/workspace-copy.ts';
+
+let harness: Harness;
+
+beforeAll(async () => {
+  harness = await createHarness();
+});
+afterAll(() => harness.close());
+
+const events = 10_000;
+const typical = 'packages/webhook-events/fixtures/referral.converted/2026-11-01/accept/typical.json';
+
+test('10,000 events catch up within the 60 seconds that the default bucket of the API restores', async () => {
+  const service = await harness.startPartnerApi();
+  await service.whenReady;
+  const { partner } = harness.accounts;
+  const { id, gid } = await insertSubscription(harness, 'partner', partner);
+  const firstId = idAt(new Date());
+  const body = {
+    ...JSON.parse(readFileSync(join(workspaceRoot, typical), 'utf8')),
+    id: 'gid://service/WebhookEvent/',
+    timestamp: new Date().toISOString(),
+  };
+  const [before = '', after = ''] = JSON.stringify(body).split(/(?<=WebhookEvent\/)/);
+  const eventId = `${firstId}::bigint + 2 * n + 1`;
+  await harness.sql(
+    `insert into webhook_delivery
+       (id, subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+     select ${firstId}::bigint + 2 * n, ${id}, ${partner.accountId}, 'partner', ${eventId}, 'referral.converted',
+       '2026-11-01', now(), n
+     from generate_series(1, ${events}) n`,
+  );
+  await harness.sql(
+    `insert into webhook_payload (event_id, event_version, interface, body)
+     select ${eventId}, '2026-11-01', 'partner', convert_to('${before}' || (${eventId})::text || '${after}', 'UTF8')
+     from generate_series(1, ${events}) n`,
+  );
+  await harness.sql(`update webhook_subscription_sequence set last_sequence = ${events} where subscription_id = ${id}`);
+
+  const handled = new Set<string>();
+  const receiver = createWebhookReceiver({
+    store: memoryStore(),
+    on: { 'referral.converted': { '2026-11-01': (event) => void handled.add(event.id) } },
+  });
+  // What the API asks the client to wait. A client that is slower waits less, so the sum does not depend on the machine.
+  let seconds = 0;
+  let pages = 0;
+  const pull = graphqlPull({
+    url: `${service.url}/partners/graphql`,
+    credentials: partner.credential,
+    subscriptionId: gid,
+    async fetch(url, init) {
+      const response = await fetch(url, init);
+      if (response.status === 429) seconds += Number(response.headers.get('retry-after'));
+      else pages += 1;
+      return response;
+    },
+  });
+  const startMs = performance.now();
+  expect(await receiver.reconcile(pull)).toMatchObject({ end: 'complete', processed: events, watermark: events });
+  const tookSeconds = (performance.now() - startMs) / 1_000;
+  expect(handled.size).toBe(events);
+  process.stdout.write(
+    `${JSON.stringify({ events, bytes: before.length + after.length, pages, seconds, tookSeconds })}\n`,
+  );
+  expect(seconds).toBeGreaterThan(0);
+  expect(seconds).toBeLessThan(60);
+});
