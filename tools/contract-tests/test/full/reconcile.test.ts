@@ -19,7 +19,9 @@ let url: string;
 
 beforeEach(async () => {
   t = await createHarness();
-  url = `${(await t.startPartnerApi()).url}/partners/graphql`;
+  const service = await t.startPartnerApi();
+  await service.whenReady;
+  url = `${service.url}/partners/graphql`;
   await t.startWorker();
 });
 

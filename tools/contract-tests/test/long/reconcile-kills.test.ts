@@ -13,7 +13,9 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 test.each([1, 2, 3])('reconcile finds what push lost, under 25 kills at random points: %d', async (seed) => {
-  const url = `${(await t.startPartnerApi()).url}/partners/graphql`;
+  const service = await t.startPartnerApi();
+  await service.whenReady;
+  const url = `${service.url}/partners/graphql`;
   const random = seededRandom(seed);
   const { all, lost, pulled } = await reconcileLossyPush(t, url, {
     events: 600,
