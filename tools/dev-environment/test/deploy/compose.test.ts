@@ -1,0 +1,186 @@
+import { X509Certificate } from 'node:crypto';
+import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Credential } from '@deedwire/testing';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { workspaceRoot } from '../../src/workspace.ts';
+import { isWithout, run } from './support/containers.ts';
+import { buildDebianImages } from './support/debian-images.ts';
+import { freePort } from './support/free-port.ts';
+import { expectDelivery, type Post } from './support/journey.ts';
+import { relay } from './support/relay.ts';
+
+const context = inject('containers');
+const containers = context ?? { env: {}, folder: '', images: {} };
+const servers = ['lender-api', 'partner-api', 'webhook-worker'];
+const files = ['compose.yaml', 'compose.override.yaml'];
+
+const podman = (...podmanArguments: string[]): Promise<string> => run(containers, 'podman', podmanArguments);
+const containerOf = (service: string): string => `deedwire_${service}_1`;
+
+/** Sends a query over TLS to `localhost`, whose certificate has to be one of Caddy's CA. */
+function postThroughCaddy(ca: string): Post {
+  return (url, credential, { query, variables }) =>
+    new Promise((resolve, reject) => {
+      const sent = request(
+        url,
+        {
+          method: 'POST',
+          ca,
+          headers: {
+            'Content-Type': 'application/json',
+            'X-Service-Client-Id': credential.clientId,
+            'X-Service-API-Key': credential.apiKey,
+            'X-Service-Organization-Id': credential.organizationId,
+          },
+        },
+        (response) => {
+          const { statusCode = 0 } = response;
+          text(response).then(
+            (body) => resolve({ status: statusCode, body: body === '' ? {} : JSON.parse(body) }),
+            reject,
+          );
+        },
+      );
+      sent.on('error', reject);
+      sent.end(JSON.stringify({ query, variables }));
+    });
+}
+
+describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('compose.yaml with podman-compose', () => {
+  let parent: string;
+  let folder: string;
+  let env: Record<string, string>;
+  let httpsPort: number;
+
+  const compose = (...composeArguments: string[]): Promise<string> =>
+    run(
+      containers,
+      'podman-compose',
+      [...files.flatMap((name) => ['--file', join(folder, name)]), '--project-name=deedwire', ...composeArguments],
+      env,
+    );
+
+  beforeAll(async () => {
+    parent = await mkdtemp(join(tmpdir(), 'compose-'));
+    folder = join(parent, 'deploy');
+    await cp(join(workspaceRoot, 'deploy/compose.yaml'), join(folder, 'compose.yaml'));
+    for (const name of ['Caddyfile', 'pg_hba.conf', 'prepare.sh'])
+      await cp(join(workspaceRoot, 'deploy/compose', name), join(folder, 'compose', name));
+    httpsPort = await freePort();
+    env = {
+      POSTGRES_IMAGE: 'localhost/debian/postgres:local',
+      CADDY_IMAGE: 'localhost/debian/caddy:local',
+      HTTPS_PORT: `127.0.0.1:${httpsPort}`,
+      HTTP_PORT: `127.0.0.1:${await freePort()}`,
+    };
+    // The receiver has no TLS and a private address.
+    const environment = { NODE_ENV: 'test', WEBHOOK_CALLBACK_POLICY: 'development', DATABASE_TIMEOUT_MS: '20000' };
+    const services = Object.fromEntries(servers.map((app) => [app, { environment }]));
+    await writeFile(join(folder, 'compose.override.yaml'), JSON.stringify({ services }));
+    await buildDebianImages(containers, parent);
+    await run(containers, join(folder, 'compose/prepare.sh'), []);
+  });
+  afterAll(async () => {
+    await compose('down', '--volumes');
+    await rm(parent, { recursive: true });
+  });
+
+  /** Runs a command of the operator in a container of the network of the system. */
+  async function operate<Result>(...operatorArguments: string[]): Promise<Result> {
+    const secrets = join(folder, 'compose/secrets');
+    const mounts = ['operator-url:/run/secrets/database-url', 'ca.pem:/etc/deedwire/ca.pem'];
+    const options = ['--rm', '--read-only', '--cap-drop=all', '--network=deedwire_default'];
+    const volumes = mounts.map((mount) => `--volume=${secrets}/${mount}:ro`);
+    const command = ['localhost/deedwire/operator-cli:local', ...operatorArguments, '--json'];
+    const output = await podman(
+      'run',
+      ...options,
+      ...volumes,
+      '--env=DATABASE_URL_FILE=/run/secrets/database-url',
+      ...command,
+    );
+    return JSON.parse(output);
+  }
+
+  test('prepare.sh makes a certificate for PostgreSQL, and keeps what exists', async () => {
+    const secrets = join(folder, 'compose/secrets');
+    const certificate = new X509Certificate(await readFile(join(secrets, 'server-certificate')));
+    const ca = new X509Certificate(await readFile(join(secrets, 'ca.pem')));
+    expect(certificate.checkHost('postgres')).toBe('postgres');
+    expect(certificate.verify(ca.publicKey)).toBe(true);
+    expect((await stat(secrets)).mode & 0o077).toBe(0);
+    await run(containers, join(folder, 'compose/prepare.sh'), []);
+    expect(new X509Certificate(await readFile(join(secrets, 'ca.pem'))).fingerprint256).toBe(ca.fingerprint256);
+  });
+
+  test('runs the whole system with verified TLS to the database, and both interfaces under one TLS name', async () => {
+    await compose('up', '--detach', '--no-build');
+    const origin = `https://localhost:${httpsPort}`;
+    const data = await podman('volume', 'inspect', '--format={{.Mountpoint}}', 'deedwire_caddy');
+    const caFile = join(data, 'caddy/pki/authorities/local/root.crt');
+    await expect.poll(() => readFile(caFile, 'utf8').catch(String)).toContain('END CERTIFICATE');
+    const ca = await readFile(caFile, 'utf8');
+    const post = postThroughCaddy(ca);
+
+    // The logins are created after the migrations. Until then, the apps are not ready.
+    const nobody: Credential = { clientId: 'x', apiKey: 'x', organizationId: 'x' };
+    for (const path of ['/lenders/graphql', '/partners/graphql']) {
+      await expect
+        .poll(
+          async () => (await post(`${origin}${path}`, nobody, { query: '{ __typename }' }).catch(() => null))?.status,
+        )
+        .toBe(401);
+    }
+    expect((await post(`${origin}/ready`, nobody, { query: '' })).status).toBe(404);
+
+    const organization = await operate<{ id: string }>('organization', 'create', '--name', 'Analytical Engines');
+    const of = ['--organization', organization.id, '--name', 'Lovelace'];
+    const lender = await operate<{ id: string }>('lender', 'create', ...of);
+    const partner = await operate<{ id: string }>('partner', 'create', ...of);
+    const issue = (kind: string, account: { id: string }): Promise<Credential> =>
+      operate('credential', 'issue', '--interface', kind, '--account', account.id);
+    const accounts = {
+      lender: { id: lender.id, credential: await issue('lender', lender) },
+      partner: { id: partner.id, credential: await issue('partner', partner) },
+    };
+
+    const gateway = await podman('network', 'inspect', '--format={{(index .Subnets 0).Gateway}}', 'deedwire_default');
+    const relays: { close(): Promise<void> }[] = [];
+    try {
+      await expectDelivery({ lender: `${origin}/lenders/graphql`, partner: `${origin}/partners/graphql` }, accounts, {
+        post,
+        reach: async (callbackUrl) => {
+          const started = await relay(gateway, Number(callbackUrl.port));
+          relays.push(started);
+          callbackUrl.hostname = gateway;
+          callbackUrl.port = String(started.port);
+        },
+      });
+    } finally {
+      for (const started of relays) await started.close();
+    }
+
+    const connections = await podman(
+      'exec',
+      containerOf('postgres'),
+      'psql',
+      '--username=postgres',
+      '--tuples-only',
+      '--no-align',
+      "--command=select distinct usename, ssl from pg_stat_ssl join pg_stat_activity using (pid) where usename like 'deedwire%' order by 1",
+    );
+    expect(connections.split('\n')).toEqual([
+      'deedwire_lender_api|t',
+      'deedwire_partner_api|t',
+      'deedwire_webhook_worker|t',
+    ]);
+
+    const names = servers.map(containerOf);
+    await podman('stop', '--time=30', ...names);
+    for (const name of names) expect(await podman('inspect', '--format={{.State.ExitCode}}', name)).toBe('0');
+  });
+});
