@@ -28,7 +28,14 @@ export function testDeliveryPages(size: HistorySize, report: (measured: readonly
       if (when === 'after') await superuser.run('vacuum (analyze)');
       const measured = await measurePages(database, history);
       report(measured);
-      expect(measured.filter(({ buffers, locks }) => buffers > 500 || locks > 64)).toEqual([]);
+      // Before version 17, PostgreSQL searches an index from its root for each element of an array.
+      const most = (await majorOf(superuser)) < 17 ? 600 : 500;
+      expect(measured.filter(({ buffers, locks }) => buffers > most || locks > 64)).toEqual([]);
     },
   );
+}
+
+async function majorOf(connection: Connection): Promise<number> {
+  const [row] = await connection.run(`select current_setting('server_version_num')::int / 10000 as major`);
+  return Number(row?.['major']);
 }
