@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { issueCredential } from '@deedwire/actions';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { idAt } from '@deedwire/domain';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
@@ -23,6 +24,12 @@ test('10,000 events catch up within the 60 seconds that the default bucket of th
   const service = await harness.startPartnerApi();
   await service.whenReady;
   const { partner } = harness.accounts;
+  // With the default bucket.
+  const credentials = await issueCredential(harness.operator, {
+    interfaceName: 'partner',
+    accountId: partner.id,
+    clientId: null,
+  });
   const { id, gid } = await insertSubscription(harness, 'partner', partner);
   const firstId = idAt(new Date());
   const body = {
@@ -56,7 +63,7 @@ test('10,000 events catch up within the 60 seconds that the default bucket of th
   let pages = 0;
   const pull = graphqlPull({
     url: `${service.url}/partners/graphql`,
-    credentials: partner.credential,
+    credentials,
     subscriptionId: gid,
     async fetch(url, init) {
       const response = await fetch(url, init);
