@@ -235,7 +235,10 @@ function checkSequences({ events, lastSequence, firstKeptSequence }: PulledPage,
     if (sequence !== expected) throw gap(`after ${Number(expected) - 1} comes ${sequence}`);
     expected = sequence + 1;
   }
-  const last = events.at(-1)?.sequence ?? base ?? lastSequence;
+  // Without a time, a first page is empty only if no event is kept.
+  const isEmptyByMistake = base === null && since === null && (firstKeptSequence ?? Infinity) <= lastSequence;
+  const start = base ?? (isEmptyByMistake ? Number(expected) - 1 : lastSequence);
+  const last = events.at(-1)?.sequence ?? start;
   if (last > lastSequence) throw gap(`the last one is ${lastSequence}, and ${last} was read before`);
   if (events.length === 0 && last < lastSequence)
     throw gap(`after ${last} comes nothing, and the last one is ${lastSequence}`);

@@ -9,6 +9,7 @@ const heldMax = 100;
 const givenUpKept = 100;
 const busyDelayMs = 1_000;
 const dayMs = 86_400_000;
+const earliest: Place = { cursor: null, since: null, base: null };
 export const defaultLeaseMs = 15_000;
 
 /** Reads what a subscription has after the watermark, and processes it. */
@@ -88,7 +89,32 @@ export async function reconcile(
       return true;
     };
 
-    /** Tries the held events again that are due: all those of a place with one page. */
+    /**
+     * The events of a place up to a sequence. The server may end its pages earlier than before, and events before the sequence may no
+     * longer be kept. Null if the run was stopped.
+     */
+    const readUpTo = async (place: Place, sequence: number): Promise<PulledEvent[] | null> => {
+      const events: PulledEvent[] = [];
+      for (let next = place; ;) {
+        const page = await run.page(next, pageSize).catch((error: unknown) => {
+          if (error instanceof CursorExpired) return error;
+          throw error;
+        });
+        if (page === null) return null;
+        if (page instanceof CursorExpired) {
+          if (next.cursor === null || page.firstKeptSequence === null || page.firstKeptSequence > sequence)
+            return events;
+          next = earliest;
+          continue;
+        }
+        events.push(...page.events);
+        const last = page.events.at(-1)?.sequence ?? page.lastSequence;
+        if (last >= sequence || last >= page.lastSequence) return events;
+        next = { cursor: page.endCursor, since: null, base: last };
+      }
+    };
+
+    /** Tries the held events again that are due: all those of a place together. */
     const retryHeld = async (): Promise<void> => {
       for (;;) {
         const nowMs = Date.now();
@@ -97,14 +123,11 @@ export async function reconcile(
         if (one === undefined || run.isStopped) return;
         const key = JSON.stringify(one.place);
         const together = due.filter(({ place }) => JSON.stringify(place) === key);
-        const page = await run.page(one.place, pageSize).catch((error: unknown) => {
-          if (error instanceof CursorExpired) return undefined;
-          throw error;
-        });
-        if (page === null) return;
+        const events = await readUpTo(one.place, Math.max(...together.map(({ sequence }) => sequence)));
+        if (events === null) return;
         for (const held of together) {
           if (run.isStopped) break;
-          const event = page?.events.find(({ sequence }) => sequence === held.sequence);
+          const event = events.find(({ sequence }) => sequence === held.sequence);
           if (event === undefined || isUsedUp(held, maxAttempts)) {
             position = { ...position, held: without(position.held, held.sequence) };
             giveUp(event === undefined ? { ...held, code: 'EXPIRED' } : held, held.attempts);

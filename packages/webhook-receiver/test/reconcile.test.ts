@@ -229,6 +229,30 @@ test('a handler that fails holds the watermark while later events are processed,
   expect(handled).toHaveLength(120);
 });
 
+test('an event that failed is found again although pages end earlier, or events before it are no longer kept', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let isBroken = true;
+  const receiver = receiverOf({}, (id) => {
+    if (isBroken && /\/(?:50|170)$/.test(id)) throw new Error('The disk is full.');
+  });
+  server.add(200);
+  const failed = await receiver.reconcile(pullOf());
+  expect(failed.held.map(({ sequence }) => sequence)).toEqual([50, 170]);
+  isBroken = false;
+  server.pageMax = 20;
+  // The place of the second is after 100.
+  server.expire(120);
+  vi.setSystemTime(Date.now() + 10_001);
+  expect(await receiver.reconcile(pullOf())).toMatchObject({
+    processed: 1,
+    watermark: 200,
+    held: [],
+    givenUp: [{ sequence: 50, code: 'EXPIRED' }],
+  });
+  expect(handled.at(-1)).toBe('gid://service/WebhookDelivery/170');
+});
+
 test('a handler that fails k times is recorded and passed, and reprocess calls it', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -601,6 +625,18 @@ describe('of a server that does not respond as the API does', () => {
     };
     await expect(receiverOf().reconcile(pullOf())).rejects.toMatchObject({ code: 'SEQUENCE_GAP' });
     expect(handled).toEqual([]);
+  });
+
+  test('an empty first page is an error if events are kept', async () => {
+    server.add(3);
+    server.interrupt = (response) => {
+      const webhookEvents = { edges: [], pageInfo: { endCursor: 'a' }, lastSequence: 3, firstKeptSequence: 1 };
+      respondWith(response, { data: { webhookEvents } });
+      return true;
+    };
+    await expect(receiverOf().reconcile(pullOf())).rejects.toThrow('after 0 comes nothing, and the last one is 3');
+    server.interrupt = null;
+    expect(await receiverOf().reconcile(pullOf())).toMatchObject({ processed: 3, watermark: 3 });
   });
 
   test('the page of another subscription, or an older state of the server, is an error', async () => {
