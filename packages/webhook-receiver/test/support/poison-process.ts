@@ -8,6 +8,8 @@ import { silent } from './log.ts';
 import { credentials, subscriptionId } from './pull-server.ts';
 
 const [, , connectionString, url = '', poison = '', action = '', laterMs = '0', maxAttempts = '3'] = process.argv;
+// A repeated effect of `reconcile` is an error. `reprocess` repeats those of a run that was killed.
+const onConflict = action === 'reprocess' ? 'on conflict do nothing' : '';
 const { now } = Date;
 Date.now = () => now() + Number(laterMs);
 const pool = new Pool({ connectionString, max: 10 });
@@ -16,7 +18,7 @@ const receiver = createWebhookReceiver({
   on: {
     'referral.converted': {
       '2026-11-01': async (_event, { id, transaction }) => {
-        await transaction.query('insert into effect (id) values ($1)', [id]);
+        await transaction.query(`insert into effect (id) values ($1) ${onConflict}`, [id]);
         if (!id.endsWith(`/${poison}`)) return sleep(1);
         // Outside of the transaction.
         await pool.query('insert into call (id) values ($1)', [id]);
