@@ -114,10 +114,12 @@ export class PullRun {
   }
 
   async #backOff(error: TransientError, failures: number): Promise<void> {
-    if (error.kind === 'limit') return this.#stop.sleep(error.afterMs);
+    const isLimit = error.kind === 'limit';
+    // A run that reads much is limited now and then. Twice in a row, something else takes the points.
+    if (isLimit && failures === 0) return this.#stop.sleep(error.afterMs);
     this.#problem = error;
     const backoffMs = Math.min(firstBackoffMs * 2 ** failures, backoffMaxMs) * (0.75 + Math.random() / 2);
-    const waitMs = Math.max(backoffMs, error.afterMs);
+    const waitMs = isLimit ? error.afterMs : Math.max(backoffMs, error.afterMs);
     const message = `${error.message} The pull of ${this.#source.subscriptionId} tries again in ${Math.ceil(waitMs / 1_000)} s.`;
     this.#target.reports.write('warn', { code: 'PULL_RETRY', err: error.cause }, message);
     await this.#stop.sleep(waitMs);

@@ -592,6 +592,19 @@ describe('of a server that does not respond as the API does', () => {
     expect(logged).toEqual([]);
   });
 
+  test('429 for each request is logged, and an error at timeoutMs', async () => {
+    server.interrupt = (response) => {
+      respondWith(response, { errors: [error('RATE_LIMITED')] }, 429, { 'retry-after': '1' });
+      return true;
+    };
+    const run = receiverOf().reconcile(pullOf(), { timeoutMs: 1_500 });
+    await expect(run).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'UNAVAILABLE: The bucket of the API client is empty.',
+    });
+    expect(logged).toEqual([expect.stringContaining('The bucket of the API client is empty.')]);
+  });
+
   test('refusals are errors at once, and a redirect gets no credentials', async () => {
     server.add(1);
     const receiver = receiverOf();

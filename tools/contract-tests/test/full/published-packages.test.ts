@@ -52,7 +52,7 @@ const bundleSizes = [
   ['*', 'webhook-receiver/next', 'browser', 4],
   ['*', 'webhook-receiver/node', 'browser', 4],
   ['*', 'webhook-receiver/postgres', 'browser', 13],
-  ['*', 'webhook-receiver/pull', 'browser', 20],
+  ['*', 'webhook-receiver/pull', 'browser', 21],
   ['*', 'webhook-receiver/redis', 'browser', 4],
   ['*', 'webhook-receiver/workers', 'browser', 4],
   ['{ versions }', 'lender-schema', 'browser', 0.5],
