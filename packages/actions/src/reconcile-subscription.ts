@@ -70,8 +70,8 @@ interface Logged {
   /** The first line that names it. */
   line: number;
   id: string;
-  /** By the digests of the JSON values of its bodies: the first line of each. */
-  bodies: Map<string, number>;
+  /** By the digests of the JSON values of its bodies: the first line of each. Undefined without a body: a log has millions of ids. */
+  bodies?: Map<string, number>;
   isFound: boolean;
 }
 
@@ -181,7 +181,7 @@ async function compare(
     for (const logged of [byDelivery, byEvent]) {
       if (logged === undefined) continue;
       logged.isFound = true;
-      if (logged.bodies.size > 0) withBody.push({ row, logged });
+      if (logged.bodies !== undefined) withBody.push({ row, logged });
     }
     if (byDelivery === undefined && byEvent === undefined) missing.push(row);
   }
@@ -203,7 +203,7 @@ async function compare(
       const found = group[index];
       if (found === undefined || body === null) continue;
       const stored = digestOf(JSON.parse(body));
-      for (const [digest, line] of found.logged.bodies) {
+      for (const [digest, line] of found.logged.bodies ?? []) {
         result.comparedBodies += 1;
         if (digest !== stored) altered.push({ row: found.row, line, id: found.logged.id });
       }
@@ -241,10 +241,11 @@ async function readLog(gidNamespace: string, lines: ReconcileInput['lines']): Pr
     const known = deliveryId === null ? log.byEvent : log.byDelivery;
     const earlier = known.get(number);
     if (earlier !== undefined) log.repeated += 1;
-    const logged: Logged = earlier ?? { line, id, bodies: new Map(), isFound: false };
+    const logged: Logged = earlier ?? { line, id, isFound: false };
     known.set(number, logged);
     if (body === undefined) continue;
-    const digest = digestOf(body);
+    logged.bodies ??= new Map();
+    const digest = digestOfLine(body, line);
     if (!logged.bodies.has(digest)) logged.bodies.set(digest, line);
   }
   return log;
@@ -276,6 +277,16 @@ function unreadable(line: number, reason: string): RefusedError {
     'INVALID',
     `Line ${line} of the log cannot be read: ${reason}. A line is a \`webhook-id\`, the \`id\` of an event, a body, or a JSON object with \`deliveryId\` and \`body\`.`,
   );
+}
+
+function digestOfLine(body: unknown, line: number): string {
+  try {
+    return digestOf(body);
+  } catch (error) {
+    // JSON.parse has no limit, but JSON.stringify calls itself for each level.
+    if (error instanceof RangeError) throw unreadable(line, 'its body is nested too deeply');
+    throw error;
+  }
 }
 
 /** The same for JSON values that differ in the order of members only. */

@@ -196,6 +196,10 @@ test('refuses a log that it cannot read, an unknown subscription, and a history 
     'Line 1 of the log cannot be read: it begins with `{`, but it is not a JSON object.',
   );
   expect(await refusal([{ level: 30 }])).toContain('it has neither `deliveryId` nor `id`.');
+  const nested = '['.repeat(20_000) + ']'.repeat(20_000);
+  expect(await refusal([{ deliveryId: 'gid://service/WebhookDelivery/1', body: nested }])).toContain(
+    'Line 1 of the log cannot be read: its body is nested too deeply.',
+  );
   await superuser.run('delete from webhook_delivery where sequence = 4');
   expect(await refusal([])).toContain('error: The delivery 4 of the subscription is missing in the database');
   const missing = await callOperator(env, 'subscription', 'reconcile', gid(), '--log', join(folder, 'none'));
