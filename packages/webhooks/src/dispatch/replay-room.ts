@@ -3,6 +3,12 @@ import type { Lane } from './lane.ts';
 /** How many replayed deliveries of a lane may wait, be in flight or be unsettled. A crash repeats no more of them. */
 const replayedMax = 8;
 
+/**
+ * What was just queued is due now by the clock of the database, which can be ahead of what the worker knows of it. Without this, a
+ * second batch would follow at once. Retries have longer delays.
+ */
+const clockToleranceMs = 1_000;
+
 /** The share of the window that a replay leaves to other deliveries. */
 const freeShare = 1 / 4;
 
@@ -17,7 +23,7 @@ export function replayRoom(lane: Lane, nowMs: number): number {
   let replayed = 0;
   let waiting = 0;
   for (const { isClaimed, isSetAside, dueAtMs, delivery } of lane.known.values()) {
-    const isWaiting = !isClaimed && dueAtMs <= nowMs;
+    const isWaiting = !isClaimed && dueAtMs <= nowMs + clockToleranceMs;
     if (isWaiting) waiting += 1;
     if (delivery.replayId !== null && (isWaiting || (isClaimed && !isSetAside))) replayed += 1;
   }
