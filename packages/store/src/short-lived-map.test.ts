@@ -33,11 +33,11 @@ test('gives what a map would', () => {
 const oldBytes = (): number =>
   getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? Number.NaN;
 
-test('entries that have left are collected without a full collection', () => {
+/** How much the old generation grows while 5,000 entries of 4 kB pass through a map that has 40 of them at a time. */
+function oldBytesOfPassing(): number {
   const map = new ShortLivedMap<string, readonly number[]>();
   collect();
   const before = oldBytes();
-  // 5,000 entries of 4 kB, of which 40 are in the map at a time. With a `Map`, the old generation grows by 9 MB.
   for (let number = 0; number < 5_000; number += 1) {
     map.set(
       `key-${number}`,
@@ -46,5 +46,11 @@ test('entries that have left are collected without a full collection', () => {
     map.delete(`key-${number - 40}`);
     if (number % 100 === 0) collect({ type: 'minor' });
   }
-  expect(oldBytes() - before).toBeLessThan(4_000_000);
+  return oldBytes() - before;
+}
+
+test('entries that have left are collected without a full collection', () => {
+  // With a `Map`, it grows by 9 MB each time. V8 may create all arrays in the old generation for a while: then it grows by 20 MB.
+  const grown = Array.from({ length: 5 }, oldBytesOfPassing);
+  expect(Math.min(...grown)).toBeLessThan(4_000_000);
 });
