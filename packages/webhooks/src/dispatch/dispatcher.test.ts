@@ -219,6 +219,19 @@ test.each([
   },
 );
 
+test('new deliveries are sent at once if the clock of the database is ahead of what the worker knows of it', async () => {
+  const world = new World();
+  const lane = world.addLane(1, succeedsAfter(20));
+  world.offer(lane, 1);
+  await world.clock.advance(1_000);
+  const offeredAtMs = world.clock.elapsedMs;
+  world.offer(lane, 2, { dueAtMs: world.clock.nowMs() + 3 });
+  await world.clock.advance(1_000);
+  const started = world.sentTo(lane).map(({ startedAtMs }) => startedAtMs);
+  expect(started.slice(1)).toEqual([offeredAtMs, offeredAtMs]);
+  expect(world.storage.delivered.size).toBe(3);
+});
+
 describe('a clock that steps back by ten seconds', () => {
   test('delays neither new deliveries nor retries nor probes', async () => {
     const world = new World();

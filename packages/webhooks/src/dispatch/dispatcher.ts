@@ -166,7 +166,10 @@ export class Dispatcher {
       if (lane.phase === 'pausing' || lane.known.get(delivery.deliveryId) !== undefined) continue;
       if (lane.phase === 'new') lane.openedEmpty();
       else if (lane.phase === 'closed') this.#scheduler.open(lane, nowMs);
-      this.#memory.add(new QueuedDelivery(lane, delivery, delivery.dueAtMs + this.#clock.offsetMs));
+      // Due since the commit, but the clock of the database can be ahead of what this process knows of it: by 1 to 3 ms on one
+      // machine, because a reading is attributed to the middle of its round trip.
+      const dueAtMs = Math.min(delivery.dueAtMs + this.#clock.offsetMs, nowMs);
+      this.#memory.add(new QueuedDelivery(lane, delivery, dueAtMs));
       changed.add(lane);
     }
     for (const lane of changed) this.#scheduler.schedule(lane, nowMs);
