@@ -132,7 +132,7 @@ function newReferral(
           auditedChange(by, { action: 'referral.create', subject: id, account }),
         ],
         answer: referral,
-        saved: { payload: referralCodec.encode(referral), secretCiphertext: null, recordId: null },
+        saved: () => ({ payload: referralCodec.encode(referral), secretCiphertext: null, recordId: null }),
         ...notificationsOf(partnerId, toRecordId(eventId)),
       };
     },

@@ -60,7 +60,7 @@ function sharedWrite({ name, account, client, key, isBad }: Planned): SharedWrit
         // An account that does not exist.
         rows: [{ into, values: isBad ? values.with(1, '1') : values }],
         answer: name,
-        saved: { payload: { name }, secretCiphertext: null, recordId: null },
+        saved: () => ({ payload: { name }, secretCiphertext: null, recordId: null }),
         notify: [],
         announce: [],
       };

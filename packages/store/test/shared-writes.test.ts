@@ -68,7 +68,7 @@ function refer(
     rows: ({ ids: [id = ''] }) => ({
       rows: [referralRow(toRecordId(id), accountId, details)],
       answer: String(name),
-      saved: { payload: { name }, secretCiphertext: null, recordId: null },
+      saved: () => ({ payload: { name }, secretCiphertext: null, recordId: null }),
       notify,
       announce,
     }),
@@ -122,7 +122,7 @@ test('a write alone notifies on its own connection, behind the commit, and annou
   const store = openStore();
   const heard = await hear();
   await store.write(refer('alone', { notify: ['7'], announce: ['an event'] }));
-  await expect.poll(() => heard, patience).toEqual(['an event', '7']);
+  await expect.poll(() => heard, patience).toEqual(['7', 'an event']);
   const sessions = await observer.run(`select from pg_stat_activity where application_name = 'writer-notify'`);
   expect(sessions).toEqual([]);
 });

@@ -82,17 +82,23 @@ test.each<[string, (shard: number) => string | null]>([
 });
 
 test('has planned the statements of fan-out on four connections', async () => {
+  const all = [
+    'fan-out-read-events',
+    'fan-out-read-queue',
+    'fan-out-write-round',
+    'fan-out-write-round-with-exceptions',
+    'read-pins',
+  ];
   const prepared = `
     select array_agg(name order by name) as names
     from pg_prepared_statements
-    where name in ('fan-out-read-queue', 'read-pins', 'fan-out-read-events', 'fan-out-write-round') and generic_plans > 0`;
-  const all = ['fan-out-read-events', 'fan-out-read-queue', 'fan-out-write-round', 'read-pins'];
+    where name = any($1) and generic_plans > 0`;
   const holding = Promise.withResolvers<void>();
   let held = 0;
   const namesOfEach = await Promise.all(
     Array.from({ length: connections }, () =>
       workerStore.transaction(async (transaction) => {
-        const rows = await transaction.query<{ names: string[] | null }>({ name: 'prepared', text: prepared }, []);
+        const rows = await transaction.query<{ names: string[] | null }>({ name: 'prepared', text: prepared }, [all]);
         held += 1;
         if (held === connections) holding.resolve();
         // Each transaction has its own connection until all have one.

@@ -29,11 +29,11 @@ export interface RowSet<Answer> {
   /** In the order in which they are inserted. Equal statements of several writes are executed once. */
   readonly rows: readonly InsertedRow[];
   readonly answer: Answer;
-  /** The result to save with the idempotency key. Ignored without one. */
-  readonly saved: Pick<KeyResult, 'payload' | 'secretCiphertext' | 'recordId'>;
+  /** Returns the result to save with the idempotency key. Not called without one. */
+  readonly saved: () => Pick<KeyResult, 'payload' | 'secretCiphertext' | 'recordId'>;
   /** Which workers to notify after the commit. */
   readonly notify: readonly string[];
-  /** What else to tell them if they are notified together with the commit, which is while few transactions commit. */
+  /** What else to tell them, afterwards, if they are notified together with the commit, which is while few transactions commit. */
   readonly announce: readonly string[];
 }
 

@@ -93,8 +93,8 @@ export async function commitTogether(
   });
   const inserts = insertsOf(sets.flatMap((set) => set?.rows ?? []));
   const results = writes.flatMap(({ key }, index) => {
-    const saved = sets[index]?.saved;
-    return key === null || saved === undefined ? [] : { ...key, ...saved };
+    const set = sets[index];
+    return key === null || set === null || set === undefined ? [] : { ...key, ...set.saved() };
   });
   const payloads = [...new Set(sets.flatMap((set) => set?.notify ?? []))];
   const isNotifying = payloads.length > 0 && options.notifiesWithCommit();
@@ -106,7 +106,7 @@ export async function commitTogether(
     ];
     if (isNotifying) {
       const announced = sets.flatMap((set) => set?.announce ?? []);
-      database.query(notifyStatement, [[...announced, ...payloads]]).catch(() => notifyAll(payloads, options));
+      database.query(notifyStatement, [[...payloads, ...announced]]).catch(() => notifyAll(payloads, options));
     }
     return committing;
   });

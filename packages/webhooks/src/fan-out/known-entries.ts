@@ -1,3 +1,4 @@
+import { ShortLivedMap } from '@deedwire/store';
 import type { AccountId, EventId, SubscriptionId } from '../kernel/ids.ts';
 import type { Shard } from '../kernel/shard.ts';
 import { queueEntry, type QueueEntry, type QueuePosition } from './queue-entry.ts';
@@ -29,7 +30,8 @@ const earlyChangesMax = 64;
  * when it has few left. Entries from `QueuedAccount.unreadFrom` on are unread: in storage only.
  */
 export class KnownEntries {
-  readonly #accounts = new Map<AccountId, QueuedAccount>();
+  /** Most accounts leave it after a round. */
+  readonly #accounts = new ShortLivedMap<AccountId, QueuedAccount>();
   readonly #positions = new Set<QueuePosition>();
   /** Positions that were finished while a read is in progress. The read can still return them. */
   #finishedDuringRead: Set<QueuePosition> | null = null;

@@ -33,4 +33,5 @@ async function executeOnEmptyInput(database: Database, workerId: WorkerId): Prom
   await readPins(database, []);
   await readEvents(database, [], 1);
   await writeRound(database, workerId, emptyRound);
+  await writeRound(database, workerId, emptyRound, true);
 }

@@ -193,12 +193,12 @@ test('an announced event is read beside the queue, unless its account has no sub
       [account.id],
     );
     const announcement = readAnnouncement(announcementOf(account.id, toRecordId(row?.id ?? '')));
-    if (announcement !== null) fanOut.announce(announcement);
     fanOut.wake([shardOf(account.id)]);
+    if (announcement !== null) fanOut.announce(announcement);
     await vi.waitFor(async () => expect([await world.isQueueEmpty(), running]).toEqual([true, 0]), waits);
     return calls;
   };
-  expect(await announced(subscribed)).toEqual([['fan-out-read-events', 'fan-out-read-queue'], ['fan-out-write-round']]);
+  expect(await announced(subscribed)).toEqual([['fan-out-read-queue', 'fan-out-read-events'], ['fan-out-write-round']]);
   expect(world.offered.map(({ body }) => String(body))).toEqual([
     expect.stringContaining('"number":1'),
     expect.stringContaining('"number":1'),

@@ -1,5 +1,5 @@
 import { type InterfaceName, toRecordId } from '@deedwire/domain';
-import { type Database, onlyRow } from '@deedwire/store';
+import { type Database, onlyRow, type Statement } from '@deedwire/store';
 import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
 import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../kernel/ids.ts';
@@ -127,26 +127,13 @@ const rowOfEntry = `(
         )`;
 
 /**
- * Writes a round completely, or not at all. The last expression divides by zero unless every entry was in the queue, and
- * takes the root of -1 unless every subscription has a sequence. Each writing part joins `worker`: PostgreSQL neither
- * executes nor locks a CTE that nothing refers to.
- *
- * An entry is deleted or blocked only if it is for the same event and subscription: after a failover to an asynchronous standby, the
- * position of a lost entry is drawn again.
- *
- * Deliveries do not join the sequences: a subscript of an array of fixed-length elements takes constant time, while the
- * planner expects ten rows from `unnest` and would choose nested loops.
- *
- * Entries are looked up one by one: statistics of an empty queue would make the planner compare each entry of a backlog with
- * each entry of the round.
- *
- * Served by webhook_event_queue_pkey and webhook_subscription_sequence_pkey.
- *
- * @throws {FencedOutError} if the worker was declared dead. Nothing was written.
+ * The statement of `writeRound`. PostgreSQL sets each part of a statement up at every execution, also those that find nothing to
+ * do, so almost all rounds use one without the parts for blocked, deferred and failed entries.
  */
-export async function writeRound(database: Database, workerId: WorkerId, plan: RoundPlan): Promise<WrittenRound> {
-  const statement = {
-    name: 'fan-out-write-round',
+function roundStatement(name: string, isExceptional: boolean): Statement {
+  const ifExceptional = (part: string): string => (isExceptional ? part : '');
+  return {
+    name,
     text: `
       with worker as (select id from webhook_worker where id = $1 and alive for key share),
       done as (
@@ -154,14 +141,14 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
         using worker, ${roundEntries}
         where q.ctid = ${rowOfEntry} and e.blocked_on is null
         returning q.position
-      ),
+      ),${ifExceptional(`
       blocked as (
         update webhook_event_queue q
         set blocked_on = e.blocked_on
         from worker, ${roundEntries}
         where q.ctid = ${rowOfEntry} and e.blocked_on is not null
         returning q.position
-      ),
+      ),`)}
       numbered as (
         update webhook_subscription_sequence s
         set last_sequence = s.last_sequence + n.count
@@ -175,7 +162,7 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
           ($9::bigint[])[d.subscription] as account_id, ($10::interface_name[])[d.subscription] as interface,
           d.event_id, ($11::text[])[d.type] as event_type, ($12::text[])[d.version] as event_version, d.occurred_at,
           d.request_id, sequences.last_before[d.subscription] + d.ordinal as sequence, d.body_bytes,
-          d.event_id = any($32::bigint[]) as is_test, d.subscription = any($33::int[]) as is_listener
+          d.event_id = any($27::bigint[]) as is_test, d.subscription = any($28::int[]) as is_listener
         from worker, sequences,
           unnest(
             $13::int[], $14::int[], $15::bigint[], $16::smallint[], $17::smallint[], $18::timestamptz[], $19::text[], $20::int[]
@@ -198,7 +185,7 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
           sequence, date_trunc('milliseconds', now()), body_bytes, is_test
         from delivery
         where body_bytes is not null and not is_listener
-      ),
+      ),${ifExceptional(`
       failed as (
         insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
         select subscription_id, id, interface
@@ -210,7 +197,7 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
         select id, 1, subscription_id, interface, now(), 0, 'RENDERING_FAILED'
         from delivery
         where body_bytes is null
-      ),
+      ),`)}
       payload as (
         insert into webhook_payload (event_id, event_version, interface, body)
         select p.event_id, ($12::text[])[p.version], p.interface, substring($25::bytea from p.start for p.size)
@@ -218,24 +205,57 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
           as p (event_id, version, interface, start, size)
         on conflict do nothing
         returning event_id
-      ),
+      )${ifExceptional(`,
       deferred as (
         insert into webhook_event_queue (account_id, interface, event_id, subscription_id, blocked_on)
         select r.account_id, r.interface, r.event_id, r.subscription_id, r.blocked_on
-        from worker, unnest($27::bigint[], $28::interface_name[], $29::bigint[], $30::bigint[], $31::text[])
+        from worker, unnest($29::bigint[], $30::interface_name[], $31::bigint[], $32::bigint[], $33::text[])
           as r (account_id, interface, event_id, subscription_id, blocked_on)
-      )
+      )`)}
       select exists (select from worker) as "isAlive",
         (select string_agg(id::text, ',' order by number) from delivery) as "deliveryIds",
         (select array_to_string(last_before, ',') from sequences) as "sequencesBefore",
         (select count(*) from payload)::int as payloads,
         (extract(epoch from date_trunc('milliseconds', now())) * 1000)::bigint as "writtenAtMs",
         case when exists (select from worker) then
-          1 / ((select count(*) from done) + (select count(*) from blocked) = cardinality($2::smallint[]))::int
+          1 / ((select count(*) from done)${ifExceptional(' + (select count(*) from blocked)')} = cardinality($2::smallint[]))::int
             + sqrt(-((select count from sequences) <> cardinality($7::bigint[]))::int)
         end`,
   };
-  const rows = await database.query<Row>(statement, [workerId, ...roundParameters(plan)]);
+}
+
+const usualRound = roundStatement('fan-out-write-round', false);
+const exceptionalRound = roundStatement('fan-out-write-round-with-exceptions', true);
+
+/**
+ * Writes a round completely, or not at all. The last expression divides by zero unless every entry was in the queue, and
+ * takes the root of -1 unless every subscription has a sequence. Each writing part joins `worker`: PostgreSQL neither
+ * executes nor locks a CTE that nothing refers to.
+ *
+ * An entry is deleted or blocked only if it is for the same event and subscription: after a failover to an asynchronous standby, the
+ * position of a lost entry is drawn again.
+ *
+ * Deliveries do not join the sequences: a subscript of an array of fixed-length elements takes constant time, while the
+ * planner expects ten rows from `unnest` and would choose nested loops.
+ *
+ * Entries are looked up one by one: statistics of an empty queue would make the planner compare each entry of a backlog with
+ * each entry of the round.
+ *
+ * Served by webhook_event_queue_pkey and webhook_subscription_sequence_pkey.
+ *
+ * @param isExceptional use the statement for rounds with exceptions
+ * @throws {FencedOutError} if the worker was declared dead. Nothing was written.
+ */
+export async function writeRound(
+  database: Database,
+  workerId: WorkerId,
+  plan: RoundPlan,
+  isExceptional = hasExceptions(plan),
+): Promise<WrittenRound> {
+  const statement = isExceptional ? exceptionalRound : usualRound;
+  const parameters = roundParameters(plan);
+  if (isExceptional) parameters.push(...exceptionParameters(plan));
+  const rows = await database.query<Row>(statement, [workerId, ...parameters]);
   const row = rowOfLiveWorker(rows, workerId);
   return {
     deliveryIds: split(row.deliveryIds).map((id) => toRecordId(id)),
@@ -300,7 +320,7 @@ function split(text: string | null): string[] {
 
 /** The parameters of the write, from $2 on. Array subscripts start at 1. */
 function roundParameters(plan: RoundPlan): unknown[] {
-  const { done, blocked, subscriptions, deliveries, payloads, deferred } = plan;
+  const { done, blocked, subscriptions, deliveries, payloads } = plan;
   const entries = [...done, ...blocked];
   const types = new TextDictionary();
   const versions = new TextDictionary();
@@ -342,13 +362,24 @@ function roundParameters(plan: RoundPlan): unknown[] {
       start - 1,
     ),
     pgArray(payloads.map(({ body }) => body.length)),
+    // Few. A flag for each delivery would cost all rounds more.
+    pgArray(deliveries.flatMap(({ event }) => (event.isTest ? [event.id] : []))),
+    pgArray(subscriptions.flatMap(({ index, isListener }) => (isListener ? [index + 1] : []))),
+  ];
+}
+
+/** Whether entries are blocked or deferred, or deliveries have failed. */
+function hasExceptions({ blocked, deferred, deliveries }: RoundPlan): boolean {
+  return blocked.length > 0 || deferred.length > 0 || deliveries.some(({ payload }) => payload === null);
+}
+
+/** The parameters behind those of `roundParameters`. */
+function exceptionParameters({ deferred }: RoundPlan): unknown[] {
+  return [
     pgArray(deferred.map(({ accountId }) => accountId)),
     pgArray(deferred.map(({ interfaceName }) => interfaceName)),
     pgArray(deferred.map(({ eventId }) => eventId)),
     pgArray(deferred.map(({ subscriptionId }) => subscriptionId)),
     pgTextArray(deferred.map(({ eventType }) => eventType)),
-    // Few. A flag for each delivery would cost all rounds more.
-    pgArray(deliveries.flatMap(({ event }) => (event.isTest ? [event.id] : []))),
-    pgArray(subscriptions.flatMap(({ index, isListener }) => (isListener ? [index + 1] : []))),
   ];
 }
