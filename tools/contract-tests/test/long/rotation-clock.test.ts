@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { terminateBackends } from '@deedwire/embedded-postgres';
-import { connect, eventually } from '@deedwire/testing';
+import { eventually } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { resetClock, setClockBack } from '../support/faults/database-clock.ts';
+import { createObserver } from '../support/faults/observer.ts';
 import { type LibraryReceiver, startLibraryReceiver } from '../support/library-receiver.ts';
 import { type KitReceiver, startKitReceiver } from '../support/receiver-kit/kit-receiver.ts';
 import { createReceiverDatabase, type ReceiverDatabase } from '../support/receiver-kit/receiver-database.ts';
@@ -47,20 +48,8 @@ afterAll(async () => {
   await kitDatabase.close();
 });
 
-/** What the steps of the clock need. Each statement has a new connection, because the steps end all sessions. */
-const database = () => ({
-  t,
-  observer: {
-    async run(text: string, values?: unknown[]) {
-      const connection = await connect(t.database.databaseUrl);
-      try {
-        return await connection.run(text, values);
-      } finally {
-        await connection.close();
-      }
-    },
-  },
-});
+/** What the steps of the clock need. */
+const database = () => ({ t, observer: createObserver(t.database.databaseUrl) });
 
 /** Creates a referral each 50 ms until it is stopped. Ended sessions fail some of the requests. */
 function startLoad(): { stop: () => Promise<void> } {

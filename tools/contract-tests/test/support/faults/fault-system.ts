@@ -2,10 +2,8 @@ import type { RunningApp } from '@deedwire/dev-environment';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { findFreePort, type PostgresServer } from '@deedwire/embedded-postgres';
 import {
-  connect,
   createClient,
   type Client,
-  type Connection,
   type Credential,
   startTcpProxy,
   type StatementFault,
@@ -18,6 +16,7 @@ import { openAcceptedLog, type AcceptedLog } from './accepted-log.ts';
 import { startDeliveryLog, type DeliveryLog } from './delivery-log.ts';
 import { createInterruptions, type Interruptions } from './interruptions.ts';
 import { startLoad, type Load } from './load.ts';
+import { createObserver, type Observer } from './observer.ts';
 
 export interface FaultSystemOptions {
   /** Each has two subscriptions. */
@@ -40,8 +39,7 @@ const places = {
 /** A system whose parts are interrupted under load, with all that is needed to judge what was delivered. */
 export interface FaultSystem {
   t: TestSystem;
-  /** Runs each statement as a superuser on a new connection, because a fault may have ended an idle one. */
-  observer: Pick<Connection, 'run'>;
+  observer: Observer;
   accounts: readonly { accountId: string }[];
   /** The account of each subscription. */
   subscriptions: ReadonlyMap<string, string>;
@@ -108,16 +106,7 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
 
   const system: FaultSystem = {
     t,
-    observer: {
-      async run(text, values) {
-        const connection = await connect(t.database.databaseUrl);
-        try {
-          return await connection.run(text, values);
-        } finally {
-          await connection.close();
-        }
-      },
-    },
+    observer: createObserver(t.database.databaseUrl),
     accounts,
     subscriptions,
     accepted,
