@@ -1,14 +1,36 @@
 import { toRecordId } from '@deedwire/domain';
+import type { Store } from '@deedwire/store';
 import { expect, test, vi } from 'vitest';
 import { announcementOf, readAnnouncement } from '../../src/kernel/announcement.ts';
 import { shardOf } from '../../src/kernel/shard.ts';
 import { seedAccount, type SeededAccount } from '../support/seed.ts';
 import { FanOutWorld } from './fan-out-world.ts';
-import { interceptStore } from './faulty-store.ts';
 
 const waits = { timeout: 100_000, interval: 10 };
 
 const lanesOf = (world: FanOutWorld): string[] => world.offered.map(({ subscriptionId }) => subscriptionId).toSorted();
+
+/** A store that notes its statements, except those about blocked entries. */
+function noteCalls(store: Store) {
+  /** The statements of each moment in which the last one had ended. */
+  const calls: string[][] = [];
+  let running = 0;
+  const noting: Store = {
+    ...store,
+    async query(statement, values) {
+      if (statement.name.includes('blocked')) return store.query(statement, values);
+      if (running === 0) calls.push([]);
+      calls.at(-1)?.push(statement.name);
+      running += 1;
+      try {
+        return await store.query(statement, values);
+      } finally {
+        running -= 1;
+      }
+    },
+  };
+  return { calls, isIdle: () => running === 0, store: noting };
+}
 
 test('a version that cannot be rendered fails with an alarm for the subscriptions that pin it', async () => {
   const world = await FanOutWorld.create();
@@ -94,13 +116,13 @@ test('an event of an account without a backlog takes three statements', async ()
   await world.subscribe(account, '2026-11-01');
   await world.addEvents(account, 1);
   const statements: string[] = [];
-  const store = interceptStore(world.workerStore, {});
+  const { workerStore } = world;
   const fanOut = world.start({
     store: {
-      ...store,
+      ...workerStore,
       async query(statement, values) {
         statements.push(statement.name);
-        return store.query(statement, values);
+        return workerStore.query(statement, values);
       },
     },
     limits: { pollMs: 100_000_000 },
@@ -123,30 +145,14 @@ test('the first event of an account waits for three calls in a row, and its targ
   const setUp = world.start();
   await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
   await setUp.stop();
-  /** The statements of each moment in which the last one had ended. */
-  const calls: string[][] = [];
-  let running = 0;
-  const store = interceptStore(world.workerStore, {});
+  const { calls, isIdle, store } = noteCalls(world.workerStore);
   const fanOut = world.start({
-    store: {
-      ...store,
-      async query(statement, values) {
-        if (statement.name.includes('blocked')) return store.query(statement, values);
-        if (running === 0) calls.push([]);
-        calls.at(-1)?.push(statement.name);
-        running += 1;
-        try {
-          return await store.query(statement, values);
-        } finally {
-          running -= 1;
-        }
-      },
-    },
+    store,
     expect: (lanes) => calls.at(-1)?.push(...lanes.map((lane) => `expect ${lane.subscriptionId}`)),
     limits: { pollMs: 100_000_000 },
   });
   // The first read finds nothing. If it found the event, the next one would run beside its round.
-  await vi.waitFor(() => expect([calls.length > 0, running]).toEqual([true, 0]), waits);
+  await vi.waitFor(() => expect([calls.length > 0, isIdle()]).toEqual([true, true]), waits);
   await world.addEvents(account, 1);
   fanOut.wake(null);
   await vi.waitFor(() => expect(world.offered).toHaveLength(1), waits);
@@ -164,27 +170,12 @@ test('an announced event is read beside the queue, unless its account has no sub
   await world.subscribe(subscribed, '2026-11-01');
   await world.addEvents(subscribed, 1);
   await world.addEvents(other, 1);
-  const calls: string[][] = [];
-  let running = 0;
-  const store = interceptStore(world.workerStore, {});
+  const { calls, isIdle, store } = noteCalls(world.workerStore);
   const fanOut = world.start({
-    store: {
-      ...store,
-      async query(statement, values) {
-        if (statement.name.includes('blocked')) return store.query(statement, values);
-        if (running === 0) calls.push([]);
-        calls.at(-1)?.push(statement.name);
-        running += 1;
-        try {
-          return await store.query(statement, values);
-        } finally {
-          running -= 1;
-        }
-      },
-    },
+    store,
     limits: { pollMs: 100_000_000 },
   });
-  await vi.waitFor(async () => expect([await world.isQueueEmpty(), running]).toEqual([true, 0]), waits);
+  await vi.waitFor(async () => expect([await world.isQueueEmpty(), isIdle()]).toEqual([true, true]), waits);
   const announced = async (account: SeededAccount): Promise<string[][]> => {
     await world.addEvents(account, 1);
     calls.length = 0;
@@ -195,7 +186,7 @@ test('an announced event is read beside the queue, unless its account has no sub
     const announcement = readAnnouncement(announcementOf(account.id, toRecordId(row?.id ?? '')));
     fanOut.wake([shardOf(account.id)]);
     if (announcement !== null) fanOut.announce(announcement);
-    await vi.waitFor(async () => expect([await world.isQueueEmpty(), running]).toEqual([true, 0]), waits);
+    await vi.waitFor(async () => expect([await world.isQueueEmpty(), isIdle()]).toEqual([true, true]), waits);
     return calls;
   };
   expect(await announced(subscribed)).toEqual([['fan-out-read-queue', 'fan-out-read-events'], ['fan-out-write-round']]);

@@ -119,6 +119,22 @@ describe('behind live deliveries', () => {
     expect(replays.sentOf(replay)).toHaveLength(8);
   });
 
+  test('no more than 8 are queued although the clock of the database is ahead of what the worker knows of it', async () => {
+    const replays = new ReplayWorld();
+    const { world } = replays;
+    const lane = world.addLane(1, succeedsAfter(20));
+    // Opens the window of the lane.
+    world.offer(lane, 64);
+    await world.clock.advance(1_000);
+    world.receivers.set(lane.subscriptionId, succeedsAfter(3_000));
+    replays.databaseAheadMs = 900;
+    const replay = replays.replay(lane, 100);
+    await world.clock.advance(800);
+    expect(replay.done).toBe(8);
+    await world.clock.advance(60_000);
+    expect(replays.sentOf(replay)).toHaveLength(100);
+  });
+
   test('waits while deliveries are due that are in storage only', async () => {
     const replays = new ReplayWorld({
       memory: { queueDeliveries: 16, queueBodyBytes: 1_000_000, deliveries: 50_000, bodyBytes: 256_000_000 },

@@ -35,6 +35,8 @@ export class ReplayWorld implements ReplayStorage {
   fenced = 0;
   /** How long a statement takes. */
   callMs = 2;
+  /** By how much the clock of the database is ahead of what the worker knows of it. */
+  databaseAheadMs = 0;
   /** Called before a statement that queues deliveries. */
   beforeFeed: () => void = () => {};
   /** Called before the result of a statement that queued deliveries is returned. */
@@ -123,7 +125,7 @@ export class ReplayWorld implements ReplayStorage {
     const stored = this.#find(id);
     if (!stored.isOpen) return 'changed';
     this.feeds += 1;
-    const dueAtMs = this.world.clock.nowMs();
+    const dueAtMs = this.world.clock.nowMs() + this.databaseAheadMs;
     const queued = stored.deliveries
       .slice(stored.done, stored.done + part.deliveries.length)
       .map((delivery) => ({ ...delivery, dueAtMs }));
