@@ -27,10 +27,15 @@ export class ShortLivedMap<Key extends string, Value> {
   }
 
   set(key: Key, value: Value): void {
-    this.delete(key);
-    if (this.#size >= this.#buckets.length * entriesPerBucket && this.#buckets.length < bucketsMax) this.#grow();
-    this.#bucketOf(key).push({ key, value });
+    const bucket = this.#bucketOf(key);
+    for (let index = 0; index < bucket.length; index += 1) {
+      if (bucket[index]?.key !== key) continue;
+      bucket[index] = { key, value };
+      return;
+    }
+    bucket.push({ key, value });
     this.#size += 1;
+    if (this.#size > this.#buckets.length * entriesPerBucket && this.#buckets.length < bucketsMax) this.#grow();
   }
 
   delete(key: Key): void {
