@@ -127,15 +127,15 @@ describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('com
     const post = postThroughCaddy(ca);
 
     // The logins are created after the migrations. Until then, the apps are not ready.
-    const nobody: Credential = { clientId: 'x', apiKey: 'x', organizationId: 'x' };
+    const unknown: Credential = { clientId: 'x', apiKey: 'x', organizationId: 'x' };
     for (const path of ['/lenders/graphql', '/partners/graphql']) {
       await expect
         .poll(
-          async () => (await post(`${origin}${path}`, nobody, { query: '{ __typename }' }).catch(() => null))?.status,
+          async () => (await post(`${origin}${path}`, unknown, { query: '{ __typename }' }).catch(() => null))?.status,
         )
         .toBe(401);
     }
-    expect((await post(`${origin}/ready`, nobody, { query: '' })).status).toBe(404);
+    expect((await post(`${origin}/ready`, unknown, { query: '' })).status).toBe(404);
 
     const organization = await operate<{ id: string }>('organization', 'create', '--name', 'Analytical Engines');
     const of = ['--organization', organization.id, '--name', 'Lovelace'];
