@@ -41,6 +41,7 @@ const allMigrations = [
   '0024-payloads-for-operators',
   '0025-exchanges-without-urls',
   '0026-webhook-listeners',
+  '0027-rights-on-listeners',
 ];
 
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
-import { connect, type Connection } from '@deedwire/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connect, type Connection, eventually } from '@deedwire/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { applyMigrations, describeDatabaseProblems, type GroupRole, migrate, readMigrations } from '../src/index.ts';
 import { groupRoles as roles, rightsOf } from '../src/rights.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
@@ -230,8 +230,115 @@ describe('the order of fan-out', () => {
     await expect(subscribe('1000000')).rejects.toThrow(refusal);
     await expect(
       login('partner_api').run('update webhook_subscription set queue_position = 9223372036854775807'),
-    ).rejects.toThrow(refusal);
+    ).rejects.toThrow('permission denied for table webhook_subscription');
     expect(await superuser.run('select sequence from sequence_states() where last_number < highest_used')).toEqual([]);
+  });
+});
+
+describe.each(['lender', 'partner'] as const)('the listeners of a %s', (interfaceName) => {
+  const role = `${interfaceName}_api` as const;
+  const api = (): Connection => login(role);
+  let account: string;
+
+  beforeEach(async () => {
+    const [row] = await superuser.run(
+      `with organization as (insert into organization (name) values ('Test') returning id)
+       insert into account (interface, organization_id, name) select $1, id, 'Test' from organization returning id`,
+      [interfaceName],
+    );
+    account = String(row?.['id']);
+  });
+
+  const insert = (count: number, lastReadAt = 'now()'): string =>
+    `insert into webhook_subscription (account_id, interface, kind, callback_url, secret_ciphertext, paused_reason, paused_at,
+       last_read_at, queue_position)
+     select ${account}, '${interfaceName}', 'LISTENER', '', '', 'OWNER', now(), ${lastReadAt}, 0
+     from generate_series(1, ${count}) returning id`;
+  const listen = async (): Promise<string> => String((await api().run(insert(1)))[0]?.['id']);
+  const count = async (): Promise<unknown> =>
+    (
+      await superuser.run(
+        `select count(*)::int as listeners from webhook_subscription where account_id = $1 and deleted_at is null`,
+        [account],
+      )
+    )[0]?.['listeners'];
+
+  test.each([
+    `kind = 'PUSH', last_read_at = null, paused_reason = null, paused_at = null, callback_url = 'https://a.test'`,
+    'account_id = account_id + 1',
+    'id = id + 1',
+    'created_at = now()',
+    'queue_position = 1',
+    'callback_url_since = 1',
+  ])('no login changes one to: %s', async (change) => {
+    const id = await listen();
+    await expect(api().run(`update webhook_subscription set ${change} where id = ${id}`)).rejects.toThrow(
+      'permission denied for table webhook_subscription',
+    );
+  });
+
+  test('no login creates more than 10, in one statement or in concurrent transactions', async () => {
+    await expect(api().run(insert(11))).rejects.toThrow(`The account ${account} may have 10 listeners.`);
+    await expect(api().run(`with first as (${insert(10)}) ${insert(1)}`)).rejects.toThrow('may have 10 listeners');
+    const other = await connect(await database.urlFor(role));
+    try {
+      await api().run(`begin; ${insert(9)}`);
+      const second = other.run(insert(9));
+      await eventually(async () =>
+        expect(
+          await superuser.run(`select pid from pg_locks where locktype = 'advisory' and not granted`),
+        ).toHaveLength(1),
+      );
+      await api().run('commit');
+      await expect(second).rejects.toThrow('may have 10 listeners');
+      await other.run('begin isolation level repeatable read');
+      await expect(other.run(insert(1))).rejects.toThrow('read committed');
+      await other.run('rollback');
+    } finally {
+      await other.close();
+    }
+    expect(await count()).toBe(9);
+    await listen();
+    await expect(listen()).rejects.toThrow('may have 10 listeners');
+  });
+
+  test('no login creates one for an account that may have none, or restores a deleted one', async () => {
+    const id = await listen();
+    await api().run(`update webhook_subscription set deleted_at = now() where id = ${id}`);
+    for (const change of ['deleted_at = null', 'deleted_at = default'])
+      await expect(api().run(`update webhook_subscription set ${change} where id = ${id}`)).rejects.toThrow(
+        'is deleted',
+      );
+    await superuser.run('update account set webhook_listeners_forbidden_at = now() where id = $1', [account]);
+    await expect(listen()).rejects.toThrow('may have no listeners');
+    expect(await count()).toBe(0);
+  });
+
+  test('no login moves the last read of one back, or into the future', async () => {
+    const id = await listen();
+    const set = (time: string): string => `update webhook_subscription set last_read_at = ${time} where id = ${id}`;
+    for (const time of [`now() - interval '1 minute'`, `now() + interval '1 minute'`, `'infinity'`, `'-infinity'`])
+      await expect(api().run(set(time))).rejects.toThrow('The last read of the listener');
+    await expect(api().run(set('null'))).rejects.toThrow('webhook_listener_is_never_sent');
+    await expect(api().run(insert(1, `'infinity'`))).rejects.toThrow('cannot be read in the future');
+    // As time passes.
+    await superuser.run(set(`now() - interval '2 hours'`));
+    await api().run(set('now()'));
+  });
+
+  test('no setting of the session makes it the owner, to whom this does not apply', async () => {
+    const id = await listen();
+    for (const setting of ['row_security = off', `search_path = pg_temp, public`]) {
+      await api().run(`set ${setting}`);
+      try {
+        await expect(
+          api().run(`update webhook_subscription set last_read_at = 'infinity' where id = ${id}`),
+        ).rejects.toThrow(/The last read of the listener|would be affected by row-level security/);
+      } finally {
+        await api().run('reset row_security; reset search_path');
+      }
+    }
+    await expect(api().run('set session_replication_role = replica')).rejects.toThrow('permission denied');
   });
 });
 
