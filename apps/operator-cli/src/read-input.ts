@@ -1,4 +1,6 @@
 import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import type { Shell } from './shell.ts';
 
 /**
@@ -28,7 +30,7 @@ export async function readInput({ stdin }: Shell, path: string, maxBytes: number
 const lineMax = 2_000_000;
 
 /**
- * Reads the lines of a file, or of standard input for `-`.
+ * Reads the lines of a file, or of standard input for `-`. What is compressed with gzip is decompressed.
  *
  * @throws {Error} if it cannot be read, if a line is too long, or if standard input is a terminal
  */
@@ -49,8 +51,21 @@ export async function* readLines({ stdin }: Shell, path: string): AsyncGenerator
 
 async function* readChunks(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   try {
-    for await (const chunk of source) yield chunk;
+    yield* decompress(source);
   } catch (cause) {
     throw new Error(`${name} cannot be read.`, { cause });
   }
+}
+
+async function* decompress(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done === true) return;
+  const all = (async function* () {
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  })();
+  const isGzip = first.value[0] === 0x1f && first.value[1] === 0x8b;
+  // The iteration throws what fails.
+  yield* isGzip ? pipeline(all, createGunzip(), () => {}) : all;
 }

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { formatGid, idAt, nearestIdAt, parseGid } from '@deedwire/domain';
+import { formatGid, idAt, nearestIdAt, toRecordId } from '@deedwire/domain';
 import { type DeliveryStatus, selectDeliveriesById } from '@deedwire/webhooks/deliveries';
 import {
   type NumberedRow,
@@ -12,6 +11,8 @@ import {
 import type { ActionContext } from './context.ts';
 import { RefusedError } from './errors.ts';
 import { findPullStart } from './pull-start.ts';
+import type { LoggedIds } from './receiver-log/logged-ids.ts';
+import { digestOf, readReceiverLog, type ReceiverLog } from './receiver-log/read-receiver-log.ts';
 import { parseSubscriptionRef } from './subscription-ref.ts';
 
 export interface ReconcileInput {
@@ -53,33 +54,23 @@ export interface Reconciliation {
   compared: number;
   /** How many bodies were compared. */
   comparedBodies: number;
-  /** Deliveries that exist, and that no line names. */
+  /** Deliveries that exist, and that no line names: the first 100,000. */
   missing: ReconciledDelivery[];
-  /** Deliveries of which a line has another body. */
+  missingCount: number;
+  /** Deliveries of which a line has another body: the first 100,000. */
   altered: (ReconciledDelivery & LoggedLine)[];
-  /** Lines whose ids are not those of deliveries of the subscription in this period. */
+  alteredCount: number;
+  /** Lines whose ids are not those of deliveries of the subscription in this period: the first 100,000. */
   unexpected: LoggedLine[];
+  unexpectedCount: number;
   /** How many lines name a delivery that another line names too. */
   repeatedLines: number;
   /** How many lines are about deliveries before or after the period. */
   linesOutside: number;
 }
 
-/** What the log says about a delivery. */
-interface Logged {
-  /** The first line that names it. */
-  line: number;
-  id: string;
-  /** By the digests of the JSON values of its bodies: the first line of each. Undefined without a body: a log has millions of ids. */
-  bodies?: Map<string, number>;
-  isFound: boolean;
-}
-
-interface ReceiverLog {
-  byDelivery: Map<string, Logged>;
-  byEvent: Map<string, Logged>;
-  repeated: number;
-}
+/** How many of each kind a result lists, so that it needs a bounded memory. */
+const listedMax = 100_000;
 
 // Reads about 20 buffers of deliveries and 1,500 of payloads.
 const deliveriesPerPage = 500;
@@ -98,7 +89,7 @@ export async function reconcileSubscription(context: ActionContext, input: Recon
   const kind = ref?.isListener === true ? 'LISTENER' : 'PUSH';
   const subscription = ref && (await selectPulledSubscription(store, null, ref.subscriptionId, kind));
   if (ref === null || subscription === null) throw notFound(subscriptionId);
-  const log = await readLog(gidNamespace, input.lines);
+  const log = await readReceiverLog(gidNamespace, input.lines);
 
   const before = until === undefined ? null : BigInt(nearestIdAt(until));
   const start = await findPullStart(store, subscription, since ?? null);
@@ -110,9 +101,12 @@ export async function reconcileSubscription(context: ActionContext, input: Recon
     compared: 0,
     comparedBodies: 0,
     missing: [],
+    missingCount: 0,
     altered: [],
+    alteredCount: 0,
     unexpected: [],
-    repeatedLines: log.repeated,
+    unexpectedCount: 0,
+    repeatedLines: log.repeatedLines,
     linesOutside: 0,
   };
   let position: PullPosition = start;
@@ -131,15 +125,35 @@ export async function reconcileSubscription(context: ActionContext, input: Recon
     isLast = page.lastSequence === last.sequence;
     onCompared(result.compared, subscription.lastSequence - start.sequence);
   }
-  const from = start.fromId;
-  for (const { isFound, line, id } of [...log.byDelivery.values(), ...log.byEvent.values()]) {
-    if (isFound) continue;
-    const number = BigInt(id.split('/').at(-1) ?? '0');
-    if (number < from || number >= (before ?? BigInt(idAt(subscription.now)))) result.linesOutside += 1;
-    else result.unexpected.push({ line, id });
+  const isInside = (id: bigint): boolean => id >= start.fromId && id < (before ?? BigInt(idAt(subscription.now)));
+  addUnexpected(result, gidNamespace, log, isInside);
+  return result;
+}
+
+function addUnexpected(
+  result: Reconciliation,
+  gidNamespace: string,
+  { deliveries, events }: ReceiverLog,
+  isInside: (id: bigint) => boolean,
+): void {
+  for (const [type, ids] of [
+    ['WebhookDelivery', deliveries],
+    ['WebhookEvent', events],
+  ] as const) {
+    let listed = 0;
+    for (const { id, line } of ids.notFound()) {
+      if (!isInside(id)) {
+        result.linesOutside += 1;
+        continue;
+      }
+      result.unexpectedCount += 1;
+      listed += 1;
+      if (listed <= listedMax)
+        result.unexpected.push({ line, id: formatGid(gidNamespace, type, toRecordId(String(id))) });
+    }
   }
   result.unexpected.sort((a, b) => a.line - b.line);
-  return result;
+  result.unexpected.splice(listedMax);
 }
 
 function notFound(subscriptionId: string): RefusedError {
@@ -174,16 +188,26 @@ async function compare(
 ): Promise<void> {
   const { gidNamespace, store } = context;
   const missing: NumberedRow[] = [];
-  const withBody: { row: NumberedRow; logged: Logged }[] = [];
+  const withBody: { row: NumberedRow; ids: LoggedIds; place: number; id: string }[] = [];
   for (const row of rows) {
-    const byDelivery = log.byDelivery.get(row.id);
-    const byEvent = log.byEvent.get(row.eventId);
-    for (const logged of [byDelivery, byEvent]) {
-      if (logged === undefined) continue;
-      logged.isFound = true;
-      if (logged.bodies !== undefined) withBody.push({ row, logged });
+    const places = [
+      {
+        ids: log.deliveries,
+        place: log.deliveries.find(row.id),
+        id: formatGid(gidNamespace, 'WebhookDelivery', row.id),
+      },
+      {
+        ids: log.events,
+        place: log.events.find(row.eventId),
+        id: formatGid(gidNamespace, 'WebhookEvent', row.eventId),
+      },
+    ];
+    for (const { ids, place, id } of places) {
+      if (place === null) continue;
+      ids.markFound(place);
+      if (ids.hasBody(place)) withBody.push({ row, ids, place, id });
     }
-    if (byDelivery === undefined && byEvent === undefined) missing.push(row);
+    if (places.every(({ place }) => place === null)) missing.push(row);
   }
   result.compared += rows.length;
   result.firstSequence ??= rows[0]?.sequence ?? null;
@@ -202,18 +226,25 @@ async function compare(
     for (const [index, body] of bodies.entries()) {
       const found = group[index];
       if (found === undefined || body === null) continue;
+      const { row, ids, place, id } = found;
       const stored = digestOf(JSON.parse(body));
-      for (const [digest, line] of found.logged.bodies ?? []) {
+      for (const { digest, line } of [...ids.bodiesOf(place)].toReversed()) {
         result.comparedBodies += 1;
-        if (digest !== stored) altered.push({ row: found.row, line, id: found.logged.id });
+        if (Buffer.compare(digest, stored) !== 0) altered.push({ row, line, id });
       }
     }
     start += bodies.length;
   }
-  const shown = [...new Set([...missing, ...altered.map(({ row }) => row)])];
+  const listedMissing = missing.slice(0, Math.max(0, listedMax - result.missingCount));
+  const listedAltered = altered.slice(0, Math.max(0, listedMax - result.alteredCount));
+  result.missingCount += missing.length;
+  result.alteredCount += altered.length;
+  const shown = [...new Set([...listedMissing, ...listedAltered.map(({ row }) => row)])];
   const ids = shown.map(({ id }) => id).toSorted((a, b) => (BigInt(a) > BigInt(b) ? -1 : 1));
   const statuses = new Map(
-    isListener ? [] : (await selectDeliveriesById(store, null, ids)).map(({ id, status }) => [id, status]),
+    isListener || ids.length === 0
+      ? []
+      : (await selectDeliveriesById(store, null, ids)).map(({ id, status }) => [id, status]),
   );
   const toDelivery = (row: NumberedRow): ReconciledDelivery => ({
     sequence: row.sequence,
@@ -222,79 +253,6 @@ async function compare(
     type: row.eventType,
     status: statuses.get(row.id) ?? null,
   });
-  result.missing.push(...missing.map(toDelivery));
-  result.altered.push(...altered.map(({ row, line, id }) => ({ ...toDelivery(row), line, id })));
-}
-
-async function readLog(gidNamespace: string, lines: ReconcileInput['lines']): Promise<ReceiverLog> {
-  const log: ReceiverLog = { byDelivery: new Map(), byEvent: new Map(), repeated: 0 };
-  let line = 0;
-  for await (const text of lines) {
-    line += 1;
-    if (text.trim() === '') continue;
-    const { id, body } = readLine(text.trim(), line);
-    const deliveryId = parseGid(gidNamespace, 'WebhookDelivery', id);
-    const eventId = parseGid(gidNamespace, 'WebhookEvent', id);
-    const number = deliveryId ?? eventId;
-    if (number === null)
-      throw unreadable(line, `${JSON.stringify(id.slice(0, 100))} is not the id of a delivery or an event`);
-    const known = deliveryId === null ? log.byEvent : log.byDelivery;
-    const earlier = known.get(number);
-    if (earlier !== undefined) log.repeated += 1;
-    const logged: Logged = earlier ?? { line, id, isFound: false };
-    known.set(number, logged);
-    if (body === undefined) continue;
-    logged.bodies ??= new Map();
-    const digest = digestOfLine(body, line);
-    if (!logged.bodies.has(digest)) logged.bodies.set(digest, line);
-  }
-  return log;
-}
-
-function readLine(text: string, line: number): { id: string; body: unknown } {
-  if (!text.startsWith('{')) return { id: text.replace(/^"(.*)"$/, '$1'), body: undefined };
-  let value: Record<string, unknown>;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw unreadable(line, 'it begins with `{`, but it is not a JSON object');
-  }
-  const { deliveryId, body, id } = value;
-  if (typeof deliveryId === 'string') {
-    if (typeof body !== 'string') return { id: deliveryId, body };
-    try {
-      return { id: deliveryId, body: JSON.parse(body) };
-    } catch {
-      return { id: deliveryId, body };
-    }
-  }
-  if (typeof id === 'string') return { id, body: value };
-  throw unreadable(line, 'it has neither `deliveryId` nor `id`');
-}
-
-function unreadable(line: number, reason: string): RefusedError {
-  return new RefusedError(
-    'INVALID',
-    `Line ${line} of the log cannot be read: ${reason}. A line is a \`webhook-id\`, the \`id\` of an event, a body, or a JSON object with \`deliveryId\` and \`body\`.`,
-  );
-}
-
-function digestOfLine(body: unknown, line: number): string {
-  try {
-    return digestOf(body);
-  } catch (error) {
-    // JSON.parse has no limit, but JSON.stringify calls itself for each level.
-    if (error instanceof RangeError) throw unreadable(line, 'its body is nested too deeply');
-    throw error;
-  }
-}
-
-/** The same for JSON values that differ in the order of members only. */
-function digestOf(value: unknown): string {
-  const sorted = JSON.stringify(value, (_, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
-  return createHash('sha256').update(sorted).digest('base64');
+  result.missing.push(...listedMissing.map(toDelivery));
+  result.altered.push(...listedAltered.map(({ row, line, id }) => ({ ...toDelivery(row), line, id })));
 }

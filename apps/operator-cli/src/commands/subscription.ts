@@ -135,7 +135,10 @@ interface ReconcileOptions extends OutputOptions {
 
 function addReconcile(noun: Command, shell: Shell): void {
   addVerb(noun, 'reconcile <gid>', 'compare the log of a receiver with the deliveries of a subscription or listener')
-    .requiredOption('--log <file>', 'the log of the receiver, one delivery in each line; - reads standard input')
+    .requiredOption(
+      '--log <file>',
+      'the log of the receiver, one delivery in each line, also compressed with gzip; - reads standard input',
+    )
     .option('--since <date>', 'only deliveries of this date (midnight UTC) or time, or later', parseTime)
     .option('--until <date>', 'only deliveries before this date or time', parseTime)
     .addHelpText(
@@ -165,7 +168,7 @@ Name --until if the receiver may not have logged the latest deliveries yet.`,
     });
 }
 
-/** How many of each kind a text lists. JSON has all. */
+/** How many of each kind a text lists. JSON has 100,000. */
 const listedMax = 20;
 
 function describeReconciliation(result: Reconciliation): string {
@@ -173,13 +176,13 @@ function describeReconciliation(result: Reconciliation): string {
   const range = firstSequence === null ? '' : `, sequences ${firstSequence} to ${lastSequence}`;
   return [
     `Compared ${counted(compared, 'delivery', 'deliveries')}${range}, and ${counted(comparedBodies, 'body', 'bodies')}`,
-    ...listOf('missing', result.missing, ({ sequence, deliveryId, type, status }) =>
+    ...listOf('missing', result.missing, result.missingCount, ({ sequence, deliveryId, type, status }) =>
       [sequence, deliveryId, type, status ?? 'not sent'].join('  '),
     ),
-    ...listOf('altered', result.altered, ({ sequence, deliveryId, type, line }) =>
+    ...listOf('altered', result.altered, result.alteredCount, ({ sequence, deliveryId, type, line }) =>
       [sequence, deliveryId, type, `line ${line}`].join('  '),
     ),
-    ...listOf('unexpected', result.unexpected, ({ line, id }) => `line ${line}  ${id}`),
+    ...listOf('unexpected', result.unexpected, result.unexpectedCount, ({ line, id }) => `line ${line}  ${id}`),
     ...(repeatedLines > 0 ? [`repeated: ${counted(repeatedLines, 'line', 'lines')}`] : []),
     ...(linesOutside > 0 ? [`outside of the period: ${counted(linesOutside, 'line', 'lines')}`] : []),
   ].join('\n');
@@ -189,12 +192,12 @@ function counted(count: number, one: string, several: string): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : several}`;
 }
 
-function listOf<Row>(title: string, rows: readonly Row[], text: (row: Row) => string): string[] {
-  const more = rows.length - listedMax;
+function listOf<Row>(title: string, rows: readonly Row[], count: number, text: (row: Row) => string): string[] {
+  const more = count - listedMax;
   return [
-    `${title}: ${rows.length.toLocaleString('en')}`,
+    `${title}: ${count.toLocaleString('en')}`,
     ...rows.slice(0, listedMax).map((row) => `  ${text(row)}`),
-    ...(more > 0 ? [`  and ${more.toLocaleString('en')} more: --json prints all`] : []),
+    ...(more > 0 ? [`  and ${more.toLocaleString('en')} more: --json prints up to 100,000`] : []),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { idAt } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
@@ -98,8 +99,11 @@ const complete = {
   compared: 8,
   comparedBodies: 0,
   missing: [],
+  missingCount: 0,
   altered: [],
+  alteredCount: 0,
   unexpected: [],
+  unexpectedCount: 0,
   repeatedLines: 0,
   linesOutside: 0,
 };
@@ -138,14 +142,17 @@ test('finds what is missing, altered and unexpected', async () => {
     subscriptionId: gid(),
     comparedBodies: 3,
     missing: [found(5), found(8)],
+    missingCount: 2,
     altered: [
       { ...found(3), line: 4, id: event(3) },
       { ...found(4), line: 5, id: delivery(4) },
     ],
+    alteredCount: 2,
     unexpected: [
       { line: 7, id: lines[6] },
       { line: 8, id: lines[7] },
     ],
+    unexpectedCount: 2,
     repeatedLines: 1,
   });
 });
@@ -176,6 +183,7 @@ test('compares a period', async () => {
     lastSequence: 5,
     compared: 3,
     missing: [found(4)],
+    missingCount: 1,
     linesOutside: 2,
   });
   const { exitCode, stderr } = await reconcile([], '--since', time(6), '--until', time(3));
@@ -187,6 +195,51 @@ async function refusal(lines: readonly (string | object)[]): Promise<string> {
   expect([exitCode, stdout]).toEqual([1, '']);
   return stderr;
 }
+
+const reconcileFile = async (content: Buffer, ...more: string[]) => {
+  const log = join(folder, 'received.log.gz');
+  await writeFile(log, content);
+  return callOperator(env, 'subscription', 'reconcile', gid(), '--log', log, ...more);
+};
+const ofWindows = (): Buffer => Buffer.from(`\u{FEFF}${all.map(delivery).join('\r\n')}\r\n`);
+const inTwoParts = (): Buffer =>
+  Buffer.concat([all.slice(0, 4), all.slice(4)].map((part) => gzipSync(part.map((n) => `${delivery(n)}\n`).join(''))));
+
+describe('a file', () => {
+  test.each<[string, () => Buffer]>([
+    ['with a byte order mark and CRLF', ofWindows],
+    ['compressed with gzip', () => gzipSync(ofWindows())],
+    ['of two compressed parts, as a rotated log that was appended', inTwoParts],
+  ])('%s is read', async (_, content) => {
+    const { exitCode, stdout, stderr } = await reconcileFile(content(), '--json');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual({ ...complete, subscriptionId: gid() });
+  });
+
+  test('that ends within its compressed part is refused', async () => {
+    const { exitCode, stdout, stderr } = await reconcileFile(gzipSync(ofWindows()).subarray(0, -20));
+    expect({ exitCode, stdout, stderr }).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('received.log.gz cannot be read.'),
+    });
+  });
+
+  test('whose lines are of another subscription lists 100,000 of them, and counts all', async () => {
+    const lines = Array.from(
+      { length: 100_002 },
+      (_, index) => `gid://service/WebhookDelivery/${idOf(startMs, 100 + index)}`,
+    );
+    const { stdout } = await reconcileFile(gzipSync(lines.join('\n')), '--json');
+    const { unexpected, ...rest } = JSON.parse(stdout);
+    expect(rest).toMatchObject({ missingCount: 8, unexpectedCount: 100_002, linesOutside: 0 });
+    expect([unexpected.length, unexpected[0], unexpected.at(-1)]).toEqual([
+      100_000,
+      { line: 1, id: lines[0] },
+      { line: 100_000, id: lines[99_999] },
+    ]);
+  });
+});
 
 test('refuses a log that it cannot read, an unknown subscription, and a history with a gap', async () => {
   expect(await refusal([delivery(1), 'GET / 200'])).toBe(

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { parseGid } from '@deedwire/domain';
+import { RefusedError } from '../errors.ts';
+import { digestBytes, LoggedIds } from './logged-ids.ts';
+
+/** What a receiver has logged. */
+export interface ReceiverLog {
+  deliveries: LoggedIds;
+  events: LoggedIds;
+  /** How many lines name what another line names too. */
+  repeatedLines: number;
+}
+
+/**
+ * Reads a log. A line is the `webhook-id` of a request, the `id` of an event, the body of a request, or an object with `deliveryId`
+ * and `body`. Empty lines are ignored.
+ *
+ * @throws {RefusedError} `INVALID` for a line that names neither a delivery nor an event
+ */
+export async function readReceiverLog(
+  gidNamespace: string,
+  lines: AsyncIterable<string> | Iterable<string>,
+): Promise<ReceiverLog> {
+  const log: ReceiverLog = { deliveries: new LoggedIds(), events: new LoggedIds(), repeatedLines: 0 };
+  let line = 0;
+  for await (const text of lines) {
+    line += 1;
+    const trimmed = text.trim();
+    if (trimmed === '') continue;
+    const { id, body } = readLine(trimmed, line);
+    const deliveryId = parseGid(gidNamespace, 'WebhookDelivery', id);
+    const number = deliveryId ?? parseGid(gidNamespace, 'WebhookEvent', id);
+    if (number === null)
+      throw unreadable(line, `${JSON.stringify(id.slice(0, 100))} is not the id of a delivery or an event`);
+    const ids = deliveryId === null ? log.events : log.deliveries;
+    const { place, isRepeated } = ids.add(number, line);
+    if (isRepeated) log.repeatedLines += 1;
+    if (body !== undefined) ids.addBody(place, digestOfLine(body, line), line);
+  }
+  return log;
+}
+
+function readLine(text: string, line: number): { id: string; body: unknown } {
+  if (!text.startsWith('{')) return { id: text.replace(/^"(.*)"$/, '$1'), body: undefined };
+  let value: Record<string, unknown>;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw unreadable(line, 'it begins with `{`, but it is not a JSON object');
+  }
+  const { deliveryId, body, id } = value;
+  if (typeof deliveryId === 'string') {
+    if (typeof body !== 'string') return { id: deliveryId, body };
+    try {
+      return { id: deliveryId, body: JSON.parse(body) };
+    } catch {
+      return { id: deliveryId, body };
+    }
+  }
+  if (typeof id === 'string') return { id, body: value };
+  throw unreadable(line, 'it has neither `deliveryId` nor `id`');
+}
+
+function unreadable(line: number, reason: string): RefusedError {
+  return new RefusedError(
+    'INVALID',
+    `Line ${line} of the log cannot be read: ${reason}. A line is a \`webhook-id\`, the \`id\` of an event, a body, or a JSON object with \`deliveryId\` and \`body\`.`,
+  );
+}
+
+function digestOfLine(body: unknown, line: number): Uint8Array {
+  try {
+    return digestOf(body);
+  } catch (error) {
+    // JSON.parse has no limit, but JSON.stringify calls itself for each level.
+    if (error instanceof RangeError) throw unreadable(line, 'its body is nested too deeply');
+    throw error;
+  }
+}
+
+/** The same for JSON values that differ in the order of members only. */
+export function digestOf(value: unknown): Uint8Array {
+  const sorted = JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+  return createHash('sha256').update(sorted).digest().subarray(0, digestBytes);
+}
