@@ -1,6 +1,6 @@
 import { nearestIdAt } from '@deedwire/domain';
 import type { Store } from '@deedwire/store';
-import { findFirstNumbered, type PulledSubscription } from '@deedwire/webhooks/pull';
+import { findFirstNumbered, isLastBefore, type PulledSubscription } from '@deedwire/webhooks/pull';
 
 /** Where the events of a subscription begin. */
 export interface PullStart {
@@ -23,7 +23,11 @@ export async function findPullStart(
   const { expiredBefore, lastSequence } = subscription;
   const sinceId = since === null ? 0n : BigInt(nearestIdAt(since));
   const fromId = sinceId > expiredBefore ? sinceId : expiredBefore;
-  const first = lastSequence === 0 ? null : await findFirstNumbered(store, subscription, fromId);
-  if (first === null) return { sequence: lastSequence, fromId, isFound: false, isProven: true };
+  if (lastSequence === 0) return { sequence: 0, fromId, isFound: false, isProven: true };
+  const first = await findFirstNumbered(store, subscription, fromId);
+  if (first === null) {
+    const isProven = await isLastBefore(store, subscription, fromId);
+    return { sequence: lastSequence, fromId, isFound: false, isProven };
+  }
   return { sequence: first.sequence - 1, fromId, isFound: true, isProven: first.isProven };
 }

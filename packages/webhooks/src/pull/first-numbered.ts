@@ -1,6 +1,6 @@
 import type { Database } from '@deedwire/store';
 import { splitByDays, splitForward } from '../deliveries/pages.ts';
-import { canHaveDropped, clockStep, daysPerStatement, storedRange } from './id-ranges.ts';
+import { canHaveDropped, clockStep, daysPerStatement, droppedBefore, storedRange } from './id-ranges.ts';
 import {
   type NumberedId,
   type PulledSubscription,
@@ -52,6 +52,31 @@ export async function findFirstNumbered(
     if (found.length > 0) return { sequence, isProven: true };
   }
   return { sequence, isProven: canHaveDropped(subscription) && newest.length === 0 };
+}
+
+/**
+ * Whether the delivery with the last number was found before an id, or can have been dropped by retention: proves that a list from
+ * the id on, in which nothing was found, is empty.
+ */
+export async function isLastBefore(
+  database: Database,
+  subscription: PulledSubscription,
+  fromId: bigint,
+): Promise<boolean> {
+  const { id, lastSequence } = subscription;
+  const { min } = storedRange(subscription);
+  const earlier = { min, before: fromId };
+  const newest = await firstNumbers(database, id, splitByDays(earlier, daysPerStatement), 'newest');
+  if (newest.some(({ sequence }) => sequence >= lastSequence)) return true;
+  const [latest] = newest;
+  // Where the clock was set back, the last delivery has an earlier id than some before it.
+  if (latest === undefined || BigInt(latest.id) < droppedBefore(subscription) + clockStep)
+    return canHaveDropped(subscription);
+  for (const range of splitByDays(earlier, daysPerStatement)) {
+    const found = await selectNumbered(database, id, range, { after: lastSequence - 1, until: lastSequence });
+    if (found.length > 0) return true;
+  }
+  return false;
 }
 
 /** The numbers of the first range that has a delivery. */

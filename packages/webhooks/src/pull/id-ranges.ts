@@ -25,8 +25,13 @@ export function storedRange({ id, expiredBefore, now }: PulledSubscription): IdR
 }
 
 /** Whether retention can have dropped deliveries of the subscription. They belonged to days before. */
-export function canHaveDropped({ id, expiredBefore }: PulledSubscription): boolean {
-  return BigInt(id) - clockStep < expiredBefore - BigInt(daysOfExpired) * idsPerDay;
+export function canHaveDropped(subscription: PulledSubscription): boolean {
+  return BigInt(subscription.id) - clockStep < droppedBefore(subscription);
+}
+
+/** Retention has dropped no delivery with this id or a later one. */
+export function droppedBefore({ expiredBefore }: PulledSubscription): bigint {
+  return expiredBefore - BigInt(daysOfExpired) * idsPerDay;
 }
 
 function largest(...values: readonly bigint[]): bigint {

@@ -3,4 +3,4 @@ export { createEventWaits, type EventWait, type EventWaits, type EventWaitsOptio
 export { type EventBody, pageBytesMax, selectEventBodies } from './event-bodies.ts';
 export { type NumberedRow } from './numbered-row.ts';
 export { type PullPosition, readNumberedPage, type NumberedPage } from './numbered-page.ts';
-export { findFirstNumbered, type FirstNumbered } from './first-numbered.ts';
+export { findFirstNumbered, type FirstNumbered, isLastBefore } from './first-numbered.ts';

@@ -206,6 +206,38 @@ describe('the first number from a time on', () => {
   });
 });
 
+describe('that nothing was numbered from a time on', () => {
+  test('is proven by the last delivery before it', async () => {
+    await world.deliver(id, [idDaysAgo(3), idDaysAgo(2)]);
+    expect(await world.isLastBefore(id, idDaysAgo(1))).toBe(true);
+    await world.remove(id, 2);
+    expect(await world.isLastBefore(id, idDaysAgo(1))).toBe(false);
+    await world.remove(id, 1);
+    expect(await world.isLastBefore(id, idDaysAgo(1))).toBe(false);
+  });
+
+  test('is proven although the clock was set back by days', async () => {
+    const later = Array.from({ length: 600 }, (_, index) => idDaysAgo(2, index));
+    await world.deliver(id, [...later, idDaysAgo(5)]);
+    expect(await world.isLastBefore(id, idDaysAgo(1))).toBe(true);
+    await world.remove(id, 601);
+    expect(await world.isLastBefore(id, idDaysAgo(1))).toBe(false);
+  });
+
+  test('is assumed if retention can have dropped the last delivery', async () => {
+    await world.deliver(id, [idDaysAgo(34), idDaysAgo(33)]);
+    await world.expireBefore(idDaysAgo(26));
+    await world.remove(id, 2);
+    expect(await world.isLastBefore(id, idDaysAgo(1))).toBe(true);
+    await world.remove(id, 1);
+    expect(await world.isLastBefore(id, idDaysAgo(1))).toBe(true);
+    const young = await world.subscribe(20);
+    await world.deliver(young, [idDaysAgo(19)]);
+    await world.remove(young, 1);
+    expect(await world.isLastBefore(young, idDaysAgo(1))).toBe(false);
+  });
+});
+
 async function bodies(bytesMax?: number) {
   const { rows } = await world.page(id, start, 100);
   return selectEventBodies(world.api, rows, (await world.open(id)).expiredBefore, bytesMax);

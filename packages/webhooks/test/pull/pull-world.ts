@@ -5,6 +5,7 @@ import { connect, type Connection } from '@deedwire/testing';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import {
   findFirstNumbered,
+  isLastBefore,
   type NumberedPage,
   type PulledSubscription,
   type PullPosition,
@@ -141,6 +142,10 @@ export class PullWorld {
 
   async first(id: SubscriptionId, fromId: bigint): Promise<ReturnType<typeof findFirstNumbered>> {
     return findFirstNumbered(this.api, await this.open(id), fromId);
+  }
+
+  async isLastBefore(id: SubscriptionId, fromId: bigint): Promise<boolean> {
+    return isLastBefore(this.api, await this.open(id), fromId);
   }
 }
 

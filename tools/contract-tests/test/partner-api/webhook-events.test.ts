@@ -146,6 +146,32 @@ test('a receiver that begins before the first event misses none', async () => {
   expect(sequences(await page({ since: new Date(createdAt).toISOString() }))).toEqual([2, 3]);
 });
 
+/** A time as a clock that is ahead of UTC shows it. */
+function local(ms: number, hours: number): string {
+  const shown = new Date(ms + hours * 3_600_000).toISOString().slice(0, -1);
+  return `${shown}+${String(hours).padStart(2, '0')}:00`;
+}
+
+test('a first page starts at a time of any zone, of before there were events, and of the future', async () => {
+  const betweenMs = Date.now() - 1_000;
+  await deliver(subscription, new Date(betweenMs - 1_000));
+  await deliver();
+  const starts: [since: string, expected: number[]][] = [
+    ['0001-01-01T00:00:00Z', [1, 2]],
+    ['2025-12-31T23:59:59.999Z', [1, 2]],
+    ['9999-12-31T23:59:59.999Z', []],
+    [local(betweenMs, 2), [2]],
+    // The same clock time after it was set back, as at the end of summer time.
+    [local(betweenMs + 3_600_000, 1), []],
+    [local(betweenMs - 3_600_000, 3), [1, 2]],
+  ];
+  for (const [since, expected] of starts) {
+    const connection = await page({ since });
+    expect([since, sequences(connection)]).toEqual([since, expected]);
+    expect(sequences(await page({ after: connection.pageInfo.endCursor }))).toEqual([]);
+  }
+});
+
 test('a first page without events is continued at the price of a page, however many events there were', async () => {
   await deliver();
   await harness.sql(
@@ -282,6 +308,18 @@ test('an event that is missing is never skipped: 503 and an alarm', async () => 
   expect(errors).toMatchObject([{ extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
   expect(await alarms()).toBe(before + 2);
   expect(sequences(await page({ after: edges[3]?.cursor }))).toEqual([]);
+});
+
+test.each<[string, object]>([
+  ['all events', {}],
+  ['the events of a time', { since: new Date(Date.now() + 60_000).toISOString() }],
+])('a page of %s is not empty because the last event is missing', async (_, variables) => {
+  await deliver();
+  expect(sequences(await page(variables))).toEqual(Object.keys(variables).length === 0 ? [1] : []);
+  const before = await alarms();
+  await harness.sql(`delete from webhook_delivery where subscription_id = ${subscription.id}`);
+  expect((await pull(variables)).status).toBe(503);
+  expect(await alarms()).toBe(before + 1);
 });
 
 test('so is one whose payload is missing, unless no payload is asked for', async () => {
