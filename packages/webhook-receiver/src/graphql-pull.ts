@@ -1,4 +1,4 @@
-import { within } from './deadline.ts';
+import { Deadline, DeadlineError, within } from './deadline.ts';
 import { CursorExpired, PullError, TransientError } from './pull-error.ts';
 import type { PulledEvent, PulledPage, PullSource } from './pull-source.ts';
 
@@ -23,7 +23,7 @@ export interface GraphqlPullOptions {
   waitSeconds?: number;
   /** Defaults to the version that is pinned on the API client. */
   schemaVersion?: string;
-  /** Defaults to that of the platform. */
+  /** Defaults to that of the platform. A request ends after 30 seconds and `waitSeconds`, also if this ignores its `signal`. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
@@ -72,28 +72,29 @@ export function graphqlSource(options: GraphqlPullOptions): PullSource {
     // A redirect would send the credentials to another host.
     const response = await send(url, { method: 'POST', headers, body, redirect: 'manual', signal });
     const dateMs = Date.parse(response.headers.get('date') ?? '');
+    const nowMs = Number.isNaN(dateMs) ? Date.now() : dateMs;
     return {
       status: response.status,
-      text: await textOf(response),
-      nowMs: Number.isNaN(dateMs) ? Date.now() : dateMs,
-      afterMs: retryAfterMs(response.headers.get('retry-after')),
+      text: await textOf(response, signal),
+      nowMs,
+      afterMs: retryAfterMs(response.headers.get('retry-after'), nowMs),
     };
   }
 
   async function inTime(body: string, waitMs: number, signal: AbortSignal): Promise<Answer> {
-    const abort = new AbortController();
-    const stop = (): void => abort.abort(signal.reason);
     const limitMs = waitMs + timeoutMs;
-    const timer = setTimeout(() => abort.abort(new Error(`The API did not respond within ${limitMs} ms.`)), limitMs);
+    const deadline = new Deadline(limitMs, `The API did not respond within ${limitMs} ms.`);
+    const stop = (): void => deadline.expire(new DeadlineError('The run has ended.'));
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
     try {
-      return await exchange(body, abort.signal);
+      // A function for `fetch` may ignore the signal.
+      return await deadline.race(exchange(body, deadline.signal));
     } catch (error) {
       if (error instanceof TransientError || error instanceof CredentialsError) throw error;
       throw new TransientError('unavailable', `The request failed: ${messageOf(error)}`, 0, { cause: error });
     } finally {
-      clearTimeout(timer);
+      deadline.stop();
       signal.removeEventListener('abort', stop);
     }
   }
@@ -111,6 +112,7 @@ export function graphqlSource(options: GraphqlPullOptions): PullSource {
 interface Answer {
   readonly status: number;
   readonly text: string;
+  /** The clock of the server, in milliseconds since 1970. */
   readonly nowMs: number;
   /** That of `Retry-After`, or 0. */
   readonly afterMs: number;
@@ -128,9 +130,11 @@ function checkCredentials(credentials: PullCredentials): PullCredentials {
   return credentials;
 }
 
-async function textOf(response: Response): Promise<string> {
+async function textOf(response: Response, signal: AbortSignal): Promise<string> {
   const reader = response.body?.getReader();
   if (reader === undefined) return '';
+  const cancel = (): void => void reader.cancel().catch(() => {});
+  signal.addEventListener('abort', cancel);
   const decoder = new TextDecoder();
   let text = '';
   let size = 0;
@@ -144,13 +148,15 @@ async function textOf(response: Response): Promise<string> {
       text += decoder.decode(value, { stream: true });
     }
   } finally {
-    reader.cancel().catch(() => {});
+    signal.removeEventListener('abort', cancel);
+    cancel();
   }
 }
 
-function retryAfterMs(header: string | null): number {
+/** @param nowMs the clock of the server, because that of this machine can be wrong */
+function retryAfterMs(header: string | null, nowMs: number): number {
   const seconds = Number(header ?? 0);
-  const ms = Number.isNaN(seconds) ? Date.parse(header ?? '') - Date.now() : seconds * 1_000;
+  const ms = Number.isNaN(seconds) ? Date.parse(header ?? '') - nowMs : seconds * 1_000;
   return ms > 0 ? Math.min(ms, retryAfterMaxMs) : 0;
 }
 

@@ -79,7 +79,10 @@ export function delayAfter(attempts: number): number {
   return attempts < 1 ? 0 : Math.min(firstDelayMs * 2 ** (attempts - 1), delayMaxMs);
 }
 
-/** A clock that was set back does not prolong the delay. */
+/** The clocks of two processes that take turns differ by less. */
+const clockSkewMs = 15 * 60_000;
+
+/** A clock that was set back by hours does not prolong the delay. */
 export function isDue({ dueMs, delayMs }: Held, nowMs: number): boolean {
-  return nowMs >= dueMs || nowMs < dueMs - delayMs;
+  return nowMs >= dueMs || nowMs < dueMs - delayMs - clockSkewMs;
 }

@@ -204,7 +204,52 @@ describe.each(stores)('with the store of %s', (_, create) => {
   });
 });
 
-test('a handler that fails holds the watermark while later events are processed, and is tried again later', async () => {
+test('two processes that reconcile all the time, and lose their leases in the middle, have each event once', async () => {
+  const pools = [0, 1].map(() => new Pool({ connectionString: database.databaseUrl, max: 4 }));
+  onTestFinished(async () => void (await Promise.all(pools.map((each) => each.end()))));
+  let isDone = false;
+  const watermarks: number[] = [];
+  const runs = pools.map(async (each) => {
+    const receiver = receiverOf({ store: postgresStore(each) }, () => sleep(1));
+    const pull = pullOf({ waitSeconds: 1 });
+    while (!isDone) {
+      const { end, watermark } = await receiver.reconcile(pull, { leaseMs: 1_000, concurrency: 3 });
+      if (end === 'complete' && watermark !== null) watermarks.push(watermark);
+    }
+  });
+  for (let round = 0; round < 12; round += 1) {
+    server.add(25);
+    await sleep(60);
+    // As if the process that has the lease had been suspended.
+    await pool.query(`update webhook_receipt_pull set held_until = now() - interval '1 second'`);
+  }
+  await eventually(() => expect(watermarks.at(-1)).toBe(300));
+  isDone = true;
+  await Promise.all(runs);
+  expect(watermarks).toEqual(watermarks.toSorted((a, b) => a - b));
+  expect(handled.toSorted()).toEqual(idsOf(server.events).toSorted());
+});
+
+test('positions that are older than the ids, and older than both, find what is missing and repeat nothing else', async () => {
+  const receiver = receiverOf();
+  server.add(150);
+  await receiver.reconcile(pullOf());
+  const backup = await pool.query('select position from webhook_receipt_pull');
+  const middle = await pool.query('select now() as time');
+  server.add(100);
+  await receiver.reconcile(pullOf());
+  const restore = (): Promise<unknown> =>
+    pool.query('update webhook_receipt_pull set position = $1', [backup.rows[0].position]);
+  await restore();
+  expect(await receiver.reconcile(pullOf())).toMatchObject({ processed: 0, duplicate: 100, watermark: 250 });
+  // The ids are restored too, as the changes of the handlers in the same database are.
+  await restore();
+  await pool.query('delete from webhook_receipt where received_at >= $1', [middle.rows[0].time]);
+  expect(await receiver.reconcile(pullOf())).toMatchObject({ processed: 100, duplicate: 0, watermark: 250 });
+  expect(handled).toHaveLength(350);
+});
+
+test('a handler that fails holds the watermark while later events are processed, and runs again after its delay', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   let isBroken = true;
@@ -227,6 +272,41 @@ test('a handler that fails holds the watermark while later events are processed,
   vi.setSystemTime(Date.now() - 3_600_000);
   expect(await receiver.reconcile(pullOf())).toMatchObject({ processed: 1, watermark: 120, held: [] });
   expect(handled).toHaveLength(120);
+});
+
+test('processes whose clocks are ten minutes apart take turns without using up the attempts of an event', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  server.add(1);
+  const receivers = Array.from({ length: 2 }, () =>
+    receiverOf({}, () => Promise.reject(new Error('The disk is full.'))),
+  );
+  const reports = [];
+  // Within a minute.
+  for (let run = 0; run < 30; run += 1) {
+    vi.setSystemTime(Date.now() + (run % 2 === 0 ? 600_000 : -600_000) + 2_000);
+    reports.push(await receivers[run % 2]?.reconcile(pullOf()));
+  }
+  // The delays of the first six attempts are below ten minutes.
+  expect(reports.at(-1)).toMatchObject({
+    watermark: 0,
+    givenUp: [],
+    held: [{ attempts: expect.toSatisfy((n) => n <= 7) }],
+  });
+});
+
+test('a date in Retry-After is compared with the clock of the server', async () => {
+  server.add(1);
+  const serverMs = Date.now() - 600_000;
+  breakFirst(1, (response) => {
+    const date = new Date(serverMs).toUTCString();
+    const headers = { date, 'retry-after': new Date(serverMs + 2_000).toUTCString() };
+    respondWith(response, { errors: [error('RATE_LIMITED')] }, 429, headers);
+    return true;
+  });
+  const startMs = performance.now();
+  expect(await receiverOf().reconcile(pullOf())).toMatchObject({ processed: 1 });
+  expect(performance.now() - startMs).toBeGreaterThan(1_990);
 });
 
 test('an event that failed is found again although pages end earlier, or events before it are no longer kept', async () => {
@@ -580,6 +660,28 @@ describe('of a server that does not respond as the API does', () => {
     await expect(receiverOf().reconcile(pullOf(), { timeoutMs: 800 })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
+  test.each<[name: string, fetch: NonNullable<GraphqlPullOptions['fetch']>]>([
+    ['fetch', () => new Promise(() => {})],
+    ['body', async () => new Response(new ReadableStream({ start: (stream) => stream.enqueue(Buffer.from('{')) }))],
+  ])('a %s that never ends, whatever its signal says, is given up', async (_, hanging) => {
+    const receiver = receiverOf({ store: memoryStore() });
+    const pull = pullOf({ fetch: hanging, waitSeconds: 20 });
+    const abort = new AbortController();
+    const stopped = receiver.reconcile(pull, { signal: abort.signal });
+    setImmediate(() => abort.abort());
+    expect(await stopped).toMatchObject({ end: 'stopped', seen: 0 });
+
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const run = receiver.reconcile(pull, { timeoutMs: 90_000 }).catch((thrown: unknown) => thrown);
+    for (let second = 0; second < 90; second += 1) await vi.advanceTimersByTimeAsync(1_000);
+    expect(await run).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'UNAVAILABLE: The request failed: The API did not respond within 50000 ms.',
+    });
+    expect(logged).toEqual([expect.stringMatching(/^PULL_RETRY: .* within 50000 ms\. The pull of/)]);
+  });
+
   test('after 429, it waits as long as Retry-After says', async () => {
     server.add(1);
     breakFirst(1, (response) => {
@@ -770,14 +872,21 @@ test('10,000 events catch up at the price of the default bucket', async () => {
   // As the API charges: 2,000 points at first, 200 a second, of which a page needs 490, and what it returned in the end.
   const bucket = { points: 2_000, ms: 0 };
   let limited = 0;
+  // The kit waits for a hundredth of the time here. No other timer has half a second.
+  const waits = new Set<number>();
+  const { setTimeout: start } = globalThis;
+  const timers = vi
+    .spyOn(globalThis, 'setTimeout')
+    .mockImplementation((callback, ms = 0) => start(callback, waits.has(ms) ? ms / 100 : ms));
+  onTestFinished(() => timers.mockRestore());
   server.interrupt = (response, { variables }) => {
     if (bucket.points < 490) {
       limited += 1;
       const seconds = Math.ceil((490 - bucket.points) / 200);
-      // A second of the bucket takes a hundredth of one here.
       bucket.points += seconds * 200;
       bucket.ms += seconds * 1_000;
-      respondWith(response, { errors: [error('RATE_LIMITED')] }, 429, { 'retry-after': '0.01' });
+      waits.add(seconds * 1_000 + 500);
+      respondWith(response, { errors: [error('RATE_LIMITED')] }, 429, { 'retry-after': String(seconds + 0.5) });
       return true;
     }
     const payload = server.events[0]?.payload?.length ?? 0;
