@@ -13,6 +13,11 @@ export interface UnsignedHeaders {
    * that an application builds, and for an event that a release before this one stored.
    */
   readonly isTest?: boolean;
+  /**
+   * Whether a retry or a replay that the owner of the subscription asked for sends the delivery again. False for a delivery that was
+   * pulled. Undefined as `isTest` is.
+   */
+  readonly isReplay?: boolean;
 }
 
 /** How a delivery reached the receiver: in a request of Deedwire, or read from its API by the application. More may be added. */
@@ -32,7 +37,7 @@ export interface HandlerContext<Transaction> {
   readonly meta: {
     /** Always set by a receiver. Optional, so that a context that an application builds for its tests still compiles. */
     readonly source?: DeliverySource;
-    /** All null for a delivery that was pulled, except `isTest`, which the application passes to `processPulled`. */
+    /** All null for a delivery that was pulled, except `isReplay`, and `isTest`, which the application passes to `processPulled`. */
     readonly unsigned: UnsignedHeaders;
   };
 }

@@ -16,6 +16,8 @@ export interface SignedRequestOptions<Data> {
   age?: number;
   /** Whether it is a test event, as `sendTestWebhookEvent` sends it. */
   isTest?: boolean;
+  /** Whether a retry or a replay sends it again. */
+  isReplay?: boolean;
   /** Changes the body after it was signed. */
   tamper?: (body: string) => string;
   /** Defaults to `http://localhost/webhooks`. */
@@ -58,6 +60,7 @@ export async function signedRequest<
     'x-service-webhook-sequence': '1',
     'x-service-webhook-attempt': '1',
     ...(options.isTest === true && { 'x-service-webhook-test': 'true' }),
+    ...(options.isReplay === true && { 'x-service-webhook-replay': 'true' }),
   });
 }
 

@@ -7,6 +7,7 @@ export function unsignedHeaders(headers: WebhookRequestHeaders): UnsignedHeaders
     sequence: count(header(headers, 'sequence')),
     attempt: count(header(headers, 'attempt')),
     isTest: header(headers, 'test') === 'true',
+    isReplay: header(headers, 'replay') === 'true',
   };
 }
 
@@ -14,11 +15,11 @@ export function unsignedHeaders(headers: WebhookRequestHeaders): UnsignedHeaders
 function header(headers: WebhookRequestHeaders, name: string): string | null {
   const wanted = `x-service-webhook-${name}`;
   if (typeof headers.get === 'function') return headers.get(wanted);
-  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === wanted) ?? [];
+  const found = Object.entries(headers).find(([key]) => key.toLowerCase() === wanted);
   // Node gives an array for each name.
-  return [value].flat()[0] ?? null;
+  return found?.slice(1).flat()[0] ?? null;
 }
 
 function count(value: string | null): number | null {
-  return value !== null && /^[1-9]\d{0,14}$/.test(value) ? Number(value) : null;
+  return /^[1-9]\d{0,14}$/.test(value ?? '') ? Number(value) : null;
 }

@@ -264,6 +264,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
       sequence: 12,
       attempt: 3,
       isTest: false,
+      isReplay: false,
     };
     expect(calls).toEqual([
       [{ ...converted, data: expect.objectContaining(converted.data) }, id, { source: 'push', unsigned }],
@@ -293,9 +294,16 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
       sequence: 12,
       attempt: 3,
       isTest: false,
+      isReplay: false,
     };
     expect(sources).toEqual([
-      [id, { source: 'pull', unsigned: { subscriptionId: null, sequence: null, attempt: null, isTest: true } }],
+      [
+        id,
+        {
+          source: 'pull',
+          unsigned: { subscriptionId: null, sequence: null, attempt: null, isTest: true, isReplay: false },
+        },
+      ],
       [earlier, { source: 'push', unsigned }],
     ]);
   });

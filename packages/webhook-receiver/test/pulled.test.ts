@@ -55,7 +55,10 @@ function receiverOf(options: Partial<WebhookReceiverOptions<PoolClient, unknown>
   });
 }
 
-const pulled = { source: 'pull', unsigned: { subscriptionId: null, sequence: null, attempt: null, isTest: false } };
+const pulled = {
+  source: 'pull',
+  unsigned: { subscriptionId: null, sequence: null, attempt: null, isTest: false, isReplay: false },
+};
 const payload = JSON.stringify(converted);
 
 async function push(receiver: PullingReceiver, id: string): Promise<unknown> {

@@ -168,7 +168,7 @@ describe.each(served)('$account $date', ({ account, date }) => {
         timestamp: expect.any(String),
         data: typicalData(pin.type, pin.version),
       });
-      expect(context.meta.unsigned).toEqual({ subscriptionId, sequence: 1, attempt: 1, isTest: true });
+      expect(context.meta.unsigned).toEqual({ subscriptionId, sequence: 1, attempt: 1, isTest: true, isReplay: false });
       const [delivery = missing()] = await eventually(async () => {
         const found = await client.deliveries(subscriptionId);
         expect(found).toMatchObject([{ status: 'DELIVERED' }]);

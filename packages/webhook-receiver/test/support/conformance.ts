@@ -116,10 +116,13 @@ export const cases: readonly Case[] = [
       await expectStatus(subject, deliveryOf({ id: 'delivery_1' }), 200, { result: 'processed' });
       const headers = { 'x-service-webhook-test': 'true' };
       await expectStatus(subject, deliveryOf({ id: 'delivery_2', headers }), 200, { result: 'processed' });
+      const replayed = { 'x-service-webhook-replay': 'true' };
+      await expectStatus(subject, deliveryOf({ id: 'delivery_3', headers: replayed }), 200, { result: 'processed' });
       const unsigned = { subscriptionId: 'gid://service/WebhookSubscription/7', sequence: 12, attempt: 3 };
       expect(subject.handled).toMatchObject([
-        { event: converted, id: 'delivery_1', unsigned: { ...unsigned, isTest: false } },
-        { event: converted, id: 'delivery_2', unsigned: { ...unsigned, isTest: true } },
+        { event: converted, id: 'delivery_1', unsigned: { ...unsigned, isTest: false, isReplay: false } },
+        { event: converted, id: 'delivery_2', unsigned: { ...unsigned, isTest: true, isReplay: false } },
+        { event: converted, id: 'delivery_3', unsigned: { ...unsigned, isTest: false, isReplay: true } },
       ]);
       expect(subject.unhandled).toEqual([]);
     },
