@@ -14,6 +14,7 @@ export {
 export { type Haproxy, type HaproxyBackend, type HaproxyServer, startHaproxy } from './haproxy.ts';
 export { listen, type Listening } from './listen.ts';
 export { missing } from './missing.ts';
+export { blocksOf, commandsOf, isCommand, type PageBlock } from './page-commands.ts';
 export { patientTimeouts } from './patient-timeouts.ts';
 export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from './pgbouncer.ts';
 export { partOf, quotedLines, quotingSections, staleQuotes, type QuotingSection } from './quoted-texts.ts';

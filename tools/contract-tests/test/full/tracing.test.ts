@@ -1,23 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { startSystem, type System } from '@deedwire/dev-environment';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import { eventually, listen, type Listening, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
+import {
+  commandsOf,
+  eventually,
+  listen,
+  type Listening,
+  postGraphql,
+  type Receiver,
+  startReceiver,
+} from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { succeed } from '../support/command.ts';
+import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // A whole system, with the file that docs/operations.md shows. The collector is this test.
-
-const page = new URL('../../../../docs/operations.md', import.meta.url);
-const packages = {
-  api: '@opentelemetry/api',
-  'exporter-trace-otlp-http': '@opentelemetry/exporter-trace-otlp-http',
-  resources: '@opentelemetry/resources',
-  'sdk-trace-base': 'opentelemetry-sdk-trace-base-2',
-};
 
 interface Span {
   app: string;
@@ -61,15 +62,17 @@ const secretKey = randomBytes(32).toString('base64');
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'deedwire-tracing-'));
-  const [, file = ''] = /```js tracing\.mjs\n([^]*?)```/.exec(await readFile(page, 'utf8')) ?? [];
-  if (file === '') throw new Error('The page has no file tracing.mjs.');
+  const page = await readFile(join(workspaceRoot, 'docs/operations.md'), 'utf8');
+  const [install = '', file = '', variables = ''] = commandsOf(page, 'Traces', 3);
   await writeFile(join(folder, 'tracing.mjs'), file);
-  await mkdir(join(folder, 'node_modules/@opentelemetry'), { recursive: true });
-  const require = createRequire(import.meta.url);
-  for (const [name, installed] of Object.entries(packages)) {
-    await symlink(folderOf(require.resolve(installed)), join(folder, 'node_modules/@opentelemetry', name));
-  }
+  await succeed('sh', ['-c', install.replaceAll('/etc/deedwire/tracing', folder)], { cwd: folder });
   collector = await listen(createCollector());
+  const shown = variables
+    .replace('/etc/deedwire/tracing', folder)
+    .replace('http://collector.example.com:4318', `http://127.0.0.1:${collector.port}`);
+  const tracing = Object.fromEntries(
+    Array.from(shown.matchAll(/^(\w+)=(.*)$/gm), ([, name = '', value = '']) => [name, value]),
+  );
   receiver = await startReceiver();
   h = await createHarness();
   const databaseUrls = {
@@ -83,12 +86,10 @@ beforeAll(async () => {
     env: {
       DATABASE_TIMEOUT_MS: '20000',
       LOG_LEVEL: 'trace',
-      NODE_OPTIONS: `--import=${join(folder, 'tracing.mjs')}`,
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
+      ...tracing,
       TRACE_SHARE: '1',
     },
     appEnv: {
-      'lender-api': { OTEL_SERVICE_NAME: 'lender-api' },
       'partner-api': { OTEL_SERVICE_NAME: 'partner-api' },
       'webhook-worker': { OTEL_SERVICE_NAME: 'webhook-worker' },
     },
@@ -109,13 +110,6 @@ afterAll(async () => {
   await collector.close();
   await rm(folder, { recursive: true });
 });
-
-/** The folder of a package, of which a file is given. */
-function folderOf(file: string): string {
-  const folders = file.split('/');
-  const packageAt = folders.lastIndexOf('@opentelemetry');
-  return folders.slice(0, packageAt + 2).join('/') || dirname(file);
-}
 
 function createCollector(): Server {
   return createServer((request, response) => {

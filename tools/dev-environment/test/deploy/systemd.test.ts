@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { missing } from '@deedwire/testing';
+import { commandsOf, missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMigratedDatabase } from '../../src/harness/index.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
@@ -17,12 +17,14 @@ const apps = ['lender-api', 'partner-api', 'webhook-worker'] as const;
 const groupRoles = { 'lender-api': 'lender_api', 'partner-api': 'partner_api', 'webhook-worker': 'webhook_worker' };
 const units = globSync('deploy/systemd/*.service', { cwd: workspaceRoot }).toSorted();
 
+const page = readFileSync(join(workspaceRoot, 'docs/operations.md'), 'utf8');
+const [install = ''] = commandsOf(page, 'Install', 1);
+
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'systemd-'));
-  const script = join(workspaceRoot, 'scripts/images.ts');
-  await promisify(execFile)(process.execPath, [script, `--folders=${folder}`, ...apps], { cwd: workspaceRoot });
+  await promisify(execFile)('sh', ['-c', install.replace('/opt/deedwire', folder)], { cwd: workspaceRoot });
 });
 afterAll(() => rm(folder, { recursive: true }));
 
