@@ -26,7 +26,13 @@ export { keysetConditions, type PageQuery } from './page-query.ts';
 export { beginInIndexOrder, type Planning } from './planning.ts';
 export { createLoginSql, type GroupRole, groupRoles, type MissingRight, selectDatabaseName } from './rights.ts';
 export { createSecretKeyRing, secretKeyId, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
-export { advanceSequences, type AdvancedSequence, selectSequences, type SequenceState } from './sequences.ts';
+export {
+  advanceSequences,
+  type AdvancedSequence,
+  drawMatterNumbers,
+  selectSequences,
+  type SequenceState,
+} from './sequences.ts';
 export {
   type Drawn,
   type InsertedRow,

@@ -50,3 +50,23 @@ export async function advanceSequences(database: Database): Promise<AdvancedSequ
   };
   return database.query<AdvancedSequence & { [column: string]: unknown }>(statement, []);
 }
+
+/**
+ * Draws matter numbers, so that the next one is beyond `number`. Drawing is all that a group role may do with the sequence, and it
+ * needs no lock. Numbers that were drawn are not given back at a rollback.
+ *
+ * @returns null if the last number is not below `number`
+ */
+export async function drawMatterNumbers(database: Database, number: string): Promise<AdvancedSequence | null> {
+  const statement = {
+    name: 'draw-matter-numbers',
+    text: `
+      select sequence as name, last_number::text as before, (
+        select max(nextval('matter_number')) from generate_series(last_number + 1, $1::bigint)
+      )::text as after
+      from sequence_states()
+      where sequence = 'matter_number' and last_number < $1::bigint`,
+  };
+  const [advanced] = await database.query<AdvancedSequence & { [column: string]: unknown }>(statement, [number]);
+  return advanced ?? null;
+}

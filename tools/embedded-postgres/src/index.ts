@@ -3,6 +3,7 @@ export { enableTls } from './enable-tls.ts';
 export { freezeServer, freezeSessions, terminateBackends } from './faults.ts';
 export { findFreePort } from './free-port.ts';
 export { createLogin } from './login.ts';
+export { ownDataDirectory, spawnAsOwner } from './server-account.ts';
 export { startPostgres, type PostgresServer, type StartPostgresOptions } from './start-postgres.ts';
 export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './test-database.ts';
 export { fastTemporaryFolder } from './temporary-folder.ts';

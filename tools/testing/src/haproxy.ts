@@ -1,9 +1,5 @@
-import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, startHaproxyProcess } from './haproxy-process.ts';
+import { type HaproxyServer, readServers, statsFrontend } from './haproxy-servers.ts';
 
 /** An HAProxy before the processes of apps. */
 export interface Haproxy {
@@ -12,15 +8,6 @@ export interface Haproxy {
   /** What HAProxy knows of each server, by `<app>/<server>`. */
   servers(): Promise<ReadonlyMap<string, HaproxyServer>>;
   stop(): Promise<void>;
-}
-
-export interface HaproxyServer {
-  /** `/ready` has answered with 200. */
-  isUp: boolean;
-  /** Connections that the server refused or did not accept in time. */
-  failedConnections: number;
-  /** Requests without a complete response. */
-  failedResponses: number;
 }
 
 /** The processes of an app. */
@@ -32,48 +19,15 @@ export interface HaproxyBackend {
   servers: readonly { name: string; port: number; adminPort: number }[];
 }
 
-// Guards against hanging only.
-const startWithinMs = 60_000;
-
 /**
  * Starts HAProxy, which has to be on the PATH. It sends requests to the processes whose admin port answers `GET /ready` with 200, and
  * asks each of them twice a second. It retries nothing, so that each connection that a process refuses fails a request.
  */
 export async function startHaproxy(backends: readonly HaproxyBackend[]): Promise<Haproxy> {
   const [port, statsPort] = [await freePort(), await freePort()];
-  const folder = await mkdtemp(join(tmpdir(), 'haproxy-'));
-  const file = join(folder, 'haproxy.cfg');
-  await writeFile(file, configuration(backends, port, statsPort));
-  const child = spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  let hasEnded = false;
-  const ended = new Promise<void>((resolve) => {
-    child.once('exit', () => {
-      hasEnded = true;
-      resolve();
-    });
-  });
-
-  async function servers(): Promise<ReadonlyMap<string, HaproxyServer>> {
-    const response = await fetch(`http://127.0.0.1:${statsPort}/;csv`);
-    return readServers(await response.text());
-  }
-
-  const deadline = performance.now() + startWithinMs;
-  while ((await servers().catch(() => null)) === null) {
-    if (hasEnded || performance.now() > deadline) throw new Error(`HAProxy did not start:\n${output}`);
-    await sleep(50);
-  }
-  return {
-    url: `http://127.0.0.1:${port}`,
-    servers,
-    async stop() {
-      child.kill('SIGKILL');
-      await ended;
-      await rm(folder, { recursive: true });
-    },
-  };
+  const servers = (): Promise<ReadonlyMap<string, HaproxyServer>> => readServers(statsPort);
+  const { stop } = await startHaproxyProcess(configuration(backends, port, statsPort), servers);
+  return { url: `http://127.0.0.1:${port}`, servers, stop };
 }
 
 function configuration(backends: readonly HaproxyBackend[], port: number, statsPort: number): string {
@@ -93,42 +47,11 @@ function configuration(backends: readonly HaproxyBackend[], port: number, statsP
     ...backends
       .filter(({ path }) => path !== null)
       .map(({ name, path }) => `  use_backend ${name} if { path ${path} }`),
-    'frontend stats',
-    `  bind 127.0.0.1:${statsPort}`,
-    '  stats enable',
-    '  stats uri /',
+    ...statsFrontend(statsPort),
     ...backends.flatMap(({ name, servers }) => [
       `backend ${name}`,
       ...servers.map((server) => `  server ${server.name} 127.0.0.1:${server.port} port ${server.adminPort}`),
     ]),
   ];
   return `${lines.join('\n')}\n`;
-}
-
-/** Reads the statistics in CSV. The first line has the names of the columns. */
-function readServers(csv: string): ReadonlyMap<string, HaproxyServer> {
-  const [header = '', ...rows] = csv.trim().split('\n');
-  const names = header.replace(/^# /, '').split(',');
-  const found = new Map<string, HaproxyServer>();
-  for (const row of rows) {
-    const values = new Map(row.split(',').map((value, index) => [names[index] ?? '', value]));
-    const server = values.get('svname') ?? '';
-    if (server === 'FRONTEND' || server === 'BACKEND') continue;
-    found.set(`${values.get('pxname')}/${server}`, {
-      isUp: values.get('status') === 'UP',
-      failedConnections: Number(values.get('econ')),
-      failedResponses: Number(values.get('eresp')),
-    });
-  }
-  if (found.size === 0) throw new Error(`HAProxy has no servers:\n${csv}`);
-  return found;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('The server has no TCP port.');
-  return address.port;
 }

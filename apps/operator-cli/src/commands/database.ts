@@ -87,13 +87,21 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
     });
 
   addVerb(noun, 'advance-sequences', 'advance the sequences that are behind the rows of the database')
+    .option(
+      '--matter-number <number>',
+      'the highest number of a matter reference that clients may have, for example 4711 of M-2027-004711',
+      parseMatterNumber,
+    )
     .addHelpText(
       'after',
       '\nStop all workers first. Events that were queued with low numbers are moved to the end of the queue, in their order, so\n' +
-        'that they are delivered. Does nothing if no sequence is behind.',
+        'that they are delivered. Does nothing if no sequence is behind.\n\n' +
+        'A restore to an earlier time, and a failover to a standby that lacked transactions, also set sequences back. No row shows\n' +
+        'then which matter numbers were given out. Name the highest one, so that no matter gets a reference that clients have:\n\n' +
+        '  deedwire-operator database advance-sequences --matter-number 4711',
     )
-    .action(async (options: OutputOptions) => {
-      const advanced = await withContext(shell, advanceAllSequences);
+    .action(async ({ matterNumber, ...options }: OutputOptions & { matterNumber?: string }) => {
+      const advanced = await withContext(shell, (context) => advanceAllSequences(context, { matterNumber }));
       print(shell, options, { advanced }, () =>
         advanced.length === 0
           ? 'No sequence is behind'
@@ -118,4 +126,9 @@ function parseUpTo(max: number, unit: string): (value: string) => number {
     }
     return Number(value);
   };
+}
+
+function parseMatterNumber(value: string): string {
+  if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be a whole number.');
+  return value;
 }

@@ -27,7 +27,7 @@ export const createMigratedDatabaseOn = (server: ProvidedContext['postgres']): P
  * @param apply replaces the migrations of this build. Needs `server`.
  */
 export async function createMigratedDatabase(
-  server?: PostgresServer,
+  server?: Pick<PostgresServer, 'url' | 'stop'>,
   apply: (databaseUrl: string) => Promise<unknown> = migrate,
 ): Promise<TestDatabase> {
   if (server === undefined) return createTestDatabase(migrated);

@@ -24,7 +24,7 @@ export interface TestSystem extends Pick<
 
 export interface TestSystemOptions extends TestAppOptions {
   /** As for `createMigratedDatabase`. */
-  server?: PostgresServer;
+  server?: Pick<PostgresServer, 'url' | 'stop'>;
   /** As for `createMigratedDatabase`. */
   apply?: (databaseUrl: string) => Promise<unknown>;
 }

@@ -23,7 +23,9 @@ export interface FaultSystemOptions {
   accounts: number;
   /** `WORKER_LEASE_MS`. A worker without processor time for this long loses its shards. */
   leaseMs: number;
-  server?: PostgresServer;
+  server?: Pick<PostgresServer, 'url' | 'stop'>;
+  /** Further environment variables of all apps. */
+  env?: Readonly<Record<string, string>>;
   /** Another release, whose migrations are applied and whose apps are started first. Needs `server`. */
   release?: Release;
 }

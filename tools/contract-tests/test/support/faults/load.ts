@@ -7,6 +7,8 @@ import type { AcceptedLog } from './accepted-log.ts';
 /** A load of requests that create referrals. */
 export interface Load {
   /** Grows during the load. See `LoadResult`. */
+  readonly accepted: number;
+  /** Grows during the load. See `LoadResult`. */
   failures: ReadonlySet<string>;
   /** Starts no further referral. Resolves when all started ones are accepted. */
   stop(): Promise<LoadResult>;
@@ -76,6 +78,9 @@ export function startLoad({ accounts, clientOf, log, concurrency = 8 }: LoadOpti
   // `stop` reports the error.
   running.catch(() => {});
   return {
+    get accepted() {
+      return accepted;
+    },
     failures,
     async stop() {
       isOver = true;
