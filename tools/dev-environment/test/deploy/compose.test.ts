@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,6 +55,7 @@ describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('com
   let folder: string;
   let env: Record<string, string>;
   let httpsPort: number;
+  let prometheusPort: number;
 
   const compose = (...composeArguments: string[]): Promise<string> =>
     run(
@@ -68,17 +69,29 @@ describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('com
     parent = await mkdtemp(join(tmpdir(), 'compose-'));
     folder = join(parent, 'deploy');
     await cp(join(workspaceRoot, 'deploy/compose.yaml'), join(folder, 'compose.yaml'));
-    for (const name of ['Caddyfile', 'pg_hba.conf', 'prepare.sh'])
+    // The alerts wait for minutes.
+    const rules = await readFile(join(workspaceRoot, 'deploy/prometheus/rules.yml'), 'utf8');
+    await mkdir(join(folder, 'prometheus'));
+    await writeFile(join(folder, 'prometheus/rules.yml'), rules.replaceAll(/for: \d+m/g, 'for: 1s'));
+    for (const name of ['Caddyfile', 'pg_hba.conf', 'prepare.sh', 'prometheus.yml'])
       await cp(join(workspaceRoot, 'deploy/compose', name), join(folder, 'compose', name));
     httpsPort = await freePort();
+    prometheusPort = await freePort();
     env = {
       POSTGRES_IMAGE: 'localhost/debian/postgres:local',
       CADDY_IMAGE: 'localhost/debian/caddy:local',
       HTTPS_PORT: `127.0.0.1:${httpsPort}`,
       HTTP_PORT: `127.0.0.1:${await freePort()}`,
+      PROMETHEUS_IMAGE: 'localhost/debian/prometheus:local',
+      PROMETHEUS_PORT: String(prometheusPort),
     };
     // The receiver has no TLS and a private address.
-    const environment = { NODE_ENV: 'test', WEBHOOK_CALLBACK_POLICY: 'development', DATABASE_TIMEOUT_MS: '20000' };
+    const environment = {
+      NODE_ENV: 'test',
+      WEBHOOK_CALLBACK_POLICY: 'development',
+      DATABASE_TIMEOUT_MS: '20000',
+      WORKER_UNREADY_AFTER_MS: '1000',
+    };
     const services = Object.fromEntries(servers.map((app) => [app, { environment }]));
     await writeFile(join(folder, 'compose.override.yaml'), JSON.stringify({ services }));
     await buildDebianImages(containers, parent);
@@ -88,6 +101,10 @@ describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('com
     await compose('down', '--volumes');
     await rm(parent, { recursive: true });
   });
+
+  /** What Prometheus answers. */
+  const query = async (expression: string): Promise<string> =>
+    (await fetch(`http://127.0.0.1:${prometheusPort}/api/v1/query?query=${expression}`)).text();
 
   /** Runs a command of the operator in a container of the network of the system. */
   async function operate<Result>(...operatorArguments: string[]): Promise<Result> {
@@ -178,6 +195,23 @@ describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('com
       'deedwire_partner_api|t',
       'deedwire_webhook_worker|t',
     ]);
+
+    await expect.poll(() => query('sum(up)')).toContain(',"3"]');
+    expect(await query('ALERTS')).not.toContain('DeedwireNotReady');
+    const setWorkerLogin = (rights: string): Promise<string> =>
+      podman(
+        'exec',
+        containerOf('postgres'),
+        'psql',
+        '--username=postgres',
+        '--quiet',
+        `--command=alter role deedwire_webhook_worker ${rights}`,
+        "--command=select pg_terminate_backend(pid) from pg_stat_activity where usename = 'deedwire_webhook_worker'",
+      );
+    await setWorkerLogin('nologin');
+    await expect.poll(() => query('ALERTS')).toMatch(/"alertname":"DeedwireNotReady","alertstate":"firing"/);
+    await setWorkerLogin('login');
+    await expect.poll(() => query('ALERTS')).not.toContain('DeedwireNotReady');
 
     const names = servers.map(containerOf);
     await podman('stop', '--time=30', ...names);

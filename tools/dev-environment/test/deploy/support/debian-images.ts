@@ -65,7 +65,7 @@ async function build(containers: Containers, folder: string, name: string, recip
   await run(containers, 'podman', ['import', '--quiet', ...changes, archive, `localhost/debian/${name}:local`]);
 }
 
-/** Builds `localhost/debian/postgres:local` and `localhost/debian/caddy:local`, because tests reach no registry of images. */
+/** Builds `localhost/debian/postgres:local`, `caddy:local` and `prometheus:local`, because tests reach no registry of images. */
 export async function buildDebianImages(containers: Containers, folder: string): Promise<void> {
   const etc = Object.fromEntries(Object.entries(users).map(([name, content]) => [`etc/${name}`, content]));
   await build(containers, folder, 'postgres', {
@@ -88,5 +88,11 @@ export async function buildDebianImages(containers: Containers, folder: string):
       'ENV XDG_DATA_HOME=/data',
       'CMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile"]',
     ],
+  });
+  await build(containers, folder, 'prometheus', {
+    packages: ['prometheus', 'ca-certificates'],
+    files: etc,
+    folders: ['proc', 'sys', 'dev', 'tmp', 'etc/prometheus', 'prometheus'],
+    changes: ['ENV PATH=/usr/bin:/bin', 'ENTRYPOINT ["prometheus"]'],
   });
 }
