@@ -430,11 +430,13 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     await untilBlocked(observer);
     await observer.close();
     stopping.abort();
-    await holder.query('commit');
+    await Promise.all([
+      holder.query('commit'),
+      expect(job).rejects.toThrow(
+        `The library stopped the job of referral.converted 2026-11-01 (${id}) before its handler.`,
+      ),
+    ]);
     holder.release();
-    await expect(job).rejects.toThrow(
-      `The library stopped the job of referral.converted 2026-11-01 (${id}) before its handler.`,
-    );
     expect(subject.handled).toEqual([]);
     await subject.runJob(id);
     expect(subject.handled).toEqual([id]);
