@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createConnectionPool, openConnection } from './connection-pool.ts';
 
 function connection(origin = 'https://receiver.test', ageMs = 0) {
@@ -25,6 +25,28 @@ it('discards a connection 30 s after its address was vetted', () => {
   pool.release(stale);
   expect(pool.take('https://receiver.test')).toBe(fresh);
   expect(stale.socket.destroyed).toBe(true);
+});
+
+it('discards a connection that was idle for 4 s, although its timer has not closed it', () => {
+  const pool = createConnectionPool();
+  const [first, second] = [connection(), connection()];
+  const nowMs = Math.ceil(performance.now());
+  const now = vi.spyOn(performance, 'now');
+  onTestFinished(() => now.mockRestore());
+  now.mockReturnValue(nowMs);
+  pool.release(first);
+  now.mockReturnValue(nowMs + 2_000);
+  expect(pool.take('https://receiver.test')).toBe(first);
+  pool.release(first);
+  now.mockReturnValue(nowMs + 3_000);
+  pool.release(second);
+  now.mockReturnValue(nowMs + 5_999);
+  expect(pool.take('https://receiver.test')).toBe(second);
+  expect(pool.take('https://receiver.test')).toBe(first);
+  pool.release(first);
+  now.mockReturnValue(nowMs + 9_999);
+  expect(pool.take('https://receiver.test')).toBeNull();
+  expect(first.socket.destroyed).toBe(true);
 });
 
 it('skips a connection that the receiver has closed', () => {

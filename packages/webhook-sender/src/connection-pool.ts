@@ -10,8 +10,8 @@ export interface Connection {
   readonly remoteAddress: string | null;
   /** `performance.now()` when its address was vetted. */
   readonly vettedAtMs: number;
-  /** True after its first release. */
-  wasReleased: boolean;
+  /** `performance.now()` at its last release. Null before the first. */
+  releasedAtMs: number | null;
   /** Where `socket.bytesRead` may be at the end of the current exchange. Beyond it, the socket fails with `ResponseSizeError`. */
   readMax: number;
 }
@@ -67,10 +67,14 @@ export function createConnectionPool(maxIdle = 256): ConnectionPool {
 
   return {
     take(origin) {
+      const nowMs = performance.now();
       // The most recently used first, so that surplus connections reach their idle timeout and close.
       for (let connection = takeLast(origin); connection !== undefined; connection = takeLast(origin)) {
-        if (!connection.socket.destroyed && performance.now() - connection.vettedAtMs < maxAgeMs) return connection;
-        connection.socket.destroy();
+        const { socket, vettedAtMs, releasedAtMs } = connection;
+        // The timer of undici is up to half a second late, and later while the process is busy.
+        const isIdleTooLong = releasedAtMs !== null && nowMs - releasedAtMs >= idleMs;
+        if (!socket.destroyed && !isIdleTooLong && nowMs - vettedAtMs < maxAgeMs) return connection;
+        socket.destroy();
       }
       return null;
     },
@@ -84,9 +88,8 @@ export function createConnectionPool(maxIdle = 256): ConnectionPool {
       if (siblings === undefined) idle.set(origin, [connection]);
       else siblings.push(connection);
       idleCount += 1;
-      if (connection.wasReleased) return;
-      connection.wasReleased = true;
-      socket.once('close', () => forget(connection));
+      if (connection.releasedAtMs === null) socket.once('close', () => forget(connection));
+      connection.releasedAtMs = performance.now();
     },
     close() {
       closed = true;
@@ -131,7 +134,7 @@ export function openConnection(
     origin: url.origin,
     remoteAddress,
     vettedAtMs,
-    wasReleased: false,
+    releasedAtMs: null,
     readMax: Infinity,
   };
   // The parser of undici bounds headers, but neither reason phrases nor chunk extensions.

@@ -46,6 +46,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #keptBytes = 0;
   #interimResponses = 0;
   #sentAtMs = 0;
+  /** `bytesWritten` of the socket before the request. */
+  #bytesWrittenBefore = 0;
   #ended = false;
   /** How many bytes of the body were read. */
   bodyBytes = 0;
@@ -72,6 +74,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return { status: this.status ?? 0, headers, body: this.keptBody() ?? Buffer.alloc(0), bodyBytes: this.bodyBytes };
   }
 
+  /** Whether no byte of the request was written. undici writes to a connection that was open only after it has read from it once more. */
+  get isUnsent(): boolean {
+    return this.connection.socket.bytesWritten === this.#bytesWrittenBefore;
+  }
+
   /** At most the first 16 kB of the body. Null if it is not kept. */
   keptBody(): Buffer | null {
     return this.#kept && Buffer.concat(this.#kept);
@@ -95,6 +102,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   start({ path, headers, body }: PostRequest, nowMs: number): void {
     const { client, socket } = this.connection;
     this.#sentAtMs = nowMs;
+    this.#bytesWrittenBefore = socket.bytesWritten;
     this.connection.readMax = socket.bytesRead + maxResponseBytes;
     client.dispatch({ method: 'POST', path, headers, body }, this);
   }

@@ -42,7 +42,8 @@ export function startAttempt(
 
 /**
  * Sends one POST request, to the end of the response body, within one deadline. A redirect is a response like any other. The
- * request is sent once, whatever happens to the connection: each recorded attempt is at most one request to the receiver.
+ * request is sent once, whatever happens to the connection: each recorded attempt is at most one request to the receiver. A
+ * connection that closes before that is replaced once.
  * Uses callbacks and creates no promise on an idle connection, the usual case.
  */
 export class Attempt {
@@ -96,8 +97,15 @@ export class Attempt {
   }
 
   #onExchangeEnd(exchange: Exchange): void {
-    if (exchange.error === null) this.#dependencies.pool.release(exchange.connection);
-    this.#end(exchange.error === null ? exchange : null, exchange.error);
+    const { error, connection } = exchange;
+    if (error === null) this.#dependencies.pool.release(connection);
+    // The connection was idle, and closed before the request was written: the receiver does not know of it.
+    else if (this.steps === null && error.code === 'CONNECTION_FAILED' && exchange.isUnsent) {
+      this.exchange = null;
+      void this.#sendOnNewConnection();
+      return;
+    }
+    this.#end(error === null ? exchange : null, error);
   }
 
   #expire(): void {

@@ -1,0 +1,68 @@
+import type { Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { createConnectionPool } from '../src/connection-pool.ts';
+import { createDeadlines } from '../src/deadlines.ts';
+import { type OnAttemptEnd, startAttempt } from '../src/start-attempt.ts';
+import { httpReceiver, rawReceiver } from './test-receivers.ts';
+
+type Outcome = { status: number | null | undefined; error: string | undefined };
+
+/** Returns a function that posts to a receiver. `onTake` gets the socket of each connection that was idle, before the request is written. */
+function poster(url: string, onTake: (socket: Socket) => void) {
+  const pool = createConnectionPool();
+  onTestFinished(() => pool.close());
+  const dependencies = {
+    rules: { policy: 'development', deniedRanges: { includes: () => false } },
+    resolve: async () => ['127.0.0.1'],
+    proxy: null,
+    pool: {
+      ...pool,
+      take(origin: string) {
+        const connection = pool.take(origin);
+        if (connection !== null) onTake(connection.socket);
+        return connection;
+      },
+    },
+    deadlines: createDeadlines(5_000),
+  } as const;
+  const request = {
+    url: new URL(url),
+    origin: new URL(url).origin,
+    path: '/',
+    headers: [],
+    body: Buffer.from('{}'),
+    policy: null,
+  };
+  return () =>
+    new Promise<Outcome>((resolve) => {
+      const onEnd: OnAttemptEnd = (response, error) => resolve({ status: response?.status, error: error?.code });
+      startAttempt(dependencies, request, performance.now(), onEnd);
+    });
+}
+
+test('an idle connection that closes before the request is written is replaced, and the receiver gets one request', async () => {
+  let requests = 0;
+  const receiver = await httpReceiver((response) => {
+    requests += 1;
+    response.end();
+  });
+  // As the timer of undici does, which can end while a request waits for the next turn of the event loop.
+  const post = poster(`http://127.0.0.1:${receiver.port}/`, (socket) => queueMicrotask(() => socket.destroy()));
+  for (let round = 0; round < 3; round += 1) expect(await post()).toEqual({ status: 200, error: undefined });
+  expect(requests).toBe(3);
+  expect(receiver.connections).toHaveLength(3);
+});
+
+test('a request that was written is not sent again', async () => {
+  let requests = 0;
+  const receiver = await rawReceiver((socket) => {
+    requests += 1;
+    if (requests === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+    else socket.destroy();
+  });
+  let reused = 0;
+  const post = poster(receiver.url, () => (reused += 1));
+  expect(await post()).toEqual({ status: 200, error: undefined });
+  expect(await post()).toEqual({ status: undefined, error: 'CONNECTION_FAILED' });
+  expect([reused, requests]).toEqual([1, 2]);
+});
