@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { seededRandom } from '@deedwire/testing';
+import { eventually, seededRandom } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 import { digestBytes, LoggedIds } from './logged-ids.ts';
 
@@ -54,12 +54,12 @@ function usedBytes(): number {
   return heapUsed + arrayBuffers;
 }
 
-test('300,000 ids with bodies take at most 40 MB', () => {
+test('300,000 ids with bodies take at most 40 MB', async () => {
   const before = usedBytes();
   const ids = new LoggedIds();
   for (let line = 1; line <= 300_000; line += 1)
     ids.addBody(ids.add(String((BigInt(line) << 22n) + 5n), line).place, digest(line), line);
-  const used = usedBytes() - before;
+  // V8 frees the buffers that it has collected beside the program.
+  await eventually(() => expect(usedBytes() - before).toBeLessThan(40_000_000));
   expect(ids.size).toBe(300_000);
-  expect(used).toBeLessThan(40_000_000);
 });
