@@ -1,6 +1,15 @@
-interface Entry<Key, Value> {
+/**
+ * A class, because V8 can decide to create the objects of one literal in the old generation, after a time in which they lived
+ * long. Each would then keep its value until a full collection.
+ */
+class Entry<Key, Value> {
   readonly key: Key;
   readonly value: Value;
+
+  constructor(key: Key, value: Value) {
+    this.key = key;
+    this.value = value;
+  }
 }
 
 const entriesPerBucket = 4;
@@ -30,10 +39,10 @@ export class ShortLivedMap<Key extends string, Value> {
     const bucket = this.#bucketOf(key);
     for (let index = 0; index < bucket.length; index += 1) {
       if (bucket[index]?.key !== key) continue;
-      bucket[index] = { key, value };
+      bucket[index] = new Entry(key, value);
       return;
     }
-    bucket.push({ key, value });
+    bucket.push(new Entry(key, value));
     this.#size += 1;
     if (this.#size > this.#buckets.length * entriesPerBucket && this.#buckets.length < bucketsMax) this.#grow();
   }
