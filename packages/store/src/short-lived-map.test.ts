@@ -5,12 +5,15 @@ import { seededRandom } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 import { ShortLivedMap } from './short-lived-map.ts';
 
-test('gives what a map would', () => {
-  const expected = new Map<string, number>();
-  const map = new ShortLivedMap<string, number>();
+test.each<[string, (number: number) => string | number]>([
+  ['texts', (number) => `key-${number}`],
+  ['numbers', (number) => 2 ** 52 + number],
+])('gives what a map would, with %s as keys', (_, keyOf) => {
+  const expected = new Map<string | number, number>();
+  const map = new ShortLivedMap<string | number, number>();
   const random = seededRandom(20_261_123);
   for (let step = 0; step < 10_000; step += 1) {
-    const key = `key-${Math.floor(random() * 1_000)}`;
+    const key = keyOf(Math.floor(random() * 1_000));
     expect(map.get(key)).toBe(expected.get(key));
     if (random() < 0.3 || expected.has(key)) {
       map.delete(key);

@@ -13,15 +13,16 @@ class Entry<Key, Value> {
 }
 
 const entriesPerBucket = 4;
-const bucketsMax = 4_096;
+const bucketsMax = 16_384;
 
 /**
  * A map for entries that soon leave it, in a process that runs for long. V8 replaces the table of a `Map` after some additions, and
  * the former table refers to the next one. A former table in the old generation then keeps all later ones, with the entries that
  * they had, until a full collection, even if each entry is deleted after a millisecond. Here a table is replaced only when the
- * map is larger than ever before, and refers to no other. Entries have no order.
+ * map is larger than ever before, and refers to no other. Entries have no order. Numbers as keys should be whole and differ in their
+ * last bits.
  */
-export class ShortLivedMap<Key extends string, Value> {
+export class ShortLivedMap<Key extends string | number, Value> {
   #buckets: Entry<Key, Value>[][] = [[]];
   #size = 0;
 
@@ -62,9 +63,7 @@ export class ShortLivedMap<Key extends string, Value> {
   }
 
   #bucketOf(key: Key): Entry<Key, Value>[] {
-    let hash = 0;
-    for (let index = 0; index < key.length; index += 1) hash = (Math.imul(hash, 31) + key.charCodeAt(index)) | 0;
-    return this.#buckets[hash & (this.#buckets.length - 1)] ?? [];
+    return this.#buckets[hashOf(key) & (this.#buckets.length - 1)] ?? [];
   }
 
   #grow(): void {
@@ -72,4 +71,11 @@ export class ShortLivedMap<Key extends string, Value> {
     this.#buckets = Array.from({ length: this.#buckets.length * 4 }, () => []);
     for (const entry of entries) this.#bucketOf(entry.key).push(entry);
   }
+}
+
+function hashOf(key: string | number): number {
+  if (typeof key === 'number') return key | 0;
+  let hash = 0;
+  for (let index = 0; index < key.length; index += 1) hash = (Math.imul(hash, 31) + key.charCodeAt(index)) | 0;
+  return hash;
 }

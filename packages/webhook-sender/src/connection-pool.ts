@@ -42,27 +42,28 @@ export interface ConnectionPool {
 }
 
 export function createConnectionPool(maxIdle = 256): ConnectionPool {
+  // An origin stays until one of its connections closes, although all of them are in use: V8 replaces the table of a `Map` after
+  // some deletions, and former tables in the old generation keep all later ones until a full collection.
   const idle = new Map<string, Connection[]>();
   let idleCount = 0;
   let closed = false;
 
   function takeLast(origin: string): Connection | undefined {
-    const connections = idle.get(origin);
-    if (connections === undefined) return undefined;
-    const connection = connections.pop();
-    if (connections.length === 0) idle.delete(origin);
-    idleCount -= 1;
+    const connection = idle.get(origin)?.pop();
+    if (connection !== undefined) idleCount -= 1;
     return connection;
   }
 
   /** A connection that closes while it is idle must not occupy a place. */
   function forget(connection: Connection): void {
-    const connections = idle.get(connection.origin) ?? [];
+    const connections = idle.get(connection.origin);
+    if (connections === undefined) return;
     const index = connections.indexOf(connection);
-    if (index === -1) return;
-    connections.splice(index, 1);
+    if (index !== -1) {
+      connections.splice(index, 1);
+      idleCount -= 1;
+    }
     if (connections.length === 0) idle.delete(connection.origin);
-    idleCount -= 1;
   }
 
   return {

@@ -32,7 +32,7 @@ const earlyChangesMax = 64;
 export class KnownEntries {
   /** Most accounts leave it after a round. */
   readonly #accounts = new ShortLivedMap<AccountId, QueuedAccount>();
-  readonly #positions = new Set<QueuePosition>();
+  readonly #entries = new ShortLivedMap<QueuePosition, QueueEntry>();
   /** Positions that were finished while a read is in progress. The read can still return them. */
   #finishedDuringRead: Set<QueuePosition> | null = null;
   readonly #unread = new Set<QueuedAccount>();
@@ -45,11 +45,11 @@ export class KnownEntries {
   }
 
   get size(): number {
-    return this.#positions.size;
+    return this.#entries.size;
   }
 
   get isFull(): boolean {
-    return this.#positions.size >= this.#entriesMax;
+    return this.#entries.size >= this.#entriesMax;
   }
 
   get accounts(): Iterable<QueuedAccount> {
@@ -106,7 +106,7 @@ export class KnownEntries {
    */
   add(row: QueueRow, isCounted: boolean): QueuedAccount | null {
     const { position, accountId, eventId, subscriptionId, claims } = row;
-    if (this.#positions.has(position) || this.#finishedDuringRead?.has(position)) return null;
+    if (this.#entries.get(position) !== undefined || this.#finishedDuringRead?.has(position)) return null;
     const account = this.#findOrAdd(accountId);
     // A change only makes the worker read the subscription again, so it may come before earlier entries that are unread.
     const isEarly = eventId === null && account.earlyChanges.size < earlyChangesMax;
@@ -115,7 +115,7 @@ export class KnownEntries {
     else if (this.isFull && !this.#makeRoom(account, position)) return null;
     const entry = queueEntry(position, eventId, subscriptionId, claims);
     entry.isCounted = isCounted;
-    this.#positions.add(position);
+    this.#entries.set(position, entry);
     account.waiting.add(entry);
     return account;
   }
@@ -124,7 +124,7 @@ export class KnownEntries {
   addUnblocked(row: QueueRow): QueuedAccount | null {
     this.#finishedDuringRead?.delete(row.position);
     const account = this.add(row, true);
-    if (!this.#positions.has(row.position)) this.#leaveUnread(this.#findOrAdd(row.accountId), row.position);
+    if (this.#entries.get(row.position) === undefined) this.#leaveUnread(this.#findOrAdd(row.accountId), row.position);
     return account;
   }
 
@@ -137,21 +137,21 @@ export class KnownEntries {
   /** Removes an entry that was deleted from the queue, or blocked. */
   finish(account: QueuedAccount, entry: QueueEntry): void {
     account.claimed -= 1;
-    this.#removePositions(account, [entry]);
+    this.#remove(account, [entry]);
     this.#finishedDuringRead?.add(entry.position);
   }
 
   /** Returns unfinished entries to the waiting ones. */
   restore(account: QueuedAccount, entries: readonly QueueEntry[]): void {
     account.claimed -= entries.length;
-    if (account.isRemoved) this.#removePositions(account, entries);
+    if (account.isRemoved) this.#remove(account, entries);
     else account.waiting.restore(entries);
   }
 
   /** Drops claimed entries of unknown state, and all that wait after them. They are read again. */
   forget(account: QueuedAccount, claimed: readonly QueueEntry[]): void {
     account.claimed -= claimed.length;
-    const from = this.#removePositions(account, [...claimed, ...account.waiting.removeAll()]);
+    const from = this.#remove(account, [...claimed, ...account.waiting.removeAll()]);
     if (!account.isRemoved) this.#leaveUnread(account, from);
   }
 
@@ -161,7 +161,7 @@ export class KnownEntries {
       if (account.shard !== shard) continue;
       account.isRemoved = true;
       account.epoch += 1;
-      this.#removePositions(account, account.waiting.removeAll());
+      this.#remove(account, account.waiting.removeAll());
       this.#markRead(account);
       this.#accounts.delete(account.id);
       removed.push(account);
@@ -186,9 +186,7 @@ export class KnownEntries {
   /** True if the account has few entries left, or dropped all of them after an uncertain write. */
   #mayRead(account: QueuedAccount): boolean {
     if (account.isBusy || account.isPaused || this.isFull) return false;
-    return (
-      account.size === 0 || (account.size < this.#entriesMax / 64 && this.#positions.size < this.#entriesMax * 0.75)
-    );
+    return account.size === 0 || (account.size < this.#entriesMax / 64 && this.#entries.size < this.#entriesMax * 0.75);
   }
 
   /** Drops the last entries of the account with the most. Returns false if the new entry must stay unread, too. */
@@ -198,7 +196,7 @@ export class KnownEntries {
       for (const other of this.#accounts.values()) if (other.waiting.size > largest.waiting.size) largest = other;
       const cut = largest.waiting.cutTo(Math.max(keptEntriesMin, largest.waiting.size >> 1));
       if (cut.length > 0) {
-        const from = this.#removePositions(largest, cut);
+        const from = this.#remove(largest, cut);
         this.#leaveUnread(largest, from);
         return largest !== account || position < from;
       }
@@ -209,10 +207,10 @@ export class KnownEntries {
   }
 
   /** Returns the lowest of the positions. Infinity if there are none. */
-  #removePositions(account: QueuedAccount, entries: readonly QueueEntry[]): QueuePosition {
+  #remove(account: QueuedAccount, entries: readonly QueueEntry[]): QueuePosition {
     let lowest = Infinity;
     for (const { position } of entries) {
-      this.#positions.delete(position);
+      this.#entries.delete(position);
       account.earlyChanges.delete(position);
       lowest = Math.min(lowest, position);
     }
