@@ -79,6 +79,10 @@ test('handshakes and deliveries go through the proxy; while it is down, changes 
   receiver.onDelivery = (response) => void response.writeHead(204, { connection: 'close' }).end();
   expect((await ask(sendTest, sent)).errors).toBeUndefined();
   await receiver.waitFor(1);
+  // The end of the proxy could overtake the response.
+  await eventually(async () =>
+    expect(await t.sql('select from webhook_attempt where response_status = 204')).toHaveLength(1),
+  );
   const authority = `127.0.0.1:${receiver.port}`;
   expect(new Set(proxy.authorities)).toEqual(new Set([authority]));
 
