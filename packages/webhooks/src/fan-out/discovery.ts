@@ -214,7 +214,7 @@ export class Discovery {
     }
     if (kind === 'whole') reader.wholeAfter ??= last;
     if (kind !== 'new') return;
-    reader.watermark.wasRead(after, last, rows.at(-1)?.position ?? 0, snapshot);
+    reader.watermark.wasRead(after, last, rows.at(-1)?.position ?? 0, snapshot, performance.now());
     reader.continuesAfter = last;
     if (last === null && reader.isRecovering) reader.recoverThrough ??= reader.watermark.tip;
   }

@@ -13,12 +13,18 @@ interface WatermarkStep {
   tip: QueuePosition;
   xmax: bigint;
   reads: number;
+  /** When the tip was first seen. */
+  seenAtMs: number;
 }
 
 const stepsMax = 64;
 
-/** A transaction that takes longer than this many reads of its shard is found by the next read from the watermark. */
+/**
+ * An entry whose transaction takes longer than both of these is found by the next read from the watermark. Later events of its
+ * account can be numbered before it. Reads follow each other within milliseconds, and a commit can take longer than eight of them.
+ */
 const readsBeforeSkipping = 8;
+const skippedAfterMs = 250;
 
 /**
  * The position up to which no further entry of a shard can appear. A transaction draws the position of an entry before it
@@ -27,7 +33,7 @@ const readsBeforeSkipping = 8;
  * id, so those include every transaction that can add a lower one.
  *
  * A long transaction holds the watermark back. Most reads then start from a position whose neighbours were seen often, and
- * only some from the watermark. Otherwise each read would visit the rows that were deleted in the meantime.
+ * some time ago, and only some from the watermark. Otherwise each read would visit the rows that were deleted in the meantime.
  */
 export class ShardWatermark {
   #position: QueuePosition = 0;
@@ -59,8 +65,16 @@ export class ShardWatermark {
   /**
    * Records that a read returned the rows after `after` up to `last`, or all further rows if `last` is null. `highest` is
    * the highest position among them, or 0.
+   *
+   * @param nowMs the time of the process, which never goes back
    */
-  wasRead(after: QueuePosition, last: QueuePosition | null, highest: QueuePosition, snapshot: ReadSnapshot): void {
+  wasRead(
+    after: QueuePosition,
+    last: QueuePosition | null,
+    highest: QueuePosition,
+    snapshot: ReadSnapshot,
+    nowMs: number,
+  ): void {
     if (after <= this.#position) this.#pass = { xmin: snapshot.xmin, covered: after };
     else if (after !== this.#pass?.covered) this.#pass = null;
     if (this.#pass !== null) {
@@ -69,11 +83,12 @@ export class ShardWatermark {
     }
     for (const step of this.#steps) {
       step.reads += 1;
-      if (step.reads > readsBeforeSkipping) this.#skipsTo = Math.max(this.#skipsTo, step.tip);
+      const isSkipped = step.reads > readsBeforeSkipping && nowMs - step.seenAtMs > skippedAfterMs;
+      if (isSkipped) this.#skipsTo = Math.max(this.#skipsTo, step.tip);
     }
     if (highest <= this.#tip) return;
     this.#tip = highest;
-    this.#steps.push({ tip: highest, xmax: snapshot.xmax, reads: 0 });
+    this.#steps.push({ tip: highest, xmax: snapshot.xmax, reads: 0, seenAtMs: nowMs });
     if (this.#steps.length > stepsMax) this.#mergeSteps();
   }
 
