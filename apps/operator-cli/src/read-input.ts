@@ -57,15 +57,22 @@ async function* readChunks(source: AsyncIterable<Uint8Array>, name: string): Asy
   }
 }
 
+const gzipMagic = [0x1f, 0x8b];
+
 async function* decompress(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]();
-  const first = await chunks.next();
-  if (first.done === true) return;
+  let start = new Uint8Array();
+  // A pipe may split the two bytes that tell what it is.
+  while (start.length < gzipMagic.length) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    start = Buffer.concat([start, next.value]);
+  }
   const all = (async function* () {
-    yield first.value;
+    yield start;
     yield* { [Symbol.asyncIterator]: () => chunks };
   })();
-  const isGzip = first.value[0] === 0x1f && first.value[1] === 0x8b;
+  const isGzip = gzipMagic.every((byte, index) => start[index] === byte);
   // The iteration throws what fails.
   yield* isGzip ? pipeline(all, createGunzip(), () => {}) : all;
 }

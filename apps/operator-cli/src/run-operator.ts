@@ -16,6 +16,7 @@ import { addSecretsCommands } from './commands/secrets.ts';
 import { addSubscriptionCommands } from './commands/subscription.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
 import type { Shell } from './shell.ts';
+import { terminalJson, terminalText } from './terminal-text.ts';
 
 const exitCodes = { succeeded: 0, failed: 1, wrongUsage: 2 };
 
@@ -62,7 +63,8 @@ function createProgram(shell: Shell, isJson: boolean): Command {
 
 function report({ stderr }: Shell, error: unknown): number {
   // Commander has already written its message.
-  if (!(error instanceof CommanderError)) stderr.write(`error: ${messageOf(error)}\n`);
+  if (!(error instanceof CommanderError))
+    stderr.write(`error: ${terminalText(messageOf(error), { keepsLines: true })}\n`);
   return exitCodeOf(error);
 }
 
@@ -71,7 +73,7 @@ function reportJson({ stderr }: Shell, error: unknown): number {
   if (exitCode === exitCodes.succeeded) return exitCode;
   const code =
     exitCode === exitCodes.wrongUsage ? 'WRONG_USAGE' : error instanceof RefusedError ? error.code : 'FAILED';
-  stderr.write(`${JSON.stringify({ error: { code, message: messageOf(error).replace(/^error: /, '') } })}\n`);
+  stderr.write(`${terminalJson({ error: { code, message: messageOf(error).replace(/^error: /, '') } })}\n`);
   return exitCode;
 }
 

@@ -245,6 +245,10 @@ test('refuses a log that it cannot read, an unknown subscription, and a history 
   expect(await refusal([delivery(1), 'GET / 200'])).toBe(
     'error: Line 2 of the log cannot be read: "GET / 200" is not the id of a delivery or an event. A line is a `webhook-id`, the `id` of an event, a body, or a JSON object with `deliveryId` and `body`.\n',
   );
+  // The receiver chooses what it logs, so it could rewrite the terminal.
+  expect(await refusal(['\u009B2J\u202Ex'])).toContain(
+    String.raw`Line 1 of the log cannot be read: "\u009b2J\u202ex" is not the id`,
+  );
   expect(await refusal(['{"id":'])).toContain(
     'Line 1 of the log cannot be read: it begins with `{`, but it is not a JSON object.',
   );
