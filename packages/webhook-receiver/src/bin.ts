@@ -1,6 +1,11 @@
 #!/usr/bin/env node
 import { run, UsageError } from './command-line.ts';
 
+// Without a listener, Node prints a stack when the reader of the output has gone.
+process.stdout.on('error', ({ message }) => {
+  process.stderr.write(`deedwire-webhook-receiver: the output cannot be written: ${message}\n`);
+  process.exit(1);
+});
 try {
   process.stdout.write(await run(process.argv.slice(2), process.env));
 } catch (error) {

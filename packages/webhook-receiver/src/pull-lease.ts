@@ -93,8 +93,12 @@ export class PullLease {
   }
 }
 
-/** @throws {TypeError} */
+/**
+ * With the time of a longer lease, a timer would run every millisecond.
+ *
+ * @throws {TypeError}
+ */
 export function checkLeaseMs(leaseMs: number): void {
-  if (!Number.isSafeInteger(leaseMs) || leaseMs < 1_000)
-    throw new TypeError('leaseMs must be an integer of at least 1000.');
+  if (!Number.isSafeInteger(leaseMs) || leaseMs < 1_000 || leaseMs > 86_400_000)
+    throw new TypeError('leaseMs must be an integer from 1000 to 86400000.');
 }

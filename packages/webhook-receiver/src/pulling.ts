@@ -55,7 +55,7 @@ export interface ReconcileOptions extends PullRunOptions {
    * which the process ends counts too, except the first.
    */
   maxAttempts?: number;
-  /** How long another process waits after this one was killed, in milliseconds, at least 1,000. Defaults to 15,000. */
+  /** How long another process waits after this one was killed, in milliseconds, from 1,000 to 86,400,000. Defaults to 15,000. */
   leaseMs?: number;
 }
 

@@ -1,3 +1,4 @@
+import { checkLeaseMs } from './pull-lease.ts';
 import { rememberedMs, type WebhookStore } from './store.ts';
 
 export interface RedisStoreOptions {
@@ -8,7 +9,7 @@ export interface RedisStoreOptions {
   send: (command: [name: string, ...parameters: string[]]) => Promise<unknown>;
   /** Precedes all keys. Defaults to `webhook`. */
   prefix?: string;
-  /** The lease of a process that stopped without releasing it ends after this time. Defaults to 30,000. */
+  /** The lease of a process that stopped without releasing it ends after this time, in milliseconds, from 1,000 to 86,400,000. Defaults to 30,000. */
   leaseMs?: number;
 }
 
@@ -72,8 +73,7 @@ const forgetBatch = 500;
  * once.
  */
 export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: RedisStoreOptions): WebhookStore {
-  if (!Number.isSafeInteger(leaseMs) || leaseMs < 1_000)
-    throw new TypeError('leaseMs must be an integer of at least 1000.');
+  checkLeaseMs(leaseMs);
   // The braces put all keys into one slot of a cluster.
   const keyOf = (id: string): string => `{${prefix}}:${id}`;
   const indexKey = `{${prefix}}`;

@@ -1,4 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
@@ -33,9 +35,10 @@ function move(...options: string[]): Promise<string> {
   return run(['move-inbox', ...options], { DATABASE_URL: database.databaseUrl });
 }
 
+const nodeArguments = ['--conditions=deedwire-source', fileURLToPath(new URL('../src/bin.ts', import.meta.url))];
+
 function execute(...args: string[]): Promise<{ stdout: string; stderr: string }> {
-  const bin = fileURLToPath(new URL('../src/bin.ts', import.meta.url));
-  return promisify(execFile)(process.execPath, ['--conditions=deedwire-source', bin, ...args]);
+  return promisify(execFile)(process.execPath, [...nodeArguments, ...args]);
 }
 
 describe('sql', () => {
@@ -79,6 +82,16 @@ describe('sql', () => {
       }
     },
   );
+
+  test('fails with one line if the reader of its output has gone', async () => {
+    const child = spawn(process.execPath, [...nodeArguments, 'sql', 'store']);
+    child.stdout.destroy();
+    const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect({ stderr, exitCode }).toEqual({
+      stderr: 'deedwire-webhook-receiver: the output cannot be written: write EPIPE\n',
+      exitCode: 1,
+    });
+  });
 
   test('prints a table with another name, as a process', async () => {
     const { stdout } = await execute('sql', 'store', '--table', 'app.receipt', '--grant-to', 'the service');

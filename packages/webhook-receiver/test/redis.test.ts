@@ -296,9 +296,9 @@ describe.skipIf(isWithoutRedis)('the Redis store', () => {
   });
 });
 
-test('refuses a lease that is not an integer of at least 1000', () => {
-  for (const leaseMs of [999, 1000.5, NaN])
+test('refuses a lease that is not an integer from one second to one day', () => {
+  for (const leaseMs of [999, 1000.5, NaN, 86_400_001])
     expect(() => redisStore({ send: async () => null, leaseMs })).toThrow(
-      'leaseMs must be an integer of at least 1000.',
+      'leaseMs must be an integer from 1000 to 86400000.',
     );
 });
