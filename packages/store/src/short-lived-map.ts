@@ -19,7 +19,8 @@ const bucketsMax = 16_384;
  * A map for entries that soon leave it, in a process that runs for long. V8 replaces the table of a `Map` after some additions, and
  * the former table refers to the next one. A former table in the old generation then keeps all later ones, with the entries that
  * they had, until a full collection, even if each entry is deleted after a millisecond. Here a table is replaced only when the
- * map is larger than ever before, and refers to no other. Entries have no order. Numbers as keys should be whole and differ in their
+ * map is larger than ever before, and refers to no other. A text that becomes a key of a `Map`, or that is looked up in one, moves to
+ * the old generation too; here it stays where it is. Entries have no order. Numbers as keys should be whole and differ in their
  * last bits.
  */
 export class ShortLivedMap<Key extends string | number, Value> {

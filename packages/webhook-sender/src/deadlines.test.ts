@@ -1,3 +1,4 @@
+import { oldBytesOf } from '@deedwire/testing/old-generation';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createDeadlines } from './deadlines.ts';
 
@@ -95,4 +96,9 @@ it('uses one timer, which keeps the process alive only while a deadline is pendi
   start(deadlines, 'c');
   expect(timer?.hasRef()).toBe(true);
   expect(timers).toHaveBeenCalledTimes(1);
+});
+
+it('keeps nothing of an attempt that has ended, and needs no full collection for that', async () => {
+  // Of 20 MB. With entries that still refer to the next one: 19 MB.
+  expect(await oldBytesOf(new URL('../test/support/old-bytes.ts', import.meta.url))).toBeLessThan(1_000_000);
 });

@@ -72,6 +72,9 @@ class DeadlineList {
     else entry.previous.next = entry.next;
     if (entry.next === null) this.last = entry.previous;
     else entry.next.previous = entry.previous;
+    // An entry in the old generation would keep all later ones, and what their attempts contain, until a full collection.
+    entry.previous = null;
+    entry.next = null;
     // A process without attempts may end.
     if (this.first === null) this.timer?.unref();
   }

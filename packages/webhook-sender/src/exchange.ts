@@ -24,6 +24,7 @@ export interface ReceivedResponse {
 
 type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
 
+const noHeaders: HeaderRecord = Object.freeze({});
 const maxReadBytes = 64 * 1024;
 /** Interim responses (1xx) cost time for as long as they arrive. Servers send a few, for example 103 Early Hints. */
 const maxInterimResponses = 16;
@@ -40,7 +41,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly connection: Connection;
   readonly #onEnd: (exchange: Exchange) => void;
   readonly #policy: DetailsPolicy | null;
-  #headers: HeaderRecord = {};
+  #headers: HeaderRecord = noHeaders;
   /** Null if the body is not kept. */
   #kept: Buffer[] | null = null;
   #keptBytes = 0;

@@ -185,23 +185,11 @@ export function createWebhookSender({
   }
 
   function deliver(post: Post, delivery: Delivery): Promise<AttemptResult> {
-    return new Promise((settle) => {
-      const startedAt = now();
-      const startMs = performance.now();
-      post(delivery, startMs, (response, error, attempt) => {
-        const isReported = delivery.details !== undefined && (response === null || response.isKept);
-        settle({
-          startedAt,
-          durationMs: Math.round(performance.now() - startMs),
-          responseStatus: response === null ? (error?.responseStatus ?? null) : response.status,
-          error: error?.code ?? null,
-          retryAfter: response === null ? null : response.header('retry-after'),
-          ...(error?.hostProblem && { hostProblem: error.hostProblem }),
-          ...(error?.proxyProblem && { proxyProblem: error.proxyProblem }),
-          ...(isReported && { exchange: detailsOf(attempt) }),
-        });
-      });
-    });
+    const { promise, resolve: settle } = Promise.withResolvers<AttemptResult>();
+    const startedAt = now();
+    const startMs = performance.now();
+    post(delivery, startMs, resultOf(startedAt, startMs, delivery.details !== undefined, settle));
+    return promise;
   }
 
   function verify({ url, secret, nextSecret }: HandshakeTarget): Promise<HandshakeResult> {
@@ -235,5 +223,27 @@ export function createWebhookSender({
       pool.close();
       return inFlight === 0 ? Promise.resolve() : new Promise((resolveClose) => closing.push(resolveClose));
     },
+  };
+}
+
+/** A function of its own, so that an attempt in flight does not keep its delivery. */
+function resultOf(
+  startedAt: Date,
+  startMs: number,
+  wantsDetails: boolean,
+  settle: (result: AttemptResult) => void,
+): OnAttemptEnd {
+  return (response, error, attempt) => {
+    const isReported = wantsDetails && (response === null || response.isKept);
+    settle({
+      startedAt,
+      durationMs: Math.round(performance.now() - startMs),
+      responseStatus: response === null ? (error?.responseStatus ?? null) : response.status,
+      error: error?.code ?? null,
+      retryAfter: response === null ? null : response.header('retry-after'),
+      ...(error?.hostProblem && { hostProblem: error.hostProblem }),
+      ...(error?.proxyProblem && { proxyProblem: error.proxyProblem }),
+      ...(isReported && { exchange: detailsOf(attempt) }),
+    });
   };
 }
