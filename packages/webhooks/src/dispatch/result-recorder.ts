@@ -1,4 +1,3 @@
-import type { DeliveryId } from '../kernel/ids.ts';
 import type { UnsettledResult } from './attempts.ts';
 import { BatchedCalls } from './batched-calls.ts';
 import { failed } from './classify-attempt.ts';
@@ -9,7 +8,7 @@ import { type Lane, QueuedDelivery } from './lane.ts';
 import type { Memory } from './memory.ts';
 import { StallWatch } from './stall-watch.ts';
 import type { SteadyClock } from './steady-clock.ts';
-import type { DispatchStorage, SettleResult } from './storage.ts';
+import type { DispatchStorage, SettleResults } from './storage.ts';
 
 // A busy worker makes few calls with many results. With 3 ms, PostgreSQL needs about 15 % more CPU time per delivery.
 const collectMs = 10;
@@ -38,7 +37,7 @@ export interface ResultRecorderOptions {
   afterConcluded: () => void;
 }
 
-type SettleCalls = BatchedCalls<UnsettledResult, ReadonlyMap<DeliveryId, SettleResult>>;
+type SettleCalls = BatchedCalls<UnsettledResult, SettleResults>;
 
 /**
  * Records results, then updates the lanes and queues in memory. Makes few concurrent sequences of batched calls. All
@@ -73,8 +72,7 @@ export class ResultRecorder {
         async callUnlocked(batch) {
           attachLaneStates(batch, clock.offsetMs);
           const result = await storage.settleUnlocked(batch);
-          const isLocked = ({ delivery }: UnsettledResult): boolean => result.get(delivery.deliveryId) === 'locked';
-          return { result, locked: new Set(batch.filter(isLocked)) };
+          return { result, locked: new Set(batch.filter((each) => result.get(each) === 'locked')) };
         },
         onDone: (batch, results) => this.#settled(batch, results),
         onRefused: (result, error) => this.#refused(result, error),
@@ -148,7 +146,7 @@ export class ResultRecorder {
     return this.#lastChosen;
   }
 
-  #settled(batch: readonly UnsettledResult[], results: ReadonlyMap<DeliveryId, SettleResult>): void {
+  #settled(batch: readonly UnsettledResult[], results: SettleResults): void {
     const { clock, onEvent, afterConcluded } = this.#options;
     const nowMs = clock.nowMs();
     for (const result of batch) this.#remove(result);
@@ -157,7 +155,7 @@ export class ResultRecorder {
     onEvent({ kind: 'settled', count: batch.length });
     for (const result of batch) {
       const { lane, delivery } = result.queued;
-      const isSettled = results.get(delivery.deliveryId) === 'settled';
+      const isSettled = results.get(result) === 'settled';
       const stored = isSettled ? result.laneState : null;
       lane.known.delete(delivery.deliveryId);
       lane.recovered();

@@ -21,9 +21,9 @@ export interface DispatchStorage {
   /** Reads targets. The result contains no subscription that is paused or deleted. */
   targets(lanes: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, LaneTarget>>;
   /** Records all results, or none: throws if it refuses one of them. None is settled if this worker was declared dead. */
-  settle(batch: readonly Settlement[]): Promise<ReadonlyMap<DeliveryId, SettleResult>>;
+  settle(batch: readonly Settlement[]): Promise<SettleResults>;
   /** The same without waiting for locks of other transactions: such results are `locked`. */
-  settleUnlocked(batch: readonly Settlement[]): Promise<ReadonlyMap<DeliveryId, SettleResult>>;
+  settleUnlocked(batch: readonly Settlement[]): Promise<SettleResults>;
   /**
    * Adds one claim to each delivery that is pending and that no other transaction has locked, and returns these deliveries.
    * Recording an attempt resets the claims of its delivery to 0.
@@ -55,6 +55,9 @@ export interface Refill {
  * success, but not a failure. `locked`: nothing was recorded yet.
  */
 export type SettleResult = 'settled' | 'stale' | 'locked';
+
+/** Objects as keys, because V8 moves a text that becomes a key of a `Map` to the old generation. */
+export type SettleResults = ReadonlyMap<Settlement, SettleResult>;
 
 export interface AttemptRecord {
   /** From 1. */

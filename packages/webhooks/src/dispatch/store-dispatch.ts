@@ -10,7 +10,7 @@ import { type LateSuccess, recordLateSuccesses } from './sql/late-successes.ts';
 import { countClaims, refillLane } from './sql/pending-deliveries.ts';
 import { renumberPending } from './sql/renumbered.ts';
 import { pauseSubscriptions, settle, type SettledPositions } from './sql/results.ts';
-import type { DeliveryKey, DispatchStorage, Settlement, SettleResult } from './storage.ts';
+import type { DeliveryKey, DispatchStorage, Settlement, SettleResult, SettleResults } from './storage.ts';
 
 /** Events of storage for logs and metrics. */
 export type DispatchStorageEvent =
@@ -83,7 +83,7 @@ async function settleFenced(
   options: DispatchStorageOptions,
   batch: readonly Settlement[],
   skipsLocked: boolean,
-): Promise<Map<DeliveryId, SettleResult>> {
+): Promise<SettleResults> {
   try {
     return await settleBatch(options, batch, skipsLocked);
   } catch (error) {
@@ -97,7 +97,7 @@ async function settleBatch(
   { store, workerId, onEvent }: DispatchStorageOptions,
   batch: readonly Settlement[],
   skipsLocked: boolean,
-): Promise<Map<DeliveryId, SettleResult>> {
+): Promise<SettleResults> {
   const id = workerId();
   const sorted = batch.toSorted((a, b) => compareDeliveries(a.delivery, b.delivery));
   failpoint('settle-before-write');
@@ -149,12 +149,13 @@ async function settleAndPause(
 function toResults(
   batch: readonly Settlement[],
   { settled, locked }: SettledPositions,
-): { results: Map<DeliveryId, SettleResult>; late: LateSuccess[] } {
-  const results = new Map<DeliveryId, SettleResult>();
+): { results: SettleResults; late: LateSuccess[] } {
+  const results = new Map<Settlement, SettleResult>();
   const late: LateSuccess[] = [];
-  for (const [index, { delivery, attempt, next }] of batch.entries()) {
+  for (const [index, settlement] of batch.entries()) {
+    const { delivery, attempt, next } = settlement;
     const result = resultAt(index + 1);
-    results.set(delivery.deliveryId, result);
+    results.set(settlement, result);
     if (result !== 'stale' || attempt === null || next.kind !== 'delivered') continue;
     late.push({ subscriptionId: delivery.subscriptionId, deliveryId: delivery.deliveryId, attempt });
   }

@@ -1,5 +1,6 @@
+import { ShortLivedMap } from '@deedwire/store';
 import type { EventId } from '../kernel/ids.ts';
-import type { StoredEvent } from './renderer.ts';
+import type { EventsById, StoredEvent } from './renderer.ts';
 
 interface AnnouncedEvent {
   readonly id: EventId;
@@ -28,15 +29,15 @@ export class AnnouncedEvents {
   }
 
   /** Returns all of these events, or null if one was not announced or not found. Returns an event once. */
-  async take(ids: ReadonlySet<EventId>): Promise<ReadonlyMap<EventId, StoredEvent> | null> {
-    const taken = this.#announced.filter(({ id }) => ids.has(id));
-    this.#announced = this.#announced.filter(({ id }) => !ids.has(id));
-    if (taken.length < ids.size) return null;
-    const events = new Map<EventId, StoredEvent>();
+  async take(ids: readonly EventId[]): Promise<EventsById | null> {
+    const taken = this.#announced.filter(({ id }) => ids.includes(id));
+    if (taken.length > 0) this.#announced = this.#announced.filter(({ id }) => !ids.includes(id));
+    if (taken.length < ids.length) return null;
+    const events = new ShortLivedMap<EventId, StoredEvent>();
     for (const event of await Promise.all(taken.map(({ read }) => read))) {
       if (event !== undefined) events.set(event.id, event);
     }
-    return events.size === ids.size ? events : null;
+    return events.size === ids.length ? events : null;
   }
 
   /** Call it at regular intervals. Events that were announced before the last call are forgotten. */

@@ -1,4 +1,4 @@
-import type { AccountId, EventId } from '../kernel/ids.ts';
+import type { AccountId } from '../kernel/ids.ts';
 import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
 import type { OnFanOutEvent } from './events.ts';
 import type { FanOutLimits } from './limits.ts';
@@ -43,7 +43,7 @@ class RoundPlanner {
   readonly #leftOver: PickedEntry[] = [];
   readonly #planned = new Map<SubscriptionPins, PlannedSubscription>();
   /** The payloads of each event, by version. Null if it cannot be rendered. */
-  readonly #rendered = new Map<EventId, Map<string, PlannedPayload | null>>();
+  readonly #rendered = new Map<StoredEvent, Map<string, PlannedPayload | null>>();
   /** Accounts with an entry in `leftOver`, which later entries must not overtake. */
   readonly #stopped = new Set<QueuedAccount>();
   #bytes = 0;
@@ -68,7 +68,8 @@ class RoundPlanner {
     const { account, entry } = pick;
     const { events, pins } = this.#options;
     const accountPins = pins.get(account.id);
-    if (this.#stopped.has(account) || (entry.eventId !== null && events.leftOut.has(entry.eventId)) || this.#isFull) {
+    const isLeftOut = events.leftOut.size > 0 && entry.eventId !== null && events.leftOut.has(entry.eventId);
+    if (this.#stopped.has(account) || isLeftOut || this.#isFull) {
       this.#stopped.add(account);
       this.#leftOver.push(pick);
     } else if (entry.isRefused) {
@@ -142,10 +143,10 @@ class RoundPlanner {
   }
 
   #payload(event: StoredEvent, version: string): PlannedPayload | null {
-    let versions = this.#rendered.get(event.id);
+    let versions = this.#rendered.get(event);
     if (versions === undefined) {
       versions = new Map();
-      this.#rendered.set(event.id, versions);
+      this.#rendered.set(event, versions);
     }
     const found = versions.get(version);
     if (found !== undefined) return found;

@@ -17,6 +17,9 @@ export interface StoredEvent extends Origin {
   readonly isTest: boolean;
 }
 
+/** Events by their ids. */
+export type EventsById = Pick<ReadonlyMap<EventId, StoredEvent>, 'get'>;
+
 /** Renders payloads. The types and versions that it knows do not change while the process runs. */
 export interface Renderer {
   knows(type: string, version: string): boolean;

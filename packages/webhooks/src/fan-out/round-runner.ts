@@ -136,10 +136,10 @@ export class RoundRunner {
 
   async #readEvents(picked: readonly PickedEntry[]): Promise<ReadEvents> {
     const { store, announced, limits } = this.#options;
-    const ids = new Set(picked.flatMap(({ entry }) => entry.eventId ?? []));
-    if (ids.size === 0) return noEvents;
+    const ids = picked.flatMap(({ entry }) => entry.eventId ?? []);
+    if (ids.length === 0) return noEvents;
     const events = await announced.take(ids);
-    return events === null ? readEvents(store, [...ids], limits.roundBytes) : { events, leftOut: new Set() };
+    return events === null ? readEvents(store, ids, limits.roundBytes) : { events, leftOut: new Set() };
   }
 
   /** In a recovering shard, an entry may have ended the last owner. */

@@ -8,6 +8,9 @@ type PlainValue = number | string | bigint | boolean | Date | null;
  * @param values strings must contain digits, letters and `-+:._` only; other texts need `pgTextArray`
  */
 export function pgArray(values: readonly PlainValue[]): string {
+  // `String` keeps the texts of numbers in a cache, which only a full collection empties, and takes three times as long.
+  if (values.every((value) => value === null || Number.isFinite(value)))
+    return `{${JSON.stringify(values).slice(1, -1)}}`;
   let text = '{';
   let separator = '';
   for (const value of values) {

@@ -2,7 +2,7 @@ import { backgroundTimeouts, StoreUnavailableError, type Store, type StoreOption
 import { connect, eventually, startTcpProxy, untilBlocked } from '@deedwire/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { BatchedCalls } from '../../src/dispatch/batched-calls.ts';
-import type { DispatchStorage, Settlement, SettleResult } from '../../src/dispatch/storage.ts';
+import type { DispatchStorage, Settlement, SettleResults } from '../../src/dispatch/storage.ts';
 import type { DeliveryId } from '../../src/kernel/ids.ts';
 import { createWorkerStore, failure, finalFailure, StorageWorld, success } from './support.ts';
 
@@ -50,7 +50,7 @@ interface Outcomes {
   done: DeliveryId[];
   refused: DeliveryId[];
   locked: DeliveryId[];
-  calls: BatchedCalls<Settlement, ReadonlyMap<DeliveryId, SettleResult>>;
+  calls: BatchedCalls<Settlement, SettleResults>;
 }
 
 function settleInBatches(storage: DispatchStorage): Outcomes {
@@ -58,7 +58,7 @@ function settleInBatches(storage: DispatchStorage): Outcomes {
     done: [],
     refused: [],
     locked: [],
-    calls: new BatchedCalls<Settlement, ReadonlyMap<DeliveryId, SettleResult>>({
+    calls: new BatchedCalls<Settlement, SettleResults>({
       clock: {
         setTimer(callback, delayMs) {
           const timer = setTimeout(callback, delayMs);

@@ -25,8 +25,9 @@ export async function settleConcurrently(world: StorageWorld, statements: number
         return failure(delivery, 0, { laneState: hasState ? cleanLaneState : null });
       });
       const results = await world.storage.settle(batch);
-      for (const { delivery } of batch) {
-        if (results.get(delivery.deliveryId) !== 'settled') continue;
+      for (const settlement of batch) {
+        if (results.get(settlement) !== 'settled') continue;
+        const { delivery } = settlement;
         attempts.set(delivery.deliveryId, { ...delivery, attempts: delivery.attempts + 1 });
       }
     }

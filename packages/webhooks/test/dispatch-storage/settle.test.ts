@@ -12,7 +12,7 @@ afterAll(() => world.drop());
 
 const settle = async (...batch: Settlement[]): Promise<string[]> => {
   const results = await world.storage.settle(batch);
-  return batch.map(({ delivery }) => results.get(delivery.deliveryId) ?? 'missing');
+  return batch.map((settlement) => results.get(settlement) ?? 'missing');
 };
 
 const attemptsOf = (delivery: PendingDelivery): Promise<Record<string, unknown>[]> =>

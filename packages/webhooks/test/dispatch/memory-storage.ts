@@ -8,6 +8,7 @@ import type {
   RefillOptions,
   Settlement,
   SettleResult,
+  SettleResults,
 } from '../../src/dispatch/storage.ts';
 import type { DeliveryId, SubscriptionId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
@@ -142,7 +143,7 @@ export class MemoryStorage {
     return this.#respond(targets);
   }
 
-  async #settle(batch: readonly Settlement[], owner: number): Promise<ReadonlyMap<DeliveryId, SettleResult>> {
+  async #settle(batch: readonly Settlement[], owner: number): Promise<SettleResults> {
     this.settleBatches.push(batch.length);
     this.#settlesInFlight += 1;
     this.settlesInFlightMax = Math.max(this.settlesInFlightMax, this.#settlesInFlight);
@@ -153,15 +154,15 @@ export class MemoryStorage {
     }
   }
 
-  async #settleUnlocked(batch: readonly Settlement[], owner: number): Promise<ReadonlyMap<DeliveryId, SettleResult>> {
+  async #settleUnlocked(batch: readonly Settlement[], owner: number): Promise<SettleResults> {
     const locked = batch.filter((settlement) => this.timesOut(settlement));
     const unlocked = batch.filter((settlement) => !this.timesOut(settlement));
     const results = new Map(await this.#settle(unlocked, owner));
-    for (const { delivery } of locked) results.set(delivery.deliveryId, 'locked');
+    for (const settlement of locked) results.set(settlement, 'locked');
     return results;
   }
 
-  async #settleBatch(given: readonly Settlement[], owner: number): Promise<ReadonlyMap<DeliveryId, SettleResult>> {
+  async #settleBatch(given: readonly Settlement[], owner: number): Promise<SettleResults> {
     await this.#call();
     while (this.isLocked(given)) await this.#clock.wait(100);
     if (given.some((settlement) => this.timesOut(settlement))) {
@@ -173,10 +174,10 @@ export class MemoryStorage {
       this.laneStateWritesMax = Math.max(this.laneStateWritesMax, states.filter((other) => other === id).length);
     }
     if (given.some((settlement) => this.refuses(settlement))) throw new RangeError('Refused by a constraint.');
-    const results = new Map<DeliveryId, SettleResult>();
+    const results = new Map<Settlement, SettleResult>();
     for (const settlement of given) {
       const result = owner === this.owner ? this.#settleOne(settlement) : 'stale';
-      results.set(settlement.delivery.deliveryId, result);
+      results.set(settlement, result);
     }
     return this.#respond(results);
   }

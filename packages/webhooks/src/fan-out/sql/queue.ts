@@ -1,5 +1,5 @@
 import { toRecordId } from '@deedwire/domain';
-import { type Database, onlyRow } from '@deedwire/store';
+import { type Database, onlyRow, ShortLivedMap } from '@deedwire/store';
 import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
 import type { AccountId } from '../../kernel/ids.ts';
@@ -87,7 +87,7 @@ function toRows({ positions, accounts, events, subscriptions, claims }: FoundRow
   const subscriptionIds = subscriptions.split(',');
   const claimCounts = claims.split(',');
   // Equal ids share one string.
-  const accountsByText = new Map<string, AccountId>();
+  const accountsByText = new ShortLivedMap<string, AccountId>();
   return positions.split(',').map((position, index) => {
     const text = accountIds[index] ?? '';
     let accountId = accountsByText.get(text);

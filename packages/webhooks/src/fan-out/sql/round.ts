@@ -1,5 +1,5 @@
 import { type InterfaceName, toRecordId } from '@deedwire/domain';
-import { type Database, onlyRow, type Statement } from '@deedwire/store';
+import { type Database, onlyRow, ShortLivedMap, type Statement } from '@deedwire/store';
 import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
 import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../kernel/ids.ts';
@@ -7,11 +7,11 @@ import { originOf, storedOrigin } from '../../kernel/origin.ts';
 import { pgArray, pgTextArray, TextDictionary } from '../../kernel/pg-array.ts';
 import type { Shard } from '../../kernel/shard.ts';
 import type { QueuePosition } from '../queue-entry.ts';
-import type { StoredEvent } from '../renderer.ts';
+import type { EventsById, StoredEvent } from '../renderer.ts';
 import type { RoundPlan } from '../round-plan.ts';
 
 export interface ReadEvents {
-  readonly events: ReadonlyMap<EventId, StoredEvent>;
+  readonly events: EventsById;
   /** Events that exist, but were skipped because the result would be too large. */
   readonly leftOut: ReadonlySet<EventId>;
 }
@@ -61,7 +61,7 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
   const row = onlyRow(
     await database.query<{ events: string | null; leftOut: string }>(statement, [pgArray(ids), min, max, bytesMax]),
   );
-  const events = new Map<EventId, StoredEvent>();
+  const events = new ShortLivedMap<EventId, StoredEvent>();
   const tuples: EventTuple[] = row.events === null ? [] : JSON.parse(row.events);
   for (const [id, accountId, interfaceName, type, occurredAtMs, requestId, isTest, snapshot] of tuples) {
     const eventId: EventId = toRecordId(id);
