@@ -5,7 +5,7 @@ import { startFaultSystem, type FaultSystem } from '../support/faults/fault-syst
 import { killAtRandom } from '../support/faults/random-kills.ts';
 import { expectAllDelivered, windowMax } from '../support/faults/verdict-of.ts';
 
-// The length of the run: `KILLS=500 pnpm test:long kills`. 20 take a few minutes.
+// The length of the run: `KILLS=500 pnpm test:long long/kills`. 20 take a few minutes.
 const kills = Number(process.env['KILLS'] ?? 100);
 
 /** Of every 20 kills, the clock of the database is set back before the first number and reset before the second. */
