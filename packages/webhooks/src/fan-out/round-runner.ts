@@ -1,8 +1,8 @@
-import { LockTimeoutError, StoreUnavailableError, type Store } from '@deedwire/store';
+import { LockTimeoutError, ShortLivedMap, StoreUnavailableError, type Store } from '@deedwire/store';
 import { FencedOutError } from '../fence/fenced-out-error.ts';
 import type { WorkerId } from '../fence/worker-id.ts';
 import { failpoint } from '../kernel/failpoint.ts';
-import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
+import type { AccountId, EventId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { AnnouncedEvents } from './announced-events.ts';
@@ -136,7 +136,15 @@ export class RoundRunner {
 
   async #readEvents(picked: readonly PickedEntry[]): Promise<ReadEvents> {
     const { store, announced, limits } = this.#options;
-    const ids = picked.flatMap(({ entry }) => entry.eventId ?? []);
+    // An event that was blocked has an entry for each subscription.
+    const found = new ShortLivedMap<EventId, true>();
+    const ids: EventId[] = [];
+    for (const { entry } of picked) {
+      const { eventId } = entry;
+      if (eventId === null || found.get(eventId) !== undefined) continue;
+      found.set(eventId, true);
+      ids.push(eventId);
+    }
     if (ids.length === 0) return noEvents;
     const events = await announced.take(ids);
     return events === null ? readEvents(store, ids, limits.roundBytes) : { events, leftOut: new Set() };

@@ -65,6 +65,28 @@ test('a new subscription receives the events that were queued after it was creat
   await vi.waitFor(() => expect(lanesOf(world)).toEqual([first, first, first, second].toSorted()), waits);
 });
 
+test('an event with an entry for each of its subscriptions is delivered to each, whatever its size', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedAccount(world.store);
+  const subscriptions = [await world.subscribe(account, '2026-11-01'), await world.subscribe(account, '2026-11-01')];
+  await world.addEvents(account, 1);
+  await world.rows(
+    `with entry as (
+       delete from webhook_event_queue where event_id is not null returning account_id, interface, event_id
+     )
+     insert into webhook_event_queue (account_id, interface, event_id, subscription_id)
+     select entry.*, id from entry, unnest($1::bigint[]) as id`,
+    [subscriptions],
+  );
+  world.start({ limits: { roundBytes: 1 } });
+  await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
+  // The payload of the second entry is stored already, so its lane reads the delivery.
+  await vi.waitFor(() => {
+    const lanes = [...world.offered, ...world.uncertain].map(({ subscriptionId }) => subscriptionId);
+    expect(lanes.toSorted()).toEqual(subscriptions.toSorted());
+  }, waits);
+});
+
 test('a subscription that is created while fan-out runs receives the next event', async () => {
   const world = await FanOutWorld.create();
   const account = await seedAccount(world.store);
