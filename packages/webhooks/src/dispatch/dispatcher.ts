@@ -81,7 +81,7 @@ export class Dispatcher {
   readonly #registry: LaneRegistry;
   readonly #memory: Memory;
   readonly #slots: Slots<Lane>;
-  readonly #slowPace: SlowPace;
+  readonly #slowPace = new SlowPace();
   readonly #scheduler: LaneScheduler;
   readonly #recorder: ResultRecorder;
   readonly #attempts: Attempts;
@@ -96,7 +96,6 @@ export class Dispatcher {
     this.#registry = new LaneRegistry(options.lanesMax ?? 50_000, Math.min(targetMaxAgeMs, leaseMs / 3));
     this.#memory = new Memory(options.memory ?? defaultMemoryLimits);
     this.#slots = new Slots(options.slots ?? 2_000);
-    this.#slowPace = new SlowPace(this.#slots.total);
     this.#scheduler = new LaneScheduler({
       clock: this.#clock,
       storage,
@@ -323,13 +322,13 @@ export class Dispatcher {
         this.#dispatchLater();
         break;
       }
-      const lane = this.#slots.next(nowMs >= this.#slowPace.nextMs);
+      const lane = this.#slots.next(this.#slowPace.mayStart(nowMs));
       if (lane === null) {
         if (this.#slots.hasSlow) this.#dispatchAtSlowPace(nowMs);
         break;
       }
       if (laneNeed(lane, nowMs) === 'slot') {
-        if (!lane.isQuick) this.#slowPace.started(lane.expectedMs, nowMs);
+        if (!lane.isQuick) this.#slowPace.started(lane.expectedMs, this.#slots.inFlightOrSlow, nowMs);
         this.#startFirst(lane, nowMs);
         started += lane.hasConnection ? 1 : connectingStarts;
       }

@@ -97,6 +97,11 @@ export class Slots<Lane extends SlotLane> {
     return this.total - this.#free;
   }
 
+  /** How many requests are in flight or belong to slow lanes that wait for a slot. At most all slots. */
+  get inFlightOrSlow(): number {
+    return Math.min(this.total, this.inFlight + this.#slow.size);
+  }
+
   /** Lets the lane wait for one slot. No effect if it waits already. */
   request(lane: Lane): void {
     if (lane.place !== 'none') return;
