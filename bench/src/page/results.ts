@@ -1,12 +1,15 @@
 import type {
   AccountResult,
+  FairResult,
   HangingResult,
   HistoryResult,
   LatencyResult,
+  MemoryResult,
   RatesResult,
   StatementsResult,
   StoreResult,
   WorkersResult,
+  WriteResult,
 } from '../delivery/report.ts';
 import type { GraphqlReport } from '../graphql/report.ts';
 import type { Machine, Report } from '../report.ts';
@@ -25,6 +28,9 @@ export interface DeliveryReport extends RatesResult {
   workers: WorkersResult;
   store: StoreResult;
   account: AccountResult;
+  write: WriteResult;
+  fair: FairResult;
+  memory: MemoryResult;
 }
 
 /** The files in `bench/results`, which `--save` writes. */

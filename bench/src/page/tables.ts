@@ -1,10 +1,13 @@
 import {
   accountMarkdown,
+  fairMarkdown,
   hangingMarkdown,
   latencyMarkdown,
+  memoryMarkdown,
   ratesMarkdown,
   storeMarkdown,
   workersMarkdown,
+  writeMarkdown,
 } from '../delivery/report.ts';
 import { graphqlTables } from '../graphql/report.ts';
 import { comparisonTables, type Machine } from '../report.ts';
@@ -25,6 +28,9 @@ export function regions({ delivery, graphql, sender, signing }: Results): Record
     limits: [workersMarkdown(delivery.workers), storeMarkdown(delivery.store), accountMarkdown(delivery.account)].join(
       '\n\n',
     ),
+    write: writeMarkdown(delivery.write),
+    fair: fairMarkdown(delivery.fair),
+    memory: memoryMarkdown(delivery.memory),
     sender: comparisonTables(sender),
     signing: comparisonTables(signing),
   };
