@@ -143,6 +143,9 @@ test('logs events without a handler once for each type and version, with a store
 
 test('logs each refusal with its code, the reason and the problems of the body', async () => {
   const malformed = { ...event, type: 'lender.updated', version: '2026-11-01', data: { name: null } };
+  // The age in the log is in whole seconds, and a second can end between signing and verifying.
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
   const lines = await logged(async (receiver) => {
     expect((await receiver.fetch(await handshakeRequest({ secret }))).status).toBe(401);
     expect((await receiver.fetch(await handshakeRequest({ age: 302 }))).status).toBe(401);
