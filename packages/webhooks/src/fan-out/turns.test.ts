@@ -36,16 +36,26 @@ const shapeOf = (round: readonly Turn[]) => round.map(({ account: { id }, entrie
 
 test('accounts take turns, and continue where the last round ended', () => {
   const turns = turnsOf([account(1, 100), account(2, 100), account(3, 100)]);
-  const first = turns.claimBulk(one, 2);
+  const first = turns.claimBulk(one, 16);
   expect(shapeOf(first)).toEqual([
-    [1, 1],
-    [2, 1],
+    [1, 8],
+    [2, 8],
   ]);
   endRound(turns, first);
-  expect(shapeOf(turns.claimBulk(one, 5))).toEqual([
-    [3, 2],
-    [1, 2],
-    [2, 1],
+  expect(shapeOf(turns.claimBulk(one, 29))).toEqual([
+    [3, 10],
+    [1, 10],
+    [2, 9],
+  ]);
+});
+
+test('a turn in a bulk round is one entry of an account whose events have many deliveries', () => {
+  const turns = turnsOf([account(1, 100), account(2, 100), account(3, 100)]);
+  const weightOf = ({ id }: QueuedAccount): number => (id === '1' ? 20 : 3);
+  expect(shapeOf(turns.claimBulk(weightOf, 38))).toEqual([
+    [1, 1],
+    [2, 3],
+    [3, 3],
   ]);
 });
 

@@ -11,8 +11,14 @@ export interface Turn {
 export const passedOverMax = 50;
 
 /**
- * Chooses the entries of a round. Accounts take turns (round-robin), one entry each, and continue where the last round
- * ended.
+ * The approximate number of deliveries of a turn in a bulk round. Its entries share what a round does for each account, for example
+ * the update of the sequence of a subscription.
+ */
+const bulkTurnWeight = 8;
+
+/**
+ * Chooses the entries of a round. Accounts take turns (round-robin) and continue where the last round ended. A turn is one entry, in
+ * a bulk round about 8 deliveries. A round with room for more has further turns, of one entry each.
  *
  * | list          | accounts                                      | claimed by                           |
  * | ------------- | --------------------------------------------- | ------------------------------------ |
@@ -77,15 +83,15 @@ export class Turns {
 
   /** Claims one entry of one account. */
   claimIsolated(): Turn[] {
-    return this.#claim([this.#isolated], () => Infinity, 1);
+    return this.#claim([this.#isolated], () => Infinity, 1, 1);
   }
 
   claimExpress(weightOf: (account: QueuedAccount) => number, weightMax: number): Turn[] {
-    return this.#claim([this.#express], weightOf, weightMax);
+    return this.#claim([this.#express], weightOf, weightMax, 1);
   }
 
   claimBulk(weightOf: (account: QueuedAccount) => number, weightMax: number): Turn[] {
-    return this.#claim([this.#bulk, this.#express], weightOf, weightMax);
+    return this.#claim([this.#bulk, this.#express], weightOf, weightMax, bulkTurnWeight);
   }
 
   /**
@@ -106,6 +112,7 @@ export class Turns {
     lists: readonly Set<QueuedAccount>[],
     weightOf: (account: QueuedAccount) => number,
     weightMax: number,
+    turnWeight: number,
   ): Turn[] {
     const turns: Turn[] = [];
     let weight = 0;
@@ -121,21 +128,20 @@ export class Turns {
         if (entry === undefined) continue;
         account.passedOver = 0;
         account.claimed += 1;
-        turns.push({ account, entries: [entry] });
-        weight += weightOf(account);
+        const turn: Turn = { account, entries: [entry] };
+        turns.push(turn);
+        const each = weightOf(account);
+        weight += each;
+        for (let taken = each; taken < turnWeight && weight < weightMax && addEntry(turn); taken += each)
+          weight += each;
       }
     }
     for (let open = turns; open.length > 0 && weight < weightMax;) {
       const next: Turn[] = [];
       for (const turn of open) {
         if (weight >= weightMax) return turns;
-        const { account, entries } = turn;
-        const { first: head } = account.waiting;
-        if (head === undefined || isOpenChange(head) || mustRunIsolated(head)) continue;
-        entries.push(head);
-        account.waiting.removeFirst();
-        account.claimed += 1;
-        weight += weightOf(account);
+        if (!addEntry(turn)) continue;
+        weight += weightOf(turn.account);
         next.push(turn);
       }
       open = next;
@@ -152,6 +158,16 @@ export class Turns {
     if (need === 'isolated') return this.#isolated;
     return need === 'express' ? this.#express : this.#bulk;
   }
+}
+
+/** Adds the next entry of the account, unless it needs something else than this round. */
+function addEntry({ account, entries }: Turn): boolean {
+  const { first: head } = account.waiting;
+  if (head === undefined || isOpenChange(head) || mustRunIsolated(head)) return false;
+  entries.push(head);
+  account.waiting.removeFirst();
+  account.claimed += 1;
+  return true;
 }
 
 function first<Value>(values: Iterable<Value>): Value | undefined {
