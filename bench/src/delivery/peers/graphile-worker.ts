@@ -25,6 +25,8 @@ export const startGraphileWorker: StartPeer = async (storeUrl, post) => {
       await inChunks(deliveries, 1000, (chunk) =>
         utils.addJobs(chunk.map((payload) => ({ identifier: task, payload }))),
       );
+      // With statistics of an empty table, which autovacuum may have collected between two rounds, each fetch would read all jobs.
+      await options.pgPool.query('analyze graphile_worker._private_jobs');
     },
     async drain() {
       await runOnce(options);
