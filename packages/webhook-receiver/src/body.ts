@@ -12,8 +12,17 @@ export type BodyProblem =
 /** The body as received, or why it cannot be had. */
 export type ReceivedBody = { readonly kind: 'bytes'; readonly bytes: Uint8Array } | BodyProblem;
 
-/** Reads chunks until the limit. Closes the source when it returns early. */
-export async function readChunks(chunks: AsyncIterable<Uint8Array>): Promise<ReceivedBody> {
+/**
+ * Reads chunks until the limit. Closes the source when it returns early.
+ *
+ * @param contentLength the header. With HTTP/2, a body that the sender gave up can end like a complete one.
+ */
+export async function readChunks(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  contentLength: string | null | undefined,
+): Promise<ReceivedBody> {
+  const length = Number(contentLength);
+  if (length > bodyMax) return { kind: 'too-large' };
   const parts: Uint8Array[] = [];
   let size = 0;
   try {
@@ -25,6 +34,7 @@ export async function readChunks(chunks: AsyncIterable<Uint8Array>): Promise<Rec
   } catch {
     return { kind: 'aborted' };
   }
+  if (size < length) return { kind: 'aborted' };
   const bytes = new Uint8Array(size);
   let offset = 0;
   for (const part of parts) {
@@ -41,9 +51,7 @@ export async function readRequest(request: Request): Promise<ReceivedBody> {
       kind: 'not-raw',
       fix: 'Pass the request before anything reads its body: request.json() or request.text().',
     };
-  if (Number(request.headers.get('content-length')) > bodyMax) return { kind: 'too-large' };
-  if (request.body === null) return { kind: 'bytes', bytes: new Uint8Array() };
-  return readChunks(chunksOf(request.body));
+  return readChunks(request.body ? chunksOf(request.body) : [], request.headers.get('content-length'));
 }
 
 // Not every runtime can iterate over a stream.

@@ -46,8 +46,7 @@ async function readNodeBody(request: NodeRequest, fix: string): Promise<Received
   // A stream with an encoding has strings, which are not what was signed, and no bytes to count.
   if (typeof request.readableEncoding === 'string')
     return { kind: 'not-raw', fix: 'Do not call request.setEncoding(), which decodes the body.' };
-  if (Number(request.headers['content-length']) > bodyMax) return { kind: 'too-large' };
-  return readChunks(request.iterator({ destroyOnReturn: false }));
+  return readChunks(request.iterator({ destroyOnReturn: false }), request.headers['content-length']);
 }
 
 function write(response: ServerResponse, { status, headers, body }: ReceiverResponse): void {

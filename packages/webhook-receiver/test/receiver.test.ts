@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { connect, constants, createServer as createHttp2Server } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '@deedwire/testing';
 import { Pool } from 'pg';
@@ -11,7 +12,7 @@ import { createWebhookReceiver } from '../src/receiver.ts';
 import { handshakeRequest, signedRequest, testSecret } from '../src/testing.ts';
 import { nodeAdapter } from './support/adapters.ts';
 import { deliveryOf, newSecret, secret } from './support/delivery.ts';
-import { silent } from './support/log.ts';
+import { logTo, silent } from './support/log.ts';
 import { Subject } from './support/subject.ts';
 
 test('the memory store remembers the newest ids', async () => {
@@ -127,6 +128,26 @@ test('does not answer a second time if a middleware has answered', async () => {
   expect([response.status, await response.text()]).toEqual([504, 'timeout']);
   await sleep(50);
   await server.close();
+});
+
+test('logs a request of HTTP/2 that is reset within its body as aborted, not as signed wrongly', async () => {
+  const reported = Promise.withResolvers<string | undefined>();
+  const log = logTo((_, { code }) => reported.resolve(code));
+  const receiver = createWebhookReceiver({ secrets: [secret], store: memoryStore(), on: {}, log });
+  // The objects of HTTP/2 have the methods of those of node:http that the handler uses.
+  const handler = nodeHandler(receiver) as unknown as Parameters<typeof createHttp2Server>[1];
+  const server = await listen(createHttp2Server(handler));
+  const session = connect(`http://127.0.0.1:${server.port}`);
+  onTestFinished(async () => {
+    session.destroy();
+    await server.close();
+  });
+  const { headers, body } = deliveryOf();
+  const stream = session.request({ ':method': 'POST', ...headers, 'content-length': body.byteLength });
+  stream.on('error', () => {}).write(body.subarray(0, 100));
+  await sleep(100);
+  stream.close(constants.NGHTTP2_CANCEL);
+  expect(await reported.promise).toBe('BODY_ABORTED');
 });
 
 test('builds requests for tests', async () => {

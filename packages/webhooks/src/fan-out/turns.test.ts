@@ -51,8 +51,7 @@ test('accounts take turns, and continue where the last round ended', () => {
 
 test('a turn in a bulk round is one entry of an account whose events have many deliveries', () => {
   const turns = turnsOf([account(1, 100), account(2, 100), account(3, 100)]);
-  const weightOf = ({ id }: QueuedAccount): number => (id === '1' ? 20 : 3);
-  expect(shapeOf(turns.claimBulk(weightOf, 38))).toEqual([
+  expect(shapeOf(turns.claimBulk(({ id }) => (id === '1' ? 20 : 3), 38))).toEqual([
     [1, 1],
     [2, 3],
     [3, 3],
