@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { createTestDatabase, findFreePort, freezeSessions, type TestDatabase } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
@@ -18,6 +18,7 @@ const run = promisify(execFile);
 const packageFolder = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
+const embeddedPostgres = pathToFileURL(require.resolve('@deedwire/embedded-postgres')).href;
 const typesFolder = dirname(dirname(require.resolve('@types/node/package.json')));
 
 /** In the order of the README. */
@@ -158,8 +159,7 @@ async function runScript(name: string, script: string, env: Record<string, strin
     file,
     `
     import assert from 'node:assert/strict';
-    import { once } from 'node:events';
-    import { createServer } from 'node:net';
+    import { findFreePort } from '${embeddedPostgres}';
     import { signedRequest } from '@deedwire/webhook-receiver/testing';
 
     const deliver = async (id, handle) => {
@@ -167,10 +167,7 @@ async function runScript(name: string, script: string, env: Record<string, strin
       return (await handle(request)).json();
     };
     const start = async (block) => {
-      const free = createServer().listen(0);
-      await once(free, 'listening');
-      const { port } = free.address();
-      await once(free.close(), 'close');
+      const port = String(await findFreePort());
       process.env.PORT = port;
       await import('./' + block + '.ts');
       const handle = async (request) =>

@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningApp } from '@deedwire/dev-environment';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { findFreePort } from '@deedwire/embedded-postgres';
 import { findProgram, postGraphql, startTcpProxy, type TcpProxy } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -150,7 +150,7 @@ test.skipIf(isWithoutPrometheus)(
       }),
     );
     const expressions = expressionsOf(dashboard);
-    const port = await freePort();
+    const port = await findFreePort();
     const prometheus = spawn(
       'prometheus',
       [
@@ -202,16 +202,4 @@ test.skipIf(isWithoutPrometheus)(
 async function end(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
   child.kill('SIGKILL');
   await ended;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('No port.')),
-      );
-    });
-  });
 }

@@ -4,12 +4,12 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { findFreePort } from '@deedwire/embedded-postgres';
 import type { Credential } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { workspaceRoot } from '../../src/workspace.ts';
 import { isWithout, run } from './support/containers.ts';
 import { buildDebianImages } from './support/debian-images.ts';
-import { freePort } from './support/free-port.ts';
 import { expectDelivery, type Post } from './support/journey.ts';
 import { relay } from './support/relay.ts';
 
@@ -75,13 +75,13 @@ describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('com
     await writeFile(join(folder, 'prometheus/rules.yml'), rules.replaceAll(/for: \d+m/g, 'for: 1s'));
     for (const name of ['Caddyfile', 'pg_hba.conf', 'prepare.sh', 'prometheus.yml'])
       await cp(join(workspaceRoot, 'deploy/compose', name), join(folder, 'compose', name));
-    httpsPort = await freePort();
-    prometheusPort = await freePort();
+    httpsPort = await findFreePort();
+    prometheusPort = await findFreePort();
     env = {
       POSTGRES_IMAGE: 'localhost/debian/postgres:local',
       CADDY_IMAGE: 'localhost/debian/caddy:local',
       HTTPS_PORT: `127.0.0.1:${httpsPort}`,
-      HTTP_PORT: `127.0.0.1:${await freePort()}`,
+      HTTP_PORT: `127.0.0.1:${await findFreePort()}`,
       PROMETHEUS_IMAGE: 'localhost/debian/prometheus:local',
       PROMETHEUS_PORT: String(prometheusPort),
     };

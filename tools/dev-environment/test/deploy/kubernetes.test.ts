@@ -4,12 +4,12 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { findFreePort } from '@deedwire/embedded-postgres';
 import { missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createHarness, type Harness } from '../../src/harness/index.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
 import { isWithout, run, tryRun } from './support/containers.ts';
-import { freePort } from './support/free-port.ts';
 import { expectDelivery } from './support/journey.ts';
 import { relay } from './support/relay.ts';
 
@@ -158,7 +158,7 @@ describe.skipIf(context === null || isWithout('kubectl'))('the rendered Deployme
       relays.set(port, started);
       return (await started).port;
     };
-    const databasePort = await freePort();
+    const databasePort = await findFreePort();
 
     await createSecret(
       'deedwire-webhook-secret-keys',
@@ -180,7 +180,7 @@ describe.skipIf(context === null || isWithout('kubectl'))('the rendered Deployme
       ['webhook-worker', [4003]],
     ] as const) {
       ports[app] = [];
-      for (const containerPort of numbers) ports[app].push({ containerPort, hostPort: await freePort() });
+      for (const containerPort of numbers) ports[app].push({ containerPort, hostPort: await findFreePort() });
     }
     for (const app of Object.keys(logins)) {
       const patch = {
