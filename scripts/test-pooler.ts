@@ -5,8 +5,8 @@
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { startPgBouncer } from '../tools/contract-tests/test/support/proxies/pgbouncer.ts';
 import { enableTls, startPostgres } from '../tools/embedded-postgres/src/index.ts';
-import { startPgBouncer } from '../tools/testing/src/pgbouncer.ts';
 
 const workspace = join(import.meta.dirname, '..');
 const certificates = join(workspace, 'packages/store/test/certificates');

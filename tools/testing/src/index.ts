@@ -11,13 +11,10 @@ export {
   type GraphqlResponse,
   type GraphqlResult,
 } from './graphql-client.ts';
-export { type Haproxy, type HaproxyBackend, startHaproxy } from './haproxy.ts';
-export { type HaproxyServer } from './haproxy-servers.ts';
 export { listen, type Listening } from './listen.ts';
 export { missing } from './missing.ts';
 export { blocksOf, commandsOf, isCommand, type PageBlock } from './page-commands.ts';
 export { patientTimeouts } from './patient-timeouts.ts';
-export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from './pgbouncer.ts';
 export { partOf, quotedLines, quotingSections, staleQuotes, type QuotingSection } from './quoted-texts.ts';
 export { startRawReceiver, type RawReceiver } from './raw-receiver.ts';
 export {
@@ -29,7 +26,6 @@ export {
   type ReceiverOptions,
   type Respond,
 } from './fake-receiver.ts';
-export { type PatroniNode, type PrimaryProxy, startPrimaryProxy } from './primary-proxy.ts';
 export { seededRandom } from './seeded-random.ts';
 export { connect, type Connection } from './sql-connection.ts';
 export { startTcpProxy, type StatementFault, type TcpProxy } from './tcp-proxy.ts';

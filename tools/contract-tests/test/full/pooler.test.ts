@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { startApp, startSystem, type System } from '@deedwire/dev-environment';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { enableTls, startPostgres } from '@deedwire/embedded-postgres';
-import { findProgram, type PgBouncer, postGraphql, startPgBouncer, startReceiver } from '@deedwire/testing';
+import { findProgram, postGraphql, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type PgBouncer, startPgBouncer } from '../support/proxies/pgbouncer.ts';
 
 const isWithoutPgBouncer = findProgram('pgbouncer') === undefined && process.env['CI'] !== 'true';
 

@@ -1,8 +1,10 @@
 import type { AppName, RunningApp } from '@deedwire/dev-environment';
 import type { TestSystem } from '@deedwire/dev-environment/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
-import { eventually, type Haproxy, type HaproxyServer, startHaproxy } from '@deedwire/testing';
+import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
+import { type HaproxyServer } from './proxies/haproxy-servers.ts';
+import { type Haproxy, startHaproxy } from './proxies/haproxy.ts';
 
 /** Two processes of each app, behind HAProxy. */
 export interface BalancedApps {

@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFreePort } from '@deedwire/embedded-postgres';
-import { connect, eventually, missing, startPrimaryProxy } from '@deedwire/testing';
+import { connect, eventually, missing } from '@deedwire/testing';
 import { expect } from 'vitest';
+import { startPrimaryProxy } from '../proxies/primary-proxy.ts';
 import { createOwnedFolder, killAll, processesOfServer } from './owned-programs.ts';
 import { postgresFolder } from './programs.ts';
 

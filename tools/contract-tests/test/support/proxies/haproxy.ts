@@ -1,4 +1,5 @@
-import { freePort, startHaproxyProcess } from './haproxy-process.ts';
+import { findFreePort } from '@deedwire/embedded-postgres';
+import { startHaproxyProcess } from './haproxy-process.ts';
 import { type HaproxyServer, readServers, statsFrontend } from './haproxy-servers.ts';
 
 /** An HAProxy before the processes of apps. */
@@ -24,7 +25,7 @@ export interface HaproxyBackend {
  * asks each of them twice a second. It retries nothing, so that each connection that a process refuses fails a request.
  */
 export async function startHaproxy(backends: readonly HaproxyBackend[]): Promise<Haproxy> {
-  const [port, statsPort] = [await freePort(), await freePort()];
+  const [port, statsPort] = [await findFreePort(), await findFreePort()];
   const servers = (): Promise<ReadonlyMap<string, HaproxyServer>> => readServers(statsPort);
   const { stop } = await startHaproxyProcess(configuration(backends, port, statsPort), servers);
   return { url: `http://127.0.0.1:${port}`, servers, stop };

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, connect } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findFreePort } from '@deedwire/embedded-postgres';
 
 /** A PgBouncer in transaction mode. */
 export interface PgBouncer {
@@ -33,7 +34,7 @@ export async function startPgBouncer(options: PgBouncerOptions): Promise<PgBounc
   const [first] = urls;
   if (first === undefined) throw new Error('PgBouncer needs a login.');
   const folder = await mkdtemp(join(tmpdir(), 'pgbouncer-'));
-  const port = await freePort();
+  const port = await findFreePort();
   const file = join(folder, 'pgbouncer.ini');
   const users = join(folder, 'users.txt');
   await writeFile(
@@ -95,16 +96,4 @@ async function untilListening(port: number): Promise<void> {
     if (isListening) return;
     await sleep(50);
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('No port.')),
-      );
-    });
-  });
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, startHaproxyProcess } from './haproxy-process.ts';
+import { findFreePort } from '@deedwire/embedded-postgres';
+import { startHaproxyProcess } from './haproxy-process.ts';
 import { readServers, statsFrontend } from './haproxy-servers.ts';
 
 /** An HAProxy before the servers of a Patroni cluster. */
@@ -25,7 +26,7 @@ const checkedWithinMs = 60_000;
  * connections as soon as Patroni no longer does.
  */
 export async function startPrimaryProxy(nodes: readonly PatroniNode[]): Promise<PrimaryProxy> {
-  const [port, statsPort] = [await freePort(), await freePort()];
+  const [port, statsPort] = [await findFreePort(), await findFreePort()];
   const { stop } = await startHaproxyProcess(configuration(nodes, port, statsPort), () => readServers(statsPort));
   // Until its first checks, a standby gets connections too.
   const deadline = performance.now() + checkedWithinMs;
