@@ -442,6 +442,18 @@ describe('field errors', () => {
     }
   });
 
+  test('names at most 10 places of a field, whose lines are not counted again, each time it is sent', async () => {
+    const field = '\n  fail(how: "input")';
+    for (let time = 1; time <= 4; time += 1) {
+      const { body } = await send({ query: `{\n  hello${field.repeat(12)}\n}` });
+      expect(body.errors?.map(({ locations }) => locations)).toEqual([
+        Array.from({ length: 10 }, (_, index) => ({ line: 3 + index, column: 3 })),
+      ]);
+      const { body: invalid } = await send({ query: '# n\n\nquery ($n: Int!) {\n hello(times: $n) }' });
+      expect(invalid.errors?.[0]?.locations).toEqual([{ line: 3, column: 8 }]);
+    }
+  });
+
   test('keeps the message of an input error', async () => {
     const { body } = await send({ query: '{ fail(how: "input") }' });
     expect(body.errors?.[0]?.message).toBe('"first" must be from 1 to 100.');

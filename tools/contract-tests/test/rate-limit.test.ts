@@ -76,6 +76,19 @@ const countReferrals = () => harness.sql('select count(*) from referral');
 
 const policyOf = ({ headers }: Response): string | null => headers.get('RateLimit-Policy');
 
+test('pages beside a field that fails cost as if they were in the response', async () => {
+  const credential = await newClient(2_000, 1);
+  const pages = ['a', 'b', 'c'].map((name) => `${name}: referrals(first: 100) { nodes { id } }`).join(' ');
+  const { body } = await send(credential, `{ ${pages} z: referrals(first: 0) { nodes { id } } }`);
+  expect(body).toMatchObject({ data: null, errors: [{ path: ['z'] }] });
+  const cost = body.extensions?.cost;
+  expect(cost?.actualQueryCost).toBe(cost?.requestedQueryCost);
+  expect(cost?.actualQueryCost).toBeGreaterThan(150);
+  const alone = await send(credential, '{ referrals(first: 100, after: "x") { nodes { id } } }');
+  expect(alone.body).toMatchObject({ data: null });
+  expect(alone.body.extensions?.cost.actualQueryCost).toBe(1);
+});
+
 describe('the headers', () => {
   test('state the size of the bucket and the points that are left', async () => {
     const credential = await newClient(2_000, 200);

@@ -351,3 +351,53 @@ describe('fields of which at most one has a value', () => {
     );
   });
 });
+
+describe('an error that makes an object null', () => {
+  const manyPages =
+    '{ a: ledgers(first: 100) { nodes { id } } me { helpers { motto } } z: few(first: 0) { nodes { id } } }';
+  test.each([
+    // 1.03 + 100 × 1.03, 1 + 50 × 1.5, and 1.03 of the field that has failed
+    ['costs what else may have been read', manyPages, null, ['z'], 182],
+    ['costs nothing beside the failed field', '{ ledgers(first: 100) { nodes { id } } }', null, ['ledgers'], 1],
+    ['costs other objects of a list', '{ me { helpers { id motto } } }', null, ['me', 'helpers', 7, 'motto'], 78], // 1 + 50 × 1.53
+    [
+      'costs an object of a list',
+      '{ owners(ids: ["1", "2"]) { motto } }',
+      { owners: [null, { motto: '' }] },
+      ['owners', 0, 'motto'],
+      3,
+    ],
+    ['costs a nested page', '{ owner(id: "1") { helpers { id } motto } }', { owner: null }, ['owner', 'motto'], 53], // 1 + 50 × 1.03 + 0.5
+    [
+      'costs nothing if it is the failed field',
+      '{ owner(id: "1") { helpers { id } } me { id } }',
+      { owner: null, me: { id: '1' } },
+      ['owner'],
+      3,
+    ],
+    ['costs nothing if a leaf is null', '{ me { motto } }', { me: { motto: null } }, ['me', 'motto'], 2],
+  ])('%s', (_, query, data, path, points) => {
+    const { priceOf, requestedQueryCost } = price(query);
+    expect(priceOf(data, [{ path }])).toBe(points);
+    // graphql reports one error for each place, and other executions can report more.
+    expect(priceOf(data, [{ path }, { path }, { path: undefined }])).toBe(points);
+    expect(points).toBeLessThanOrEqual(requestedQueryCost);
+  });
+
+  test('costs the characters of its path beyond 100, which a long alias repeats in each error', () => {
+    const alias = 'a'.repeat(2_000);
+    const { priceOf, requestedQueryCost } = price(`{ ${alias}: owners(ids: ["1", "2"]) { motto } }`);
+    const data = { [alias]: [null, null] };
+    const errors = [0, 1].map((index) => ({ path: [alias, index, 'motto'] }));
+    expect(priceOf(data, []) + 4).toBe(priceOf(data, errors)); // 2 × 1.905
+    expect(priceOf(data, errors)).toBeGreaterThan(requestedQueryCost);
+  });
+
+  test('depends on variables', () => {
+    const query = 'query ($first: Int) { a: ledgers(first: $first) { nodes { id } } b: owner(id: "1") { id } }';
+    const lost = (first: number): number => price(query, { variables: { first } }).priceOf(null, [{ path: ['b'] }]);
+    expect(lost(10)).toBe(13); // 1.03 + 10 × 1.03 + 1.03
+    expect(lost(100)).toBe(106);
+    expect(lost(-1000)).toBe(3);
+  });
+});

@@ -1,11 +1,10 @@
-import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { RequestError } from '../errors/request-error.ts';
 import type { Alternatives } from './alternatives.ts';
 import {
   type CostPlan,
   countIn,
   type ObjectCost,
-  type PageText,
   type PreparedDocument,
   planCost,
   prepareDocument,
@@ -13,6 +12,7 @@ import {
 } from './cost-plan.ts';
 import { readCostTable } from './cost-table.ts';
 import { createIntrospectionBytes } from './introspection-bytes.ts';
+import { costOfLostFields } from './lost-fields.ts';
 import {
   costOfLongCharacters,
   costOfText,
@@ -22,16 +22,17 @@ import {
   toMilliPoints,
   toPoints,
 } from './operation-costs.ts';
+import { costOf, costOfPageText } from './requested-cost.ts';
 
 /** The price of one execution of an operation. */
 export interface OperationPrice {
   /** The largest price that the response can have, in points. */
   requestedQueryCost: number;
   /**
-   * The price of what the response contains, in points. Its `data` can be null. At most `requestedQueryCost`, unless texts have
-   * characters with several bytes: then at most the limit.
+   * The price of what the response contains, in points, and of what its errors removed. Its `data` can be null. At most
+   * `requestedQueryCost`, unless texts have characters with several bytes or errors have long paths: then at most the limit.
    */
-  priceOf: (data: unknown) => number;
+  priceOf: (data: unknown, errors?: readonly Pick<GraphQLError, 'path'>[]) => number;
 }
 
 /** Prices the operations of one schema. */
@@ -53,6 +54,9 @@ export interface PricingOptions {
 
 /** The plans to keep of one operation. Operations whose fields depend on many conditions are planned on each request. */
 const maxPlans = 8;
+
+/** What an error costs in any case pays for a path of this length. */
+const maxFreePathCharacters = 100;
 
 /** A longer string is not the name of a type. */
 const maxTypeNameCharacters = 100;
@@ -107,10 +111,12 @@ export function createPricing(
         throw tooExpensive(plan, variables, requestedQueryCost, operationCostPoints);
       return {
         requestedQueryCost,
-        priceOf(data) {
+        priceOf(data, errors) {
           const longCharacters = { cost: 0 };
           const found = isRecord(data) ? actualCostOf(plan.root, data, longCharacters) : 0;
-          const assumed = Math.min(toMilliPoints(requestedQueryCost), found + plan.fixedCost);
+          const lost = errors === undefined ? 0 : costOfLostFields(plan.root, data, errors, variables);
+          for (const { path } of errors ?? []) longCharacters.cost += costOfLongPath(path);
+          const assumed = Math.min(toMilliPoints(requestedQueryCost), found + lost + plan.fixedCost);
           return Math.min(operationCostPoints, toPoints(assumed + longCharacters.cost));
         },
       };
@@ -136,18 +142,6 @@ function valueKey(variables: Variables, name: string): string {
 
 function hasVariableCount({ count, children }: ObjectCost): boolean {
   return typeof count !== 'number' || children.some(hasVariableCount);
-}
-
-function costOf(plan: ObjectCost, variables: Variables): MilliPoints {
-  const count = countIn(plan.count, variables);
-  let sum = plan.weight + plan.leavesCost - plan.neverTogether;
-  for (const text of plan.pageTexts) sum += costOfPageText(text, variables);
-  for (const child of plan.children) sum += costOf(child, variables);
-  return count * sum;
-}
-
-function costOfPageText({ weight, maximum, count }: PageText, variables: Variables): MilliPoints {
-  return Math.min(maximum, weight * countIn(count, variables));
 }
 
 /**
@@ -179,6 +173,13 @@ function actualCostOf(plan: ObjectCost, value: unknown, longCharacters: { cost: 
   }
   for (const child of plan.children) cost += actualCostOf(child, value[child.responseName], longCharacters);
   return cost;
+}
+
+/** An alias is charged once, but its characters are in the path of each error below it. A name of a schema is short. */
+function costOfLongPath(path: GraphQLError['path']): MilliPoints {
+  let characters = 0;
+  for (const key of path ?? []) if (typeof key === 'string') characters += key.length;
+  return Math.max(0, characters - maxFreePathCharacters);
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import type { GraphQLError, GraphQLFormattedError } from 'graphql';
+import type { GraphQLError, GraphQLFormattedError, SourceLocation } from 'graphql';
 
 /** An error in a document, as the response shows it, without `extensions`. */
 export type FoundError = Pick<GraphQLFormattedError, 'message' | 'locations'>;
@@ -7,16 +7,22 @@ const maxMessageLength = 500;
 /** An error about a repeated name has a node for each repetition. */
 const maxLocations = 10;
 
-/**
- * Reads the places from the nodes, because the lexer has counted the lines already. `locations` of a GraphQLError counts
- * them again, from the start of the document.
- */
-export function describeFoundError({ message, nodes, locations }: GraphQLError): FoundError {
+export function describeFoundError(error: GraphQLError): FoundError {
+  const locations = placesOf(error);
+  return { message: shorten(error.message), ...(locations && locations.length > 0 && { locations }) };
+}
+
+/** Corrects the places of an error in execution: the document has no text (see `readDocument`), and a field can be repeated. */
+export function withPlaces<Found extends GraphQLError>(error: Found): Found {
+  return Object.assign(error, { locations: placesOf(error) });
+}
+
+/** Reads the places from the nodes, because the lexer has counted the lines already. */
+function placesOf({ nodes, locations }: GraphQLError): readonly SourceLocation[] | undefined {
   const places = nodes
     ?.slice(0, maxLocations)
     .flatMap(({ loc }) => (loc ? [{ line: loc.startToken.line, column: loc.startToken.column }] : []));
-  const found = places ?? locations?.slice(0, maxLocations);
-  return { message: shorten(message), ...(found && found.length > 0 && { locations: found }) };
+  return places ?? locations?.slice(0, maxLocations);
 }
 
 /** graphql's messages repeat names from the document, which can be long and frequent. */

@@ -7,8 +7,10 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
+import { withPlaces } from '../errors/found-error.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { type OperationPauses, pausesOf } from '../operation/operation-pauses.ts';
+import { countRowsOfPages } from './count-rows-of-pages.ts';
 import { createPlanCache } from './plan-cache.ts';
 import { readListsInResolvers, resolveProperty } from './read-lists.ts';
 import { runPlan } from './run-plan.ts';
@@ -28,12 +30,22 @@ export type OperationExecutor = (operation: OperationToExecute) => Promise<Execu
 /** Few, because each error prints the whole variable, which can have 100 kB. */
 const maxCoercionErrors = 10;
 
-/** Executes operations; frequent ones use a cached plan. Changes the resolvers of lists in the schema. */
+/** Some schemas have several executors. */
+const prepared = new WeakSet<GraphQLSchema>();
+
+function prepareResolvers(schema: GraphQLSchema): void {
+  if (prepared.has(schema)) return;
+  prepared.add(schema);
+  readListsInResolvers(schema);
+  countRowsOfPages(schema);
+}
+
+/** Executes operations; frequent ones use a cached plan. Changes the resolvers of lists and connections in the schema. */
 export function createOperationExecutor(
   schema: GraphQLSchema,
   { operationMs }: { operationMs: number },
 ): OperationExecutor {
-  readListsInResolvers(schema);
+  prepareResolvers(schema);
   const plans = createPlanCache(schema);
   const noVariables = getVariableValues(schema, [], {});
   const deadlines = new Deadlines(operationMs);
@@ -45,7 +57,7 @@ export function createOperationExecutor(
       definitions.length === 0
         ? noVariables
         : getVariableValues(schema, definitions, variables, { maxErrors: maxCoercionErrors });
-    if (coerced.errors) return Promise.resolve({ errors: coerced.errors });
+    if (coerced.errors) return Promise.resolve({ errors: coerced.errors.map(withPlaces) });
     const plan = plans.find(document, operation, coerced.variableValues.coerced);
     if (plan) {
       const { result, abort } = runPlan(plan, coerced.variableValues, contextValue);
@@ -65,7 +77,7 @@ export function createOperationExecutor(
     const deadline = new AbortController();
     const endDeadline = startDeadline(deadlines, () => deadline.abort(), pausesOf(contextValue));
     try {
-      return await execute({
+      const result = await execute({
         schema,
         document,
         contextValue,
@@ -74,6 +86,8 @@ export function createOperationExecutor(
         fieldResolver: resolveProperty,
         abortSignal: deadline.signal,
       });
+      result.errors?.forEach(withPlaces);
+      return result;
     } catch (error) {
       if (deadline.signal.aborted) throw new RequestError('OPERATION_TIMEOUT', { cause: error });
       throw error;

@@ -10,17 +10,12 @@ import {
 
 type Resolver = GraphQLFieldResolver<unknown, unknown>;
 
-/** Some schemas have several executors. */
-const prepared = new WeakSet<GraphQLSchema>();
-
 /**
  * Makes the resolvers of lists return arrays instead of async iterables. While graphql waits for the next item of an async
  * iterable, and when it is aborted meanwhile, nothing handles the rejections of the items before: an item whose field fails
  * ("Aborted!" is one such error) would end the process.
  */
 export function readListsInResolvers(schema: GraphQLSchema): void {
-  if (prepared.has(schema)) return;
-  prepared.add(schema);
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue;
     for (const field of Object.values(type.getFields())) {

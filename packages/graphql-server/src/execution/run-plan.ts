@@ -8,6 +8,7 @@ import {
   locatedError,
   responsePathAsArray,
 } from 'graphql';
+import { withPlaces } from '../errors/found-error.ts';
 import type { FieldPlan, FieldsPlan, OperationPlan, ValuePlan } from './operation-plan.ts';
 import { isAsyncIterable, isIterable, isPromiseLike, readAll } from './read-lists.ts';
 
@@ -246,7 +247,7 @@ function completeItem(run: Run, field: FieldPlan, plan: ValuePlan, path: Path, v
 
 /** Returns the null that replaces the value. Throws if the value cannot be null, so that its parent becomes null. */
 function handleError(run: Run, field: FieldPlan, plan: ValuePlan, path: Path, error: unknown): null {
-  const located = locatedError(error, field.nodes, responsePathAsArray(path));
+  const located = withPlaces(locatedError(error, field.nodes, responsePathAsArray(path)));
   if (plan.isNonNull) throw located;
   addError(run, located, path);
   return null;

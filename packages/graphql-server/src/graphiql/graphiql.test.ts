@@ -67,3 +67,17 @@ test.each([
 ])('%s gets what the interface responds', async (_, fields) => {
   expect(await respond(fields)).toBe(ofHandler);
 });
+
+test('a URL that cannot be parsed gets the page of the newest version', async () => {
+  const { status, body } = await respond({ url: 'http://[/partners/graphql' });
+  expect(status).toBe(200);
+  expect(body).not.toContain('"X-Service-Schema-Version"');
+});
+
+test.each([
+  ['text/html;q=0, application/json', 405],
+  ['application/json, text/html; q=0.0', 405],
+  ['application/json, text/html;q=0.5', 200],
+])('a request with `Accept: %s` gets %i', async (accept, expected) => {
+  expect((await respond({ accept })).status).toBe(expected);
+});

@@ -28,10 +28,11 @@ export function withGraphiql(handle: GraphqlHandler, options: GraphiqlOptions): 
   };
 }
 
+/** A quality of 0 means that the client does not take the type. */
+const acceptsHtml = /\btext\/html\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
+
 function isPageRequest(request: IncomingMessage, path: string): boolean {
-  return (
-    request.method === 'GET' && requestPath(request) === path && /\btext\/html\b/.test(request.headers.accept ?? '')
-  );
+  return request.method === 'GET' && requestPath(request) === path && acceptsHtml.test(request.headers.accept ?? '');
 }
 
 async function renderPage(
@@ -43,9 +44,9 @@ async function renderPage(
     return null;
   });
   if (library === null) return null;
-  const { searchParams } = new URL(url, 'http://localhost');
+  const asked = URL.parse(url, 'http://localhost')?.searchParams.get('version');
   // Only a known version, because it becomes a part of a script.
-  const named = versions.find(({ version }) => version === searchParams.get('version'))?.version ?? null;
+  const named = versions.find(({ version }) => version === asked)?.version ?? null;
   const bar: BarOptions = { versions: versions.map(({ version, status }) => ({ version, status })), named };
   const isLocal = loopbackHosts.has(host.replace(/:\d+$/, ''));
   const page = library.renderGraphiQL({

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 import type { ThrottleStatus } from '../cost/bucket.ts';
 import type { EndTurn } from '../cost/client-turns.ts';
-import { type MilliPoints, toPoints } from '../cost/operation-costs.ts';
+import { toPoints } from '../cost/operation-costs.ts';
 import type { Pricing } from '../cost/operation-price.ts';
 import { bodyCost, type ReadingCostLimits, readingCost, rejectionCost } from '../cost/reading-cost.ts';
 import { createOperationExecutor } from '../execution/execute-operation.ts';
@@ -14,19 +14,7 @@ import type { OperationPauses, Pausable } from './operation-pauses.ts';
 import type { OperationSteps } from './plugin-hooks.ts';
 import { readDocument, RejectedDocumentError } from './read-document.ts';
 import { selectOperation } from './select-operation.ts';
-
-/** What the resolvers of an operation do beyond its price. They add to it while they run. */
-export interface ExtraWork {
-  cost: MilliPoints;
-}
-
-/** What running an operation needs of the context of its resolvers. */
-export interface WorkContext {
-  /** Undefined if no resolver does extra work. */
-  readonly extraWork?: ExtraWork;
-  /** Undefined if no resolver waits. */
-  readonly pauses?: OperationPauses;
-}
+import type { WorkContext } from './work-context.ts';
 
 /** Runs operations on one schema. */
 export interface OperationRunner {
@@ -207,7 +195,7 @@ export function createOperationRunner(options: OperationRunnerOptions): Operatio
     running.end();
     if (isAboutVariables(execution))
       return refuseVariables(execution, { requestedQueryCost, paid, bodyBytes }, account);
-    const actualQueryCost = withExtraWork(Math.max(priceOf(execution.data), least, paid));
+    const actualQueryCost = withExtraWork(Math.max(priceOf(execution.data, execution.errors), least, paid));
     const throttleStatus = settle(account, requestedQueryCost, actualQueryCost);
     return { execution, cost: { requestedQueryCost, actualQueryCost, throttleStatus } };
   }

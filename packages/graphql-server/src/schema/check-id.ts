@@ -20,6 +20,6 @@ export const requireIdOfType: CheckId = ({ actions }, typeName, argument, id) =>
   if (types.some((type) => parseGid(actions.gidNamespace, type, id) !== null)) return;
   throw new InvalidArgumentError(
     `\`${argument}\` must be the global identifier of a ${types.join(' or ')}, such as "gid://${actions.gidNamespace}/${types[0]}/123"; ` +
-      `it is ${JSON.stringify(id.slice(0, 60))}.`,
+      `it is ${JSON.stringify(id.slice(0, 60).toWellFormed())}.`,
   );
 };

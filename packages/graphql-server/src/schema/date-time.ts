@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 
-const dateTime = /^\d{4}-\d\d-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+const dateTime = /^\d{4}-\d\d-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
 
 /**
  * The value of an argument of the type `DateTime`: RFC 3339, with any offset. Fractions of a millisecond are cut off.
@@ -10,7 +10,8 @@ const dateTime = /^\d{4}-\d\d-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?
 export function parseDateTime(value: unknown): Date {
   const [, day] = (typeof value === 'string' && dateTime.exec(value)) || [];
   if (typeof value === 'string' && day !== undefined) {
-    const time = new Date(value);
+    // JavaScript understands capital letters only.
+    const time = new Date(value.toUpperCase());
     // JavaScript takes February 30 as March 2.
     const isReal = new Date(`${value.slice(0, 10)}T00:00:00Z`).getUTCDate() === Number(day);
     if (isReal && !Number.isNaN(time.getTime())) return time;

@@ -26,7 +26,7 @@ import type { Delay } from '@deedwire/webhooks/deliveries';
 import DataLoader from 'dataloader';
 import { toMilliPoints } from '../cost/operation-costs.ts';
 import { OperationPauses } from '../operation/operation-pauses.ts';
-import type { ExtraWork } from '../operation/operation-runner.ts';
+import type { ExtraWork } from '../operation/work-context.ts';
 
 /** The dependencies of the use cases of either interface. */
 export type InterfaceActionContext = WebhookActionContext & LenderContext & PullContext;

@@ -25,7 +25,7 @@ const sums = `The cost is a sum, rounded up to whole points, at least 1:
 - An alias costs 0.03 points, and 0.001 for each character by which it is longer than the name of its field.
 - A dry run of \`replayWebhookEvents\` costs another point in \`actualQueryCost\` for each 200 deliveries that it reads: those of its range, at most 100,001, also if it names event types or sequences, which have no index. With them, an operation costs at most 1,000 points.
 
-In \`actualQueryCost\`, a text with a weight costs 0.03 points and 0.001 for each character, at most its weight, and 0.03 points if it is null. If it has characters with several bytes in JSON, each byte costs 0.001, also beyond its weight, so that \`actualQueryCost\` can be more than \`requestedQueryCost\`; your client then owes the difference. An object that is null costs its weight, without the fields below it.
+In \`actualQueryCost\`, a text with a weight costs 0.03 points and 0.001 for each character, at most its weight, and 0.03 points if it is null. If it has characters with several bytes in JSON, each byte costs 0.001, also beyond its weight, so that \`actualQueryCost\` can be more than \`requestedQueryCost\`; your client then owes the difference. An object that is null costs its weight, without the fields below it. If an error in a field made it null, its other fields cost what they could have cost, because the server has read them. Each item of a page whose \`edges\` and \`nodes\` you do not select costs 0.5 points, also beyond \`requestedQueryCost\`.
 
 \`webhookDeliveries\` with an \`eventType\` costs another point in \`actualQueryCost\` for each 20 deliveries that were read to find those of the type. With it, an operation costs at most 1,000 points.
 
