@@ -166,7 +166,12 @@ export async function replayWebhookEvents(
   { idempotencyKey, ...input }: ReplayWebhookEventsInput,
   onSearched?: (deliveries: number) => void,
 ): Promise<ReplayWebhookEventsResult> {
-  const request = { mutation: 'replayWebhookEvents', key: idempotencyKey, input, codec: savedReplay };
+  const request = {
+    mutation: 'replayWebhookEvents',
+    key: idempotencyKey,
+    input: withoutNulls(input),
+    codec: savedReplay,
+  };
   const idempotency = await withIdempotencyKey<WebhookReplay, ReplayWebhookEventsResult>(
     context,
     caller,
@@ -219,6 +224,19 @@ export async function readWebhookReplay(
   const row = id === null ? null : await selectReplay(context.store, null, id);
   if (row === null) throw new RefusedError('NOT_FOUND', `The replay ${replayId} does not exist.`);
   return toWebhookReplay(context, row);
+}
+
+/** The defaults of the schema, which null selects as well. */
+const defaults = new Map<string, unknown>([
+  ['onlyFailed', true],
+  ['maxPerSecond', defaultPerSecond],
+  ['dryRun', false],
+]);
+
+/** A field that is null is the same input as one that is not set, whose default the schema sets. */
+function withoutNulls(input: ReplayRequest['input']): object {
+  const stated = Object.entries(input).map(([name, value]) => [name, value === null ? defaults.get(name) : value]);
+  return Object.fromEntries(stated);
 }
 
 interface ReplayRequest {

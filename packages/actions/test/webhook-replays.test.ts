@@ -153,11 +153,19 @@ describe('replayWebhookEvents', () => {
     const first = await replay({ idempotencyKey: 'a' });
     const again = await replay({ idempotencyKey: 'a' });
     expect(again).toEqual({ ...first, isRepeated: true });
+    expect(await replay({ idempotencyKey: 'a', since: null, until: null, eventTypes: null })).toEqual(again);
     expect(await errors({ idempotencyKey: 'a', maxPerSecond: 7 })).toEqual(['IDEMPOTENCY_KEY_REUSED idempotencyKey']);
     expect(await errors({ idempotencyKey: '', maxPerSecond: 0 })).toEqual([
       'RANGE_INVALID maxPerSecond',
       'IDEMPOTENCY_KEY_INVALID idempotencyKey',
     ]);
+    expect(await stored()).toHaveLength(1);
+  });
+
+  test('takes null for the default of a field, also with a key', async () => {
+    const first = await replay({ idempotencyKey: 'a', onlyFailed: true, maxPerSecond: 50, dryRun: false });
+    const again = await replay({ idempotencyKey: 'a', onlyFailed: null, maxPerSecond: null, dryRun: null });
+    expect(again).toEqual({ ...first, isRepeated: true });
     expect(await stored()).toHaveLength(1);
   });
 

@@ -115,21 +115,39 @@ test('continues a page that is short because of the event type where its reading
   });
 });
 
+type Costs = [requested: number | undefined, actual: number | undefined];
+
 /** The charged cost and the actual one of an operation that reads these pages. */
-async function costOf(...pages: string[]): Promise<unknown> {
-  const lists = pages.map((page, index) => `a${index}: webhookDeliveries(${page}) { pageInfo { hasNextPage } }`);
-  const { body } = await send(`{ ${lists.join(' ')} }`, harness.accounts.otherPartner);
+async function costOf(...pages: string[]): Promise<Costs> {
+  return costOfFields(pages.map((page, index) => `a${index}: webhookDeliveries(${page}) { pageInfo { hasNextPage } }`));
+}
+
+async function costOfFields(selected: readonly string[]): Promise<Costs> {
+  const { body } = await send(`{ ${selected.join(' ')} }`, harness.accounts.otherPartner);
   const { cost }: { cost?: Record<string, number> } = Object.assign({}, Reflect.get(body, 'extensions'));
   return [cost?.['requestedQueryCost'], cost?.['actualQueryCost']];
 }
 
 test('a search for an event type costs a point for each 20 deliveries that it reads, at most the limit', async () => {
-  expect(await costOf('first: 1')).toEqual([3, 3]);
-  expect(await costOf('first: 1, eventType: "webhook.test"')).toEqual([3, 8]);
+  // With half a point for the row of the page, whose items are not selected.
+  expect(await costOf('first: 1')).toEqual([3, 4]);
+  expect(await costOf('first: 1, eventType: "webhook.test"')).toEqual([3, 9]);
   expect(await costOf('first: 1, eventType: "a"')).toEqual([3, 253]);
   expect(await costOf(...['a', 'b', 'c', 'd', 'e'].map((type) => `first: 1, eventType: "${type}"`))).toEqual([
     11, 1000,
   ]);
+});
+
+test('a page without its items costs half a point for each row that it reads', async () => {
+  const [, name] = await costOfFields(['webhookDeliveries(first: 100) { __typename }']);
+  const twice = ['webhookDeliveries(first: 100) { __typename }', 'b: webhookDeliveries(first: 100) { __typename }'];
+  const [, both] = await costOfFields(twice);
+  expect([name, both]).toEqual([52, 103]);
+  expect(await costOfFields(['webhookDeliveries(first: 100) { nodes @skip(if: true) { id } __typename }'])).toEqual([
+    2, 52,
+  ]);
+  const [requested, actual] = await costOfFields(['webhookDeliveries(first: 100) { nodes { id } }']);
+  expect(actual).toBe(requested);
 });
 
 function numbered(...expected: number[]) {
