@@ -10,7 +10,7 @@ export interface SubscriptionChangeContext {
   store: Pick<Store, 'query'>;
   dispatcher: Pick<Dispatcher, 'closeLane' | 'laneChanged' | 'openLane'>;
   backlogs: Pick<BacklogRemover, 'remove'>;
-  replays: Pick<ReplayFeeder, 'changed'>;
+  replays: Pick<ReplayFeeder, 'changed' | 'stepsInProgress'>;
 }
 
 /**
@@ -27,5 +27,5 @@ export async function applySubscriptionChange(
   else if (lane.hasPending) dispatcher.openLane(id);
   else dispatcher.laneChanged(id.subscriptionId);
   replays.changed(shardOf(id.accountId));
-  if (lane?.isDeleted) await backlogs.remove(id);
+  if (lane?.isDeleted) await backlogs.remove(id, replays.stepsInProgress());
 }

@@ -8,7 +8,8 @@ import {
   keepsWorkersFromStarting,
 } from './check-database.ts';
 import { ExchangeEraser } from './deliveries/exchange-eraser.ts';
-import { Dispatcher, type DispatcherStats } from './dispatch/dispatcher.ts';
+import type { DispatcherStats } from './dispatch/dispatcher-options.ts';
+import { Dispatcher } from './dispatch/dispatcher.ts';
 import type { BreakerCounts } from './dispatch/lane-registry.ts';
 import type { SendableTarget } from './dispatch/lane-target.ts';
 import { createDispatchStorage, type DispatchStorageOptions } from './dispatch/store-dispatch.ts';

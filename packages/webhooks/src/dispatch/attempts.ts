@@ -58,6 +58,7 @@ export class Attempts {
     const target = queued.lane.target.current;
     if (target === null) return;
     queued.isClaimed = true;
+    if (queued.isCounted) queued.lane.countedStarts(queued);
     queued.chargedMs = this.#options.slots.acquire(queued.lane);
     void this.#attempt(queued, target);
   }

@@ -271,3 +271,39 @@ describe('unavailable storage', () => {
     expect(seen.clock.timers).toBe(0);
   });
 });
+
+describe('an item that is added while the repetition of locked ones waits for storage', () => {
+  test.each([false, true])('is recorded, and so are they (urgent: %s)', async (isUrgent) => {
+    const clock = new VirtualClock();
+    const done: string[] = [];
+    const failures = [new RangeError('refused'), new StoreUnavailableError(new Error('down'))];
+    let unlockedCalls = 0;
+    const calls = new BatchedCalls<string, null>({
+      clock,
+      collectMs: 10,
+      itemsMax: 100,
+      async call() {
+        await clock.wait(2);
+        if (unlockedCalls === 0) throw new LockTimeoutError(new Error('locked'));
+        return null;
+      },
+      async callUnlocked(items) {
+        unlockedCalls += 1;
+        await clock.wait(2);
+        if (unlockedCalls === 1) return { result: null, locked: new Set(items) };
+        const failure = failures.shift();
+        if (failure !== undefined) throw failure;
+        return { result: null, locked: new Set() };
+      },
+      onDone: (items) => void done.push(...items),
+      onRefused: () => {},
+      onLocked: () => {},
+      onUnavailable: () => void clock.setTimer(() => calls.add('c', isUrgent), 1),
+      onResumed: () => {},
+    });
+    calls.add('a');
+    calls.add('b');
+    await clock.advance(60_000);
+    expect(done.toSorted()).toEqual(['a', 'b', 'c']);
+  });
+});

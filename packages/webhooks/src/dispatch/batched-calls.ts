@@ -67,6 +67,7 @@ export class BatchedCalls<Item, Result> {
   #isUrgent = false;
   #cancelTimer: (() => void) | null = null;
   #cancelLockedTimer: (() => void) | null = null;
+  readonly #cancelWaits = new Set<() => void>();
 
   constructor(options: BatchedCallsOptions<Item, Result>) {
     this.#options = options;
@@ -91,6 +92,7 @@ export class BatchedCalls<Item, Result> {
     this.#isStopped = true;
     this.#cancelTimer?.();
     this.#cancelLockedTimer?.();
+    for (const cancel of this.#cancelWaits) cancel();
     this.#collected = [];
     this.#locked = [];
   }
@@ -208,12 +210,14 @@ export class BatchedCalls<Item, Result> {
     this.#options.onDone(done, result);
   }
 
+  /** A call and the repetition of locked items may wait at the same time. */
   #wait(delayMs: number): Promise<void> {
     return new Promise((resolve) => {
-      this.#cancelTimer = this.#options.clock.setTimer(() => {
-        this.#cancelTimer = null;
+      const cancel = this.#options.clock.setTimer(() => {
+        this.#cancelWaits.delete(cancel);
         resolve();
       }, delayMs);
+      this.#cancelWaits.add(cancel);
     });
   }
 }

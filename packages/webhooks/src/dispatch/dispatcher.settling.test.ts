@@ -247,6 +247,30 @@ describe('a result whose row another transaction locks', () => {
     expect(world.eventsOf('settling-stalled')).toMatchObject([{ unsettled: 2 }]);
   });
 
+  test('counts once, although another one that was locked with it is refused: a later stall is none', async () => {
+    const world = new World({ settleConcurrency: 1 });
+    const lane = world.addLane(1, succeedsAfter(20));
+    const [first, ...others] = world.offer(lane, 3).map(({ deliveryId }) => deliveryId);
+    if (first === undefined) throw new Error('No delivery.');
+    const locked = new Set([first, ...others]);
+    const refused = new Set<DeliveryId>();
+    world.storage.timesOut = ({ delivery }) => locked.has(delivery.deliveryId);
+    world.storage.refuses = ({ delivery }) => refused.has(delivery.deliveryId);
+    await world.clock.advance(10_000);
+    locked.delete(first);
+    refused.add(first);
+    await world.clock.advance(20_000);
+    expect(world.eventsOf('storage-locked')).toHaveLength(3);
+    locked.clear();
+    await world.clock.advance(20_000);
+    expect(world.dispatcher.stats().unsettled).toBe(0);
+    // A result that is refused while nothing else is unsettled leaves nothing to wait for.
+    const [later] = world.offer(world.addLane(2, succeedsAfter(20)), 1);
+    if (later !== undefined) refused.add(later.deliveryId);
+    await world.clock.advance(60_000);
+    expect(world.eventsOf('settling-stalled')).toEqual([]);
+  });
+
   test('delays neither isolated runs nor, if it is the result of one, other deliveries', async () => {
     const world = new World();
     const [locked, suspect] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];

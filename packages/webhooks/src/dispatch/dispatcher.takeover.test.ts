@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { hangs, type Receiver, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { fails, hangs, type Receiver, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { cleanLaneState } from './lane-state.ts';
 
 /** A worker process that dies as soon as it sends one of these deliveries, and is taken over. */
 async function runWithDeadlyDelivery(
@@ -36,6 +37,41 @@ describe('after an expired lease', () => {
     await world.clock.advance(20_000);
     expect(world.storage.countedClaims.flat()).toHaveLength(50);
     expect(world.storage.countedClaims.length).toBeLessThan(10);
+  });
+
+  test.each([2, 20])(
+    'a claim without a request is counted once, however often the lane is reloaded (a statement takes %i ms)',
+    async (callMs) => {
+      const world = new World({ slots: 4 });
+      world.storage.callMs = callMs;
+      for (let number = 1; number <= 8; number += 1) world.store(world.addLane(number, hangs), 50);
+      const lane = world.addLane(100, succeedsAfter(20));
+      const [delivery] = world.store(lane, 1);
+      const claims: number[] = [];
+      world.takeOver();
+      let calls = 0;
+      for (let ms = 0; ms < 30_000 && world.sentTo(lane).length === 0; ms += 1) {
+        await world.clock.advance(1);
+        claims.push(world.storage.pending().find(({ deliveryId }) => deliveryId === delivery?.deliveryId)?.claims ?? 0);
+        if (world.storage.countedClaims.length === calls) continue;
+        calls = world.storage.countedClaims.length;
+        world.dispatcher.openLane(lane);
+      }
+      expect(Math.max(...claims)).toBe(1);
+      await world.clock.advance(1_000);
+      expect([...world.storage.delivered]).toContain(delivery?.deliveryId);
+    },
+  );
+
+  test('a claim is counted again after a request without a result', async () => {
+    const world = new World();
+    const lane = world.addLane(1, hangs);
+    world.store(lane, 1);
+    for (const claims of [1, 2]) {
+      world.takeOver();
+      await world.clock.advance(1_000);
+      expect(world.storage.pending()).toMatchObject([{ claims }]);
+    }
   });
 
   test('no claim is counted without an expired lease', async () => {
@@ -170,6 +206,36 @@ describe('deliveries with three claims', () => {
   });
 });
 
+/** A receiver that is down, and how many other deliveries its lane has. */
+const outages: [string, Receiver, number][] = [1, 2, 5, 10].flatMap((others) => [
+  ['hangs', hangs, others],
+  ['fails', fails, others],
+]);
+
+test.each(outages)(
+  'a delivery with three claims whose receiver %s is sent after the outage (%#)',
+  async (_, down, others) => {
+    const world = new World();
+    let isDown = true;
+    const lane = world.addLane(1, (delivery, attempt) =>
+      isDown ? down(delivery, attempt) : { afterMs: 20, status: 200 },
+    );
+    const nowMs = world.clock.nowMs();
+    // The breaker allows a probe.
+    const times = { breakerOpenUntilMs: nowMs - 1, failingSinceMs: nowMs - 60_000, lastFailureMs: nowMs - 20_000 };
+    world.setStoredState(lane, { ...cleanLaneState, consecutiveFailures: 20, breakerProbes: 3, ...times });
+    world.store(lane, 1 + others);
+    world.takeOver();
+    await runWithDeadlyDelivery(world, () => true, 3);
+    await world.clock.advance(4 * 3_600_000);
+    isDown = false;
+    world.handOver();
+    await world.clock.advance(48 * 3_600_000);
+    expect(world.eventsOf('delivery-given-up')).toEqual([]);
+    expect(world.storage.delivered.size).toBe(1 + others);
+  },
+);
+
 describe('isolated runs', () => {
   test('whose rows are locked delay no other lane, and are sent afterwards', async () => {
     const world = new World();
@@ -201,6 +267,25 @@ describe('isolated runs', () => {
     expect(busySeconds.size).toBeGreaterThan(40 * 0.7);
     await world.clock.advance(300_000);
     expect(world.storage.pending()).toEqual([]);
+  });
+
+  test('whose row is locked leaves four fifths of the time to others, although one of these is slow', async () => {
+    const world = new World();
+    const slow = world.addLane(1, succeedsAfter(4_000));
+    const quick = world.addLane(2, succeedsAfter(20));
+    world.store(slow, 1_000);
+    const [suspect] = world.store(world.addLane(3, succeedsAfter(20)), 1, { claims: 4 });
+    world.storage.skips = (id) => id === suspect?.deliveryId;
+    world.takeOver();
+    for (let event = 0; event < 1_000; event += 1) {
+      world.offer(quick, 1);
+      await world.clock.advance(100);
+    }
+    const busySeconds = new Set(world.sentTo(quick).map(({ startedAtMs }) => Math.floor(startedAtMs / 1_000)));
+    expect(busySeconds.size).toBeGreaterThan(100 * 0.7);
+    world.storage.skips = () => false;
+    await world.clock.advance(60_000);
+    expect([...world.storage.delivered]).toContain(suspect?.deliveryId);
   });
 
   test('complete when the clock steps back meanwhile', async () => {

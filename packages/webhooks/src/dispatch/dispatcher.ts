@@ -1,55 +1,21 @@
-import type { Clock } from '../kernel/clock.ts';
 import type { AccountId, DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { Shard } from '../kernel/shard.ts';
-import { Attempts, type Send, type UnsettledResult } from './attempts.ts';
-import type { OnDispatchEvent } from './events.ts';
+import { Attempts, type UnsettledResult } from './attempts.ts';
+import type { DispatcherOptions, DispatcherStats } from './dispatcher-options.ts';
 import { laneNeed } from './lane-need.ts';
 import { type BreakerCounts, LaneRegistry } from './lane-registry.ts';
 import { LaneScheduler } from './lane-scheduler.ts';
 import { type Lane, QueuedDelivery } from './lane.ts';
-import { defaultMemoryLimits, Memory, type MemoryLimits } from './memory.ts';
+import { defaultMemoryLimits, Memory } from './memory.ts';
 import { replayRoom } from './replay-room.ts';
 import { ResultRecorder } from './result-recorder.ts';
 import { Slots } from './slots.ts';
 import { SlowPace } from './slow-pace.ts';
 import { SteadyClock } from './steady-clock.ts';
-import type { DeliveryKey, DispatchStorage } from './storage.ts';
+import type { DeliveryKey } from './storage.ts';
 import { SuspectRuns } from './suspect-runs.ts';
-
-export interface DispatcherOptions {
-  storage: DispatchStorage;
-  send: Send;
-  clock: Clock;
-  /** From 0 (inclusive) to 1 (exclusive). */
-  random: () => number;
-  onEvent: OnDispatchEvent;
-  /**
-   * The lease of the worker. The dispatcher reports `settling-stalled` when results wait and it has recorded none for this
-   * long.
-   */
-  leaseMs: number;
-  /** The maximum number of requests in flight. Defaults to 2,000. */
-  slots?: number | undefined;
-  /** The maximum number of settle calls in flight. Defaults to 4. */
-  settleConcurrency?: number | undefined;
-  memory?: MemoryLimits | undefined;
-  /** Idle lanes are evicted when there are more lanes than this. Defaults to 50,000. */
-  lanesMax?: number | undefined;
-  /** Called when a replayed delivery of the lane is settled, which may make room for others. */
-  onReplayedSettled?: ((lane: SubscriptionId) => void) | undefined;
-}
-
-export interface DispatcherStats {
-  readonly lanes: number;
-  readonly inFlight: number;
-  /** Results that are not recorded yet. */
-  readonly unsettled: number;
-  /** Deliveries that wait in memory, plus the room that refills in flight have reserved. */
-  readonly queued: number;
-  readonly queuedBodyBytes: number;
-}
 
 /**
  * A target that is older than this, or than a third of the lease, is not used. While a process was stopped for so long that

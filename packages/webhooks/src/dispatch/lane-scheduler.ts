@@ -4,7 +4,7 @@ import { LaneCalls } from './lane-calls.ts';
 import { laneNeed } from './lane-need.ts';
 import type { LaneRegistry } from './lane-registry.ts';
 import type { LaneTarget } from './lane-target.ts';
-import { type Lane, QueuedDelivery } from './lane.ts';
+import type { Lane, QueuedDelivery } from './lane.ts';
 import type { Memory } from './memory.ts';
 import { Refiller } from './refiller.ts';
 import type { Slots } from './slots.ts';
@@ -107,7 +107,7 @@ export class LaneScheduler {
     const { first } = lane.queue;
     if (need === 'deliveries') this.#refiller.request(lane);
     else if (need === 'target') this.#targets.request(lane);
-    else if (need === 'count' && first !== undefined) this.#claims.request(first);
+    else if (need === 'count' && first !== undefined) this.countClaim(first);
     else if (need === 'suspect-run' || need === 'give-up') {
       const queued = memory.removeFirst(lane);
       if (queued !== undefined) (need === 'give-up' ? onGiveUp : onSuspect)(queued);
@@ -152,6 +152,7 @@ export class LaneScheduler {
   }
 
   countClaim(queued: QueuedDelivery): void {
+    queued.lane.counting(queued);
     this.#claims.request(queued);
   }
 
@@ -186,7 +187,7 @@ export class LaneScheduler {
     // By the clock of the database, nothing may be due yet: it was set back, and this process has not read it since.
     lane.source.refilled(deliveries.length > 0 ? dueAtMs : Math.max(dueAtMs, nowMs + emptyRefillMs));
     for (const delivery of deliveries) {
-      memory.addRefilled(new QueuedDelivery(lane, delivery, delivery.dueAtMs + offsetMs));
+      memory.addRefilled(lane.refilled(delivery, delivery.dueAtMs + offsetMs));
     }
     this.schedule(lane, nowMs);
     onScheduled();

@@ -1,6 +1,7 @@
 import { ShortLivedMap } from '@deedwire/store';
 import type { HeapNode } from '../kernel/heap.ts';
 import type { AccountId, DeliveryId, SubscriptionId } from '../kernel/ids.ts';
+import { OwnClaims } from '../kernel/own-claims.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import { type Shard, shardOf } from '../kernel/shard.ts';
 import { LaneCall } from './lane-calls.ts';
@@ -69,6 +70,8 @@ export class Lane extends SlotLane {
   readonly target: TargetCache;
   readonly receiver = new LaneReceiver();
   readonly countCall = new LaneCall();
+  /** Of deliveries that were not started since. */
+  readonly #ownClaims = new OwnClaims<DeliveryId>();
 
   #phase: LanePhase = 'new';
   #isRecovering = false;
@@ -184,6 +187,28 @@ export class Lane extends SlotLane {
     return this.target.read(target, nowMs, offsetMs);
   }
 
+  /**
+   * A delivery that was read from storage. A claim that this process has counted without a request since is not counted again,
+   * however often the lane is reloaded: at the limit, a delivery fails.
+   */
+  refilled(delivery: PendingDelivery, dueAtMs: number): QueuedDelivery {
+    const claims = this.#ownClaims.without(delivery.deliveryId, delivery.claims);
+    if (claims === delivery.claims) return new QueuedDelivery(this, delivery, dueAtMs);
+    const queued = new QueuedDelivery(this, { ...delivery, claims }, dueAtMs);
+    queued.isCounted = true;
+    return queued;
+  }
+
+  /** Storage is about to count the claim of the delivery. */
+  counting({ delivery }: QueuedDelivery): void {
+    this.#ownClaims.counting(delivery.deliveryId, delivery.claims);
+  }
+
+  /** The request of a delivery whose claim is counted starts. */
+  countedStarts({ delivery }: QueuedDelivery): void {
+    this.#ownClaims.forget(delivery.deliveryId);
+  }
+
   /** A result pauses the subscription, and is not recorded yet. */
   pausing(): void {
     this.#forget();
@@ -195,6 +220,7 @@ export class Lane extends SlotLane {
     this.#forget();
     for (const queued of this.known.values()) if (queued.isSetAside) this.known.delete(queued.delivery.deliveryId);
     this.#setAside = 0;
+    this.#ownClaims.clear();
     this.enter('closed');
   }
 

@@ -18,7 +18,7 @@ const freeShare = 1 / 4;
  */
 export function replayRoom(lane: Lane, nowMs: number): number {
   const { receiver, source } = lane;
-  if (lane.phase !== 'open' || lane.isRecovering || receiver.isBreakerOpen || lane.allowedFromMs > nowMs) return 0;
+  if (lane.phase !== 'open' || receiver.isBreakerOpen || lane.allowedFromMs > nowMs) return 0;
   if (source.isRefilling || source.dueAtMs <= nowMs) return 0;
   let replayed = 0;
   let waiting = 0;
@@ -27,7 +27,8 @@ export function replayRoom(lane: Lane, nowMs: number): number {
     if (isWaiting) waiting += 1;
     if (delivery.replayId !== null && (isWaiting || (isClaimed && !isSetAside))) replayed += 1;
   }
-  // With a window of one request, a replay has it while nothing else does.
-  const share = Math.max(1, Math.floor(receiver.window * (1 - freeShare)));
+  // With a window of one request, a replay has it while nothing else does. A lane that recovers sends one request at a time, and
+  // recovers by a result: of the replay, if nothing else is due.
+  const share = lane.isRecovering ? 1 : Math.max(1, Math.floor(receiver.window * (1 - freeShare)));
   return Math.max(0, Math.min(replayedMax - replayed, share - lane.inFlight - waiting));
 }

@@ -192,6 +192,8 @@ export class ResultRecorder {
   #lockFound(result: UnsettledResult, error: unknown): void {
     const { scheduler, clock, onEvent, onConcluded, afterConcluded } = this.#options;
     const { queued } = result;
+    // It is reported again if a refused result was among those that were repeated.
+    if (result.isLocked) return;
     result.isLocked = true;
     this.#locked += 1;
     this.#progressed();

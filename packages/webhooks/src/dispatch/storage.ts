@@ -25,13 +25,16 @@ export interface DispatchStorage {
   /** The same without waiting for locks of other transactions: such results are `locked`. */
   settleUnlocked(batch: readonly Settlement[]): Promise<SettleResults>;
   /**
-   * Adds one claim to each delivery that is pending and that no other transaction has locked, and returns these deliveries.
-   * Recording an attempt resets the claims of its delivery to 0.
+   * Adds one claim to those of each delivery that is pending and that no other transaction has locked, and returns these
+   * deliveries. A call that is repeated adds nothing. Recording an attempt resets the claims of its delivery to 0.
    */
-  countClaims(deliveries: readonly DeliveryKey[]): Promise<ReadonlySet<DeliveryId>>;
+  countClaims(deliveries: readonly ClaimedDelivery[]): Promise<ReadonlySet<DeliveryId>>;
 }
 
 export type DeliveryKey = Pick<PendingDelivery, 'subscriptionId' | 'deliveryId'>;
+
+/** A delivery with its claims before the one that is counted. */
+export type ClaimedDelivery = Pick<PendingDelivery, 'subscriptionId' | 'deliveryId' | 'claims'>;
 
 export interface RefillOptions {
   /** Skips deliveries that are due earlier. -Infinity skips none. */

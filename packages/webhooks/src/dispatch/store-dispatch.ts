@@ -101,7 +101,15 @@ async function settleBatch(
   const id = workerId();
   const sorted = batch.toSorted((a, b) => compareDeliveries(a.delivery, b.delivery));
   failpoint('settle-before-write');
-  const { results, late } = toResults(sorted, await settleNumbered(store, id, sorted, skipsLocked));
+  const results = toResults(sorted, await settleNumbered(store, id, sorted, skipsLocked));
+  const stale = sorted.filter((settlement) => results.get(settlement) === 'stale');
+  if (stale.length > 0) {
+    // A statement that has waited for another transaction does not find the row that this one has written, for example one that
+    // postpones deliveries at a hand-over. A new statement does.
+    const again = toResults(stale, await settleNumbered(store, id, stale, skipsLocked));
+    for (const [settlement, result] of again) results.set(settlement, result);
+  }
+  const late = stale.flatMap((settlement) => (results.get(settlement) === 'stale' ? lateSuccess(settlement) : []));
   if (late.length > 0) {
     const deliveries = await recordLateSuccesses(store, id, late);
     if (deliveries.length > 0) onEvent({ kind: 'late-success-recorded', deliveries });
@@ -146,25 +154,19 @@ async function settleAndPause(
   });
 }
 
-function toResults(
-  batch: readonly Settlement[],
-  { settled, locked }: SettledPositions,
-): { results: SettleResults; late: LateSuccess[] } {
+function toResults(batch: readonly Settlement[], { settled, locked }: SettledPositions): Map<Settlement, SettleResult> {
   const results = new Map<Settlement, SettleResult>();
-  const late: LateSuccess[] = [];
   for (const [index, settlement] of batch.entries()) {
-    const { delivery, attempt, next } = settlement;
-    const result = resultAt(index + 1);
-    results.set(settlement, result);
-    if (result !== 'stale' || attempt === null || next.kind !== 'delivered') continue;
-    late.push({ subscriptionId: delivery.subscriptionId, deliveryId: delivery.deliveryId, attempt });
+    const position = index + 1;
+    if (settled?.has(position) !== false) results.set(settlement, 'settled');
+    else results.set(settlement, locked.has(position) ? 'locked' : 'stale');
   }
-  return { results, late };
+  return results;
+}
 
-  function resultAt(position: number): SettleResult {
-    if (settled?.has(position) !== false) return 'settled';
-    return locked.has(position) ? 'locked' : 'stale';
-  }
+function lateSuccess({ delivery, attempt, next }: Settlement): LateSuccess[] {
+  if (attempt === null || next.kind !== 'delivered') return [];
+  return [{ subscriptionId: delivery.subscriptionId, deliveryId: delivery.deliveryId, attempt }];
 }
 
 /** The order in which every statement that waits for locks locks pending deliveries: their primary key. */

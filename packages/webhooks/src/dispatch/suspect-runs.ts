@@ -37,9 +37,11 @@ export interface SuspectRunsOptions {
  * | isolated run | other deliveries | ends                                                             |
  * | ------------ | ---------------- | ---------------------------------------------------------------- |
  * | none         | start            | when a delivery with four claims is added                        |
- * | waiting      | are blocked      | when all of them have ended and are recorded                     |
+ * | waiting      | are blocked      | when all of them have ended and are recorded, or nothing waits   |
  * | running      | are blocked      | when the result of the delivery is recorded, or found locked     |
  * | cooling down | start            | after four times as long as others were blocked                  |
+ *
+ * A run that does not start also cools down: otherwise a delivery whose row is locked would block others again and again.
  */
 export class SuspectRuns {
   readonly #options: SuspectRunsOptions;
@@ -79,8 +81,17 @@ export class SuspectRuns {
     this.#group.delete(queued);
     if (this.#running !== queued) return;
     this.#running = null;
+    this.#coolDown(this.#options.clock.nowMs());
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelCooldown?.();
+  }
+
+  /** Other deliveries are no longer blocked, for four times as long as they were. */
+  #coolDown(nowMs: number): void {
     const { clock, onUnblocked } = this.#options;
-    const nowMs = clock.nowMs();
     const blockedMs = nowMs - (this.#blockedSinceMs ?? nowMs);
     this.#blockedSinceMs = null;
     if (this.#isStopped) return;
@@ -90,16 +101,13 @@ export class SuspectRuns {
     }, othersShare * blockedMs);
   }
 
-  stop(): void {
-    this.#isStopped = true;
-    this.#cancelCooldown?.();
-  }
-
   #blocksOthers(nowMs: number): boolean {
     if (this.#running !== null) return true;
-    const blocksOthers = this.#isolated.length > 0 && this.#cancelCooldown === null;
-    this.#blockedSinceMs = blocksOthers ? (this.#blockedSinceMs ?? nowMs) : null;
-    return blocksOthers;
+    if (this.#cancelCooldown !== null) return false;
+    while (this.#isolated[0] !== undefined && !isKnown(this.#isolated[0])) this.#isolated.shift();
+    if (this.#isolated.length > 0) this.#blockedSinceMs ??= nowMs;
+    else if (this.#blockedSinceMs !== null) this.#coolDown(nowMs);
+    return this.#isolated.length > 0;
   }
 
   /** Starts an isolated run once nothing else is in flight or unsettled. Returns false if it started or must wait. */
@@ -110,7 +118,10 @@ export class SuspectRuns {
     const step = this.#prepare(queued, nowMs);
     if (step === 'wait') return false;
     this.#isolated.shift();
-    if (step === 'drop') return true;
+    if (step === 'drop') {
+      this.#coolDown(nowMs);
+      return true;
+    }
     this.#running = queued;
     attempts.start(queued);
     return false;
@@ -136,10 +147,10 @@ export class SuspectRuns {
     scheduler.schedule(queued.lane, nowMs);
   }
 
-  /** Requests what the delivery needs before it can start. `drop`: its lane was closed or reloaded, or has it queued again. */
+  /** Requests what the delivery needs before it can start. `drop`: its lane does not have it, or has queued it again. */
   #prepare(queued: QueuedDelivery, nowMs: number): 'start' | 'wait' | 'drop' {
-    const { lane, delivery } = queued;
-    if (lane.known.get(delivery.deliveryId) !== queued) return 'drop';
+    const { lane } = queued;
+    if (!isKnown(queued)) return 'drop';
     if (lane.allowedFromMs > nowMs) {
       this.#postpone(queued, lane.allowedFromMs, nowMs);
       return 'drop';
@@ -151,12 +162,20 @@ export class SuspectRuns {
     return 'wait';
   }
 
-  #postpone({ lane, delivery }: QueuedDelivery, dueAtMs: number, nowMs: number): void {
+  #postpone({ lane, delivery, isCounted }: QueuedDelivery, dueAtMs: number, nowMs: number): void {
     const { memory, scheduler } = this.#options;
     lane.known.delete(delivery.deliveryId);
     // Storage still has the earlier one.
     lane.source.dueTimeUnknown();
-    memory.add(new QueuedDelivery(lane, delivery, dueAtMs));
+    const postponed = new QueuedDelivery(lane, delivery, dueAtMs);
+    // Without a request in between, it must not be counted again: at the limit, a delivery fails.
+    postponed.isCounted = isCounted;
+    memory.add(postponed);
     scheduler.schedule(lane, nowMs);
   }
+}
+
+/** Whether its lane still has it: it was neither closed nor reloaded. */
+function isKnown(queued: QueuedDelivery): boolean {
+  return queued.lane.known.get(queued.delivery.deliveryId) === queued;
 }

@@ -20,7 +20,7 @@ import { planStatements } from './plan-statements.ts';
 import type { QueuedAccount } from './queued-account.ts';
 import type { Renderer } from './renderer.ts';
 import { RoundRunner } from './round-runner.ts';
-import { readEvents } from './sql/round.ts';
+import { readEvents } from './sql/events.ts';
 import type { TraceFanOut } from './trace-fan-out.ts';
 import { type Turn, Turns } from './turns.ts';
 
@@ -87,17 +87,7 @@ export class FanOut {
   constructor(options: FanOutOptions) {
     this.#options = options;
     this.#limits = { ...defaultFanOutLimits, ...options.limits };
-    const {
-      store,
-      clock,
-      workerId,
-      render: renderer,
-      expect,
-      offer,
-      onUncertain,
-      onEvent,
-      onSubscriptionChanged,
-    } = options;
+    const { store, clock, workerId, render: renderer, expect, offer, onUncertain, onEvent } = options;
     const limits = this.#limits;
     const known = new KnownEntries(limits.knownEntries);
     const pause = (accounts: readonly QueuedAccount[]): void => this.#pause(accounts);
@@ -149,7 +139,7 @@ export class FanOut {
     });
     this.#changes = new ChangeApplier({
       known,
-      onSubscriptionChanged,
+      onSubscriptionChanged: options.onSubscriptionChanged,
       examine: (account) => this.#blocked.examine(account),
       pause,
       onFenced,

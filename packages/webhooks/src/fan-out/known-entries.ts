@@ -113,8 +113,10 @@ export class KnownEntries {
     if (isEarly) account.earlyChanges.add(position);
     else if (account.unreadFrom !== null && position >= account.unreadFrom) return null;
     else if (this.isFull && !this.#makeRoom(account, position)) return null;
-    const entry = queueEntry(position, eventId, subscriptionId, claims);
-    entry.isCounted = isCounted;
+    // An entry that is read again was dropped by this process, which did not end: it is not counted again.
+    const otherClaims = account.ownClaims.without(position, claims);
+    const entry = queueEntry(position, eventId, subscriptionId, otherClaims);
+    entry.isCounted = isCounted || claims > otherClaims;
     this.#entries.set(position, entry);
     account.waiting.add(entry);
     return account;
@@ -137,6 +139,7 @@ export class KnownEntries {
   /** Removes an entry that was deleted from the queue, or blocked. */
   finish(account: QueuedAccount, entry: QueueEntry): void {
     account.claimed -= 1;
+    account.ownClaims.forget(entry.position);
     this.#remove(account, [entry]);
     this.#finishedDuringRead?.add(entry.position);
   }

@@ -3,7 +3,7 @@ import type { AccountPins } from '../subscriptions/read-pins.ts';
 import type { Renderer } from './renderer.ts';
 import type { PickedEntry } from './round-plan.ts';
 import { type BlockedGroup, blockedOnRefusal } from './sql/blocked-queue.ts';
-import type { ReadEvents } from './sql/round.ts';
+import type { ReadEvents } from './sql/events.ts';
 
 /**
  * Whether blocked entries can be fanned out: this build knows their type, and the version that their subscription pins if

@@ -15,7 +15,7 @@ import type {
   RoundPlan,
 } from './round-plan.ts';
 import { blockedOnRefusal } from './sql/blocked-queue.ts';
-import type { ReadEvents } from './sql/round.ts';
+import type { ReadEvents } from './sql/events.ts';
 
 export interface PlanRoundOptions {
   readonly pins: ReadonlyMap<AccountId, AccountPins>;

@@ -2,8 +2,9 @@ import type { Database, Store } from '@deedwire/store';
 import type { WorkerId } from '../fence/worker-id.ts';
 import { readPins } from '../subscriptions/read-pins.ts';
 import type { RoundPlan } from './round-plan.ts';
+import { readEvents } from './sql/events.ts';
 import { readQueue } from './sql/queue.ts';
-import { readEvents, writeRound } from './sql/round.ts';
+import { writeRound } from './sql/round.ts';
 
 /** A bulk round, an express round, a read of the queue, and one to spare. */
 const connections = 4;

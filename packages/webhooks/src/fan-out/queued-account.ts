@@ -1,5 +1,6 @@
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
+import { OwnClaims } from '../kernel/own-claims.ts';
 import { type Shard, shardOf } from '../kernel/shard.ts';
 import { EntryList } from './entry-list.ts';
 import { isOpenChange, mustRunIsolated, type QueueEntry, type QueuePosition } from './queue-entry.ts';
@@ -35,6 +36,8 @@ export class QueuedAccount {
   epoch = 0;
   /** The positions of changes that are in memory whatever is unread. */
   readonly earlyChanges = new Set<QueuePosition>();
+  /** Of entries that are not finished. */
+  readonly ownClaims = new OwnClaims<QueuePosition>();
   /** Lanes that may have deliveries from a write of unknown outcome. */
   readonly uncertainLanes = new Map<SubscriptionId, LaneId>();
   /** The last position that the account had when its last round started. */

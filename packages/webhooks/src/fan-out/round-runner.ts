@@ -18,8 +18,9 @@ import type { Renderer } from './renderer.ts';
 import type { PickedEntry, RoundPlan } from './round-plan.ts';
 import { byTurns, entriesOf, firstDeliveries, halve } from './split-turns.ts';
 import type { BlockedGroup } from './sql/blocked-queue.ts';
+import { readEvents, type ReadEvents } from './sql/events.ts';
 import { countEntryClaims } from './sql/queue.ts';
-import { isStaleRound, readEvents, type ReadEvents, readLockedAccounts, writeRound } from './sql/round.ts';
+import { isStaleRound, readLockedAccounts, writeRound } from './sql/round.ts';
 import { endSpans, startSpans, type FanOutSpan, type TraceFanOut } from './trace-fan-out.ts';
 import type { Turn } from './turns.ts';
 
@@ -154,6 +155,7 @@ export class RoundRunner {
   async #count(workerId: WorkerId, picked: readonly PickedEntry[]): Promise<void> {
     const uncounted = picked.filter(({ entry }) => !entry.isCounted);
     if (uncounted.length === 0) return;
+    for (const { account, entry } of uncounted) account.ownClaims.counting(entry.position, entry.claims);
     const claimed = uncounted.map(({ account, entry }) => ({ shard: account.shard, entry }));
     await countEntryClaims(this.#options.store, workerId, claimed);
     for (const { entry } of uncounted) entry.isCounted = true;

@@ -118,6 +118,11 @@ export class ReplayFeeder {
     for (const feeding of this.#feedings.values()) this.#remove(feeding);
   }
 
+  /** Resolves once the statements that are in progress have ended: what they queue may belong to a subscription deleted meanwhile. */
+  async stepsInProgress(): Promise<void> {
+    await Promise.all(this.#steps);
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelReadTimer?.();

@@ -87,11 +87,22 @@ export class BacklogRemover {
     this.#next();
   }
 
-  /** Resolves once the backlog is noted. It is then removed, by this worker or by the next owner of the shard. */
-  async remove(lane: LaneId): Promise<void> {
+  /**
+   * Resolves once the backlog is noted. It is then removed, by this worker or by the next owner of the shard.
+   *
+   * @param writers resolves once nothing that this process began before can add to the backlog
+   */
+  async remove(lane: LaneId, writers: Promise<void>): Promise<void> {
     const { store, workerId } = this.#options;
     await insertDeletedBacklog(store, workerId(), lane);
-    this.#add(lane);
+    const backlog = this.#add(lane);
+    if (backlog !== null) void this.#beginAfter(writers, backlog);
+  }
+
+  async #beginAfter(writers: Promise<void>, backlog: Backlog): Promise<void> {
+    backlog.isWaiting = true;
+    await writers;
+    backlog.isWaiting = false;
     this.#next();
   }
 
@@ -116,11 +127,14 @@ export class BacklogRemover {
     await this.#step;
   }
 
-  #add(lane: LaneId): void {
-    if (this.#backlogs.has(lane.subscriptionId)) return;
+  /** Null if the backlog is being removed already. */
+  #add(lane: LaneId): Backlog | null {
+    if (this.#backlogs.has(lane.subscriptionId)) return null;
     const exchanges = this.#options.eraserOf(lane.subscriptionId);
     const start = { after: null, isReadToTheEnd: false, skipped: [], isWaiting: false, deliveries: 0, exchanges };
-    this.#backlogs.set(lane.subscriptionId, { lane, ...start });
+    const backlog: Backlog = { lane, ...start };
+    this.#backlogs.set(lane.subscriptionId, backlog);
+    return backlog;
   }
 
   #next(): void {

@@ -53,12 +53,29 @@ describe('a refill', () => {
     const { lane } = await world.seedLane(5);
     await world.seedLane(1);
     await world.setDue(lane, 2, '2026-11-20T09:00:00.001Z');
-    await world.setDue(lane, 4, '2126-11-20T09:00:00.000Z');
+    await world.setDue(lane, 4, '2126-11-20T09:00:00.000Z', 1);
     await world.setDue(lane, 5, '2026-11-20T09:00:00.001Z');
     const { deliveries, nextDueAtMs } = await world.storage.refill(lane, all);
     expect(sequencesOf(deliveries)).toEqual([2, 5, 1, 3]);
     expect(deliveries[0]?.dueAtMs).toBe(Date.UTC(2026, 10, 20, 9, 0, 0, 1));
     expect(nextDueAtMs).toBe(Date.UTC(2126, 10, 20, 9));
+  });
+
+  test('returns unsent deliveries that were written before the clock was set back, at once, and retries when they are due', async () => {
+    const { lane, deliveries } = await world.seedLane(3);
+    const [, second, third] = deliveries;
+    const ahead = `update webhook_pending_delivery set due_at = now() + interval '1 hour', attempts = $2, prior_attempts = $3
+      where delivery_id = $1`;
+    await world.admin.run(ahead, [second.deliveryId, 0, 0]);
+    await world.admin.run(ahead, [third.deliveryId, 1, 0]);
+    const [{ nowMs } = { nowMs: 0 }] = await world.admin.run('select extract(epoch from now()) * 1000 as "nowMs"');
+    const refill = await world.storage.refill(lane, all);
+    expect(sequencesOf(refill.deliveries)).toEqual([1, 2]);
+    for (const { dueAtMs } of refill.deliveries) expect(dueAtMs).toBeLessThan(Number(nowMs) + 60_000);
+    expect(refill.nextDueAtMs).toBeGreaterThan(Number(nowMs) + 3_500_000);
+    // Sent again by a replay, and not sent since.
+    await world.admin.run(ahead, [third.deliveryId, 15, 15]);
+    expect(sequencesOf((await world.storage.refill(lane, all)).deliveries)).toEqual([1, 2, 3]);
   });
 
   test('skips deliveries that are due before the given time', async () => {
@@ -102,8 +119,8 @@ describe('a refill', () => {
 
   test('reads at most the limit, and returns when the next delivery is due', async () => {
     const { lane } = await world.seedLane(5);
-    await world.setDue(lane, 4, '2126-11-20T09:00:00.000Z');
-    await world.setDue(lane, 5, '2126-11-21T09:00:00.000Z');
+    await world.setDue(lane, 4, '2126-11-20T09:00:00.000Z', 1);
+    await world.setDue(lane, 5, '2126-11-21T09:00:00.000Z', 1);
     const { deliveries, nextDueAtMs } = await world.storage.refill(lane, { ...all, limit: 3 });
     expect(sequencesOf(deliveries)).toEqual([1, 2, 3]);
     expect(nextDueAtMs).toBe(Date.UTC(2126, 10, 20, 9));
@@ -225,8 +242,23 @@ describe('targets', () => {
 test('claims are counted for each delivery, in any order', async () => {
   const { lane, deliveries } = await world.seedLane(3);
   await world.storage.countClaims([deliveries[2], deliveries[0]]);
-  await world.storage.countClaims([deliveries[0]]);
+  await world.storage.countClaims([{ ...deliveries[0], claims: 1 }]);
   expect((await world.read(lane)).map(({ claims }) => claims)).toEqual([2, 0, 1]);
+});
+
+test('a claim that is counted again, because the outcome of the first call was unknown, is counted once', async () => {
+  const { lane, deliveries } = await world.seedLane(1);
+  const [{ deliveryId }] = deliveries;
+  for (let call = 0; call < 3; call += 1)
+    expect([...(await world.storage.countClaims(deliveries))]).toEqual([deliveryId]);
+  expect((await world.read(lane)).map(({ claims }) => claims)).toEqual([1]);
+});
+
+test('claims are not counted if there are others than this worker has read', async () => {
+  const { lane, deliveries } = await world.seedLane(1);
+  await world.admin.run('update webhook_pending_delivery set takes = 3 where subscription_id = $1', [lane]);
+  expect([...(await world.storage.countClaims(deliveries))]).toEqual([]);
+  expect((await world.read(lane)).map(({ claims }) => claims)).toEqual([3]);
 });
 
 test('claims are not counted for deliveries that another transaction has locked, or that are no longer pending', async () => {

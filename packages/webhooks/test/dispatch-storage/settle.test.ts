@@ -108,6 +108,27 @@ describe('a result', () => {
     expect(await world.counts(second.lane)).toEqual({ pending: 1, attempts: 3, failed: 1 });
   });
 
+  test('of a success is recorded in the same way alone, with successes, and with another result', async () => {
+    const first = await world.seedLane(3);
+    const second = await world.seedLane(3);
+    const [a, b, c] = first.deliveries;
+    const [d, e] = second.deliveries;
+    for (const batch of [[success(a)], [success(d), success(b)], [success(c), failure(e, 5_000)]])
+      expect(await settle(...batch)).toEqual(batch.map(() => 'settled'));
+    for (const delivery of [a, b, c, d]) expect(await attemptsOf(delivery)).toEqual([recorded]);
+    expect(await world.counts(first.lane)).toEqual({ pending: 0, attempts: 3, failed: 0 });
+    expect(await world.counts(second.lane)).toEqual({ pending: 2, attempts: 2, failed: 0 });
+  });
+
+  test('of a success that is recorded again does not keep others from being recorded', async () => {
+    const { lane, deliveries } = await world.seedLane(3);
+    const [a, b, c] = deliveries;
+    await settle(success(a));
+    expect(await settle(success(b), success(a), success(c))).toEqual(['settled', 'stale', 'settled']);
+    for (const delivery of deliveries) expect(await attemptsOf(delivery)).toEqual([recorded]);
+    expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 3, failed: 0 });
+  });
+
   test('that is recorded again changes nothing', async () => {
     const { deliveries } = await world.seedLane(3);
     const batch = [success(deliveries[0]), failure(deliveries[1], 5_000), finalFailure(deliveries[2])];
@@ -127,6 +148,26 @@ describe('a result', () => {
     expect(await settle(failure({ ...deliveries[0], attempts: 5 }, 0))).toEqual(['stale']);
     expect(await world.snapshot()).toEqual(before);
   });
+});
+
+test.each([
+  ['success', { pending: 0, attempts: 1, failed: 0 }],
+  ['failure', { pending: 1, attempts: 1, failed: 0 }],
+  ['final failure', { pending: 0, attempts: 1, failed: 1 }],
+])('a %s that waits for a transaction that only postpones the delivery is recorded', async (kind, counts) => {
+  const { lane, deliveries } = await world.seedLane(1);
+  const [delivery] = deliveries;
+  const result =
+    kind === 'success' ? success(delivery) : kind === 'failure' ? failure(delivery, 60_000) : finalFailure(delivery);
+  await world.admin.run('begin');
+  await world.admin.run(
+    `update webhook_pending_delivery set due_at = now() + interval '7 s' where subscription_id = ${lane}`,
+  );
+  const settling = settle(result);
+  await world.admin.run('select pg_sleep(0.2)');
+  await world.admin.run('commit');
+  expect(await settling).toEqual(['settled']);
+  expect(await world.counts(lane)).toEqual(counts);
 });
 
 const timeout = {

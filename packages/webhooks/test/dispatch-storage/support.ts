@@ -126,10 +126,10 @@ export class StorageWorld {
     await this.superuser.transaction((transaction) => markSubscriptionDeleted(transaction, lane));
   }
 
-  async setDue(lane: SubscriptionId, sequence: number, dueAt: string): Promise<void> {
+  async setDue(lane: SubscriptionId, sequence: number, dueAt: string, attempts = 0): Promise<void> {
     await this.admin.run(
-      'update webhook_pending_delivery set due_at = $3 where subscription_id = $1 and sequence = $2',
-      [lane, sequence, dueAt],
+      'update webhook_pending_delivery set due_at = $3, attempts = $4 where subscription_id = $1 and sequence = $2',
+      [lane, sequence, dueAt, attempts],
     );
   }
 

@@ -2,7 +2,7 @@ import { LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
 import type { LaneTarget } from '../../src/dispatch/lane-target.ts';
 import type {
-  DeliveryKey,
+  ClaimedDelivery,
   DispatchStorage,
   Refill,
   RefillOptions,
@@ -182,15 +182,15 @@ export class MemoryStorage {
     return this.#respond(results);
   }
 
-  async #countClaims(keys: readonly DeliveryKey[], owner: number): Promise<ReadonlySet<DeliveryId>> {
+  async #countClaims(keys: readonly ClaimedDelivery[], owner: number): Promise<ReadonlySet<DeliveryId>> {
     await this.#call();
     this.#checkOwner(owner);
     this.countedClaims.push(keys.map(({ deliveryId }) => deliveryId));
     const counted = new Set<DeliveryId>();
-    for (const { deliveryId } of keys) {
+    for (const { deliveryId, claims } of keys) {
       const row = this.#rows.get(deliveryId);
-      if (row === undefined || this.skips(deliveryId)) continue;
-      this.#put({ ...row, claims: row.claims + 1 });
+      if (row === undefined || this.skips(deliveryId) || row.claims < claims || row.claims > claims + 1) continue;
+      this.#put({ ...row, claims: claims + 1 });
       counted.add(deliveryId);
     }
     return this.#respond(counted);

@@ -1,6 +1,7 @@
 import { seededRandom } from '@deedwire/testing';
 import type { AttemptResult, ProxyProblem } from '@deedwire/webhook-sender';
-import { Dispatcher, type DispatcherOptions } from '../../src/dispatch/dispatcher.ts';
+import type { DispatcherOptions } from '../../src/dispatch/dispatcher-options.ts';
+import { Dispatcher } from '../../src/dispatch/dispatcher.ts';
 import type { DispatchEvent } from '../../src/dispatch/events.ts';
 import { cleanLaneState, type LaneState } from '../../src/dispatch/lane-state.ts';
 import type { LaneTarget, SendableTarget } from '../../src/dispatch/lane-target.ts';

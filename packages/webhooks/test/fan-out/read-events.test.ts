@@ -1,7 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
 import { connect } from '@deedwire/testing';
 import { expect, test } from 'vitest';
-import { readEvents } from '../../src/fan-out/sql/round.ts';
+import { readEvents } from '../../src/fan-out/sql/events.ts';
 import type { EventId } from '../../src/kernel/ids.ts';
 import { explain } from '../dispatch-storage/explain.ts';
 import { seedAccount, seedEvents } from '../support/seed.ts';

@@ -1,3 +1,4 @@
+import { StoreUnavailableError } from '@deedwire/store';
 import { expect, test, vi } from 'vitest';
 import { shardCount } from '../../src/kernel/shard.ts';
 import { type SeededAccount, seedAccount } from '../support/seed.ts';
@@ -29,6 +30,27 @@ test('in a shard of a dead worker, claims of entries are counted before they are
   fanOut.wake(null);
   await vi.waitFor(() => expect(world.offered).toHaveLength(3), waits);
   expect(claims).toEqual([0]);
+});
+
+test('the claim of an entry is counted once, however often the outcome of its round is unknown', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedAccount(world.store);
+  await world.subscribe(account, '2026-11-01');
+  await world.addEvents(account, 1);
+  const claims: number[] = [];
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-write-round'(run) {
+      const rows = await world.rows<{ takes: number }>(
+        'select takes from webhook_event_queue where event_id is not null',
+      );
+      claims.push(...rows.map((row) => row.takes));
+      if (claims.length <= 6) throw new StoreUnavailableError(new Error('The connection broke before the write.'));
+      return run();
+    },
+  });
+  world.start({ store }, true);
+  await vi.waitFor(() => expect(world.offered).toHaveLength(1), waits);
+  expect(new Set(claims)).toEqual(new Set([1]));
 });
 
 test('a shard of a dead worker recovers until the entries from before the takeover are fanned out', async () => {

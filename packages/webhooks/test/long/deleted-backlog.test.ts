@@ -51,13 +51,13 @@ test.each([false, true])(
     });
     closeAfterTest(() => backlogs.stop());
     const dispatcher = { closeLane() {}, laneChanged() {}, openLane() {} };
+    const replays = { changed() {}, async stepsInProgress() {} };
     const offers = new EventEmitter();
     const fanOut = world.start({
       offer: (deliveries) => {
         for (const { subscriptionId } of deliveries) offers.emit(subscriptionId);
       },
-      onSubscriptionChanged: (id) =>
-        applySubscriptionChange({ store: workerStore, dispatcher, backlogs, replays: { changed() {} } }, id),
+      onSubscriptionChanged: (id) => applySubscriptionChange({ store: workerStore, dispatcher, backlogs, replays }, id),
     });
     await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), { timeout: 60_000 });
 

@@ -26,6 +26,18 @@ test('sends everything once and in order, and ends', async () => {
   expect(replays.world.storage.pending()).toEqual([]);
 });
 
+test('starts after a takeover whose only pending delivery is not due for hours', async () => {
+  const replays = new ReplayWorld();
+  const { world } = replays;
+  const lane = world.addLane(1, succeedsAfter(20));
+  world.store(lane, 1, { attempts: 7, dueAtMs: world.clock.nowMs() + 10 * 3_600_000 });
+  world.dispatcher.openLanes([lane], true);
+  await world.clock.advance(1_000);
+  const replay = replays.replay(lane, 20);
+  await world.clock.advance(60_000);
+  expect(replays.sentOf(replay)).toHaveLength(20);
+});
+
 test('one statement queues as many deliveries as one call has settled', async () => {
   const replays = new ReplayWorld();
   const lane = replays.world.addLane(1, succeedsAfter(20));
@@ -315,4 +327,18 @@ test('an idle worker reads for replays every 5 s only', async () => {
   await replays.world.clock.advance(60_000);
   expect(replays.reads).toBeGreaterThanOrEqual(11);
   expect(replays.reads).toBeLessThanOrEqual(14);
+});
+
+test('tells when the statements that are in progress have ended', async () => {
+  const replays = new ReplayWorld();
+  const { clock } = replays.world;
+  replays.callMs = 1_000;
+  replays.replay(replays.world.addLane(1, succeedsAfter(20)), 1);
+  await clock.advance(1_100);
+  let hasEnded = false;
+  void replays.feeder.stepsInProgress().then(() => (hasEnded = true));
+  await clock.advance(100);
+  expect([replays.feeds, hasEnded]).toEqual([0, false]);
+  await clock.advance(3_000);
+  expect([replays.feeds, hasEnded]).toEqual([1, true]);
 });

@@ -1,5 +1,5 @@
 import { toRecordId } from '@deedwire/domain';
-import type { DispatcherOptions } from '../../src/dispatch/dispatcher.ts';
+import type { DispatcherOptions } from '../../src/dispatch/dispatcher-options.ts';
 import type { ReplayId } from '../../src/kernel/ids.ts';
 import type { LaneId } from '../../src/kernel/lane-id.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';

@@ -2,6 +2,7 @@ import { toRecordId } from '@deedwire/domain';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applySubscriptionChange } from '../../src/apply-subscription-change.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
+import type { LaneId } from '../../src/kernel/lane-id.ts';
 import { shardOf } from '../../src/kernel/shard.ts';
 import { StorageWorld } from '../dispatch-storage/support.ts';
 
@@ -11,6 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.drop());
 
+/** Of replays. */
+const steps = Promise.resolve();
 /** Those whose replays were read again. */
 const shards: number[] = [];
 
@@ -21,8 +24,13 @@ async function apply(id: SubscriptionId, accountId = world.account.id): Promise<
     openLane: () => void calls.push('open'),
     laneChanged: () => void calls.push('changed'),
   };
-  const backlogs = { remove: async () => void calls.push('remove') };
-  const replays = { changed: (shard: number) => void shards.push(shard) };
+  const backlogs = {
+    async remove(_: LaneId, writers: Promise<void>) {
+      expect(writers).toBe(steps);
+      calls.push('remove');
+    },
+  };
+  const replays = { changed: (shard: number) => void shards.push(shard), stepsInProgress: () => steps };
   await applySubscriptionChange(
     { store: world.store, dispatcher, backlogs, replays },
     { subscriptionId: id, accountId },

@@ -72,6 +72,7 @@ async function left({ subscriptionId }: LaneId): Promise<unknown> {
   return row;
 }
 
+const noWriters = Promise.resolve();
 const nothing = { pending: 0, receivers: 0, notes: 0 };
 const callsOf = (name: string, id: SubscriptionId) =>
   calls.filter((call) => call.name === name && call.values.includes(id));
@@ -79,7 +80,7 @@ const callsOf = (name: string, id: SubscriptionId) =>
 test('each batch starts after the last one', async () => {
   const lane = await deletedLane(2_500);
   const other = await world.seedLane(1);
-  await remover.remove(lane);
+  await remover.remove(lane, noWriters);
   await eventually(async () => expect(await left(lane)).toEqual(nothing));
   const starts = callsOf('select-pending-of-deleted', lane.subscriptionId).map(({ values }) =>
     BigInt(String(values[1])),
@@ -94,8 +95,8 @@ test('resolves before the deliveries are deleted, and takes a batch of each back
   const [large, small] = [await deletedLane(3_000), await deletedLane(1)];
   const held = Promise.withResolvers<void>();
   onStatement = (name) => (name === 'select-pending-of-deleted' ? held.promise : undefined);
-  await remover.remove(large);
-  await remover.remove(small);
+  await remover.remove(large, noWriters);
+  await remover.remove(small, noWriters);
   expect(await left(large)).toEqual({ pending: 3_000, receivers: 1, notes: 1 });
   held.resolve();
   await eventually(() => expect(events).toHaveLength(2));
@@ -117,11 +118,23 @@ test('deletes a delivery that a result reschedules meanwhile', async () => {
   if (delivery === undefined) throw new Error('There is no delivery.');
   const settled = world.storage.settle([failure(delivery, 60_000)]);
   const id = { subscriptionId: lane, accountId: world.account.id };
-  await remover.remove(id);
+  await remover.remove(id, noWriters);
   await eventually(async () => expect(await left(id)).toMatchObject({ pending: 1, notes: 1 }));
   await world.admin.run('commit');
   await settled;
   await eventually(async () => expect(await left(id)).toEqual(nothing));
+});
+
+test('begins after the writers that were in progress, whose deliveries it deletes', async () => {
+  const [lane, other] = [await deletedLane(1), await deletedLane(1)];
+  const writers = Promise.withResolvers<void>();
+  await remover.remove(lane, writers.promise);
+  await remover.remove(other, noWriters);
+  await eventually(async () => expect(await left(other)).toEqual(nothing));
+  expect(await left(lane)).toEqual({ pending: 1, receivers: 1, notes: 1 });
+  await world.addDeliveries(lane.subscriptionId, 5);
+  writers.resolve();
+  await eventually(async () => expect(await left(lane)).toEqual(nothing));
 });
 
 test('a row that stays locked does not delay other backlogs, and is retried at long intervals', async () => {
@@ -130,8 +143,8 @@ test('a row that stays locked does not delay other backlogs, and is retried at l
   await world.admin.run('select from webhook_pending_delivery where subscription_id = $1 for update', [
     locked.subscriptionId,
   ]);
-  await remover.remove(locked);
-  await remover.remove(other);
+  await remover.remove(locked, noWriters);
+  await remover.remove(other, noWriters);
   await eventually(async () => expect(await left(other)).toEqual(nothing));
   expect(callsOf('delete-pending-of-deleted', locked.subscriptionId).length).toBeLessThan(5);
   await world.admin.run('rollback');
@@ -142,7 +155,7 @@ test('the next owner of the shard continues', async () => {
   const lane = await deletedLane(2_000);
   const started = Promise.withResolvers<void>();
   onStatement = (name) => void (name === 'delete-pending-of-deleted' && started.resolve());
-  await remover.remove(lane);
+  await remover.remove(lane, noWriters);
   await started.promise;
   await remover.stop();
   expect(await left(lane)).toEqual({ pending: 1_000, receivers: 1, notes: 1 });
@@ -155,12 +168,12 @@ test('stops with a shard that is released', async () => {
   const lane = await deletedLane(5_000);
   const started = Promise.withResolvers<void>();
   onStatement = (name) => void (name === 'delete-pending-of-deleted' && started.resolve());
-  await remover.remove(lane);
+  await remover.remove(lane, noWriters);
   await started.promise;
   await remover.removeShard(shardOf(lane.accountId));
   const before = calls.length;
   expect(await left(lane)).toMatchObject({ receivers: 1, notes: 1 });
-  await remover.remove(await deletedLane(1));
+  await remover.remove(await deletedLane(1), noWriters);
   await eventually(() => expect(events).toHaveLength(1));
   expect(calls.slice(before).filter(({ values }) => values.includes(lane.subscriptionId))).toEqual([]);
 });
@@ -170,7 +183,7 @@ test('a worker that was declared dead removes nothing', async () => {
   onStatement = async (name) => {
     if (name === 'select-pending-of-deleted') await world.declareDead();
   };
-  await remover.remove(lane);
+  await remover.remove(lane, noWriters);
   await eventually(() => expect(calls.at(-1)?.name).toBe('fenced'));
   expect(await left(lane)).toEqual({ pending: 1, receivers: 1, notes: 1 });
   await world.admin.run('update webhook_worker set alive = true');
@@ -212,7 +225,7 @@ test('erases what the attempts of the deleted subscription sent and received, in
   expect(await countOf(other)).toBe(1_000);
   await world.delete(deleted);
   const lane = { subscriptionId: deleted, accountId: world.account.id };
-  await remover.remove(lane);
+  await remover.remove(lane, noWriters);
   await eventually(async () => expect(await left(lane)).toEqual(nothing));
   expect([await countOf(deleted), await countOf(other)]).toEqual([0, 1_000]);
   const batches = callsOf('erase-exchanges', deleted).map(({ values }) => String(values[1]).split(',').length);

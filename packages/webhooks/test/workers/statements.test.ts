@@ -205,6 +205,19 @@ test('a release postpones deliveries in flight by 7 s', async () => {
   expect(await postponed()).toEqual([true, false, true]);
 });
 
+test('a release postpones a first attempt in flight by 7 s although it is due in an hour, since the clock was set back', async () => {
+  const id = await register();
+  await acquireShards(store, id, 64);
+  await seedPending(superuser, 2);
+  await superuser.run(`update webhook_pending_delivery set due_at = now() + interval '1 hour'`);
+  await superuser.run('update webhook_pending_delivery set attempts = 1 where delivery_id = 2');
+  await store.transaction((transaction) => releaseShards(transaction, id, [2], [], [pendingKey(1), pendingKey(2)]));
+  const due = await superuser.run(
+    `select due_at < now() + interval '8 seconds' as soon from webhook_pending_delivery order by delivery_id`,
+  );
+  expect(due).toEqual([{ soon: true }, { soon: false }]);
+});
+
 test('a release does not wait for a delivery that is being settled', async () => {
   const id = await register();
   await acquireShards(store, id, 64);

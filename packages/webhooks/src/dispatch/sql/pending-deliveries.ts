@@ -7,13 +7,19 @@ import { originOf } from '../../kernel/origin.ts';
 import type { PendingDelivery } from '../../kernel/pending-delivery.ts';
 import { pendingRow, unlockedPendingRow } from '../../kernel/pending-row.ts';
 import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
-import type { DeliveryKey, Refill, RefillOptions } from '../storage.ts';
+import type { ClaimedDelivery, DeliveryKey, Refill, RefillOptions } from '../storage.ts';
 
 /**
  * Deliveries that are due later than this stay in storage. After a handover, the former owner may still record their
  * results.
  */
 const readAheadMs = 1_000;
+
+/**
+ * Nothing postpones a delivery for so long that was not sent yet: a handover takes 7 s, and a proxy that fails 15 s. One that is due
+ * later was written before the clock of the database was set back.
+ */
+const unsentWaitMaxMs = 60_000;
 
 /**
  * Reads the first deliveries of a lane with their bodies. Skips deliveries without a payload.
@@ -38,17 +44,16 @@ export async function refillLane(
       exclude,
       limit + 1,
     );
-    const isLater = ({ dueAtMs }: StoredDelivery): boolean => dueAtMs > nowMs + readAheadMs;
-    const later = rows.findIndex(isLater);
-    const due = later === -1 ? rows : rows.slice(0, later);
+    const due = rows.filter((row) => isDue(row, nowMs));
     const chosen = due.slice(0, countWithin(due, limit, bodyBytesMax));
-    const next = rows[chosen.length];
+    // Both are in the same order.
+    const next = rows.find((row, index) => row !== chosen[index]);
     const bodies = chosen.length === 0 ? [] : await selectPayloads(database, chosen);
     const deliveries: PendingDelivery[] = [];
     for (const [index, row] of chosen.entries()) {
       const body = bodies[index];
       if (body === undefined) onPayloadMissing(row);
-      else deliveries.push({ ...row, body });
+      else deliveries.push({ ...row, dueAtMs: Math.min(row.dueAtMs, nowMs + readAheadMs), body });
     }
     const last = chosen.at(-1);
     // If every payload of this part is missing, continues after it. Otherwise the lane would read this part forever.
@@ -57,6 +62,10 @@ export async function refillLane(
     }
     position = last;
   }
+}
+
+function isDue({ dueAtMs, attempts, priorAttempts }: StoredDelivery, nowMs: number): boolean {
+  return dueAtMs <= nowMs + readAheadMs || (attempts === priorAttempts && dueAtMs > nowMs + unsentWaitMaxMs);
 }
 
 /** How many of the first rows are within both bounds. At least one, if there is any. */
@@ -209,6 +218,7 @@ export async function selectPayloads(
   return bodies;
 }
 
+// A call whose outcome was unknown is repeated, and a lane that is reloaded may count again: neither adds a second claim.
 // webhook_pending_delivery by primary key.
 const countClaimsStatement: Statement = {
   name: 'count-delivery-takes',
@@ -217,28 +227,30 @@ const countClaimsStatement: Statement = {
       select id from webhook_worker where id = $1 and alive for key share
     ), counted as (
       update webhook_pending_delivery p
-      set takes = p.takes + 1
-      from worker, unnest($2::bigint[], $3::bigint[]) r (subscription_id, delivery_id)
-      where p.ctid = ${unlockedPendingRow}
+      set takes = r.claims + 1
+      from worker, unnest($2::bigint[], $3::bigint[], $4::int[]) r (subscription_id, delivery_id, claims)
+      where p.ctid = ${unlockedPendingRow} and p.takes between r.claims and r.claims + 1
       returning p.delivery_id
     )
     select exists (select from worker) as "isAlive", array(select delivery_id::text from counted) as counted`,
 };
 
 /**
- * Returns the deliveries that were counted: those that are pending, and that no other transaction has locked.
+ * Returns the deliveries that were counted: those that are pending with these claims or one more, and that no other transaction
+ * has locked.
  *
  * @throws {FencedOutError} if the worker was declared dead. Nothing was counted.
  */
 export async function countClaims(
   database: Database,
   workerId: WorkerId,
-  deliveries: readonly DeliveryKey[],
+  deliveries: readonly ClaimedDelivery[],
 ): Promise<ReadonlySet<DeliveryId>> {
   const values = [
     workerId,
     pgArray(deliveries.map(({ subscriptionId }) => subscriptionId)),
     pgArray(deliveries.map(({ deliveryId }) => deliveryId)),
+    pgArray(deliveries.map(({ claims }) => claims)),
   ];
   const rows = await database.query<{ isAlive: boolean; counted: DeliveryId[] }>(countClaimsStatement, values);
   return new Set(rowOfLiveWorker(rows, workerId).counted);

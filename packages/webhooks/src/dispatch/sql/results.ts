@@ -84,6 +84,34 @@ const settleDeliveries: Statement = {
   text: settleText(pendingRow, `'{}'::int[]`),
 };
 
+/**
+ * For successes of receivers whose state storage has: almost all batches. PostgreSQL sets each part of a statement up at every
+ * execution, also those that find nothing to do, and the larger statement also passes on all columns of each row.
+ */
+const settleSuccesses: Statement = {
+  name: 'settle-successes',
+  text: `
+    with worker as (
+      select id from webhook_worker where id = $1 and alive for key share
+    ), settled as (
+      delete from webhook_pending_delivery p
+      using worker, unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::smallint[])
+        with ordinality r (subscription_id, delivery_id, attempts, started_ms, duration_ms, status, number)
+      where p.ctid = ${pendingRow} and p.attempts = r.attempts
+      returning p.delivery_id, p.attempts, p.subscription_id, p.interface, r.started_ms, r.duration_ms, r.status, r.number
+    ), attempt as (
+      insert into webhook_attempt (
+        delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status
+      )
+      select delivery_id, attempts + 1, subscription_id, interface, to_timestamp(started_ms / 1000.0::float8), duration_ms,
+        status
+      from settled
+    )
+    select exists (select from worker) as "isAlive",
+      case when count(*) < $8::int then coalesce(array_agg(number::int), '{}') end as settled, '{}'::int[] as locked
+    from settled`,
+};
+
 // In the snapshot of the statement, the rows that it deletes are still there.
 const settleUnlockedDeliveries: Statement = {
   name: 'settle-unlocked-deliveries',
@@ -123,25 +151,46 @@ export async function settle(
   batch: readonly Settlement[],
   skipsLocked = false,
 ): Promise<SettledPositions> {
-  const statement = skipsLocked ? settleUnlockedDeliveries : settleDeliveries;
-  const errors = new TextDictionary();
+  const values = [workerId, ...attemptValues(batch)];
+  let statement = settleSuccesses;
+  if (skipsLocked || !batch.every(isPlainSuccess)) {
+    statement = skipsLocked ? settleUnlockedDeliveries : settleDeliveries;
+    values.push(...outcomeValues(batch), ...stateValues(batch));
+  }
   const rows = await database.query<{ isAlive: boolean; settled: number[] | null; locked: number[] }>(statement, [
-    workerId,
+    ...values,
+    batch.length,
+  ]);
+  const { settled, locked } = rowOfLiveWorker(rows, workerId);
+  return { settled: settled && new Set(settled), locked: new Set(locked) };
+}
+
+/** A success that needs no other row than its attempt. */
+function isPlainSuccess({ attempt, next, laneState }: Settlement): boolean {
+  return attempt !== null && attempt.error === null && next.kind === 'delivered' && laneState === null;
+}
+
+/** The deliveries and their attempts. */
+function attemptValues(batch: readonly Settlement[]): string[] {
+  return [
     pgArray(batch.map(({ delivery }) => delivery.subscriptionId)),
     pgArray(batch.map(({ delivery }) => delivery.deliveryId)),
     pgArray(batch.map(({ delivery }) => delivery.attempts)),
     pgArray(batch.map(({ attempt }) => attempt && attempt.startedAt.getTime())),
     pgArray(batch.map(({ attempt }) => attempt && Math.round(attempt.durationMs))),
     pgArray(batch.map(({ attempt }) => attempt && attempt.responseStatus)),
+  ];
+}
+
+/** What attempts had other than a success, and what follows from them. */
+function outcomeValues(batch: readonly Settlement[]): string[] {
+  const errors = new TextDictionary();
+  return [
     pgArray(batch.map(({ attempt }) => (attempt?.error ? errors.add(attempt.error) : null))),
     pgArray(batch.map(({ next }) => (next.kind === 'retry' ? Math.round(next.delayMs) : null))),
     pgArray(batch.map(({ next }) => next.kind === 'failed')),
     errors.toPgArray(),
-    ...stateValues(batch),
-    batch.length,
-  ]);
-  const { settled, locked } = rowOfLiveWorker(rows, workerId);
-  return { settled: settled && new Set(settled), locked: new Set(locked) };
+  ];
 }
 
 /** The states that the batch contains. Most batches contain few. */

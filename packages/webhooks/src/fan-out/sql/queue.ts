@@ -108,7 +108,7 @@ function toRows({ positions, accounts, events, subscriptions, claims }: FoundRow
 }
 
 /**
- * Counts that this worker claims the entries, before it renders them.
+ * Counts that this worker claims the entries, before it renders them. A call that is repeated adds nothing.
  *
  * Served by webhook_event_queue_pkey.
  *
@@ -125,8 +125,8 @@ export async function countEntryClaims(
       with worker as (select id from webhook_worker where id = $1 and alive for key share),
       counted as (
         update webhook_event_queue q
-        set takes = q.takes + 1
-        from worker, unnest($2::smallint[], $3::bigint[]) as entry (shard, position)
+        set takes = entry.claims + 1
+        from worker, unnest($2::smallint[], $3::bigint[], $4::int[]) as entry (shard, position, claims)
         where q.ctid = (
           select ctid from webhook_event_queue where shard = entry.shard and position = entry.position limit 1
         )
@@ -138,6 +138,7 @@ export async function countEntryClaims(
     workerId,
     pgArray(entries.map(({ shard }) => shard)),
     pgArray(entries.map(({ entry }) => entry.position)),
+    pgArray(entries.map(({ entry }) => entry.claims)),
   ]);
   rowOfLiveWorker(rows, workerId);
 }

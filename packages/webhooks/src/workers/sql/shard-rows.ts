@@ -79,6 +79,7 @@ export async function releaseShards(
     name: 'release-shards',
     // Indexes: the primary keys of webhook_worker and webhook_pending_delivery. webhook_shard has 64 rows.
     // A row that is locked is being settled at this moment. Skipping it avoids deadlocks with the settling statement.
+    // A first attempt that is in flight was due: a later time was written before the clock was set back.
     text: `
       with worker as (select id from webhook_worker where id = $1 and alive for key share),
       in_flight as (
@@ -89,8 +90,8 @@ export async function releaseShards(
       ),
       postponed as (
         update webhook_pending_delivery p
-        set due_at = greatest(p.due_at, clock_timestamp() + $3 * interval '1 second')
-        from worker, in_flight f
+        set due_at = case when p.attempts = p.prior_attempts then handed_over.at else greatest(p.due_at, handed_over.at) end
+        from worker, in_flight f, (select clock_timestamp() + $3 * interval '1 second' as at) handed_over
         where p.ctid = f.ctid
       ),
       released as (
