@@ -11,7 +11,10 @@ import type { Caller } from './world.ts';
 export interface GraphqlPlan {
   rounds: number;
   roundMs: number;
-  /** Before the first round of each shape, with the most connections. */
+  /**
+   * Before the first round of each shape and number of connections: a request alone runs other code than one of many, which is
+   * compiled after thousands of requests.
+   */
   warmUpMs: number;
 }
 
@@ -83,12 +86,12 @@ export async function measureContestants<Name extends string>(
     const body = JSON.stringify({ query: shape.query });
     return { origin, path: pathname, headers, body, leastBytes, connections, durationMs };
   };
-  for (const contestant of contestants) {
-    progress(`warm-up: ${contestant.name}`);
-    await load.ask(request(contestant, connectionCounts[0], warmUpMs));
-  }
   const all = new Map<number, Map<Name, GraphqlMeasurement[]>>();
   for (const connections of connectionCounts) {
+    for (const contestant of contestants) {
+      progress(`${connections} connections, warm-up: ${contestant.name}`);
+      await load.ask(request(contestant, connections, warmUpMs));
+    }
     const measured = new Map<Name, GraphqlMeasurement[]>(contestants.map(({ name }) => [name, []]));
     for (let round = 0; round < rounds; round += 1) {
       for (let turn = 0; turn < contestants.length; turn += 1) {
