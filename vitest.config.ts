@@ -32,6 +32,9 @@ const longest = [
   'tools/contract-tests/test/full/connection-faults.test.ts',
   'tools/dev-environment/test/full/built-apps.test.ts',
   'packages/contract-check/test/full/outside.test.ts',
+  'tools/contract-tests/test/full/operations.test.ts',
+  'tools/contract-tests/test/full/receiver-kit-rotation.test.ts',
+  'tools/contract-tests/test/full/tracing.test.ts',
 ];
 
 const placeOf = ({ moduleId }: TestSpecification): number => {

@@ -89,7 +89,7 @@ test('repeats nothing that was recorded when responses to statements of a worker
   const { interruptions, received } = system;
   const load = system.startLoad();
   await received.waitForMore(20);
-  for (const name of ['fan-out-write-round', 'settle-deliveries']) {
+  for (const name of ['fan-out-write-round', 'settle-successes']) {
     for (const when of ['before', 'after'] as const) {
       await workerProxy.breakAt((statement) => statement === name, { when, act: () => interruptions.record() });
       await received.waitForMore(20);

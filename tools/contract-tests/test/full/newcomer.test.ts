@@ -11,9 +11,15 @@ import {
   redisRow,
   rows,
   runBlocks,
-  storeRows,
 } from '../support/newcomer-rows.ts';
-import { acceptedOnce, keptOnce, processedOnce, startNewcomer, type Newcomer } from '../support/newcomer.ts';
+import {
+  acceptedOnce,
+  keptOnce,
+  processedOnce,
+  processedOnceBy,
+  startNewcomer,
+  type Newcomer,
+} from '../support/newcomer.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // It builds, packs and installs, so the timeouts only guard against hanging.
@@ -47,18 +53,11 @@ test('every block of the README is run', ({ expect }) => {
   expect(allBlocks.filter((block) => !runBlocks.has(block))).toEqual([]);
 });
 
-/** What the command of a row prints, by its framework, and what a repeated delivery returns. */
-const afterwards: Record<string, object> = {
-  Express: { printed: "200 [ 'Quay Lending' ]\n" },
-  'Node with PostgreSQL': { printed: 'Forgot 1 deliveries.\n', repeated: { result: 'processed' } },
-  Prisma: { printed: 'done\n' },
-};
-
 // Concurrent, because each waits for the retry of a delivery.
-test.concurrent.for([...fullRows, ...storeRows])(
+test.concurrent.for(fullRows)(
   'a pasted block receives, verifies and processes a delivery once: $framework',
   async (row, { expect, onTestFinished }) => {
-    expect(await newcomer.paste(row, onTestFinished)).toEqual({ ...processedOnce, ...afterwards[row.framework] });
+    expect(await newcomer.paste(row, onTestFinished)).toEqual(processedOnceBy(row));
   },
 );
 

@@ -49,12 +49,6 @@ export const rows: Row[] = [...readme.matchAll(/^\| ([\w. ]+?) +\| (?:`(.*?)`)? 
   }),
 );
 
-const fullFrameworks = new Set(['Next.js', 'Express', 'Node with PostgreSQL', 'AWS Lambda']);
-/** The rows that `test/full` pastes. */
-export const fullRows = rows.filter(({ framework }) => fullFrameworks.has(framework));
-/** The rows that `test/long` pastes: the others. */
-export const longRows = rows.filter((row) => !fullRows.includes(row));
-
 const serveReceiver = `
 import { createServer } from 'node:http';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
@@ -117,7 +111,7 @@ export const keptRow: Row = {
 };
 
 /** The blocks that export a store. */
-export const storeRows: Row[] = [
+const storeRows: Row[] = [
   {
     framework: 'Kysely',
     packages: ['kysely', 'pg'],
@@ -172,6 +166,13 @@ export const storeRows: Row[] = [
   },
   { ...prismaRow, block: blockWith('prismaStore'), effects: inReferralTable },
 ];
+
+/** The rows and stores that `test/full` pastes. */
+const fullNames = new Set(['Express', 'Node with PostgreSQL', 'AWS Lambda', 'Kysely']);
+const isFull = ({ framework }: Row): boolean => fullNames.has(framework);
+export const fullRows = [...rows, ...storeRows].filter(isFull);
+/** Those that `test/long` pastes: the others. */
+export const longRows = [...rows, ...storeRows].filter((row) => !isFull(row));
 
 /** The block for Redis. The newcomer starts a server of their own. */
 export const redisRow: Row = {

@@ -66,6 +66,17 @@ export const processedOnce: Pasted = {
   effects: 1,
 };
 
+/** What is printed and repeated beside that, by the framework of a row. */
+const beside: Readonly<Record<string, Partial<Pasted>>> = {
+  Express: { printed: "200 [ 'Quay Lending' ]\n" },
+  'Node with PostgreSQL': { printed: 'Forgot 1 deliveries.\n', repeated: { result: 'processed' } },
+  Prisma: { printed: 'done\n' },
+};
+
+export function processedOnceBy({ framework }: Row): Pasted {
+  return { ...processedOnce, ...beside[framework] };
+}
+
 export const keptOnce: Pasted = {
   responses: [
     { status: 202, result: { result: 'kept' } },
