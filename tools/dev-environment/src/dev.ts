@@ -16,6 +16,7 @@ import { keepRunning } from './keep-running.ts';
 import { migrateDevDatabase } from './migrate-dev-database.ts';
 import { claimDatabase } from './own-database.ts';
 import { watchParents } from './parent-chain.ts';
+import { pauseReceiver } from './pause-receiver.ts';
 import { requireFreePorts } from './ports.ts';
 import { startSampleReceiver, type SampleReceiver } from './sample-receiver.ts';
 import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from './seed.ts';
@@ -67,7 +68,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   });
   const state = await claimDatabase(database.url, home);
   await migrateDevDatabase(database);
-  const { accounts, referrals } = await fill(database.url, config, home, state);
+  const { accounts, referrals } = await fill(database.url, config, home, state, options);
 
   say('Starting the apps …');
   // Before the worker, which delivers the events of an earlier run as soon as it starts.
@@ -116,20 +117,26 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     });
     await home.saveState();
   }
-  await home.writeDevFiles(devFile, devVariables(devFile, accounts.partner.id, webhookSecret));
+  await home.writeDevFiles(devFile, {
+    partner: devVariables(devFile.partner, accounts.partner, webhookSecret),
+    lender: devVariables(devFile.lender, accounts.lender, webhookSecret),
+  });
   running = true;
-  const files = { json: shortPath(home.devFile), variables: shortPath(home.variablesFile) };
-  const receiverUrl = receiver?.url ?? null;
-  const { partner, lender } = accounts;
-  say(`\n${welcome({ devFile, partnerId: partner.id, lenderId: lender.id, webhookSecret, files, receiverUrl })}`);
+  const { partner, lender } = home.variablesFiles;
+  const variablesFiles = { partner: shortPath(partner), lender: shortPath(lender) };
+  say(`\n${welcome({ devFile, variablesFiles, receiverUrl: receiver?.url ?? null })}`);
 }
 
-/** Seeds the database once. On later starts, replaces revoked credentials and adds open referrals. */
+/**
+ * Seeds the database once. On later starts, replaces revoked credentials, adds open referrals and, unless the sample receiver
+ * starts, pauses its subscriptions.
+ */
 async function fill(
   databaseUrl: string,
   config: DevConfig,
   home: Home,
   state: DatabaseState,
+  options: DevOptions,
 ): Promise<{ accounts: DevSeed; referrals: string[] }> {
   const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
   const context = seedContext(store, config.GID_NAMESPACE);
@@ -137,6 +144,9 @@ async function fill(
     const accounts = state.seed ? await withLiveCredentials(context, state.seed) : await seed(context);
     state.seed = accounts;
     await home.saveState();
+    if (!options.receiver && (await pauseReceiver(context, state))) {
+      say('Paused the subscriptions of the sample receiver, which does not run without --receiver.');
+    }
     return { accounts, referrals: await ensureOpenReferrals(context, accounts.partner.id) };
   } finally {
     await store.close();

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { InterfaceName } from '@deedwire/domain';
 import { CannotStartError } from './cannot-start-error.ts';
 import type { DevFile } from './dev-file.ts';
 import { homeState, type HomeState } from './dev-state.ts';
@@ -14,26 +15,35 @@ export interface Home {
   saveState(): Promise<void>;
   /** Path of `dev.json`. It exists while everything is running. */
   devFile: string;
-  /** Path of `dev.env`, which holds shell variables. It exists whenever `dev.json` does. */
-  variablesFile: string;
-  writeDevFiles(content: DevFile, variables: string): Promise<void>;
+  /** Paths of `dev.env` and `lender.env`, which hold shell variables. They exist whenever `dev.json` does. */
+  variablesFiles: Record<InterfaceName, string>;
+  writeDevFiles(content: DevFile, variables: Record<InterfaceName, string>): Promise<void>;
   removeDevFiles(): Promise<void>;
 }
 
 /**
  * Locks the folder for this process and removes the files that a killed `pnpm dev` left in it.
  *
- * @throws {CannotStartError} if another `pnpm dev` uses the folder
+ * @throws {CannotStartError} if another `pnpm dev` uses the folder, or if it cannot be written
  */
 export async function openHome(directory: string): Promise<Home> {
-  await mkdir(directory, { recursive: true });
-  lock(join(directory, 'lock'), directory);
+  try {
+    await mkdir(directory, { recursive: true });
+    lock(join(directory, 'lock'));
+  } catch (cause) {
+    throw new CannotStartError(
+      isLocked(cause)
+        ? `Another \`pnpm dev\` is running in ${directory}. Stop it, or set DEEDWIRE_HOME to another folder for this one.`
+        : `Cannot write to ${directory} (${cause instanceof Error ? cause.message : String(cause)}). Set DEEDWIRE_HOME to a folder that you can write to.`,
+      { cause },
+    );
+  }
   const devFile = join(directory, 'dev.json');
-  const variablesFile = join(directory, 'dev.env');
+  const variablesFiles = { partner: join(directory, 'dev.env'), lender: join(directory, 'lender.env') };
   const stateFile = join(directory, 'state.json');
   async function removeDevFiles(): Promise<void> {
     await rm(devFile, { force: true });
-    await rm(variablesFile, { force: true });
+    for (const path of Object.values(variablesFiles)) await rm(path, { force: true });
   }
   await removeDevFiles();
   const state = await readState(stateFile);
@@ -42,10 +52,11 @@ export async function openHome(directory: string): Promise<Home> {
     postgresDirectory: join(directory, 'postgres'),
     state,
     devFile,
-    variablesFile,
+    variablesFiles,
     saveState: () => writePrivately(stateFile, toJson(state)),
     async writeDevFiles(content, variables) {
-      await writePrivately(variablesFile, variables);
+      await writePrivately(variablesFiles.partner, variables.partner);
+      await writePrivately(variablesFiles.lender, variables.lender);
       // Last: scripts wait for this file.
       await writePrivately(devFile, toJson(content));
     },
@@ -54,17 +65,15 @@ export async function openHome(directory: string): Promise<Home> {
 }
 
 /** The operating system releases a file lock when the process ends. Node cannot lock files; SQLite can. */
-function lock(path: string, directory: string): void {
+function lock(path: string): void {
   const database = new DatabaseSync(path, { timeout: 0 });
-  try {
-    database.exec('BEGIN EXCLUSIVE');
-  } catch (cause) {
-    throw new CannotStartError(
-      `Another \`pnpm dev\` is running in ${directory}. Stop it, or set DEEDWIRE_HOME to another folder for this one.`,
-      { cause },
-    );
-  }
+  database.exec('BEGIN EXCLUSIVE');
   heldLocks.push(database);
+}
+
+/** Whether SQLite failed with SQLITE_BUSY. */
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === 5;
 }
 
 // A lock is released when its handle is garbage-collected.

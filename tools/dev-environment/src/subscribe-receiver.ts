@@ -33,11 +33,10 @@ export async function subscribeReceiver(
 ): Promise<string> {
   const eventTypes = await readPins(caller);
   const earlier = earlierId === null ? null : await readSubscription(caller, earlierId);
-  if (earlier === null) return create(caller, { callbackUrl, eventTypes, webhookSecret });
-  // A callback URL in an update makes the service repeat the handshake, and resumes a paused subscription.
-  if (earlier.callbackUrl !== callbackUrl || earlier.status !== 'ACTIVE')
-    await update(caller, { id: earlier.id, callbackUrl });
-  if (!isSame(earlier.eventTypes, eventTypes)) await update(caller, { id: earlier.id, eventTypes });
+  if (earlier === null) return change(caller, 'create', { callbackUrl, eventTypes, webhookSecret });
+  if (earlier.callbackUrl !== callbackUrl) await change(caller, 'update', { id: earlier.id, callbackUrl });
+  if (!isSame(earlier.eventTypes, eventTypes)) await change(caller, 'update', { id: earlier.id, eventTypes });
+  if (earlier.status !== 'ACTIVE') await change(caller, 'resume', { id: earlier.id });
   return earlier.id;
 }
 
@@ -69,20 +68,14 @@ async function readSubscription(caller: DevCaller, id: string): Promise<Subscrip
   return webhookSubscription;
 }
 
-async function create(caller: DevCaller, input: object): Promise<string> {
-  const query = `mutation ($input: CreateWebhookSubscriptionInput!) {
-    createWebhookSubscription(input: $input) { webhookSubscription { id } userErrors { message } }
+/** @returns the id of the subscription */
+async function change(caller: DevCaller, verb: 'create' | 'update' | 'resume', input: object): Promise<string> {
+  const inputType = `${verb[0]?.toUpperCase()}${verb.slice(1)}WebhookSubscriptionInput!`;
+  const query = `mutation ($input: ${inputType}) {
+    payload: ${verb}WebhookSubscription(input: $input) { webhookSubscription { id } userErrors { message } }
   }`;
-  const data = await send<{ createWebhookSubscription: MutationPayload }>(caller, query, { input });
-  return subscriptionId(data.createWebhookSubscription);
-}
-
-async function update(caller: DevCaller, input: object): Promise<string> {
-  const query = `mutation ($input: UpdateWebhookSubscriptionInput!) {
-    updateWebhookSubscription(input: $input) { webhookSubscription { id } userErrors { message } }
-  }`;
-  const data = await send<{ updateWebhookSubscription: MutationPayload }>(caller, query, { input });
-  return subscriptionId(data.updateWebhookSubscription);
+  const { payload } = await send<{ payload: MutationPayload }>(caller, query, { input });
+  return subscriptionId(payload);
 }
 
 function subscriptionId({ webhookSubscription, userErrors }: MutationPayload): string {

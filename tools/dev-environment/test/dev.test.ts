@@ -6,9 +6,10 @@ import { postGraphql } from '@deedwire/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { DevFile } from '../src/dev-file.ts';
 import { createDevHome, type DevHome, type DevProcess } from './dev-process.ts';
-import { runPrintedCommand, waitForWebhook } from './printed-commands.ts';
+import { printedCommand, runOperator, waitForWebhook } from './operator-commands.ts';
 
 // A start takes some seconds of CPU time, so these tests share two of them, in this order. `test/full/dev.test.ts` has more.
+const operator = 'npx -y pnpm@0.0.0 operator';
 let home: DevHome;
 let first: DevProcess;
 let file: DevFile;
@@ -64,20 +65,31 @@ describe('the first start', () => {
     for (const url of Object.values(file.admin)) expect((await fetch(`${url}/ready`)).status).toBe(200);
   });
 
-  test('prints curl commands that work in a shell unchanged', async () => {
-    await expect.poll(first.output).toContain('operator referral convert');
-    const commands = first.output().match(/^curl (?:.*\\\n)+.*$/gm) ?? [];
-    expect(commands).toHaveLength(4);
-    for (const command of commands) {
-      const { stdout } = await promisify(execFile)('sh', ['-c', command]);
-      expect(JSON.parse(stdout)).toEqual({ data: expect.any(Object), extensions: expect.any(Object) });
-    }
+  test('ends with commands that run unchanged, on a screen of 80 columns and 24 lines, without a secret', async () => {
+    const pattern = /^Deedwire is running\.[^]*^docs\/quickstart\.md.*$/m;
+    await expect.poll(first.output).toMatch(pattern);
+    const [text = ''] = pattern.exec(first.output()) ?? [];
+    const lines = text.split('\n');
+    expect(lines.length).toBeLessThan(24);
+    // The folder of this test is longer than the usual `.local`.
+    expect(lines.filter((line) => line.replaceAll(home.path, '.local').length > 80)).toEqual([]);
+    expect(text).not.toMatch(new RegExp(`${file.partner.apiKey}|${file.lender.apiKey}|whsec_`));
+    const [block = ''] = /^\. .*dev\.env\n(?:.+\n)+/m.exec(text) ?? [];
+    const [query = ''] = block.split(/(?=^npx )/m);
+    const { stdout } = await promisify(execFile)('sh', ['-c', query]);
+    const referral = { id: expect.stringContaining('/Referral/'), clientName: expect.any(String), status: 'OPEN' };
+    const nodes = [referral, referral, referral];
+    expect(JSON.parse(stdout)).toEqual({ data: { referrals: { nodes } }, extensions: expect.any(Object) });
+    expect(await runOperator(home, await printedCommand(first))).toMatch(/^gid:\/\/service\/Referral\/\d+$/);
   });
 
-  test('ends its text with what to do next', async () => {
-    await expect
-      .poll(first.output)
-      .toContain('What to do next:\n\n  docs/quickstart.md: receive and verify webhooks in your code\n');
+  test('writes the same variables for the lender', async () => {
+    const query = 'curl -sS "$DEEDWIRE_URL" -H "X-Service-Client-Id: $CLIENT_ID" -H "X-Service-API-Key: $API_KEY"';
+    const rest = `-H "X-Service-Organization-Id: $ORGANIZATION_ID" -H 'Content-Type: application/json'`;
+    const command = `. ${home.path}/lender.env; echo "$LENDER_ID"; ${query} ${rest} -d '{"query":"{ lender { id } }"}'`;
+    const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+    const [lenderId = '', response = ''] = stdout.split('\n');
+    expect(JSON.parse(response).data).toEqual({ lender: { id: lenderId } });
   });
 
   // Only Linux reports which process is the worker.
@@ -107,17 +119,40 @@ describe('the first start', () => {
   });
 });
 
-test('a second start with --receiver keeps the data, and prints the webhook of each printed operator command', async () => {
+test('a second start with --receiver keeps the data and prints the webhooks; a third one pauses their subscriptions', async () => {
   const second = home.start({}, { commandArguments: ['--receiver'] });
-  const { partner, referrals } = await home.whenReady(second);
+  const { partner, referrals, lender } = await home.whenReady(second);
   expect(partner.apiKey).toBe(file.partner.apiKey);
   expect(referrals).toEqual(file.referrals);
   // One for the partner and one for the lender.
   expect(second.output().match(/^receiver +answered the handshake; its signature verifies$/gm)).toHaveLength(2);
-  const created = await runPrintedCommand(home, second, /^npx .* operator referral create .*$/m);
+  const created = await runOperator(home, await printedCommand(second));
   await waitForWebhook(second, 'referral.created', created);
-  const converted = await runPrintedCommand(home, second, /^npx .* operator referral convert .*$/m);
-  await waitForWebhook(second, 'referral.converted', converted);
-  const added = await runPrintedCommand(home, second, /^npx .* operator member add .*$/m);
-  await waitForWebhook(second, 'team_member.added', added);
+  await waitForWebhook(
+    second,
+    'referral.converted',
+    await runOperator(home, `${operator} referral convert ${created}`),
+  );
+  const { body } = await postGraphql<{ lender: { id: string } }>(lender.url, lender, { query: '{ lender { id } }' });
+  const member = `--lender ${body.data?.lender.id} --first-name Grace --last-name Hopper --email grace@example.com`;
+  await waitForWebhook(second, 'team_member.added', await runOperator(home, `${operator} member add ${member}`));
+  second.signalGroup('SIGINT');
+  expect(await second.ended).toBe(0);
+
+  const third = home.start();
+  const without = await home.whenReady(third);
+  expect(third.output()).toContain(
+    'Paused the subscriptions of the sample receiver, which does not run without --receiver.\n',
+  );
+  const query = '{ webhookSubscriptions(first: 20) { nodes { status pausedReason } } }';
+  for (const caller of [without.partner, without.lender]) {
+    const response = await postGraphql<{ webhookSubscriptions: unknown }>(caller.url, caller, { query });
+    expect(response.body.data?.webhookSubscriptions).toEqual({ nodes: [{ status: 'PAUSED', pausedReason: 'OWNER' }] });
+  }
+  third.signalGroup('SIGINT');
+  expect(await third.ended).toBe(0);
+
+  const fourth = home.start({}, { commandArguments: ['--receiver'] });
+  await home.whenReady(fourth);
+  await waitForWebhook(fourth, 'referral.created', await runOperator(home, await printedCommand(fourth)));
 });

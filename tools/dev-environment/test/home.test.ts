@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -22,14 +22,24 @@ test('one process at a time can open a home, and a killed process releases it', 
   await vi.waitFor(() => openHome(directory), { timeout: 240_000 });
 });
 
+test.each(['a file', 'a folder whose lock cannot be written'])(
+  'names DEEDWIRE_HOME if the home is %s',
+  async (kind) => {
+    const home = join(directory, 'home');
+    if (kind === 'a file') await writeFile(home, '');
+    else await mkdir(join(home, 'lock'), { recursive: true });
+    await expect(openHome(home)).rejects.toThrow(
+      new RegExp(`^Cannot write to ${home} \\(.+\\)\\. Set DEEDWIRE_HOME to a folder that you can write to\\.$`),
+    );
+  },
+);
+
 test('removes the files of a killed process, and writes files that only the owner can read', async () => {
   const devFile = join(directory, 'dev.json');
-  const variablesFile = join(directory, 'dev.env');
-  await writeFile(devFile, '{}');
-  await writeFile(variablesFile, '');
+  const variablesFiles = [join(directory, 'dev.env'), join(directory, 'lender.env')];
+  for (const path of [devFile, ...variablesFiles]) await writeFile(path, '');
   const home = await openHome(directory);
-  await expect(access(devFile)).rejects.toThrow('ENOENT');
-  await expect(access(variablesFile)).rejects.toThrow('ENOENT');
+  for (const path of [devFile, ...variablesFiles]) await expect(access(path)).rejects.toThrow('ENOENT');
   const caller = { url: '', clientId: '', apiKey: '', organizationId: '' };
   const callers = { lender: caller, partner: caller, otherLender: caller, otherPartner: caller };
   await home.writeDevFiles(
@@ -39,13 +49,15 @@ test('removes the files of a killed process, and writes files that only the owne
       databaseUrl: '',
       referrals: [],
     },
-    'export A=1\n',
+    { partner: 'export A=1\n', lender: 'export A=2\n' },
   );
   await home.saveState();
   const modes = await Promise.all(
-    ['dev.json', 'dev.env', 'state.json'].map(async (name) => (await stat(join(directory, name))).mode & 0o777),
+    ['dev.json', 'dev.env', 'lender.env', 'state.json'].map(
+      async (name) => (await stat(join(directory, name))).mode & 0o777,
+    ),
   );
-  expect(modes).toEqual([0o600, 0o600, 0o600]);
+  expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
 });
 
 test('reads the state of an older `pnpm dev`, which has no webhook secret', async () => {

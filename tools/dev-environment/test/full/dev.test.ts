@@ -11,7 +11,7 @@ import { openDevDatabase } from '../../src/dev-database.ts';
 import { openHome } from '../../src/home.ts';
 import { migrateDevDatabase } from '../../src/migrate-dev-database.ts';
 import { newDevHome } from '../dev-process.ts';
-import { runPrintedCommand, waitForWebhook } from '../printed-commands.ts';
+import { printedCommand, runOperator, waitForWebhook } from '../operator-commands.ts';
 
 test('--receiver delivers to the same subscriptions after a restart, without another handshake', async () => {
   const withReceiver = { commandArguments: ['--receiver'] };
@@ -26,7 +26,7 @@ test('--receiver delivers to the same subscriptions after a restart, without ano
 
   const second = home.start({ RECEIVER_PORT: port }, withReceiver);
   await home.whenReady(second);
-  await waitForWebhook(second, 'referral.created', await runPrintedCommand(home, second, /^npx .* create .*$/m));
+  await waitForWebhook(second, 'referral.created', await runOperator(home, await printedCommand(second)));
   expect(second.output()).not.toContain('handshake');
 });
 

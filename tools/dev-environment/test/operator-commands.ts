@@ -5,13 +5,21 @@ import { expect } from 'vitest';
 import { workspaceRoot } from '../src/workspace.ts';
 import type { DevHome, DevProcess } from './dev-process.ts';
 
-/** Runs the operator command that `pnpm dev` printed. Returns the id of its referral, or of its team member. */
-export async function runPrintedCommand(home: DevHome, dev: DevProcess, pattern: RegExp): Promise<string> {
+/** The command that `pnpm dev` printed last: it causes an event. */
+export async function printedCommand(dev: DevProcess): Promise<string> {
+  const pattern = /^npx -y pnpm@[\d.]+ operator (?:.*\\\n)*.*$/m;
   await expect.poll(dev.output).toMatch(pattern);
-  const [command = ''] = pattern.exec(dev.output()) ?? [];
+  return pattern.exec(dev.output())?.[0] ?? '';
+}
+
+/**
+ * Runs an operator command as it is documented, with the variables of the sample partner. Returns the id of its referral, or of its
+ * team member.
+ */
+export async function runOperator(home: DevHome, command: string): Promise<string> {
   const main = join(workspaceRoot, 'apps/operator-cli/src/main.ts');
   const operator = command.replace(/^npx -y pnpm@[\d.]+ operator/, `"$NODE" --conditions=deedwire-source ${main}`);
-  const { stdout } = await promisify(execFile)('sh', ['-c', operator], {
+  const { stdout } = await promisify(execFile)('sh', ['-c', `. ${home.path}/dev.env\n${operator}`], {
     env: { ...process.env, NODE: process.execPath, DEEDWIRE_HOME: home.path },
   });
   const [id = 'none'] = /gid:\/\/service\/(?:Referral|TeamMember)\/\d+/.exec(stdout) ?? [];
