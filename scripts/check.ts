@@ -27,6 +27,7 @@ const ruleTests = [
   'apps/webhook-worker/src/rendering/renderer.test.ts',
   'tools/checks/src/documented-paths.test.ts',
   'tools/checks/src/layering.test.ts',
+  'tools/checks/src/not-included.test.ts',
   'tools/contract-tests/src/schema-packages.test.ts',
   'tools/contract-tests/src/webhook-halves.test.ts',
   'tools/generate/src/reference/recorded-event-types.test.ts',

@@ -9,7 +9,7 @@ if (!existsSync(new URL('../node_modules/.modules.yaml', import.meta.url))) {
   const { packageManager } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   const [pnpm] = packageManager.split('+');
   process.stderr.write(
-    `\nThe dependencies are not installed. Mend the cause of an error of pnpm above, or run \`npx -y ${pnpm} install\`.\n`,
+    `\nThe dependencies are not installed. Fix the error of pnpm above, or run \`npx -y ${pnpm} install\`.\n`,
   );
   process.exit(1);
 }

@@ -232,6 +232,7 @@ test('the commands of the page exist', async () => {
   expect(commands).toEqual([
     ['delivery', 'retry'],
     ['subscription', 'replay'],
+    ['subscription', 'rotate'],
     ['delivery', 'why'],
     ['delivery', 'list'],
   ]);

@@ -123,7 +123,7 @@ test('a second start with --receiver keeps the data and prints the webhooks; a t
   const second = home.start({}, { commandArguments: ['--receiver'] });
   const { partner, referrals, lender } = await home.whenReady(second);
   expect(partner.apiKey).toBe(file.partner.apiKey);
-  expect(referrals).toEqual(file.referrals);
+  expect(referrals).toEqual(expect.arrayContaining(file.referrals));
   // One for the partner and one for the lender.
   expect(second.output().match(/^receiver +answered the handshake; its signature verifies$/gm)).toHaveLength(2);
   const created = await runOperator(home, await printedCommand(second));

@@ -91,9 +91,12 @@ const expected: [start: string, output: () => string][] = [
   ['delivery why', () => 'PENDING: RETRY_SCHEDULED'],
   ['delivery show', () => 'Attempt 1: no details were kept.'],
   ['webhook verify', () => 'Accepted: the request was signed with the secret.'],
+  ['subscription rotate', () => 'whsec_'],
   ['delivery watch', () => ''],
   ['delivery retry', () => 'is sent again.'],
   ['delivery show', () => `X-Service-Webhook-Subscription-Id: ${values['<subscription>']}`],
+  ['subscription replay', () => '0 deliveries'],
+  ['subscription replay', () => 'Replay'],
 ];
 
 test('the page has these commands', () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { workspaceRoot } from '../../src/workspace.ts';
@@ -35,6 +35,18 @@ beforeAll(async () => {
   clone = await freshClone();
 });
 afterAll(() => clone.remove());
+
+test('demo: ends with the error of an installation that failed', async () => {
+  // A file in the place of the folder.
+  const modules = join(clone.path, 'node_modules');
+  await writeFile(modules, '');
+  const { exitCode, all } = await finished(clone.run(command('demo')));
+  await rm(modules);
+  expect(exitCode).toBe(1);
+  expect(all).toContain('installing dependencies');
+  expect(all).toMatch(/The dependencies are not installed\. .+ `npx -y pnpm@[\d.]+ install`\.\n/);
+  expect(all).not.toMatch(/^ +at /m);
+});
 
 // The order matters: the first command installs.
 test('demo: installs and completes the whole flow', async () => {
