@@ -15,7 +15,7 @@ export function createReplayStorage(store: Database, workerId: () => WorkerId): 
     async retry(replay) {
       const result = await hastenDelivery(store, workerId(), replay);
       if (result !== 'finished' || replay.deliveryId === null) return result === 'finished' ? 'changed' : result;
-      const deliveries = await selectDelivery(store, replay.deliveryId);
+      const deliveries = await selectDelivery(store, replay, replay.deliveryId);
       const part = { deliveries, lastId: replay.deliveryId, isLast: true };
       const queued = await feedReplay(store, workerId(), replay, replay.lastId, part);
       return queued === 'changed' || queued.length === 0 ? 'changed' : 'queued';

@@ -39,6 +39,7 @@ const selectFailedStatement: Statement = {
     ) failed`,
 };
 
+// Compares the subscription: an app writes the delivery of a retry.
 // The limit keeps this a lookup per delivery. webhook_delivery by primary key, in the partitions between both ids.
 const selectByIdStatement: Statement = {
   name: 'select-failed-deliveries-to-replay',
@@ -47,7 +48,10 @@ const selectByIdStatement: Statement = {
       round(date_part('epoch', d.occurred_at) * 1000) as "occurredAtMs", d.sequence
     from unnest($1::bigint[]) with ordinality listed (id, number)
     cross join lateral (
-      select * from webhook_delivery where id = listed.id and id between $2 and $3 limit 1
+      select *
+      from webhook_delivery
+      where id = listed.id and id between $2 and $3 and subscription_id = $4
+      limit 1
     ) d
     order by listed.number`,
 };
@@ -72,9 +76,9 @@ function matches(
   return untilSequence === null || BigInt(sequence) < BigInt(untilSequence);
 }
 
-/** The delivery of a retry. Empty if its partition was dropped. */
-export function selectDelivery(database: Database, id: DeliveryId): Promise<ReplayedDelivery[]> {
-  return database.query<ReplayedRow>(selectByIdStatement, [pgArray([id]), id, id]);
+/** The delivery of a retry. Empty if its partition was dropped, or if it is none of the subscription. */
+export function selectDelivery(database: Database, { lane }: OpenReplay, id: DeliveryId): Promise<ReplayedDelivery[]> {
+  return database.query<ReplayedRow>(selectByIdStatement, [pgArray([id]), id, id, lane.subscriptionId]);
 }
 
 async function selectEvery(database: Database, { lane, untilId }: OpenReplay, after: DeliveryId): Promise<ReplayPart> {
@@ -98,7 +102,12 @@ async function selectFailed(database: Database, { lane, untilId }: OpenReplay, a
   const end = endOfPart(BigInt(first), BigInt(untilId));
   const near = ids.filter((id) => BigInt(id) < end);
   const lastId = near.at(-1) ?? first;
-  const deliveries = await database.query<ReplayedRow>(selectByIdStatement, [pgArray(near), first, lastId]);
+  const deliveries = await database.query<ReplayedRow>(selectByIdStatement, [
+    pgArray(near),
+    first,
+    lastId,
+    lane.subscriptionId,
+  ]);
   return { deliveries, lastId, isLast: near.length === ids.length && ids.length < rowsPerPart };
 }
 
