@@ -42,6 +42,9 @@ const allMigrations = [
   '0025-exchanges-without-urls',
   '0026-webhook-listeners',
   '0027-rights-on-listeners',
+  '0028-bounds-of-accounts',
+  '0029-bounds-of-requests',
+  '0030-bounds-hold-for-all-rows',
 ];
 
 let database: TestDatabase;

@@ -319,7 +319,7 @@ describe.each(['lender', 'partner'] as const)('the listeners of a %s', (interfac
     for (const time of [`now() - interval '1 minute'`, `now() + interval '1 minute'`, `'infinity'`, `'-infinity'`])
       await expect(api().run(set(time))).rejects.toThrow('The last read of the listener');
     await expect(api().run(set('null'))).rejects.toThrow('webhook_listener_is_never_sent');
-    await expect(api().run(insert(1, `'infinity'`))).rejects.toThrow('cannot be read in the future');
+    await expect(api().run(insert(1, `now() + interval '1 minute'`))).rejects.toThrow('cannot be read in the future');
     // As time passes.
     await superuser.run(set(`now() - interval '2 hours'`));
     await api().run(set('now()'));
@@ -339,6 +339,95 @@ describe.each(['lender', 'partner'] as const)('the listeners of a %s', (interfac
     }
     await expect(api().run('set session_replication_role = replica')).rejects.toThrow('permission denied');
   });
+});
+
+/** Returns the id of a delivery of the subscription. */
+const deliver = async (subscription: string): Promise<string> => {
+  const [row] = await superuser.run(
+    `insert into webhook_delivery (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+     select account_id, id, interface, 1, 't', 'v', now(), 1 from webhook_subscription where id = $1 returning id`,
+    [subscription],
+  );
+  return String(row?.['id']);
+};
+
+describe.each(['lender', 'partner'] as const)('the subscriptions of a %s', (interfaceName) => {
+  const role = `${interfaceName}_api` as const;
+  const api = (): Connection => login(role);
+
+  const addAccount = async (): Promise<string> => {
+    const [row] = await superuser.run(
+      `with organization as (insert into organization (name) values ('Test') returning id)
+       insert into account (interface, organization_id, name) select $1, id, 'Test' from organization returning id`,
+      [interfaceName],
+    );
+    return String(row?.['id']);
+  };
+  const insert = (account: string, count: number, id = 'new_record_id()'): string =>
+    `insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
+     select ${id}, ${account}, '${interfaceName}', '', '', 0 from generate_series(1, ${count}) returning id`;
+  const subscribe = async (account: string): Promise<string> =>
+    String((await api().run(insert(account, 1)))[0]?.['id']);
+
+  test('no login creates more than 20, or one with an id of the past', async () => {
+    const account = await addAccount();
+    await expect(api().run(insert(account, 21))).rejects.toThrow(`The account ${account} may have 20 subscriptions.`);
+    await expect(api().run(insert(account, 1, '1'))).rejects.toThrow('was drawn more than an hour ago');
+    await api().run(insert(account, 20));
+    await expect(subscribe(account)).rejects.toThrow('may have 20 subscriptions');
+  });
+
+  test('no login adds more than 100 event types, in one statement or in concurrent transactions', async () => {
+    const id = await subscribe(await addAccount());
+    const add = (first: number, last: number): string =>
+      `insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+       select ${id}, '${interfaceName}', g::text, 'x' from generate_series(${first}, ${last}) g`;
+    await expect(api().run(add(1, 101))).rejects.toThrow(`The subscription ${id} may have 100 event types.`);
+    const other = await connect(await database.urlFor(role));
+    try {
+      await api().run(`begin; ${add(1, 60)}`);
+      const second = other.run(add(61, 120));
+      await eventually(async () =>
+        expect(await superuser.run('select pid from pg_locks where not granted')).toHaveLength(1),
+      );
+      await Promise.all([api().run('commit'), expect(second).rejects.toThrow('may have 100 event types')]);
+      await other.run('begin isolation level repeatable read');
+      await expect(other.run(add(61, 61))).rejects.toThrow('read committed');
+      await other.run('rollback');
+    } finally {
+      await other.close();
+    }
+    await api().run(add(61, 100));
+  });
+
+  test('no login asks for a replay of another account, or a retry of another subscription', async () => {
+    const [account, stranger] = [await addAccount(), await addAccount()];
+    const [own, foreign] = [await subscribe(account), await subscribe(stranger)];
+    const replay = (subscription: string, delivery: string | null) =>
+      api().run(
+        `insert into webhook_replay (account_id, interface, subscription_id, delivery_id, only_failed, per_second, from_id, until_id, last_id)
+         values ($1, '${interfaceName}', $2, $3, false, 1, 0, 1, 0)`,
+        [account, subscription, delivery],
+      );
+    for (const delivery of [null, await deliver(foreign)])
+      await expect(replay(foreign, delivery)).rejects.toThrow(`The account ${account} has no subscription ${foreign}.`);
+    for (const delivery of ['1', await deliver(foreign)])
+      await expect(replay(own, delivery)).rejects.toThrow(`The subscription ${own} has no delivery ${delivery}.`);
+    await replay(own, await deliver(own));
+    await replay(own, null);
+  });
+});
+
+test('no app writes a sequence, or the time of an event', async () => {
+  for (const role of ['lender_api', 'partner_api', 'operator'] as const) {
+    for (const [table, column] of [
+      ['webhook_event', 'occurred_at'],
+      ['webhook_subscription_sequence', 'last_sequence'],
+    ] as const)
+      await expect(login(role).run(`insert into ${table} (${column}) values (default)`)).rejects.toThrow(
+        `permission denied for table ${table}`,
+      );
+  }
 });
 
 describe('locks of migrations and maintenance', () => {

@@ -1,0 +1,232 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { findReferralProblems, findTeamMemberProblems, isAccountName, isDeclineReason } from '@deedwire/domain';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { versions as lenderVersions } from '@deedwire/lender-schema';
+import { versions as partnerVersions } from '@deedwire/partner-schema';
+import manifest from '@deedwire/partner-schema/2026-11-01.manifest.json' with { type: 'json' };
+import { createSecretKeyRing } from '@deedwire/store';
+import { connect, type Connection } from '@deedwire/testing';
+import { webhookEventTypes } from '@deedwire/webhook-events';
+import { createWebhookSender } from '@deedwire/webhook-sender';
+import { isWebhookSecret } from '@deedwire/webhook-signing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { workspaceRoot } from './support/workspace-copy.ts';
+
+// The columns that a login of an app could fill, and the bound of each: in the database, and in the code of the app. Columns that
+// only the worker writes are left out: a check would cost each delivery.
+
+const { limits } = manifest;
+
+/** A value of a length, and whether the code accepts it. */
+interface Length {
+  max: number;
+  value?: (length: number) => unknown;
+  /** Undefined if the code has no bound of its own for what it writes. */
+  accepts?: (text: string) => boolean;
+}
+
+const letters = (length: number): string => 'a'.repeat(length);
+const email = (length: number): string => `${letters(length - 4)}@a.b`;
+const bytes = (length: number): Buffer => Buffer.alloc(length);
+
+const person = { firstName: 'A', lastName: 'B', email: 'a@b.test' };
+const isMember = (change: object): boolean => findTeamMemberProblems({ ...person, ...change }).length === 0;
+const details = { clientName: 'A', clientEmail: null, externalReference: null, note: null };
+const isReferral = (change: object): boolean => findReferralProblems({ ...details, ...change }).length === 0;
+const sender = createWebhookSender({ policy: 'public', userAgent: 'test' });
+
+const lengths: Readonly<Record<string, Length>> = {
+  'account.name': { max: 200, accepts: isAccountName },
+  'api_client.client_id': { max: 100 },
+  'api_client.schema_version': { max: 100 },
+  'api_key.key_id': { max: 100 },
+  'audit_entry.action': { max: 100, value: (length) => `a.${letters(length - 2)}` },
+  'audit_entry.actor': { max: 1_000 },
+  'audit_entry.address': { max: 1_000 },
+  'audit_entry.details': { max: 40_000, value: (length) => `{"a": "${letters(length - 9)}"}` },
+  'audit_entry.request_id': { max: 1_000 },
+  'audit_entry.subject': { max: 1_000 },
+  'idempotency_key.key': { max: 64, accepts: ({ length }) => length <= limits.idempotencyKeyCharacters },
+  'idempotency_key.mutation': { max: 100 },
+  'idempotency_key.secret_ciphertext': { max: 155, value: bytes },
+  'matter.reference': { max: 100 },
+  'referral.client_email': { max: 254, value: email, accepts: (text) => isReferral({ clientEmail: text }) },
+  'referral.client_name': { max: 200, accepts: (text) => isReferral({ clientName: text }) },
+  'referral.decline_reason': { max: 1_000, accepts: isDeclineReason },
+  'referral.external_reference': { max: 200, accepts: (text) => isReferral({ externalReference: text }) },
+  'referral.note': { max: 5_000, accepts: (text) => isReferral({ note: text }) },
+  'team_member.email': { max: 254, value: email, accepts: (text) => isMember({ email: text }) },
+  'team_member.first_name': { max: 200, accepts: (text) => isMember({ firstName: text }) },
+  'team_member.last_name': { max: 200, accepts: (text) => isMember({ lastName: text }) },
+  'webhook_event.event_type': { max: 100 },
+  'webhook_event.request_id': { max: 200 },
+  'webhook_event.snapshot': { max: 500_000, value: (length) => JSON.stringify(letters(length - 2)) },
+  // 100 types of 100 characters.
+  'webhook_replay.event_types': { max: 10_000, value: (length) => [letters(length)] },
+  'webhook_subscription.callback_url': {
+    max: 2_048,
+    value: (length) => `https://a.example/${letters(length - 18)}`,
+    accepts: (text) => sender.check(text).ok,
+  },
+  'webhook_subscription.next_secret_ciphertext': { max: 155, value: bytes },
+  'webhook_subscription.secret_ciphertext': { max: 155, value: bytes },
+  'webhook_subscription_event_type.event_type': { max: 100 },
+  'webhook_subscription_event_type.event_version': { max: 100 },
+};
+
+/** The first and the last value that are accepted, and those that are not. */
+const ranges: Readonly<Record<string, { accepted: readonly unknown[]; refused: readonly unknown[] }>> = {
+  'account.id': { accepted: ['1'], refused: ['0', '-1'] },
+  'api_client.cost_maximum': { accepted: [1_000, 1_000_000_000], refused: [999, 1_000_000_001] },
+  'api_client.cost_restore_rate': { accepted: [1, 1_000_000_000], refused: [0, 1_000_000_001] },
+  'api_key.key_hash': { accepted: [bytes(32)], refused: [bytes(31), bytes(33)] },
+  'audit_entry.actor_type': { accepted: ['CLIENT'], refused: ['client'] },
+  'referral.status': { accepted: ['OPEN'], refused: ['open'] },
+  'webhook_event_queue.event_id': { accepted: ['1'], refused: ['0', '-1'] },
+  'webhook_event_queue.subscription_id': { accepted: ['1'], refused: ['0', '-1'] },
+  'webhook_replay.event_types': { accepted: [Array(100).fill(letters(100))], refused: [Array(101).fill('a')] },
+  'webhook_replay.from_id': { accepted: ['0', '9223372036854775807'], refused: ['-1'] },
+  'webhook_replay.from_sequence': { accepted: ['1'], refused: ['0'] },
+  'webhook_replay.last_id': { accepted: ['-1', '9223372036854775806'], refused: ['-2', '9223372036854775807'] },
+  'webhook_replay.per_second': { accepted: [1, limits.webhookReplayedPerSecond.value], refused: [0, 501] },
+  'webhook_replay.until_id': { accepted: ['1', '9223372036854775807'], refused: ['0'] },
+  'webhook_replay.until_sequence': { accepted: ['1'], refused: ['0'] },
+  'webhook_subscription.id': { accepted: ['1'], refused: ['0', '-1'] },
+  'webhook_subscription.kind': { accepted: ['PUSH'], refused: ['push'] },
+  'webhook_subscription.paused_reason': { accepted: ['OWNER'], refused: ['owner'] },
+};
+
+let database: TestDatabase;
+let superuser: Connection;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  superuser = await connect(database.databaseUrl);
+});
+afterAll(async () => {
+  await Promise.all([superuser.close(), sender.close()]);
+  await database.drop();
+});
+
+/** The columns that an app may write, apart from the worker. */
+const writtenColumns = (isWanted: string): Promise<string[]> =>
+  columns(`(
+      has_column_privilege(writer, c.oid, a.attnum, 'insert') or has_column_privilege(writer, c.oid, a.attnum, 'update')
+    ) and ${isWanted}`);
+
+/** Those that another app may read. The two interfaces cannot read each other's rows. */
+const sharedColumns = (isWanted: string): Promise<string[]> =>
+  writtenColumns(`${isWanted} and exists (
+      select from unnest(array['lender_api', 'partner_api', 'operator', 'webhook_worker']) as reader
+      where reader <> writer and not (reader like '%api' and writer like '%api')
+        and has_column_privilege(reader, c.oid, a.attnum, 'select')
+    )`);
+
+async function columns(areWanted: string): Promise<string[]> {
+  const rows = await superuser.run(
+    `select distinct c.relname || '.' || a.attname as name
+     from unnest(array['lender_api', 'partner_api', 'operator']) as writer
+     join pg_class c on c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+     where ${areWanted}
+     order by 1`,
+  );
+  return rows.map(({ name }) => String(name));
+}
+
+/** Constraints of several columns of which each is bounded for itself. */
+const ofSeveral = ['audit_entry_is_readable', 'webhook_event_is_readable'];
+
+/** Whether the checks of a column let a value pass. They do not see the other columns. */
+async function accepts(name: string, value: unknown): Promise<boolean> {
+  const [table = '', column = ''] = name.split('.');
+  await superuser.run(`begin; create temporary table probe on commit drop as select * from ${table} limit 0`);
+  try {
+    for (const { definition } of await superuser.run(
+      `select pg_get_constraintdef(oid) as definition from pg_constraint
+       where conrelid = $1::regclass and contype = 'c' and (cardinality(conkey) = 1 or conname = any ($2))`,
+      [table, ofSeveral],
+    ))
+      await superuser.run(`alter table probe add ${String(definition).replace(' NOT VALID', '')}`);
+    await superuser.run(`insert into probe (${column}) values ($1)`, [value]);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && error.message.includes('violates check constraint')) return false;
+    throw error;
+  } finally {
+    await superuser.run('rollback');
+  }
+}
+
+async function acceptedOf(name: string, values: readonly unknown[]): Promise<unknown[]> {
+  const accepted: unknown[] = [];
+  for (const value of values) if (await accepts(name, value)) accepted.push(value);
+  return accepted;
+}
+
+test('every column that an app writes and another one reads has a fixed size or a bound', async () => {
+  const all = await sharedColumns('true');
+  expect([...Object.keys(lengths), ...Object.keys(ranges)].filter((name) => !all.includes(name))).toEqual([]);
+  const unsized = await sharedColumns('a.attlen = -1');
+  expect(unsized.filter((name) => !(name in lengths) && !(name in ranges))).toEqual([]);
+});
+
+test.each(Object.entries(lengths))('%s: database and code have the same bound', async (name, length) => {
+  const { max, value = letters, accepts: isAccepted } = length;
+  expect(await accepts(name, value(max))).toBe(true);
+  expect(await accepts(name, value(max + 1))).toBe(false);
+  if (isAccepted === undefined) return;
+  expect(isAccepted(String(value(max)))).toBe(true);
+  expect(isAccepted(String(value(max + 1)))).toBe(false);
+});
+
+test.each(Object.entries(ranges))('%s has a range', async (name, { accepted, refused }) => {
+  expect(await acceptedOf(name, [...accepted, ...refused])).toEqual(accepted);
+});
+
+test('every time is one that an API can show', async () => {
+  const times = await sharedColumns(`a.atttypid = 'timestamptz'::regtype`);
+  expect(times.length).toBeGreaterThan(10);
+  for (const name of times) {
+    const accepted = await acceptedOf(name, [
+      '-infinity',
+      '1969-12-31T23:59:59Z',
+      '1970-01-01T00:00:00Z',
+      '9999-12-31T00:00:00Z',
+      '10000-01-01T00:00:00Z',
+      'infinity',
+    ]);
+    expect({ name, accepted }).toEqual({ name, accepted: ['1970-01-01T00:00:00Z', '9999-12-31T00:00:00Z'] });
+  }
+});
+
+test('what the apps write without a bound of their own is shorter', () => {
+  const versions = [...lenderVersions, ...partnerVersions, ...webhookEventTypes.flatMap((type) => type.versions)];
+  const names = [...webhookEventTypes.map(({ type }) => type), ...versions.map(({ version }) => version)];
+  expect(names.filter(({ length }) => length > 100)).toEqual([]);
+  // The triggers count so many event types of a subscription, and so many subscriptions and listeners of an account.
+  expect(webhookEventTypes.length).toBeLessThanOrEqual(100);
+  expect([limits.webhookSubscriptions, limits.webhookListeners.value]).toEqual([20, 10]);
+});
+
+test('the longest secret fits when it is encrypted with a key whose id is longest', () => {
+  const secretOf = (size: number) => `whsec_${bytes(size).toString('base64')}`;
+  expect([isWebhookSecret(secretOf(64)), isWebhookSecret(secretOf(65))]).toEqual([true, false]);
+  const ring = createSecretKeyRing(new Map([[letters(32), bytes(32)]]));
+  expect(ring.encrypt(secretOf(64), 'owner')).toHaveLength(155);
+});
+
+test('the bounds hold for all rows, also for those of earlier releases', async () => {
+  expect(
+    await superuser.run(`select conname from pg_constraint where conname like '%\\_bounds' and not convalidated`),
+  ).toEqual([]);
+});
+
+test('docs/threats.md says of every id that an app may write what keeps it from naming a record of others', async () => {
+  const page = readFileSync(join(workspaceRoot, 'docs/threats.md'), 'utf8');
+  const ids = await writtenColumns(`a.attname ~ '(^|_)id$' and a.atttypid = 'bigint'::regtype`);
+  expect(ids.length).toBeGreaterThan(10);
+  expect(ids.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});

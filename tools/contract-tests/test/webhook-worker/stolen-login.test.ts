@@ -1,0 +1,176 @@
+import { retryWebhookDelivery, updateLender } from '@deedwire/actions';
+import type { Harness } from '@deedwire/dev-environment/harness';
+import {
+  connect,
+  type Connection,
+  eventually,
+  missing,
+  postGraphql,
+  type Receiver,
+  startReceiver,
+} from '@deedwire/testing';
+import { expect, onTestFinished } from 'vitest';
+import { test } from './fixtures.ts';
+
+// What somebody can do who has stolen the database login of the lender API, while a worker runs: nothing to partners.
+
+interface Attack {
+  /** A session of the login. */
+  login: Connection;
+  /** The account and the subscription of the attacker. */
+  accountId: string;
+  subscriptionId: string;
+  receiver: Receiver;
+  /** The account, the subscription, a delivery and its event of a partner. */
+  foreign: Record<'accountId' | 'subscriptionId' | 'deliveryId' | 'eventId', string>;
+  /** Resolves once the worker has done all that was queued, and delivered one more event to the attacker, as it should. */
+  settle: () => Promise<void>;
+}
+
+async function attack(harness: Harness, partner: Receiver): Promise<Attack> {
+  const { accounts, operator } = harness;
+  const { accountId } = accounts.lender;
+  await harness.startWorker();
+  await harness.subscribe(partner.url, ['referral.created']);
+  await harness.refer(1);
+  await eventually(async () => expect(await harness.deliveries()).toMatchObject([{ status: 'DELIVERED' }]));
+  const [foreign = {}] = await harness.sql(
+    `select account_id::text as "accountId", subscription_id::text as "subscriptionId", id::text as "deliveryId",
+       event_id::text as "eventId"
+     from webhook_delivery`,
+  );
+
+  const receiver = await startReceiver();
+  const login = await connect(await harness.database.urlFor('lender_api'));
+  onTestFinished(async () => {
+    await login.close();
+    await receiver.close();
+  });
+  const api = await harness.startLenderApi();
+  await api.whenReady;
+  const query = `mutation ($url: String!) {
+    createWebhookSubscription(input: { callbackUrl: $url, eventTypes: [{ type: "lender.updated" }] }) {
+      userErrors { message }
+    }
+  }`;
+  const { body } = await postGraphql(`${api.url}/lenders/graphql`, accounts.lender.credential, {
+    query,
+    variables: { url: receiver.url },
+  });
+  expect(body.data).toEqual({ createWebhookSubscription: { userErrors: [] } });
+  const [own] = await login.run('select id::text from webhook_subscription');
+
+  let settled = 0;
+  return {
+    login,
+    accountId,
+    subscriptionId: String(own?.['id']),
+    receiver,
+    foreign: foreign as Attack['foreign'],
+    async settle() {
+      settled += 1;
+      await updateLender(operator, { lenderId: accounts.lender.id, name: `Name ${settled}` });
+      await receiver.waitFor(settled);
+      await eventually(async () => expect(await harness.sql('select from webhook_event_queue')).toEqual([]));
+    },
+  };
+}
+
+const typesOf = ({ deliveries }: Receiver) => deliveries.map(({ headers }) => headers['x-service-webhook-event']);
+
+const insertRetry = `
+  insert into webhook_replay (account_id, interface, subscription_id, delivery_id, only_failed, per_second, from_id, until_id, last_id)
+  values ($1, 'lender', $2, $3, false, 1, $3, $3::bigint + 1, $3::bigint - 1)`;
+
+test('it cannot ask for the delivery of a partner, who can still retry it', async ({ harness, receiver: partner }) => {
+  const { login, accountId, subscriptionId, foreign } = await attack(harness, partner);
+  await expect(login.run(insertRetry, [accountId, subscriptionId, foreign.deliveryId])).rejects.toThrow(
+    `The subscription ${subscriptionId} has no delivery ${foreign.deliveryId}.`,
+  );
+  const [delivery] = await harness.deliveries();
+  const { userErrors } = await retryWebhookDelivery(harness.partnerApi, harness.accounts.partner, {
+    id: delivery?.id ?? missing(),
+  });
+  expect(userErrors).toEqual([]);
+  await partner.waitFor(2);
+});
+
+test('the worker sends the delivery of a partner to nobody else, whatever a retry names', async ({
+  harness,
+  receiver: partner,
+}) => {
+  const { accountId, subscriptionId, receiver, foreign, settle } = await attack(harness, partner);
+  // As a login could before the database refused it.
+  await harness.sql(insertRetry, [accountId, subscriptionId, foreign.deliveryId]);
+  await harness.sql(
+    `insert into webhook_event_queue (account_id, interface, subscription_id) values ($1, 'lender', $2)`,
+    [accountId, subscriptionId],
+  );
+  const ended = () => harness.sql('select queued, skipped from webhook_replay where ended_at is not null');
+  await eventually(async () => expect(await ended()).toHaveLength(1));
+  await settle();
+  expect(await ended()).toEqual([{ queued: 0, skipped: 0 }]);
+  expect(typesOf(receiver)).toEqual(['lender.updated']);
+  expect(partner.deliveries).toHaveLength(1);
+});
+
+test('an event or a subscription of a partner in the queue of the lender leads to nothing', async ({
+  harness,
+  receiver: partner,
+}) => {
+  const { login, accountId, subscriptionId, receiver, foreign, settle } = await attack(harness, partner);
+  await settle();
+  const [own] = await harness.sql(`select event_id::text as id from webhook_delivery where interface = 'lender'`);
+  await login.run(
+    `insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+     values ($1, 'lender', 'referral.created', '2026-11-01')`,
+    [subscriptionId],
+  );
+  for (const [eventId, id] of [
+    [foreign.eventId, null],
+    [foreign.eventId, subscriptionId],
+    [own?.['id'], foreign.subscriptionId],
+    [null, foreign.subscriptionId],
+    [null, subscriptionId],
+  ])
+    await login.run(
+      `insert into webhook_event_queue (account_id, interface, event_id, subscription_id) values ($1, 'lender', $2, $3)`,
+      [accountId, eventId, id],
+    );
+  await settle();
+  expect(typesOf(receiver)).toEqual(['lender.updated', 'lender.updated']);
+  expect(partner.deliveries).toHaveLength(1);
+  await harness.refer(1);
+  await partner.waitFor(2);
+});
+
+test('no row of it ends a worker, or stops one', async ({ harness, receiver: partner }) => {
+  const { login, accountId, subscriptionId, settle } = await attack(harness, partner);
+  const bound = 'violates check constraint';
+  const replay = (types: string) =>
+    `insert into webhook_replay (account_id, interface, subscription_id, event_types, only_failed, per_second, from_id, until_id, last_id)
+     values (${accountId}, 'lender', ${subscriptionId}, ${types}, true, 1, 0, 9223372036854775807, 0)`;
+  const eventTypes = (count: number, length: number) =>
+    `insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+     select ${subscriptionId}, 'lender', lpad(g::text, ${length}, 'a'), 'x' from generate_series(1, ${count}) g`;
+  const queue = (eventId: string) =>
+    `insert into webhook_event_queue (account_id, interface, event_id) values (${accountId}, 'lender', ${eventId})`;
+  const subscriptions = (count: number) =>
+    `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
+     select ${accountId}, 'lender', '', '', 0 from generate_series(1, ${count})`;
+  for (const [statement, refusal] of [
+    [replay(`array[repeat('a', 1000000)]`), bound],
+    [replay(`array_fill('a'::text, array[101])`), bound],
+    [`update webhook_subscription set callback_url = 'https://x/' || repeat('a', 1000000)`, bound],
+    [`update webhook_subscription set secret_ciphertext = convert_to(repeat('a', 1000000), 'UTF8')`, bound],
+    [eventTypes(1, 100_000), bound],
+    [eventTypes(100, 100), `The subscription ${subscriptionId} may have 100 event types.`],
+    [subscriptions(20), `The account ${accountId} may have 20 subscriptions.`],
+    [queue('0'), bound],
+    [queue('-1'), bound],
+  ] as const)
+    await expect(login.run(statement)).rejects.toThrow(refusal);
+  await settle();
+  await harness.refer(1);
+  await partner.waitFor(2);
+});
