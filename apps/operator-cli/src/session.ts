@@ -5,9 +5,9 @@ import { storeConnections } from '@deedwire/service-runtime';
 import {
   createSecretKeyRing,
   createStore,
-  describeWait,
   findDatabaseProblems,
   migrate,
+  onNewWait,
   type SecretKeyRing,
   type Store,
 } from '@deedwire/store';
@@ -102,13 +102,8 @@ export async function migrateDatabase(
     throw new Error(
       'Migrations need a direct connection to the database, not a transaction pooler. Set DATABASE_DIRECT_URL.',
     );
-  let reported = '';
   return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), {
     ...options,
-    onWait: (wait) => {
-      const cause = `${wait.migration} ${wait.holders.map(({ pid }) => pid).join()}`;
-      if (cause !== reported) stderr.write(`${describeWait(wait)}. Trying again.\n`);
-      reported = cause;
-    },
+    onWait: onNewWait((sentence) => stderr.write(`${sentence}\n`)),
   });
 }

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from 'pg';
-import { createClient } from './connect.ts';
-import { type LockHolder, selectLockHolders } from './migration-wait.ts';
-import { startupOptions } from './session-settings.ts';
+import { onlyRow } from './database.ts';
+import { openMigrationSession } from './migration-session.ts';
+import type { LockHolder } from './migration-wait.ts';
+import { watchWaits } from './watch-waits.ts';
 
 /** The first line of a migration that runs outside of a transaction. The rest of the file is one statement. */
 const marker = '-- no transaction\n';
@@ -42,35 +41,22 @@ export interface IndexBuild {
  * for which the build would wait.
  */
 export async function buildIndex({ databaseUrl, sql, index, waitMs, pauseMs, onWait }: IndexBuild): Promise<void> {
-  const open = async (settings: Record<string, string | number>): Promise<Client> => {
-    const client = createClient(databaseUrl, {
-      application_name: 'deedwire-migrate',
-      options: startupOptions({ statement_timeout: 0, ...settings }),
-    });
-    await client.connect();
-    return client;
-  };
   // If the session of an interrupted run still builds the index, the drop gives up, and a later try finds the index complete.
-  const builder = await open({ lock_timeout: pauseMs });
-  let watcher: Client | undefined;
+  const builder = await openMigrationSession(databaseUrl, pauseMs);
   try {
     const { rows } = await builder.query<{ pid: number; isInvalid: boolean }>(
       `select pg_backend_pid() as pid,
          exists (select from pg_index where indexrelid = to_regclass($1) and not indisvalid) as "isInvalid"`,
       [index],
     );
-    const [found] = rows;
-    if (found?.isInvalid) await builder.query(`drop index concurrently ${index}`);
-    await builder.query(`select set_config('lock_timeout', $1, false)`, [String(Math.max(1, Math.ceil(waitMs)))]);
-
-    const built = builder.query(sql).then(() => true);
-    while (!(await Promise.race([built, sleep(pauseMs, false, { ref: false })]))) {
-      watcher ??= await open({});
-      const holders = await selectLockHolders(watcher, found?.pid ?? null);
-      if (holders.length > 0) onWait(holders);
-    }
+    const { pid, isInvalid } = onlyRow(rows);
+    const build = async (): Promise<void> => {
+      if (isInvalid) await builder.query(`drop index concurrently ${index}`);
+      await builder.query(`select set_config('lock_timeout', $1, false)`, [String(Math.max(1, Math.ceil(waitMs)))]);
+      await builder.query(sql);
+    };
+    await watchWaits(databaseUrl, { pid, everyMs: pauseMs, onWait }, build());
   } finally {
-    await watcher?.end();
     await builder.end();
   }
 }

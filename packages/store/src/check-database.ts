@@ -1,3 +1,4 @@
+import { findSettingProblems } from './database-settings.ts';
 import { firstRow, onlyRow } from './database.ts';
 import { isLostStatement, MigrationChangedError, MigrationMissingError, StoreUnavailableError } from './errors.ts';
 import { compareMigrations } from './migrate.ts';
@@ -98,6 +99,9 @@ export async function findLostStatements(store: PooledStore): Promise<string[]> 
 }
 
 async function findProblems(store: Store, role: GroupRole, apps: readonly GroupRole[]): Promise<DatabaseCheck> {
+  // An operator can read a database that is read-only.
+  const ofSettings = await findSettingProblems(store, apps.every((app) => app === 'operator') ? 'read' : 'write');
+  if (ofSettings.length > 0) return { problems: ofSettings, missingRights: [] };
   const { name, isMember, isOwner, isMigrated, mayReadMigrations } = await findLogin(store, role);
   if (!isOwner && !isMember)
     return only(`the login ${name} is not in the group role ${role} of this app; run: grant ${role} to ${name}`);

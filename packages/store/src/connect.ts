@@ -1,16 +1,24 @@
-import { Client, type ClientConfig, type CustomTypesConfig, Pool, type PoolConfig, types } from 'pg';
+import { Client, type ClientBase, type ClientConfig, type CustomTypesConfig, Pool, type PoolConfig, types } from 'pg';
 import { type ConnectionOptions, connectionOptions, verifiesServer } from './connection-options.ts';
 import { ClearTextPasswordError } from './errors.ts';
 import { keepAliveOptions } from './keep-alive.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
+import { formatSettings, type SessionSettings, startupOptions } from './session-settings.ts';
+
+declare module 'pg' {
+  interface Client {
+    /** The parameters with which pg starts a session. */
+    getStartupConf(): Record<string, string>;
+  }
+}
 
 /** What a URL does not decide. */
 type Own<Config> = Omit<
   Config,
   Exclude<keyof ConnectionOptions, 'application_name'> | 'connectionString' | 'Client' | 'stream' | 'types'
 > & {
-  /** Start-up options of the session. They override those of the URL. */
-  options?: string;
+  /** For a direct connection: settings of the session besides `resultSettings`. They override those of the URL. */
+  settings?: SessionSettings;
 };
 
 /** The parsers of values that are received as text. */
@@ -24,16 +32,21 @@ export function createClient(databaseUrl: string, settings: Own<ClientConfig>): 
   return new GuardedClient(configOf(databaseUrl, settings));
 }
 
+type OwnOfPool = Omit<Own<PoolConfig>, 'onConnect'> & {
+  /** Called for each new connection before its first use. */
+  onConnect?: (client: ClientBase) => Promise<unknown>;
+};
+
 /** Creates a pool, which connects at its first statement. */
-export function createPool(databaseUrl: string, settings: Own<PoolConfig>): Pool {
+export function createPool(databaseUrl: string, settings: OwnOfPool): Pool {
   return new Pool({ ...configOf(databaseUrl, settings), Client: GuardedClient });
 }
 
-function configOf<Config extends { options?: string }>(databaseUrl: string, settings: Config) {
+function configOf<Config extends { settings?: SessionSettings }>(databaseUrl: string, { settings, ...own }: Config) {
   const connection = connectionOptions(databaseUrl);
   // The last of two equal settings counts.
-  const options = [connection.options, settings.options ?? ''].join(' ').trim();
-  return { ...keepAliveOptions, ...settings, ...connection, options, types: ownTypes };
+  const options = [connection.options, settings === undefined ? '' : startupOptions(settings)].join(' ').trim();
+  return { ...keepAliveOptions, ...own, ...connection, options, types: ownTypes };
 }
 
 /** For the server to end a connection that has no work left. */
@@ -54,6 +67,11 @@ class GuardedClient extends Client {
     Object.assign(this, {
       _handleAuthCleartextPassword: () => this.connection.stream.destroy(new ClearTextPasswordError()),
     });
+  }
+
+  override getStartupConf(): Record<string, string> {
+    // Later than `options`, these override PGOPTIONS.
+    return { ...super.getStartupConf(), ...formatSettings };
   }
 
   /** A server that does not respond would never end the connection, so it is cut after a while. */

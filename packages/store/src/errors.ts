@@ -7,7 +7,7 @@ export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
 
   constructor(cause: unknown) {
-    super('The database is not available.', { cause });
+    super(isOfReadOnly(cause) ? 'The database is read-only.' : 'The database is not available.', { cause });
   }
 
   /** The cause, for an operator: a SQLSTATE, a code of the operating system or a message of pg. Contains no host and no login. */
@@ -16,6 +16,13 @@ export class StoreUnavailableError extends Error {
     if (!(cause instanceof Error)) return 'unknown';
     return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
   }
+}
+
+/** SQLSTATE read_only_sql_transaction. */
+const readOnlyState = '25006';
+
+function isOfReadOnly(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === readOnlyState;
 }
 
 /** The server asked for the password in clear text, and the connection has no verified TLS. The password was not sent. */
@@ -66,6 +73,17 @@ export class ObjectsOfAppsError extends Error {
       `No app may create or own objects, which could run with the rights of the owner of the database: ${found.join(', ')}. ` +
         'No release of an app does that. Find out who did, drop the objects or revoke the right, and run the command again.',
     );
+  }
+}
+
+/** The encoding, settings, the schema or the login keep migrations from being applied. Nothing was changed. */
+export class UnsuitableDatabaseError extends Error {
+  readonly code = 'DATABASE_UNSUITABLE';
+  override readonly name = 'UnsuitableDatabaseError';
+
+  /** @param problems one sentence each, without the period */
+  constructor(problems: readonly string[]) {
+    super(`Nothing was migrated: ${problems.join('. ')}.`);
   }
 }
 
@@ -121,6 +139,19 @@ const lostStatementStates = ['26000', '42P05'];
 /** Whether a connection does not have the prepared statements that it should have: a transaction pooler is between. */
 export function isLostStatement(error: unknown): boolean {
   return error instanceof DatabaseError && lostStatementStates.includes(error.code ?? '');
+}
+
+/** Whether a relation is where the error occurred. The server names it in the language of its messages, and in quotes of this language. */
+export function concernsRelation({ where = '' }: Pick<DatabaseError, 'where'>, name: string): boolean {
+  return new RegExp(String.raw`(?<!\w)${name}(?!\w)`).test(where);
+}
+
+// SQLSTATE class 57P, idle_in_transaction_session_timeout and transaction_timeout. The severity is in the language of the server.
+const endingStates = /^(?:57P|25P0[34])/;
+
+/** Whether the server has ended the session with this error. */
+export function endsSession({ code = '' }: Pick<DatabaseError, 'code'>): boolean {
+  return endingStates.test(code);
 }
 
 const networkCodes = new Set([

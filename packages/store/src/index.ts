@@ -9,6 +9,7 @@ export {
 } from './check-database.ts';
 export { connectionProtection, DatabaseUrlError, type ConnectionProtection } from './connection-options.ts';
 export { type Database, firstRow, onlyRow, type Statement, type Transaction } from './database.ts';
+export { type DatabaseRisk, describeRisk, findDatabaseRisks } from './database-settings.ts';
 export { type Deadline, Deadlines } from './deadlines.ts';
 export { violatesPrimaryKey } from './record-id-collision.ts';
 export {
@@ -19,9 +20,10 @@ export {
   MigrationMissingError,
   ObjectsOfAppsError,
   StoreUnavailableError,
+  UnsuitableDatabaseError,
 } from './errors.ts';
 export { applyMigrations, migrate, type MigrateOptions, readMigrations } from './migrate.ts';
-export { describeWait, type LockHolder, type MigrationWait } from './migration-wait.ts';
+export { type LockHolder, type MigrationWait, onNewWait } from './migration-wait.ts';
 export { keysetConditions, type PageQuery } from './page-query.ts';
 export { beginInIndexOrder, type Planning } from './planning.ts';
 export { createLoginSql, type GroupRole, groupRoles, type MissingRight, selectDatabaseName } from './rights.ts';

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, DatabaseError } from 'pg';
+import { type Client, DatabaseError, type QueryResultRow } from 'pg';
 import { buildIndex, concurrentIndexOf } from './build-index.ts';
-import { createClient } from './connect.ts';
-import { CellMismatchError, MigrationBlockedError, toStoreError } from './errors.ts';
-import { type MigrationWait, selectLockHolders } from './migration-wait.ts';
+import { findSettingProblems } from './database-settings.ts';
+import { type Database, onlyRow, type Statement } from './database.ts';
+import { CellMismatchError, MigrationBlockedError, toStoreError, UnsuitableDatabaseError } from './errors.ts';
+import { openMigrationSession } from './migration-session.ts';
+import type { LockHolder, MigrationWait } from './migration-wait.ts';
 import { findOutdatingMigration, findPendingMigrations, type AppliedMigration } from './pending-migrations.ts';
 import { refuseObjectsOfApps } from './refuse-objects-of-apps.ts';
-import { startupOptions } from './session-settings.ts';
+import { watchWaits } from './watch-waits.ts';
 
 export interface Migration extends AppliedMigration {
   sql: string;
@@ -22,7 +24,7 @@ export interface MigrateOptions {
   cell?: number;
   /** How long all migrations together wait for locks that others hold. Defaults to 10 minutes. */
   waitMs?: number;
-  /** Called each time a migration was rolled back, because it waited too long for a lock, and while an index waits for one. */
+  /** Called again and again while a migration waits for other sessions. */
   onWait?: (wait: MigrationWait) => void;
 }
 
@@ -40,6 +42,9 @@ const lockTimeoutMs = 500;
 /** Between two tries, so that what has waited goes on. */
 const pauseMs = 1000;
 
+/** At least once in each try. */
+const watchEveryMs = 200;
+
 const migrationsFolder = new URL('../migrations/', import.meta.url);
 
 /**
@@ -55,6 +60,7 @@ const migrationsFolder = new URL('../migrations/', import.meta.url);
  * @throws {MigrationMissingError} if the database lacks a migration before one that was applied
  * @throws {ObjectsOfAppsError} if the login of an app owns objects, or may create some
  * @throws {StoreUnavailableError} when the database is unavailable
+ * @throws {UnsuitableDatabaseError} if the encoding, a setting, the schema or the login keeps migrations from being applied
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
   return applyMigrations(databaseUrl, await readMigrations(), options);
@@ -67,36 +73,36 @@ export async function applyMigrations(
   options: MigrateOptions,
 ): Promise<{ applied: string[] }> {
   const { cell, waitMs = defaultWaitMs, onWait } = options;
-  const client = createClient(databaseUrl, {
-    application_name: 'deedwire-migrate',
-    // Its transaction is idle while an index is built on another connection.
-    options: startupOptions({ idle_in_transaction_session_timeout: 0 }),
-  });
+  let client: Client | undefined;
   try {
-    await client.connect();
-    await client.query(`select set_config('lock_timeout', $1, false)`, [String(lockTimeoutMs)]);
+    client = await openMigrationSession(databaseUrl, lockTimeoutMs);
+    await requireSuitableDatabase(client);
     // The first migration reads the setting.
     await client.query(`select set_config('deedwire.cell', $1, false)`, [String(cell ?? defaultCell)]);
     await refuseObjectsOfApps(client);
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const applied: string[] = [];
-    const deadlineMs = performance.now() + waitMs;
-    const build = (migration: string, index: string, sql: string): Promise<void> =>
-      buildIndex({
-        databaseUrl,
-        sql,
-        index,
-        waitMs: deadlineMs - performance.now(),
-        pauseMs,
-        onWait: (holders) => onWait?.({ migration, holders }),
-      });
+    let lastWait: MigrationWait = { migration: null, holders: [] };
+    const run: Run = {
+      databaseUrl,
+      client,
+      pid: onlyRow(rows).pid,
+      migrations,
+      cell,
+      deadlineMs: performance.now() + waitMs,
+      onWait(wait) {
+        lastWait = wait;
+        onWait?.(wait);
+      },
+    };
     for (let isComplete = false; !isComplete;) {
-      const step = await applyNext(client, migrations, cell, build);
+      const step = await applyNext(run);
       if (step.kind === 'complete') isComplete = true;
       else if (step.kind === 'applied') applied.push(step.migration);
       else {
-        const wait = { migration: step.migration, holders: await selectLockHolders(client, null) };
-        if (performance.now() > deadlineMs) throw new MigrationBlockedError(wait, step.cause);
-        onWait?.(wait);
+        const { migration, cause } = step;
+        const holders = lastWait.migration === migration ? lastWait.holders : [];
+        if (performance.now() > run.deadlineMs) throw new MigrationBlockedError({ migration, holders }, cause);
         await sleep(pauseMs);
       }
     }
@@ -104,8 +110,19 @@ export async function applyMigrations(
   } catch (error) {
     throw toStoreError(error);
   } finally {
-    await client.end(); // rolls back an open transaction
+    await client?.end(); // rolls back an open transaction
   }
+}
+
+interface Run {
+  databaseUrl: string;
+  client: Client;
+  /** Of the client's session. */
+  pid: number;
+  migrations: readonly Migration[];
+  cell: number | undefined;
+  deadlineMs: number;
+  onWait: (wait: MigrationWait) => void;
 }
 
 type Step =
@@ -117,32 +134,29 @@ type Step =
  * Applies the first migration that the database lacks. The transaction holds the lock of the migrations while an index is built
  * without one. It is idle meanwhile and has no snapshot, so that the build does not wait for it.
  */
-async function applyNext(
-  client: Client,
-  migrations: readonly Migration[],
-  cell: number | undefined,
-  build: (migration: string, index: string, sql: string) => Promise<void>,
-): Promise<Step> {
+async function applyNext(run: Run): Promise<Step> {
+  const { databaseUrl, client, pid, onWait } = run;
   let next: Migration | undefined;
+  const onBlocked = (holders: readonly LockHolder[]) => onWait({ migration: next?.name ?? null, holders });
+  const watched = <Result>(work: Promise<Result>): Promise<Result> =>
+    watchWaits(databaseUrl, { pid, everyMs: watchEveryMs, onWait: onBlocked }, work);
   try {
-    await client.query('begin');
-    await client.query(`
-      create table if not exists schema_migration (
-        name text primary key,
-        checksum text not null,
-        applied_at timestamptz(3) not null default now()
-      )`);
-    // One process at a time. Apps can read the table, and have no right that this lock needs.
-    await client.query('lock table schema_migration in share row exclusive mode');
-    const { rows } = await client.query<AppliedMigration>('select name, checksum from schema_migration');
-    if (cell !== undefined) await checkCell(client, cell);
-    [next] = findPendingMigrations(migrations, rows);
+    next = await watched(beginNext(run));
     if (next === undefined) {
       await client.query('commit');
       return { kind: 'complete' };
     }
     const index = concurrentIndexOf(next);
-    await (index === null ? client.query(next.sql) : build(next.name, index, next.sql));
+    await (index === null
+      ? watched(client.query(next.sql))
+      : buildIndex({
+          databaseUrl,
+          sql: next.sql,
+          index,
+          waitMs: run.deadlineMs - performance.now(),
+          pauseMs,
+          onWait: onBlocked,
+        }));
     await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [next.name, next.checksum]);
     await client.query('commit');
     return { kind: 'applied', migration: next.name };
@@ -151,6 +165,22 @@ async function applyNext(
     await client.query('rollback');
     return { kind: 'blocked', migration: next?.name ?? null, cause: error };
   }
+}
+
+/** Begins a transaction, which sees what others commit, and returns the first migration that the database lacks. */
+async function beginNext({ client, migrations, cell }: Run): Promise<Migration | undefined> {
+  await client.query('begin isolation level read committed');
+  await client.query(`
+    create table if not exists schema_migration (
+      name text primary key,
+      checksum text not null,
+      applied_at timestamptz(3) not null default now()
+    )`);
+  // One process at a time. Apps can read the table, and have no right that this lock needs.
+  await client.query('lock table schema_migration in share row exclusive mode');
+  const { rows } = await client.query<AppliedMigration>('select name, checksum from schema_migration');
+  if (cell !== undefined) await checkCell(client, cell);
+  return findPendingMigrations(migrations, rows)[0];
 }
 
 // SQLSTATE lock_not_available and deadlock_detected.
@@ -164,6 +194,16 @@ const creationStates = ['23505', '42P07', '42710'];
 function isConflict(error: unknown, isPreparing: boolean): boolean {
   if (!(error instanceof DatabaseError) || error.code === undefined) return false;
   return lockStates.includes(error.code) || (isPreparing && creationStates.includes(error.code));
+}
+
+/** Before the first statement that changes something. @throws {UnsuitableDatabaseError} */
+async function requireSuitableDatabase(client: Client): Promise<void> {
+  const database: Database = {
+    query: async <Row extends QueryResultRow>({ text }: Statement, values: readonly unknown[]) =>
+      (await client.query<Row>(text, [...values])).rows,
+  };
+  const problems = await findSettingProblems(database, 'migrate');
+  if (problems.length > 0) throw new UnsuitableDatabaseError(problems);
 }
 
 /** @throws {CellMismatchError} if the database has a cell, and it is not this one */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DatabaseError, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
+import { type ClientBase, DatabaseError, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { createClient, createPool } from './connect.ts';
 import type { Database, Statement, Transaction } from './database.ts';
 import { Deadlines } from './deadlines.ts';
@@ -7,9 +7,9 @@ import { isLostStatement, LockTimeoutError, StoreUnavailableError, toStoreError 
 import { KeptClients, type PoolState } from './kept-clients.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { beginInIndexOrder, plansInIndexOrder, setPlanning } from './planning.ts';
-import { type QueryAnswer, queryPreparedInTime } from './query-in-time.ts';
+import { type QueryAnswer, queryInTime, queryPreparedInTime } from './query-in-time.ts';
 import { retryRecordIdCollisions } from './record-id-collision.ts';
-import { beginWith, planOnceByIndexes, type SessionSettings, startupOptions } from './session-settings.ts';
+import { beginPooled, keepCommitsOfSession, planOnceByIndexes, type SessionSettings } from './session-settings.ts';
 import type { SharedWrite, WriteResult } from './shared-writes/row-set.ts';
 import { SharedWriter } from './shared-writes/shared-writer.ts';
 import { timeStatement, type SlowStatementOptions } from './slow-statements.ts';
@@ -99,16 +99,17 @@ export function createStore(options: StoreOptions): PooledStore {
   };
   const prepares = options.prepares ?? options.directUrl === undefined;
   const isPooled = !prepares || options.directUrl !== undefined;
+  const keepCommits = (client: ClientBase): Promise<unknown> =>
+    queryInTime(client, { text: keepCommitsOfSession }, responseTimeoutMs(timeouts));
   // A transaction pooler rejects settings at connection, so behind one each transaction sets them.
-  const settingsOfTransactions = isPooled ? settings : {};
-  const begin = beginWith(settingsOfTransactions);
-  const beginInOrder = beginInIndexOrder(settingsOfTransactions);
+  const begin = isPooled ? beginPooled(settings) : 'begin';
+  const beginInOrder = beginInIndexOrder(settings);
   const pool = createPool(options.databaseUrl, {
     application_name: options.applicationName,
     max: options.maxConnections ?? defaultMaxConnections,
     ...(options.staysOpen === true && { idleTimeoutMillis: 0 }),
     connectionTimeoutMillis: timeouts.connectMs,
-    ...(!isPooled && { options: startupOptions(settings) }),
+    ...(!isPooled && { settings, onConnect: keepCommits }),
   });
   // Without this handler, a restart of the server would end this process.
   pool.on('error', (error) => options.onError?.(error));
@@ -127,13 +128,14 @@ export function createStore(options: StoreOptions): PooledStore {
         application_name: `${options.applicationName}-writes`,
         connectionTimeoutMillis: timeouts.connectMs,
         pipeline: true,
-        ...(!isPooled && { options: startupOptions(writerSettings) }),
+        ...(!isPooled && { settings: writerSettings }),
       });
       await client.connect();
+      if (!isPooled) await keepCommits(client);
       return client;
     },
     timeoutMs: responseTimeoutMs(timeouts),
-    settings: isPooled ? writerSettings : {},
+    begin: isPooled ? beginPooled(writerSettings) : 'begin',
     prepares,
     lockMs: timeouts.lockMs,
     deadlineMs: timeouts.connectMs + responseTimeoutMs(timeouts),

@@ -201,7 +201,15 @@ test('waits for a lock in short tries, names its holder, and applies the migrati
   expect(await migrating).toEqual({ applied: ['0001-column'] });
   expect(waits[0]).toEqual({
     migration: '0001-column',
-    holders: [{ pid: expect.any(Number), login: 'postgres', applicationName: 'dump', seconds: expect.any(Number) }],
+    holders: [
+      {
+        pid: expect.any(Number),
+        login: 'postgres',
+        applicationName: 'dump',
+        state: 'idle in transaction',
+        seconds: expect.any(Number),
+      },
+    ],
   });
 });
 
@@ -209,7 +217,7 @@ test('gives up after the time that the caller allows, and applies nothing of the
   await connection.run('create table account ()');
   await connection.run('begin; select from account');
   await expect(applyMigrations(database.databaseUrl, addColumn, { waitMs: 0 })).rejects.toThrow(
-    /^Migration 0001-column waits for a lock\. Sessions with locks: \d+ \(postgres, for \d+ s\)\. Nothing of the migration was applied\./,
+    /^Migration 0001-column waits for sessions: \d+ \(postgres, idle in transaction, for \d+ s\)\. Nothing of the migration was applied\./,
   );
   await connection.run('commit');
   expect(await connection.run(`select to_regclass('schema_migration') as there`)).toEqual([{ there: null }]);
@@ -251,7 +259,15 @@ describe('a migration without a transaction', () => {
       expect(await migrating).toEqual({ applied: ['0001-index'] });
       expect(waits[0]).toEqual({
         migration: '0001-index',
-        holders: [{ pid: expect.any(Number), login: 'postgres', applicationName: '', seconds: expect.any(Number) }],
+        holders: [
+          {
+            pid: expect.any(Number),
+            login: 'postgres',
+            applicationName: '',
+            state: 'idle in transaction',
+            seconds: expect.any(Number),
+          },
+        ],
       });
     });
     expect(await stateOfIndex()).toMatchObject({ valid: true });

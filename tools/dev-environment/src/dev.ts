@@ -67,7 +67,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     return stop(1);
   });
   const state = await claimDatabase(database.url, home);
-  await migrateDevDatabase(database);
+  await migrateDevDatabase(database, say);
   const { accounts, referrals } = await fill(database.url, config, home, state, options);
 
   say('Starting the apps …');

@@ -1,20 +1,41 @@
 import { createStore } from '@deedwire/store';
-import { expect, test } from 'vitest';
+import { connect } from '@deedwire/testing';
+import { expect, test, vi } from 'vitest';
 import { CannotStartError } from '../src/cannot-start-error.ts';
 import { createMigratedDatabase } from '../src/harness/index.ts';
 import { migrateDevDatabase } from '../src/migrate-dev-database.ts';
 
+const say = vi.fn<(text: string) => void>();
+
 test('rejects the database of an earlier build, and says how to reset it', async () => {
   const { databaseUrl, ...migrated } = await createMigratedDatabase();
   const database = { directUrl: databaseUrl, howToReset: 'Delete its data.' };
-  await expect(migrateDevDatabase(database)).resolves.toBeUndefined();
+  await expect(migrateDevDatabase(database, say)).resolves.toBeUndefined();
   const store = createStore({ databaseUrl, applicationName: 'test' });
   await store.query({ name: 'change', text: `update schema_migration set checksum = 'of an earlier build'` }, []);
   await store.close();
-  const refused = migrateDevDatabase(database);
+  const refused = migrateDevDatabase(database, say);
   await expect(refused).rejects.toThrow(CannotStartError);
   await expect(refused).rejects.toThrow('Migration 0001-accounts-and-credentials was applied');
   await expect(refused).rejects.toThrow('An earlier build, before the first public release, made the database');
   await expect(refused).rejects.toThrow(/\nDelete its data\.$/);
+  await migrated.drop();
+});
+
+test('says which session keeps it waiting', async () => {
+  const { databaseUrl, ...migrated } = await createMigratedDatabase();
+  const holder = await connect(databaseUrl);
+  await holder.run(`set application_name = 'psql'; begin; lock table schema_migration`);
+  const said: string[] = [];
+  await migrateDevDatabase({ directUrl: databaseUrl, howToReset: '' }, (text) => {
+    said.push(text);
+    void holder.run('commit');
+  });
+  expect(said).toEqual([
+    expect.stringMatching(
+      /^The list of migrations waits for sessions: \d+ \(psql, postgres, idle in transaction, for \d+ s\)\.$/,
+    ),
+  ]);
+  await holder.close();
   await migrated.drop();
 });

@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import type { Client, DatabaseError } from 'pg';
-import { StoreUnavailableError, toStoreError } from '../errors.ts';
+import { concernsRelation, StoreUnavailableError, toStoreError } from '../errors.ts';
 import { isRecordIdCollision, recordIdAttemptsMax } from '../record-id-collision.ts';
 import { ShortLivedMap } from '../short-lived-map.ts';
 import type { SharedWrite, WriteResult } from './row-set.ts';
@@ -290,15 +290,14 @@ function isOfIdleConnection({ mayBeCommitted, cause }: LostConnectionError): boo
 }
 
 /** Another transaction is using the key. */
-function isOfKey({ code, where }: DatabaseError): boolean {
-  return code === lockNotAvailable && where?.includes('"idempotency_key"') === true;
+function isOfKey(error: DatabaseError): boolean {
+  return error.code === lockNotAvailable && concernsRelation(error, 'idempotency_key');
 }
 
 /** The rows of the account are refused, or another transaction has locked it. Not: a partition is missing for all accounts. */
 function isOfAccount(error: DatabaseError): boolean {
-  const { code, where } = error;
-  if (code === lockNotAvailable) return where?.includes('"account"') === true;
-  return /^2[23]/.test(code ?? '') && toStoreError(error) === error;
+  if (error.code === lockNotAvailable) return concernsRelation(error, 'account');
+  return /^2[23]/.test(error.code ?? '') && toStoreError(error) === error;
 }
 
 function unavailable(cause: unknown): StoreUnavailableError {

@@ -1,8 +1,8 @@
 import { type Client, DatabaseError, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { type Database, onlyRow, type Statement } from '../database.ts';
+import { endsSession } from '../errors.ts';
 import { claimIdempotencyKeys, completeIdempotencyKeys } from '../idempotency.ts';
 import { queryInTime } from '../query-in-time.ts';
-import { beginWith, type SessionSettings } from '../session-settings.ts';
 import { type SlowStatementOptions, timeStatement } from '../slow-statements.ts';
 import { notifyStatement } from '../wake-channel.ts';
 import type { Drawn, InsertedRow, SharedWrite, WriteResult } from './row-set.ts';
@@ -13,8 +13,8 @@ const claimSeconds = 0;
 export interface FlightOptions {
   /** How long each statement waits for its response. */
   timeoutMs: number;
-  /** What each transaction sets. */
-  settings: SessionSettings;
+  /** Begins each transaction. */
+  begin: string;
   slowStatement: SlowStatementOptions | undefined;
   /** Not behind a transaction pooler: a connection of the server has the statements that other clients prepared. */
   prepares: boolean;
@@ -75,7 +75,7 @@ export async function commitTogether(
 
   const keys = writes.flatMap(({ key }) => key ?? []);
   const { begun, claiming, drawing } = inOnePiece(client, () => ({
-    begun: send('begin', { text: beginWith({ ...options.settings, lock_timeout: lockMs }) }),
+    begun: send('begin', { text: `${options.begin}; set local lock_timeout = ${lockMs}` }),
     claiming: keys.length === 0 ? Promise.resolve(new Set()) : claimIdempotencyKeys(database, keys, claimSeconds),
     drawing: draw(database, sum(writes.map(({ ids }) => ids))),
   }));
@@ -141,7 +141,7 @@ async function failureOf(flight: readonly Promise<unknown>[], mayBeCommitted: bo
   const outcomes = await Promise.allSettled(flight);
   const errors: unknown[] = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
   const [first = null] = errors.filter((error) => error instanceof DatabaseError);
-  const lost = errors.find((error) => !(error instanceof DatabaseError) || error.severity === 'FATAL');
+  const lost = errors.find((error) => !(error instanceof DatabaseError) || endsSession(error));
   if (lost !== undefined) throw new LostConnectionError(lost, mayBeCommitted);
   return first;
 }

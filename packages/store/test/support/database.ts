@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, migrate, type Store } from '../../src/index.ts';
+import { createStore, migrate, type Store, type StoreOptions } from '../../src/index.ts';
 
 /** A new database with every migration applied. */
 export async function createMigratedDatabase(): Promise<TestDatabase> {
@@ -7,8 +7,12 @@ export async function createMigratedDatabase(): Promise<TestDatabase> {
 }
 
 /** Closes the connections of the store when the work is done. */
-export async function withStore<Result>(databaseUrl: string, work: (store: Store) => Promise<Result>): Promise<Result> {
-  const store = createStore({ databaseUrl, applicationName: 'test' });
+export async function withStore<Result>(
+  databaseUrl: string,
+  work: (store: Store) => Promise<Result>,
+  options: Partial<StoreOptions> = {},
+): Promise<Result> {
+  const store = createStore({ databaseUrl, applicationName: 'test', ...options });
   try {
     return await work(store);
   } finally {

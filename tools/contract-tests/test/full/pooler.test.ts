@@ -3,7 +3,7 @@ import { startApp, startSystem, type System } from '@deedwire/dev-environment';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { enableTls, startPostgres } from '@deedwire/embedded-postgres';
 import { findProgram, postGraphql, startReceiver } from '@deedwire/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type PgBouncer, startPgBouncer } from '../support/proxies/pgbouncer.ts';
 
 const isWithoutPgBouncer = findProgram('pgbouncer') === undefined && process.env['CI'] !== 'true';
@@ -27,9 +27,15 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
       'partner-api': await harness.database.urlFor('partner_api'),
       'webhook-worker': await harness.database.urlFor('webhook_worker'),
     };
+    await setForDatabase(`datestyle = 'German, DMY'`);
+    await setForDatabase('standard_conforming_strings = off');
+    await setForDatabase('synchronous_commit = off');
   });
   // Stops the server.
   afterAll(() => harness.close());
+
+  const setForDatabase = (setting: string) =>
+    harness.sql(`alter database "${new URL(harness.database.databaseUrl).pathname.slice(1)}" set ${setting}`);
 
   /** The apps through the pooler. */
   function startApps(pooler: PgBouncer, envOf: (direct: string) => Record<string, string>): Promise<System> {
@@ -98,6 +104,25 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
     }
   });
 
+  /** Starts an app, and returns what its `/ready` says. It stops after the test. */
+  async function readinessOf(pooler: PgBouncer, name: keyof typeof roles, env: Record<string, string>) {
+    const app = await startApp({
+      name,
+      waitFor: 'listening',
+      env: {
+        DATABASE_URL: pooler.urlFor(logins[name]),
+        DATABASE_DIRECT_URL: '',
+        WEBHOOK_SECRET_KEYS: secretKeys,
+        NODE_ENV: 'test',
+        ADMIN_PORT: '0',
+        PORT: '0',
+        ...env,
+      },
+    });
+    onTestFinished(async () => void (await app.stop()));
+    return async () => (await fetch(`${app.adminUrl}/ready`)).json();
+  }
+
   const problemOf = 'a pooler before the database';
   test.each<[string, Record<string, string>, string]>([
     [
@@ -108,23 +133,23 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
     ['with its defaults', {}, `${problemOf} refuses settings of sessions; set DATABASE_PREPARED_STATEMENTS=off`],
   ])('without a setting, no app becomes ready behind a pooler %s', async (_, settings, problem) => {
     const pooler = await startPgBouncer({ logins: Object.values(logins), settings });
+    onTestFinished(() => pooler.stop());
     for (const name of ['lender-api', 'webhook-worker'] as const) {
-      const app = await startApp({
-        name,
-        waitFor: 'listening',
-        env: {
-          DATABASE_URL: pooler.urlFor(logins[name]),
-          DATABASE_DIRECT_URL: '',
-          WEBHOOK_SECRET_KEYS: secretKeys,
-          NODE_ENV: 'test',
-          ADMIN_PORT: '0',
-          PORT: '0',
-        },
-      });
-      const ready = async () => (await fetch(`${app.adminUrl}/ready`)).json();
+      const ready = await readinessOf(pooler, name, {});
       await expect.poll(ready).toEqual({ ready: false, problems: [problem] });
-      await app.stop();
     }
-    await pooler.stop();
+  });
+
+  test('no app becomes ready with a setting that the pooler does not keep for it', async () => {
+    await setForDatabase('array_nulls = off');
+    const pooler = await startPgBouncer({ logins: Object.values(logins) });
+    const problem = expect.stringMatching(
+      /^the setting array_nulls is "off", but must be "on"; it is set for the database; run: alter database \S+ reset array_nulls$/,
+    );
+    onTestFinished(() => pooler.stop());
+    for (const name of ['lender-api', 'webhook-worker'] as const) {
+      const ready = await readinessOf(pooler, name, { DATABASE_PREPARED_STATEMENTS: 'off' });
+      await expect.poll(ready).toEqual({ ready: false, problems: [problem] });
+    }
   });
 });

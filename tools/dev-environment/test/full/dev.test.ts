@@ -74,11 +74,13 @@ test('rejects the data of an earlier build, and names the command that deletes i
   const directory = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
   const database = await openDevDatabase(devConfig.parse({}), await openHome(directory));
   try {
-    await migrateDevDatabase(database);
+    await migrateDevDatabase(database, () => {});
     const store = createStore({ databaseUrl: database.url, applicationName: 'test' });
     await store.query({ name: 'change', text: `update schema_migration set checksum = 'of an earlier build'` }, []);
     await store.close();
-    await expect(migrateDevDatabase(database)).rejects.toThrow(`start \`pnpm dev\` again: rm -r '${directory}'`);
+    await expect(migrateDevDatabase(database, () => {})).rejects.toThrow(
+      `start \`pnpm dev\` again: rm -r '${directory}'`,
+    );
   } finally {
     await database.close();
     await rm(directory, { recursive: true, force: true });

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { concernsRelation, endsSession } from './errors.ts';
+
+test.each([
+  ['while locking tuple (0,1) in relation "account"', true],
+  ['SQL statement "SELECT 1 FROM ONLY "public"."account" x WHERE "id" OPERATOR(pg_catalog.=) $1"', true],
+  ['beim Sperren von Tupel (0,1) in Relation »account«', true],
+  ['lors du verrouillage de la ligne (0,1) dans la relation « account »', true],
+  ['リレーション"account"のタプル(0,1)のロック中', true],
+  ['while locking tuple (0,1) in relation "account_counter"', false],
+  ['while locking tuple (0,1) in relation "old_account"', false],
+  [undefined, false],
+])('finds a relation in the context of an error, in every language: %s', (where, expected) => {
+  expect(concernsRelation({ where }, 'account')).toBe(expected);
+});
+
+test.each([
+  ['57P01', true],
+  ['57P05', true],
+  ['25P03', true],
+  ['25P04', true],
+  ['57014', false],
+  ['55P03', false],
+  ['25P02', false],
+])('knows by the code %s whether the session has ended', (code, expected) => {
+  expect(endsSession({ code })).toBe(expected);
+});

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import { openMigrationSession } from './migration-session.ts';
+import type { LockHolder } from './migration-wait.ts';
+
+export interface WaitWatch {
+  /** The session that may wait. */
+  pid: number;
+  /** How often to look. */
+  everyMs: number;
+  /** Called as long as it waits. */
+  onWait: (holders: readonly LockHolder[]) => void;
+}
+
+/** Looks on another connection for what a session waits for, until `work` has ended. */
+export async function watchWaits<Result>(
+  databaseUrl: string,
+  { pid, everyMs, onWait }: WaitWatch,
+  work: Promise<Result>,
+): Promise<Result> {
+  let watcher: Client | undefined;
+  const look = async (): Promise<LockHolder[]> => {
+    watcher ??= await openMigrationSession(databaseUrl, everyMs);
+    return selectLockHolders(watcher, pid);
+  };
+  try {
+    const ended = work.then(() => true);
+    while (!(await Promise.race([ended, sleep(everyMs, false, { ref: false })]))) {
+      // The work goes on, whether it can be watched or not.
+      const holders = await look().catch(() => []);
+      if (holders.length > 0) onWait(holders);
+    }
+    return await work;
+  } finally {
+    await watcher?.end();
+  }
+}
+
+async function selectLockHolders(client: Client, waiting: number): Promise<LockHolder[]> {
+  const { rows } = await client.query<LockHolder>(
+    `select blocking.pid, coalesce(a.usename, '') as login,
+       coalesce(nullif(a.application_name, ''), nullif(a.backend_type, 'client backend'), '') as "applicationName", a.state,
+       floor(extract(epoch from clock_timestamp() - a.xact_start))::int as seconds
+     from unnest(pg_blocking_pids($1)) blocking (pid)
+     left join pg_stat_activity a on a.pid = blocking.pid
+     where a.pid is not null or blocking.pid = 0
+     group by 1, 2, 3, 4, 5, a.xact_start
+     order by a.xact_start
+     limit 5`,
+    [waiting],
+  );
+  return rows;
+}

@@ -1,0 +1,358 @@
+import { toRecordId } from '@deedwire/domain';
+import { createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import {
+  type Database,
+  describeDatabaseProblems,
+  describeRisk,
+  findDatabaseProblems,
+  findDatabaseRisks,
+  type GroupRole,
+  migrate,
+  onlyRow,
+  type Store,
+  type StoreOptions,
+} from '../src/index.ts';
+import { applyMigrations } from '../src/migrate.ts';
+import { referralRow } from '../src/referrals.ts';
+import { createMigratedDatabase, withStore } from './support/database.ts';
+import { seedAccount } from './support/seed.ts';
+
+/** The options of a store behind a transaction pooler. */
+const pooled: Partial<StoreOptions> = { prepares: false };
+
+const nameOf = (databaseUrl: string): string => new URL(databaseUrl).pathname.slice(1);
+
+async function dropLater(database: TestDatabase) {
+  onTestFinished(() => database.drop());
+  const name = nameOf(database.databaseUrl);
+  const run = (text: string) => withClient(database.databaseUrl, async (client) => (await client.query(text)).rows);
+  return {
+    databaseUrl: database.databaseUrl,
+    urlFor: (role: GroupRole) => database.urlFor(role),
+    name,
+    run,
+    set: (setting: string) => run(`alter database "${name}" set ${setting}`),
+  };
+}
+
+const emptyDatabase = async () => dropLater(await createTestDatabase({ template: 'empty', prepare: async () => {} }));
+const migratedDatabase = async () => dropLater(await createMigratedDatabase());
+
+const valueOf = async (database: Database, setting: string) =>
+  onlyRow(
+    await database.query<{ value: string }>({ name: 'value', text: 'select current_setting($1) as value' }, [setting]),
+  ).value;
+
+const problemsOf = (databaseUrl: string, options?: Partial<StoreOptions>) =>
+  withStore(databaseUrl, (store) => describeDatabaseProblems(store, 'lender_api'), options);
+
+/** A login that may create roles, and nothing else. */
+async function loginOf({ name, databaseUrl, run }: Awaited<ReturnType<typeof emptyDatabase>>) {
+  const login = `${name}_owner`;
+  await run(`create role "${login}" login createrole password 'secret'`);
+  const url = new URL(databaseUrl);
+  url.username = login;
+  url.password = 'secret';
+  return { login, url: url.href };
+}
+
+const risksOf = (databaseUrl: string) =>
+  withStore(databaseUrl, async (store) => (await findDatabaseRisks(store)).map(describeRisk));
+
+/** What a trigger sees while a referral is inserted by a shared write. */
+const written = async (store: Store, run: (text: string) => Promise<unknown[]>) => {
+  const { id } = await seedAccount(store, 'partner');
+  await run(`
+    create table seen (value text);
+    create function see() returns trigger language plpgsql as $$
+    begin insert into seen values (current_setting('synchronous_commit')); return null; end $$;
+    create trigger see after insert on referral execute function see()`);
+  const details = { clientName: 'Ada', clientEmail: null, externalReference: null, note: null };
+  await store.write({
+    accountId: id,
+    clientId: 'client',
+    operation: {},
+    key: null,
+    ids: 1,
+    rows: ({ ids: [recordId = ''] }) => ({
+      rows: [referralRow(toRecordId(recordId), id, details)],
+      answer: null,
+      saved: () => ({ payload: {}, secretCiphertext: null, recordId: null }),
+      notify: [],
+      announce: [],
+    }),
+  });
+  return run('select value from seen');
+};
+
+/** Settings with which statements had other results, and their values for the store. */
+const ofResults = [
+  ['datestyle', `'German, DMY'`, 'ISO, MDY'],
+  ['timezone', `'America/New_York'`, 'UTC'],
+  ['standard_conforming_strings', 'off', 'on'],
+  ['array_nulls', 'off', 'on'],
+  ['default_transaction_isolation', `'serializable'`, 'read committed'],
+  ['extra_float_digits', '-15', '1'],
+  ['quote_all_identifiers', 'on', 'off'],
+  ['row_security', 'off', 'on'],
+] as const;
+
+test.each(ofResults)('sets %s, which a database has as %s', async (setting, value, expected) => {
+  const { databaseUrl, set } = await migratedDatabase();
+  await set(`${setting} = ${value}`);
+  await withStore(databaseUrl, async (store) => {
+    expect(await valueOf(store, setting)).toBe(expected);
+    expect(await store.transaction((transaction) => valueOf(transaction, setting))).toBe(expected);
+    expect(await describeDatabaseProblems(store, 'lender_api')).toEqual([]);
+  });
+});
+
+test('sets what a login, a login in the database, PGOPTIONS and the URL have', async () => {
+  const { databaseUrl, urlFor, run, name } = await migratedDatabase();
+  const loginUrl = await urlFor('lender_api');
+  const login = new URL(loginUrl).username;
+  await run(`alter role "${login}" set datestyle = 'SQL, DMY'; alter role "${login}" set array_nulls = off`);
+  await run(`alter role "${login}" in database "${name}" set row_security = off`);
+  vi.stubEnv('PGOPTIONS', '-c default_transaction_isolation=serializable -c standard_conforming_strings=off');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for (const url of [loginUrl, `${loginUrl}?options=${encodeURIComponent('-c array_nulls=off -c datestyle=German')}`]) {
+    await withStore(url, async (store) => {
+      for (const [setting, , expected] of ofResults) expect(await valueOf(store, setting)).toBe(expected);
+    });
+  }
+  expect(await problemsOf(databaseUrl)).toEqual([]);
+});
+
+test('migrates a database with these settings, and leaves every object as it should be', async () => {
+  const { databaseUrl, set, run } = await emptyDatabase();
+  for (const [setting, value] of ofResults) await set(`${setting} = ${value}`);
+  await migrate(databaseUrl);
+  expect(await problemsOf(databaseUrl)).toEqual([]);
+  // With backslashes as escapes, migration 0005 would not find these tables.
+  expect(
+    await run(`select relname from pg_class where relowner = 'webhook_worker'::regrole and relname like 'webhook%'`),
+  ).toEqual([]);
+});
+
+test('builds an index in a database whose transactions keep a snapshot', async () => {
+  const { databaseUrl, set, run } = await emptyDatabase();
+  await run('create table account (name text)');
+  await set(`default_transaction_isolation = 'repeatable read'`);
+  const sql = '-- no transaction\ncreate index concurrently if not exists account_by_name on account (name);\n';
+  expect(await applyMigrations(databaseUrl, [{ name: '0001-index', checksum: 'x', sql }], { waitMs: 2_000 })).toEqual({
+    applied: ['0001-index'],
+  });
+});
+
+test('migrates where statements and idle transactions have little time', async () => {
+  const { databaseUrl, set, run } = await emptyDatabase();
+  const timeouts = ['statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'];
+  // The last one is unknown before PostgreSQL 17.
+  const known = await run(`select name from pg_settings where name in ('${timeouts.join(`', '`)}')`);
+  for (const { name } of known) await set(`${name} = 50`);
+  const sql = 'select pg_sleep(0.2)';
+  expect(await applyMigrations(databaseUrl, [{ name: '0001-slow', checksum: 'x', sql }], {})).toEqual({
+    applied: ['0001-slow'],
+  });
+});
+
+describe('behind a transaction pooler', () => {
+  test.each(ofResults.slice(0, 3))('sets %s, which a database has as %s', async (setting, value, expected) => {
+    const { databaseUrl, set } = await migratedDatabase();
+    await set(`${setting} = ${value}`);
+    await withStore(
+      databaseUrl,
+      async (store) => {
+        expect(await valueOf(store, setting)).toBe(expected);
+        expect(await describeDatabaseProblems(store, 'lender_api')).toEqual([]);
+      },
+      pooled,
+    );
+  });
+
+  test.each(ofResults.slice(3))(
+    'names %s, which a database has as %s, and the remedy',
+    async (setting, value, wanted) => {
+      const { databaseUrl, set, name, run } = await migratedDatabase();
+      await set(`${setting} = ${value}`);
+      const [problem = ''] = await problemsOf(databaseUrl, pooled);
+      const [found, remedy = ''] = problem.split('; it is set for the database; run: ');
+      expect(found).toBe(`the setting ${setting} is "${value.replaceAll(`'`, '')}", but must be "${wanted}"`);
+      expect(remedy.replaceAll('"', '')).toBe(`alter database ${name} reset ${setting}`);
+      await run(remedy);
+      expect(await problemsOf(databaseUrl, pooled)).toEqual([]);
+    },
+  );
+
+  test('names where a login has a setting', async () => {
+    const { databaseUrl, urlFor, run, name } = await migratedDatabase();
+    const loginUrl = await urlFor('lender_api');
+    const login = new URL(loginUrl).username;
+    const found = () => problemsOf(loginUrl, pooled);
+    await run(`alter role "${login}" set array_nulls = off`);
+    expect(await found()).toEqual([
+      expect.stringMatching(/it is set for the login; run: alter role \S+ reset array_nulls$/),
+    ]);
+    await run(
+      `alter role "${login}" reset array_nulls; alter role "${login}" in database "${name}" set array_nulls = off`,
+    );
+    expect(await found()).toEqual([
+      expect.stringMatching(/for the login in this database; run: alter role \S+ in database \S+ reset array_nulls$/),
+    ]);
+    expect(await problemsOf(`${databaseUrl}?options=-c%20array_nulls=off`, pooled)).toEqual([
+      expect.stringMatching(/it is set by PGOPTIONS or by `options` of the URL; remove it there$/),
+    ]);
+  });
+});
+
+test('names a database whose triggers are off', async () => {
+  const { databaseUrl, set } = await migratedDatabase();
+  await set('session_replication_role = replica');
+  const problem = expect.stringMatching(
+    /^the setting session_replication_role is "replica", but must be "origin"; it is set for the database; run: alter database /,
+  );
+  expect(await problemsOf(databaseUrl)).toEqual([problem]);
+  await expect(migrate(databaseUrl)).rejects.toThrow('the setting session_replication_role is "replica"');
+});
+
+test('names the setting of a read-only database, in which an operator can read', async () => {
+  const { databaseUrl, set } = await migratedDatabase();
+  await set('default_transaction_read_only = on');
+  const message = `the setting default_transaction_read_only is "on", but must be "off"; it is set for the database; run: alter database`;
+  expect(await problemsOf(databaseUrl)).toEqual([expect.stringContaining(message)]);
+  await expect(migrate(databaseUrl)).rejects.toThrow(`Nothing was migrated: ${message}`);
+  await withStore(databaseUrl, async (store) => {
+    expect(await findDatabaseProblems(store, 'operator')).toEqual([]);
+    await expect(
+      store.transaction((transaction) => transaction.query({ name: 'write', text: 'delete from referral' }, [])),
+    ).rejects.toThrow('The database is read-only.');
+  });
+});
+
+describe('the schema', () => {
+  test.each([
+    ['pg_catalog', 'search_path is pg_catalog, so that tables would be created in pg_catalog; run: alter role'],
+    [
+      'nowhere',
+      'search_path is nowhere, which names no schema that exists and that the login may use; run: alter role',
+    ],
+  ])('is refused before the first statement if search_path is %s', async (path, message) => {
+    const { databaseUrl, set } = await emptyDatabase();
+    await set(`search_path = ${path}`);
+    await expect(migrate(databaseUrl)).rejects.toThrow(`Nothing was migrated: ${message}`);
+  });
+
+  test('is named if search_path no longer leads to the tables, or no longer begins with it', async () => {
+    const { databaseUrl, set, run } = await migratedDatabase();
+    await run('create schema other');
+    await set('search_path = other');
+    const message = 'the tables are in the schema public, but search_path is other, which does not contain';
+    expect(await problemsOf(databaseUrl)).toEqual([expect.stringContaining(message)]);
+    await expect(migrate(databaseUrl)).rejects.toThrow(
+      'the tables are in the schema public, but search_path is other, which does not begin with it',
+    );
+    await set('search_path = other, public');
+    expect(await problemsOf(databaseUrl)).toEqual([]);
+    await expect(migrate(databaseUrl)).rejects.toThrow('which does not begin with it; run: alter role postgres');
+    expect(await run(`select from pg_class where relnamespace = 'other'::regnamespace`)).toEqual([]);
+  });
+});
+
+test.each(['LATIN1', 'SQL_ASCII'])(
+  'refuses a new database with the encoding %s before the first statement',
+  async (encoding) => {
+    const { databaseUrl, name, run } = await emptyDatabase();
+    await run(`create database "${name}_encoded" encoding '${encoding}' locale 'C' template template0`);
+    onTestFinished(async () => void (await run(`drop database "${name}_encoded" with (force)`)));
+    const encoded = new URL(databaseUrl);
+    encoded.pathname = `${name}_encoded`;
+    const message = `the encoding of the database is ${encoding}, but must be UTF8; create another one: create database`;
+    await expect(migrate(encoded.href)).rejects.toThrow(`Nothing was migrated: ${message}`);
+    expect(await problemsOf(encoded.href)).toEqual([expect.stringContaining(message)]);
+  },
+);
+
+describe('a login that is no superuser', () => {
+  // The group roles of the test server belong to its superuser.
+  test('needs the right to grant the role of the worker, if another login has created it', async ({ skip }) => {
+    const database = await emptyDatabase();
+    const [version] = await database.run(`select current_setting('server_version_num')::int as number`);
+    skip(version?.number < 160_000, 'Until PostgreSQL 15, who may create roles may grant any.');
+    const { login, url } = await loginOf(database);
+    await database.run(`alter database "${database.name}" owner to "${login}"`);
+    const remedy = `grant webhook_worker to ${login} with admin option`;
+    await expect(migrate(url)).rejects.toThrow(
+      `Nothing was migrated: another login has created the role webhook_worker, which ${login} may not grant; ` +
+        `run as a superuser, or as that login: ${remedy}.`,
+    );
+    await database.run(remedy);
+    expect((await migrate(url)).applied).not.toEqual([]);
+    await database.run(
+      `drop owned by "${login}" cascade; alter database "${database.name}" owner to postgres; drop role "${login}"`,
+    );
+  });
+
+  test('needs the right to create tables in the schema, also for others', async () => {
+    const database = await emptyDatabase();
+    const { login, url } = await loginOf(database);
+    await database.run(`grant webhook_worker to "${login}" with admin option`);
+    const remedy = `grant create on schema public to ${login} with grant option`;
+    await expect(migrate(url)).rejects.toThrow(
+      `Nothing was migrated: the login lacks the right to create with grant option in the schema public; run as its owner: ${remedy}.`,
+    );
+    await database.run(remedy);
+    expect((await migrate(url)).applied).not.toEqual([]);
+    await database.run(`drop owned by "${login}" cascade; drop role "${login}"`);
+  });
+});
+
+describe('changes that can be lost', () => {
+  test('are named with the settings of the server and of the database', async () => {
+    const { databaseUrl, set } = await migratedDatabase();
+    // The server of the tests does not flush.
+    const ofServer = [
+      'PostgreSQL has fsync=off: a crash of its machine loses acknowledged changes and can damage the database',
+      'PostgreSQL has full_page_writes=off: a crash of its machine can damage the database, unless its file system writes whole pages',
+    ];
+    expect(await risksOf(databaseUrl)).toEqual(ofServer);
+    await set('synchronous_commit = local');
+    expect(await risksOf(databaseUrl)).toEqual(ofServer);
+    await set('synchronous_commit = off');
+    expect(await risksOf(databaseUrl)).toEqual([
+      ...ofServer,
+      'PostgreSQL has synchronous_commit=off: a crash of the server loses changes that it has acknowledged; transactions of the apps set it to on',
+    ]);
+  });
+
+  test.each([
+    ['on a direct connection', {}],
+    ['behind a transaction pooler', pooled],
+  ])('are not lost by transactions although synchronous_commit is off, %s', async (_, options) => {
+    const { databaseUrl, set, run } = await migratedDatabase();
+    const setting = 'synchronous_commit';
+    await set(`${setting} = off`);
+    await withStore(
+      databaseUrl,
+      async (store) => {
+        expect(await store.transaction((transaction) => valueOf(transaction, setting))).toBe('on');
+        expect(await written(store, run)).toEqual([{ value: 'on' }]);
+        expect(await valueOf(store, setting)).toBe(options === pooled ? 'off' : 'on');
+      },
+      options,
+    );
+  });
+
+  test('are no reason to change another value of synchronous_commit', async () => {
+    const { databaseUrl, set } = await migratedDatabase();
+    await set('synchronous_commit = remote_apply');
+    for (const options of [{}, pooled]) {
+      const read = withStore(
+        databaseUrl,
+        (store) => store.transaction((transaction) => valueOf(transaction, 'synchronous_commit')),
+        options,
+      );
+      expect(await read).toBe('remote_apply');
+    }
+  });
+});
