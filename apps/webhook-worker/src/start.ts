@@ -20,6 +20,7 @@ await runMain(async () => {
     metrics,
     pools: worker.pools,
     readiness: () => worker.readiness(),
+    risks: () => worker.risks(),
     failures: () => worker.failures(),
     onReady: () => worker.start(),
     stopAcceptingWork: () => worker.stopAcceptingWork(),

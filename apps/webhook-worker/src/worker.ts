@@ -3,11 +3,13 @@ import { secretAssociatedData } from '@deedwire/domain';
 import { databaseLog, type Logger, storeConnections, type Tracing } from '@deedwire/service-runtime';
 import {
   createSecretKeyRing,
+  type DatabaseRisk,
   describeLostStatements,
+  findDatabaseRisks,
   findLostStatements,
+  type PoolState,
   SecretUnreadableError,
 } from '@deedwire/store';
-import type { PoolState } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { createWebhookSender } from '@deedwire/webhook-sender';
@@ -48,6 +50,8 @@ export interface WorkerOptions {
 export interface Worker {
   /** Returns what is missing before the worker can start, one sentence each. */
   readiness(): Promise<readonly string[]>;
+  /** The settings with which the database can lose changes. */
+  risks(): Promise<readonly DatabaseRisk[]>;
   /** The work that has failed for WORKER_UNREADY_AFTER_MS, one sentence each. */
   failures(): readonly string[];
   /** The pools of connections to the database, by name. */
@@ -157,6 +161,7 @@ export function createWorker({ config, logger, metrics: registry, version, traci
       const problems = await engine.problems();
       return problems.length > 0 ? problems : findLostStatements(store);
     },
+    risks: () => findDatabaseRisks(store),
     failures: () => [...describeLostStatements([store, fanOutStore, renewalStore]), ...loops.problems()],
     pools: { dispatch: store.poolState, 'fan-out': fanOutStore.poolState, lease: renewalStore.poolState },
     async start() {

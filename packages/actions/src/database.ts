@@ -1,10 +1,11 @@
-import { createLoginSql, groupRoles, selectDatabaseName } from '@deedwire/store';
+import { createLoginSql, type DatabaseRisk, findDatabaseRisks, groupRoles, selectDatabaseName } from '@deedwire/store';
 import { type AppsCheck, checkDatabaseOfApps } from '@deedwire/webhooks/check-database';
 import type { ActionContext } from './context.ts';
 
-/** Checks a database as all apps together do before they become ready. */
-export async function checkDatabase({ store }: ActionContext): Promise<AppsCheck> {
-  return checkDatabaseOfApps(store, 'operator', groupRoles);
+/** Checks a database as all apps together do before they become ready. `risks` are no problems, and not looked for if there are some. */
+export async function checkDatabase({ store }: ActionContext): Promise<AppsCheck & { risks: DatabaseRisk[] }> {
+  const check = await checkDatabaseOfApps(store, 'operator', groupRoles);
+  return { ...check, risks: check.problems.length > 0 ? [] : await findDatabaseRisks(store) };
 }
 
 export interface ProposedLogin {

@@ -13,6 +13,7 @@ import {
   createSecretKeyRing,
   createStore,
   describeLostStatements,
+  findDatabaseRisks,
   findLostStatements,
   requestTimeouts,
 } from '@deedwire/store';
@@ -168,6 +169,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
       return [...contract.problems, ...(ofDatabase.length > 0 ? ofDatabase : await findLostStatements(store))];
     },
     failures: () => describeLostStatements([store, unprovenKeyStore, costStore]),
+    risks: () => findDatabaseRisks(store),
     onReady: () => costs.start(),
     stopAcceptingWork: () => pull.release(),
     async close() {

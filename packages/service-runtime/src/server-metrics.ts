@@ -71,6 +71,12 @@ export function createServerMetrics(registry: Registry, { build, pools, isReady 
       registers: [],
     }),
   );
+  const risks = new Gauge({
+    name: 'deedwire_database_risks',
+    help: '1 for each setting of PostgreSQL with which changes that were acknowledged can be lost, as read at the start.',
+    labelNames: ['setting'],
+    registers,
+  });
   const refused = new Counter({
     name: 'deedwire_http_refused_requests_total',
     help: 'Requests that were refused before any handler saw them, by error code.',
@@ -105,6 +111,7 @@ export function createServerMetrics(registry: Registry, { build, pools, isReady 
   for (const limit of ['total', 'address', 'client']) connections.inc({ limit }, 0);
   for (const limit of ['total', 'client']) closed.inc({ limit }, 0);
   return {
+    onDatabaseRisk: (setting: string) => risks.set({ setting }, 1),
     onRefused: (code: RefusalCode) => refused.inc({ code }),
     onConnectionLimit: (limit: ConnectionLimit) => connections.inc({ limit }),
     onIdleConnectionClosed: (limit: ConnectionLimit) => closed.inc({ limit }),

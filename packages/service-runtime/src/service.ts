@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PoolState } from '@deedwire/store';
+import { type DatabaseRisk, describeRisk, type PoolState } from '@deedwire/store';
 import type { Registry } from 'prom-client';
 import { createAdminHandler, renderAdminRefusal } from './admin-handler.ts';
 import type { ClientServerConfig } from './client-server-config.ts';
@@ -47,6 +47,8 @@ export interface ServiceOptions {
    * until it returns nothing.
    */
   readiness: () => Promise<readonly string[]>;
+  /** Returns the settings with which the database can lose changes, for a line of the log and the metrics. Called before `onReady`. */
+  risks?: () => Promise<readonly DatabaseRisk[]>;
   /**
    * Returns what keeps the service from working although it has become ready, one sentence each: the service is unready while
    * there is something. For a service whose work does not come from requests. Called whenever readiness is asked for.
@@ -90,8 +92,14 @@ export function startService(options: ServiceOptions): Promise<RunningService>;
 export async function startService(
   options: ServiceOptions & { clients?: ClientServer },
 ): Promise<RunningService | RunningServer> {
-  const { config, logger, metrics, failures = () => [], onReady = () => {}, stopAcceptingWork, drain, close } = options;
+  const { config, logger, metrics, failures = () => [], risks, stopAcceptingWork, drain, close } = options;
   const readiness = watchReadiness({ check: options.readiness, failures, onReady, logger });
+  async function onReady(): Promise<void> {
+    const found = (await risks?.()) ?? [];
+    await options.onReady?.();
+    for (const { setting } of found) serverMetrics.onDatabaseRisk(setting);
+    if (found.length > 0) logger.warn({ risks: found.map(describeRisk) }, 'the database can lose acknowledged changes');
+  }
   const serverMetrics = createServerMetrics(metrics, {
     build: { app: options.app, version: options.version, commit: config.DEEDWIRE_COMMIT },
     pools: options.pools ?? {},

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
 import {
@@ -112,6 +113,27 @@ test('stays unready when the readiness check throws', async () => {
   const service = await start({ readiness: () => Promise.reject(new Error('with internal details')) });
   const problems = ['the readiness check failed; see the log'];
   await expect.poll(() => get(`${service.adminUrl}/ready`)).toEqual({ status: 503, body: { ready: false, problems } });
+});
+
+test('warns once, and has a metric, if the database can lose changes', async () => {
+  const lines: { level: number; msg: string; risks: string[] }[] = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  let starts = 0;
+  const service = await start({
+    logger,
+    risks: async () => [{ setting: 'fsync', value: 'off', effect: 'a crash loses changes' }],
+    onReady() {
+      starts += 1;
+      if (starts === 1) throw new Error('not yet');
+    },
+  });
+  await service.whenReady;
+  expect(lines.filter(({ msg }) => msg === 'the database can lose acknowledged changes')).toEqual([
+    expect.objectContaining({ level: 40, risks: ['PostgreSQL has fsync=off: a crash loses changes'] }),
+  ]);
+  expect(await (await fetch(`${service.adminUrl}/metrics`)).text()).toContain(
+    '\ndeedwire_database_risks{setting="fsync"} 1\n',
+  );
 });
 
 test('calls onReady once, when nothing is missing, and is ready when it has returned', async () => {

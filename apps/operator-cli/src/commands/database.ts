@@ -1,4 +1,5 @@
 import { advanceAllSequences, checkDatabase, type ProposedLogin, proposeLogins } from '@deedwire/actions';
+import { describeRisk } from '@deedwire/store';
 import { type Command, InvalidArgumentError } from 'commander';
 import { findDatabaseUrl } from '../database-url.ts';
 import { migrateDatabase, withAnyDatabase, withContext } from '../session.ts';
@@ -58,11 +59,12 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
         'after a restore without rights.\n\n' +
         'A copy of the rows of a database, such as a logical replica, does not copy its sequences. Workers do not start while the\n' +
         'next number of a sequence is not beyond the numbers that rows contain.\n\n' +
-        'The exit code is 1 if anything is wrong.',
+        'The exit code is 1 if anything is wrong. Settings with which PostgreSQL can lose changes that it has acknowledged, such as\n' +
+        'fsync=off, are warnings.',
     )
     .action(async (options: OutputOptions) => {
       const checked = await withAnyDatabase(shell, checkDatabase);
-      const { sequences, missingRights } = checked;
+      const { sequences, missingRights, risks } = checked;
       // A database without the migrations of this build has no sequences to show.
       if (options.json || sequences.length > 0)
         print(shell, options, checked, () =>
@@ -73,6 +75,8 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
             state: ({ isBehind }) => (isBehind ? 'behind' : 'ok'),
           }),
         );
+      // A program finds them in the result.
+      if (!options.json) for (const risk of risks) shell.stderr.write(`warning: ${describeRisk(risk)}.\n`);
       const problems = checked.problems.map((problem) => problem.replace(/^t/, 'T'));
       if (missingRights.length > 0) {
         const statements = missingRights.map(({ role, right }) => `  grant ${right} to ${role};`).join('\n');
