@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { appConfig } from './app-config.ts';
-import { readConfig } from './config.ts';
+import { unreadableUrl } from './config-variables.ts';
+import { ConfigError, readConfig } from './config.ts';
 import { noDeniedRanges } from './denied-ranges-variable.ts';
 
 const schema = appConfig({ adminPort: 4101 });
@@ -96,7 +97,6 @@ describe('TLS to the database in production', () => {
     ['postgres://app:hunter2@localhost/deedwire?host=db.example.com', withoutTls],
     ['postgres://app:hunter2@127.0.0.1/deedwire?host=127.0.0.1&host=db.example.com', withoutTls],
     ['postgres://app:hunter2@127.0.0.1%2eexample.com/deedwire', withoutTls],
-    ['postgres://app:hunter2@127.0.0.1,db.example.com/deedwire', withoutTls],
     ['postgres://localhost:5432@db.example.com/deedwire', withoutTls],
     ['postgres://app:hunter2@localhost.example.com/deedwire', withoutTls],
     ['postgres://app:hunter2@10.0.0.1/deedwire', withoutTls],
@@ -126,6 +126,8 @@ describe('TLS to the database in production', () => {
     'postgres://app@LocalHost/deedwire',
     'postgres://app@%2Fvar%2Frun%2Fpostgresql/deedwire',
     'postgres://app@db.example.com/deedwire?host=/var/run/postgresql',
+    'postgres://app:hunter2@/deedwire?host=/var/run/postgresql',
+    'postgres:///deedwire?host=/cloudsql/project:region:instance&user=app&password=hunter2',
   ])('accepts %s', (url) => {
     expect(readUrl(url)).toMatchObject({ DATABASE_URL: url });
   });
@@ -153,6 +155,60 @@ describe('TLS to the database in production', () => {
       `The configuration is invalid:\n  DATABASE_URL ${expected}`,
     );
   });
+});
+
+describe('URLs that other programs take', () => {
+  const form = 'postgres://user:password@host:5432/database';
+  const severalHosts =
+    'names several hosts, but must name one; let it be a proxy that knows the primary, as docs/operations.md#failover shows';
+
+  test.each([
+    ['"postgres://app:hunter2@db/deedwire"', 'must not be in quotes'],
+    [`'postgres://app:hunter2@db/deedwire'`, 'must not be in quotes'],
+    ['host=db dbname=deedwire password=hunter2', `must not be a list of keywords; write ${form}`],
+    ['jdbc:postgresql://db/deedwire?user=app&password=hunter2', `must not begin with jdbc:; write ${form}`],
+    ['postgresql+psycopg://app:hunter2@db/deedwire', `must not name a driver behind the scheme; write ${form}`],
+    ['postgres://app:hunter2@a,b/deedwire', severalHosts],
+    ['postgres://app:hunter2@a:5432,b:5432/deedwire', severalHosts],
+    ['postgres://app:hunter2@db/deedwire?host=a,b', severalHosts],
+    ['postgres://app:hunter#2@db/deedwire', unreadableUrl],
+    ['postgres://app:1234#hunter2@db/deedwire', unreadableUrl],
+    ['postgres://app:hunter/2@db/deedwire', unreadableUrl],
+    ['postgres://app:%E0%A4@db/deedwire', unreadableUrl],
+    ['db/deedwire', 'must be a URL that begins with postgres:// or postgresql://'],
+  ])('rejects %s with a message about its form, also in development', (url, expected) => {
+    for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL']) {
+      expect(() => readConfig(schema, { ...usable, NODE_ENV: 'development', [name]: url })).toThrow(
+        new ConfigError([`${name} ${expected}`]),
+      );
+    }
+  });
+
+  test.each([
+    ['"https://docs.example"', 'must not be in quotes'],
+    ['docs.example', 'must be a URL that begins with https:// or http://'],
+    ['https://docs.example:port', unreadableUrl],
+  ])('rejects %s as DOCUMENTATION_URL', (url, expected) => {
+    expect(() => readConfig(schema, { ...usable, DOCUMENTATION_URL: url })).toThrow(
+      new ConfigError([`DOCUMENTATION_URL ${expected}`]),
+    );
+  });
+});
+
+test.each([
+  ['::', '::'],
+  ['[::]', '::'],
+  ['[::1]', '::1'],
+  ['0.0.0.0', '0.0.0.0'],
+  ['localhost', 'localhost'],
+])('accepts %s as ADMIN_HOST', (text, host) => {
+  expect(readConfig(schema, { ...usable, ADMIN_HOST: text })).toMatchObject({ ADMIN_HOST: host });
+});
+
+test.each(['*', '[::]:4101', '0.0.0.0:4101', 'http://localhost', '[localhost'])('rejects %s as ADMIN_HOST', (text) => {
+  expect(() => readConfig(schema, { ...usable, ADMIN_HOST: text })).toThrow(
+    new ConfigError(['ADMIN_HOST must be an IP address or a host name without a port; :: is every address']),
+  );
 });
 
 describe('secrets from files', () => {

@@ -1,5 +1,5 @@
-import { z } from 'zod';
-import { wholeNumberVariable } from './config-variables.ts';
+import type { z } from 'zod';
+import { hostVariable, wholeNumberVariable } from './config-variables.ts';
 import { httpLimits } from './http/http-limits.ts';
 import { trustedProxiesVariable } from './trusted-proxies.ts';
 
@@ -8,7 +8,7 @@ export const clientServerConfig = {
   /** 0 picks a free port. */
   PORT: wholeNumberVariable({ min: 0, max: 65_535 }),
   /** Defaults to every address of the machine. */
-  HOST: z.string().optional(),
+  HOST: hostVariable().optional(),
   /** All open connections. */
   MAX_CONNECTIONS: wholeNumberVariable({ min: 1, max: 1_000_000 }).default(httpLimits.connections),
   /** Open connections of one address without a valid API key. */

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { connectionProtection, DatabaseUrlError } from '@deedwire/store';
 import { z } from 'zod';
 
@@ -11,20 +12,64 @@ export function wholeNumberVariable({ min, max }: { min: number; max: number }) 
     .pipe(z.number(error).min(min, error).max(max, error));
 }
 
+/** An address to listen on, as Node takes it. `::` is every address of IPv6 and IPv4. */
+export function hostVariable() {
+  return z
+    .string()
+    .transform((text) => text.replace(/^\[(.*)\]$/, '$1'))
+    .refine(
+      (host) => isIP(host) !== 0 || /^[\w-]+(?:\.[\w-]+)*\.?$/.test(host),
+      'must be an IP address or a host name without a port; :: is every address',
+    );
+}
+
+/** What is wrong with a URL, whatever it is for. Null if it begins with one of the schemes. */
+export function urlProblem(text: string, schemes: readonly string[]): string | null {
+  if (/^["'`].*["'`]$/s.test(text)) return 'must not be in quotes';
+  const beginnings = schemes.map((scheme) => `${scheme}://`);
+  if (beginnings.some((beginning) => text.toLowerCase().startsWith(beginning))) return null;
+  return `must be a URL that begins with ${beginnings.join(' or ')}`;
+}
+
+/** Why a URL that begins well cannot be read. */
+export const unreadableUrl =
+  'is not a readable URL; check its host and port, and in a user name and a password write %23 for #, %2F for /, %3F for ? and %25 for %';
+
 /** A URL with one of these schemes. */
 export function urlVariable(...schemes: [string, ...string[]]) {
-  const error = `must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
-  return z.string().refine((text) => schemes.includes(URL.parse(text)?.protocol.slice(0, -1) ?? ''), error);
+  return z.string().superRefine((text, context) => {
+    const problem = urlProblem(text, schemes) ?? (URL.canParse(text) ? null : unreadableUrl);
+    if (problem !== null) context.addIssue(problem);
+  });
 }
+
+const databaseSchemes = ['postgres', 'postgresql'];
+const databaseForm = 'postgres://user:password@host:5432/database';
+
+/** Forms that other clients of PostgreSQL take. */
+const otherForms: readonly [RegExp, string][] = [
+  [/^jdbc:/i, `must not begin with jdbc:; write ${databaseForm}`],
+  [/^postgres(?:ql)?\+\w+:/i, `must not name a driver behind the scheme; write ${databaseForm}`],
+  [/^\w+\s*=/, `must not be a list of keywords; write ${databaseForm}`],
+];
 
 /** The URL of a PostgreSQL database, with which pg can connect. */
 export function databaseUrlVariable() {
-  return urlVariable('postgres', 'postgresql').superRefine((url, context) => {
-    try {
-      connectionProtection(url);
-    } catch (error) {
-      if (!(error instanceof DatabaseUrlError)) throw error;
-      context.addIssue(error.message);
-    }
+  return z.string().superRefine((url, context) => {
+    const otherForm = otherForms.find(([form]) => form.test(url))?.[1];
+    const problem = otherForm ?? urlProblem(url, databaseSchemes) ?? databaseUrlProblem(url);
+    if (problem !== null) context.addIssue(problem);
   });
+}
+
+function databaseUrlProblem(url: string): string | null {
+  // pg would take what precedes it for the host.
+  if (url.includes('#')) return unreadableUrl;
+  try {
+    connectionProtection(url);
+    return null;
+  } catch (error) {
+    if (!(error instanceof DatabaseUrlError)) throw error;
+    return error.cause instanceof TypeError || error.cause instanceof URIError ? unreadableUrl : error.message;
+  }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { unreadableUrl } from './config-variables.ts';
 import { proxyUrlVariable } from './proxy-url-variable.ts';
 
 test.each([
@@ -14,8 +15,10 @@ test.each([
   ['proxy.example:3128', 'must be a URL that begins with http:// or https://'],
   ['10.0.0.1:3128', 'must be a URL that begins with http:// or https://'],
   ['socks5://egress:hunter2@proxy.example', 'must be a URL that begins with http:// or https://'],
-  ['http://', 'must be a URL that begins with http:// or https://'],
-  ['http://egress:hunter2@proxy.example:99999', 'must be a URL that begins with http:// or https://'],
+  ['"http://proxy.example:3128"', 'must not be in quotes'],
+  ['http://', unreadableUrl],
+  ['http://egress:hunter2@proxy.example:99999', unreadableUrl],
+  ['http://egress:hunter#2@proxy.example', unreadableUrl],
   ['http://proxy.example/hunter2', 'must contain a host and a port only, with or without credentials'],
   ['http://proxy.example?hunter2', 'must contain a host and a port only, with or without credentials'],
   ['http://egress:hunter%@proxy.example', 'must have percent-encoded credentials; a % in them is %25'],

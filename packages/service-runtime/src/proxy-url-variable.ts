@@ -1,11 +1,13 @@
 import { z } from 'zod';
+import { unreadableUrl, urlProblem } from './config-variables.ts';
 
 /** The URL of an HTTP proxy, with or without credentials. */
 export function proxyUrlVariable() {
   return z.string().transform((text, context): URL => {
     const url = URL.parse(text);
-    if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-      context.addIssue('must be a URL that begins with http:// or https://');
+    const problem = urlProblem(text, ['http', 'https']);
+    if (url === null || problem !== null) {
+      context.addIssue(problem ?? unreadableUrl);
       return z.NEVER;
     }
     if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {

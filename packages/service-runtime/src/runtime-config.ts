@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { wholeNumberVariable } from './config-variables.ts';
+import { hostVariable, wholeNumberVariable } from './config-variables.ts';
 import { logLevels } from './logger.ts';
 
 /** The variables of every process. Spread them into an app's own object, and give ADMIN_PORT a default there. */
@@ -7,7 +7,7 @@ export const runtimeConfig = {
   /** Of `/health`, `/ready` and `/metrics`. 0 picks a free port. */
   ADMIN_PORT: wholeNumberVariable({ min: 0, max: 65_535 }),
   /** The default is not reachable from other machines. */
-  ADMIN_HOST: z.string().default('127.0.0.1'),
+  ADMIN_HOST: hostVariable().default('127.0.0.1'),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
   /** Only `development` and `test` allow what is not safe in production, so they have to be set. */
   NODE_ENV: z

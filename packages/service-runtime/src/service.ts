@@ -4,6 +4,7 @@ import { type DatabaseRisk, describeRisk, type PoolState } from '@deedwire/store
 import type { Registry } from 'prom-client';
 import { createAdminHandler, renderAdminRefusal } from './admin-handler.ts';
 import type { ClientServerConfig } from './client-server-config.ts';
+import { ConfigError } from './config.ts';
 import { type HttpLimits, httpLimits } from './http/http-limits.ts';
 import type { HttpResponse } from './http/http-response.ts';
 import { createHttpServer, type RequestContext } from './http/http-server.ts';
@@ -131,7 +132,7 @@ export async function startService(
       },
       trustedProxies: TRUSTED_PROXIES,
     });
-    return { ...server, start: () => server.listen({ port: PORT, host: HOST }) };
+    return { ...server, start: () => server.listen({ port: PORT, host: HOST }).catch(refuseAddress('HOST and PORT')) };
   }
 
   const logCrash = (error: unknown) => logger.fatal({ err: error }, 'uncaught error');
@@ -154,7 +155,9 @@ export async function startService(
   }
 
   try {
-    const { url: adminUrl } = await adminServer.listen({ port: config.ADMIN_PORT, host: config.ADMIN_HOST });
+    const { url: adminUrl } = await adminServer
+      .listen({ port: config.ADMIN_PORT, host: config.ADMIN_HOST })
+      .catch(refuseAddress('ADMIN_HOST and ADMIN_PORT'));
     const listening = await clients?.start();
     logger.info({ url: listening?.url, adminUrl }, 'listening');
     return { ...listening, adminUrl, whenReady: readiness.whenReady, stop };
@@ -162,4 +165,10 @@ export async function startService(
     await stop();
     throw error;
   }
+}
+
+function refuseAddress(variables: string): (error: Error) => never {
+  return ({ message }) => {
+    throw new ConfigError([`${variables} must name an address on which this process can listen: ${message}`]);
+  };
 }

@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -59,11 +60,40 @@ test.each(['SIGTERM', 'SIGINT'] as const)('exits with 0 on %s, even when the sig
 });
 
 test('exits with 1 and writes all problems to standard error when the configuration is invalid', async () => {
-  const child = run({ PORT: 'x', LOG_LEVEL: 'y' });
+  const text = await errorsOf(run({ PORT: 'x', LOG_LEVEL: 'y' }));
+  expect(text).toMatch(/^The configuration is invalid:\n {2}LOG_LEVEL must be .*\n {2}PORT must be .*\n$/);
+});
+
+async function errorsOf(child: Child): Promise<string> {
   let text = '';
   for await (const chunk of child.stderr) text += String(chunk);
   expect(await untilClosed(child)).toBe(1);
-  expect(text).toMatch(/^The configuration is invalid:\n {2}LOG_LEVEL must be .*\n {2}PORT must be .*\n$/);
+  return text;
+}
+
+test.each([
+  ['HOST', 'HOST and PORT'],
+  ['ADMIN_HOST', 'ADMIN_HOST and ADMIN_PORT'],
+])('exits with 1 and names the variables when it cannot listen on %s', async (name, variables) => {
+  const text = await errorsOf(run({ [name]: '192.0.2.1' }));
+  expect(text).toBe(
+    `The configuration is invalid:\n  ${variables} must name an address on which this process can listen: ` +
+      'listen EADDRNOTAVAIL: address not available 192.0.2.1\n',
+  );
+});
+
+const shipped = ['compose.yaml', 'kubernetes/apps/kustomization.yaml'].map((file): [string, string] => {
+  const text = readFileSync(new URL(`../../../deploy/${file}`, import.meta.url), 'utf8');
+  return [file, /ADMIN_HOST(?:=|: )'?([^'\n]+)/.exec(text)?.[1] ?? ''];
+});
+
+test.each([...shipped, ['with brackets', '[::]']])('answers on IPv6 and IPv4: %s', async (_, host) => {
+  const { url, adminUrl } = await untilListening(run({ HOST: '', ADMIN_HOST: host }));
+  for (const listening of [url, adminUrl]) {
+    const { port } = new URL(listening);
+    for (const address of ['127.0.0.1', '[::1]'])
+      expect((await fetch(`http://${address}:${port}/health`)).status).toBe(200);
+  }
 });
 
 test('writes its last lines and the error when it crashes', async () => {

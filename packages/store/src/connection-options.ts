@@ -40,9 +40,11 @@ export class DatabaseUrlError extends Error {
 export function connectionOptions(databaseUrl: string): ConnectionOptions {
   const parameters = parse(databaseUrl);
   const { host = '', port = 0, user, password, database, options = '' } = parameters;
+  if (host.includes(',') && !host.startsWith('/')) throw new DatabaseUrlError(severalHosts);
   if (!(port >= 1 && port <= 65_535)) throw new DatabaseUrlError('has a port that is not a number from 1 to 65535');
   const ssl = tlsOptions(parameters.ssl);
-  const applicationName = URL.parse(databaseUrl)?.searchParams.get('application_name') ?? '';
+  const [, search] = databaseUrl.split('?', 2);
+  const applicationName = new URLSearchParams(search).get('application_name') ?? '';
   return {
     // Without TLS, nothing would notice that this name leads to another machine.
     host: ssl === false && host.toLowerCase() === 'localhost' ? '127.0.0.1' : host,
@@ -70,12 +72,19 @@ export function verifiesServer(ssl: ConnectionOptions['ssl']): boolean {
   return ssl !== false && ssl.rejectUnauthorized === true && ssl.checkServerIdentity === undefined;
 }
 
+const severalHosts =
+  'names several hosts, but must name one; let it be a proxy that knows the primary, as docs/operations.md#failover shows';
+
 function parse(databaseUrl: string): ConnectionParameters {
+  // With ports, pg could not read it.
+  if (/^\w+:\/\/(?:[^/?#]*@)?[^/?#@]*,/.test(databaseUrl)) throw new DatabaseUrlError(severalHosts);
   try {
     return new ConnectionParameters(databaseUrl);
   } catch (error) {
     // The errors of pg and of `fs` contain no part of the URL but names of files.
-    throw new DatabaseUrlError(`cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+    throw new DatabaseUrlError(`cannot be used: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -318,7 +318,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   return {
     async listen({ port, host }) {
-      server.listen({ port, host });
+      // Without a host, Node listens on every address of IPv4 where there is no IPv6.
+      server.listen({ port, host: host === '::' ? undefined : host });
       await once(server, 'listening');
       return boundTo(server.address());
     },
