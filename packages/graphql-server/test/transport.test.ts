@@ -107,17 +107,38 @@ describe('media types', () => {
     ['application/graphql-response+json;q=0.5, */*;q=0.1', graphql],
     ['application/graphql-response+json;q=0, */*', json],
     ['text/html, */*;q=0.1', json],
+    // The default of Java's HttpURLConnection, up to 17.0.11.
+    ['text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2', json],
+    ['*', json],
+    ['text/html, *;q=0.1', json],
+    ['application/json;q=x', json],
+    ['application/json;q=', json],
+    ['application/json;q', json],
+    ['application/json;q=-1', json],
+    ['application/json;q="0.5"', json],
+    ['application/json; q = 0.5', json],
+    ['application/json;q=0.12345', json],
+    ['application/json;q=2, application/graphql-response+json', graphql],
+    ['application/json;q=.9, application/graphql-response+json;q=1.5', graphql],
+    ['application/json;q=.9, application/graphql-response+json;q=.8', json],
+    ['json', json],
+    [' , ;q=0', json],
   ])('responds to Accept: %s with %s', async (accept, contentType) => {
     const response = await send(hello, { headers: { ...headers, Accept: accept } });
     expect([response.status, response.headers.get('content-type')]).toEqual([200, contentType]);
   });
 
-  test.each(['text/html', 'application/json;q=0', 'application/json;charset=latin1', 'json', 'application/json;q=x'])(
-    'returns 406 for Accept: %s',
-    async (accept) => {
-      expect((await send(hello, { headers: { ...headers, Accept: accept } })).summary).toBe('406 NOT_ACCEPTABLE');
-    },
-  );
+  test.each([
+    'text/html',
+    'application/json;q=0',
+    'application/json;q=0.000',
+    'application/json;q=0.0000',
+    'application/json; q = 0',
+    '*;q=0',
+    'application/json;charset=latin1',
+  ])('returns 406 for Accept: %s', async (accept) => {
+    expect((await send(hello, { headers: { ...headers, Accept: accept } })).summary).toBe('406 NOT_ACCEPTABLE');
+  });
 
   test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;Charset="UTF-8"'])(
     'accepts Content-Type: %s',

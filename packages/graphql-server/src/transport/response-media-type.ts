@@ -12,7 +12,8 @@ interface Range {
 export function negotiateMediaType(accept: string | undefined): ResponseMediaType | null {
   // Most clients send this.
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'application/json';
-  if (accept.trim() === '') return 'application/json';
+  // Without any media range, the header expresses no preference.
+  if (!/[/*]/.test(accept)) return 'application/json';
   const ranges = accept.split(',').flatMap(parseRange);
   const qualityOf = (...types: string[]) =>
     types
@@ -30,11 +31,18 @@ function parseRange(text: string): Range[] {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   let quality = 1;
   for (const parameter of parameters) {
-    const [name, value = ''] = parameter.split('=');
-    if (name === 'q') quality = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(value) ? Number(value) : 0;
+    const [name, value = ''] = parameter.split('=').map((part) => part.trim());
+    if (name === 'q') quality = parseWeight(value);
     if (name === 'charset' && !isUtf8(value)) return [];
   }
-  return [{ type, quality }];
+  // Java's HttpURLConnection sends `*` besides `*/*`.
+  return [{ type: type === '*' ? '*/*' : type, quality }];
+}
+
+/** A malformed weight must not make a type unacceptable, so only a written zero counts as 0. */
+function parseWeight(value: string): number {
+  const weight = value === '' ? 1 : Number(value);
+  return weight >= 0 ? Math.min(weight, 1) : 1;
 }
 
 export function isUtf8(charset: string): boolean {
