@@ -116,6 +116,14 @@ describe('persisted operations', () => {
     ]);
   });
 
+  test('are not supported if no plugin answers', async () => {
+    const { plugin, calls } = createRecorder();
+    await start([plugin]);
+    expect(await refusal(persisted('text'))).toBe('200 PERSISTED_QUERY_NOT_SUPPORTED');
+    expect(await refusal(persisted('text'), newer)).toBe('400 PERSISTED_QUERY_NOT_SUPPORTED');
+    expect(calls).toEqual(['params', 'params']);
+  });
+
   test('are validated and limited, even if the plugin skips validation', async () => {
     await start([usePersistedOperations({ ...options, skipDocumentValidation: true })]);
     for (const _ of runs) {

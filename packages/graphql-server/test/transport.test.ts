@@ -174,6 +174,19 @@ describe('methods and paths', () => {
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
+  test('names the setting of urql, which sends queries with GET', async () => {
+    const response = await fetch(`${server.url}?query={hello}`, { headers });
+    expect(await response.json()).toMatchObject({
+      errors: [
+        {
+          message:
+            'This method is not allowed. Send requests with POST. In urql, set preferGetMethod, and preferGetForPersistedQueries of persistedExchange, to false.',
+          extensions: { code: 'METHOD_NOT_ALLOWED' },
+        },
+      ],
+    });
+  });
+
   test.each(['/', '/graphql', '/lenders/graphql/', '/lenders//graphql', '/partners/graphql', '//x/lenders/graphql'])(
     'returns 404 as JSON for %s',
     async (path) => {
@@ -253,6 +266,10 @@ test('returns 503 for every operation until the service is ready', async () => {
   expect(response.summary).toBe('503 SERVICE_UNAVAILABLE');
 });
 
+const notAnArray =
+  'must be an object or null, not an array. Send {} or null instead of []. In PHP, cast an empty array to (object).';
+const notText = 'must be an object or null, not a string. Send the object itself, not its JSON text.';
+
 describe('bodies', () => {
   test.each([
     ['nothing', undefined, 'The body is empty. Send a JSON object with a "query".'],
@@ -267,14 +284,20 @@ describe('bodies', () => {
     ['no query', {}, '"query" must be a string with a GraphQL document.'],
     ['an empty query', { query: ' ' }, '"query" must be a string with a GraphQL document.'],
     ['a query that is not a string', { query: { hello: true } }, '"query" must be a string with a GraphQL document.'],
-    ['variables as a list', { ...hello, variables: [] }, '"variables" must be an object or null.'],
-    ['variables as a string', { ...hello, variables: '{}' }, '"variables" must be an object or null.'],
+    ['variables as an array', { ...hello, variables: [] }, `"variables" ${notAnArray}`],
+    ['variables as a string', { ...hello, variables: '{}' }, `"variables" ${notText}`],
     [
       'an operation name that is not a string',
       { ...hello, operationName: 1 },
       '"operationName" must be a string or null.',
     ],
-    ['extensions as a string', { ...hello, extensions: 'x' }, '"extensions" must be an object or null.'],
+    ['extensions as an array', { ...hello, extensions: [] }, `"extensions" ${notAnArray}`],
+    ['extensions as a string', { ...hello, extensions: 'x' }, `"extensions" ${notText}`],
+    [
+      'a persisted query that is no object',
+      { extensions: { persistedQuery: 'x' } },
+      '"query" must be a string with a GraphQL document.',
+    ],
     ['arrays in arrays', '['.repeat(1999), 'The body is not valid JSON.'],
   ])('returns 400 for %s', async (_, body, message) => {
     const response = await send(body);
@@ -354,6 +377,42 @@ describe('bodies', () => {
     socket.end(`${rawHead('Content-Length: 100\r\n')}{"query"`);
     await new Promise((resolve) => socket.resume().once('close', resolve));
     expect((await send(hello)).status).toBe(200);
+  });
+});
+
+// What clients with automatic persisted queries send first. They send the document only after exactly this response.
+describe('a hash without a document', () => {
+  const extensions = { persistedQuery: { version: 1, sha256Hash: 'ab'.repeat(32) } };
+  const search = new URLSearchParams({ operationName: 'Q', extensions: JSON.stringify(extensions) });
+  const probes: [string, (init: RequestInit) => Promise<Response>][] = [
+    [
+      'POST',
+      (init) =>
+        fetch(server.url, { method: 'POST', body: JSON.stringify({ operationName: 'Q', extensions }), ...init }),
+    ],
+    ['GET', (init) => fetch(`${server.url}?${search}`, init)],
+  ];
+
+  test.each(probes)('is not supported with %s', async (_, probe) => {
+    const answers = [await probe({ headers }), await probe({ headers: graphqlJson })];
+    expect(answers.map(({ status }) => status)).toEqual([200, 400]);
+    for (const answer of answers)
+      expect(await answer.json()).toEqual({
+        errors: [
+          {
+            message: 'PersistedQueryNotSupported',
+            extensions: {
+              code: 'PERSISTED_QUERY_NOT_SUPPORTED',
+              requestId: expect.any(String),
+              documentationUrl: 'https://docs.example/errors.md#persisted_query_not_supported',
+            },
+          },
+        ],
+      });
+  });
+
+  test('is ignored beside a document', async () => {
+    expect((await send({ ...hello, extensions })).body).toMatchObject({ data: { hello: 'hello world' } });
   });
 });
 

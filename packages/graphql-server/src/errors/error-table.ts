@@ -34,6 +34,8 @@ export const errorTable = {
   OPERATION_TIMEOUT: row(503, 'The operation timed out. Its changes may have been applied.', retry),
   OPERATION_TOO_COMPLEX: row(400, 'The operation is too complex. Split it into several requests.', { jsonStatus: 200 }),
   PAYLOAD_TOO_LARGE: row(413, 'The body is too large.'),
+  // Clients compare the message or the code, and some only the message.
+  PERSISTED_QUERY_NOT_SUPPORTED: row(400, 'PersistedQueryNotSupported', { jsonStatus: 200 }),
   RATE_LIMITED: row(429, 'Too many requests. Retry after the time in the Retry-After header.', {
     headers: { 'Retry-After': '1' },
   }),

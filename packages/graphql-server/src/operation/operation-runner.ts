@@ -157,13 +157,14 @@ export function createOperationRunner(options: OperationRunnerOptions): Operatio
   }
 
   async function run(
-    { query: given, variables, operationName }: Parameters,
+    parameters: Parameters,
     bodyBytes: number,
     context: WorkContext,
     account: CostAccount,
     steps: OperationSteps,
   ): Promise<OperationResult> {
-    const query = requireQuery(given);
+    const query = requireQuery(parameters);
+    const { variables, operationName } = parameters;
     const cached = documents.find(query);
     const { document, paid } = cached
       ? { document: hooks ? readDocument(query, steps) : cached, paid: 0 }

@@ -134,7 +134,7 @@ export function createPluginHooks(
   };
   // Its checks come before those of Yoga, which have other messages.
   const last: AnyPlugin = {
-    onParams: ({ params }) => void requireQuery(params.query),
+    onParams: ({ params }) => void requireQuery(params),
     onParse:
       () =>
       ({ result, context }) => {

@@ -29,18 +29,19 @@ export function parseParameters(body: string): Parameters {
 export function readParameters(members: Readonly<Record<string, unknown>>): Parameters {
   const { query = null, variables = null, operationName = null, extensions = null } = members;
   if (query !== null && (typeof query !== 'string' || query.trim() === '')) throw noQuery();
-  if (variables !== null && !isObject(variables)) throw bad('"variables" must be an object or null.');
+  if (variables !== null && !isObject(variables)) throw notObject('variables', variables);
   if (operationName !== null && typeof operationName !== 'string')
     throw bad('"operationName" must be a string or null.');
-  if (extensions !== null && !isObject(extensions)) throw bad('"extensions" must be an object or null.');
+  if (extensions !== null && !isObject(extensions)) throw notObject('extensions', extensions);
   if (variables !== null) checkVariables(variables);
   return { query, variables: variables ?? {}, operationName, extensions };
 }
 
 /** @throws {RequestError} if there is no query. */
-export function requireQuery(query: string | null | undefined): string {
-  if (query === null || query === undefined) throw noQuery();
-  return query;
+export function requireQuery({ query, extensions }: Partial<Pick<Parameters, 'extensions' | 'query'>>): string {
+  if (query !== null && query !== undefined) return query;
+  // The probe of a client with automatic persisted queries, which sends the document after exactly this error.
+  throw isObject(extensions?.['persistedQuery']) ? new RequestError('PERSISTED_QUERY_NOT_SUPPORTED') : noQuery();
 }
 
 function noQuery(): RequestError {
@@ -93,6 +94,13 @@ export function isStorable(text: string): boolean {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function notObject(name: string, found: unknown): RequestError {
+  const remedy = Array.isArray(found)
+    ? 'not an array. Send {} or null instead of []. In PHP, cast an empty array to (object).'
+    : `not a ${typeof found}. Send the object itself, not its JSON text.`;
+  return bad(`"${name}" must be an object or null, ${remedy}`);
 }
 
 function bad(message: string): RequestError {
