@@ -62,14 +62,17 @@ async function validate(document: Document): Promise<void> {
 
 describe.skipIf(isWithout('kubectl'))('the manifests', () => {
   let documents: Document[];
+  let gke: Document[];
 
   beforeAll(async () => {
     await run(containers, 'npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, ...validators]);
     const yaml: { parseAllDocuments(text: string): { toJS(): Document }[] } = createRequire(join(folder, 'index.js'))(
       'yaml',
     );
-    const rendered = await Promise.all(['migration', 'apps'].map((name) => kustomize(join(manifests, name))));
-    documents = rendered.flatMap((text) => yaml.parseAllDocuments(text)).map((document) => document.toJS());
+    const render = async (name: string): Promise<Document[]> =>
+      yaml.parseAllDocuments(await kustomize(join(manifests, name))).map((document) => document.toJS());
+    documents = [...(await render('migration')), ...(await render('apps'))];
+    gke = await render('gke');
   });
 
   test('render to these documents, each of which is valid', async () => {
@@ -100,6 +103,41 @@ describe.skipIf(isWithout('kubectl'))('the manifests', () => {
     const deployment = documents.find(({ kind }) => kind === 'Deployment') ?? missing();
     const wrong = { ...deployment, spec: { ...deployment.spec, replicas: 'two' } };
     await expect(validate(wrong)).rejects.toThrow('replicas');
+  });
+
+  test('the Job of the next release can take the name of a finished one', () => {
+    const { metadata, spec } = documents.find(({ kind }) => kind === 'Job') ?? missing();
+    expect(spec).toMatchObject({ ttlSecondsAfterFinished: 86_400 });
+    expect(metadata).toMatchObject({
+      annotations: {
+        'argocd.argoproj.io/hook': 'PreSync',
+        'argocd.argoproj.io/hook-delete-policy': 'BeforeHookCreation',
+        'kustomize.toolkit.fluxcd.io/force': 'enabled',
+      },
+    });
+  });
+
+  test('the load balancer of GKE asks /ready on the admin port of each interface', () => {
+    const named = (kind: string, name: string): Document =>
+      gke.find((document) => document.kind === kind && document.metadata.name === name) ?? missing();
+    for (const [name, port] of [
+      ['lender-api', 4101],
+      ['partner-api', 4102],
+    ] as const) {
+      const annotations = {
+        'cloud.google.com/neg': '{"ingress": true}',
+        'cloud.google.com/backend-config': `{"default": "${name}"}`,
+      };
+      expect(named('Service', name)).toMatchObject({ metadata: { annotations } });
+      expect(named('BackendConfig', name).spec).toMatchObject({
+        healthCheck: { type: 'HTTP', requestPath: '/ready', port },
+      });
+      const [container] = named('Deployment', name).spec.template.spec.containers;
+      expect(container).toMatchObject({ ports: [{ name: 'http' }, { name: 'admin', containerPort: port }] });
+    }
+    expect(gke.find(({ kind }) => kind === 'ConfigMap')).toMatchObject({
+      data: { ADMIN_HOST: expect.any(String), KEEP_ALIVE_TIMEOUT_MS: '620000' },
+    });
   });
 
   test('every pod is restricted and has time to stop, and every server has probes', () => {
