@@ -20,6 +20,7 @@ const withPackages = { globalSetup: [postgres, './tools/contract-tests/test/supp
 
 /** The files of `full` that take longest, which start first, so that no run ends with one of them alone. */
 const longest = [
+  'tools/contract-tests/test/full/keep-alive.test.ts',
   'tools/contract-tests/test/full/published-packages.test.ts',
   'tools/dev-environment/test/full/readme.test.ts',
   'tools/contract-tests/test/full/faults.test.ts',
@@ -28,6 +29,7 @@ const longest = [
   'tools/contract-tests/test/full/receiver-kit.test.ts',
   'tools/dev-environment/test/full/dev.test.ts',
   'tools/contract-tests/test/full/newcomer.test.ts',
+  'tools/contract-tests/test/full/clients.test.ts',
   'tools/contract-tests/test/full/other-languages.test.ts',
   'tools/contract-tests/test/full/connection-faults.test.ts',
   'tools/dev-environment/test/full/built-apps.test.ts',

@@ -191,6 +191,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
         MAX_CONNECTIONS: 1000,
         MAX_CONNECTIONS_PER_ADDRESS: 1000,
         MAX_CONNECTIONS_PER_CLIENT: 200,
+        KEEP_ALIVE_TIMEOUT_MS: 65_000,
         TRUSTED_PROXIES: noTrustedProxies,
         ...options.config,
       },

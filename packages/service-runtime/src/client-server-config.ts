@@ -17,6 +17,8 @@ export const clientServerConfig = {
   ),
   /** Open connections of one client. */
   MAX_CONNECTIONS_PER_CLIENT: wholeNumberVariable({ min: 1, max: 1_000_000 }).default(httpLimits.connectionsPerClient),
+  /** How long an idle connection stays open. Longer than in the proxies between clients and the server. */
+  KEEP_ALIVE_TIMEOUT_MS: wholeNumberVariable({ min: 5_000, max: 650_000 }).default(httpLimits.keepAliveTimeout),
   /** Whose `Forwarded` and `X-Forwarded-For` headers count, for example the addresses of load balancers. */
   TRUSTED_PROXIES: trustedProxiesVariable(),
 };

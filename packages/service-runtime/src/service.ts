@@ -128,6 +128,7 @@ export async function startService(
         connections: clientConfig.MAX_CONNECTIONS,
         connectionsPerAddress: clientConfig.MAX_CONNECTIONS_PER_ADDRESS,
         connectionsPerClient: clientConfig.MAX_CONNECTIONS_PER_CLIENT,
+        keepAliveTimeout: clientConfig.KEEP_ALIVE_TIMEOUT_MS,
         ...limits,
       },
       trustedProxies: TRUSTED_PROXIES,

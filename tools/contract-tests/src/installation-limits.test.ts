@@ -14,7 +14,7 @@ test('docs/reference/README.md lists the limits of connections that the servers 
     'Time in which the headers of a request must arrive': `${number(httpLimits.headersTimeout)} ms`,
     'Time in which a whole request must arrive': `${number(httpLimits.requestTimeout)} ms`,
     'Time without any traffic after which a connection is closed during a request': `${number(httpLimits.socketTimeout)} ms`,
-    'Time after which an idle connection is closed': `${number(httpLimits.keepAliveTimeout)} ms`,
+    'Time after which an idle connection is closed (settable)': `${number(httpLimits.keepAliveTimeout)} ms`,
     'Requests on a connection': number(httpLimits.requestsPerConnection),
     'Open connections of a server (settable)': number(httpLimits.connections),
     'Open connections of an address without a valid API key (settable)': number(httpLimits.connectionsPerAddress),

@@ -35,7 +35,8 @@ export const httpLimits: HttpLimits = {
   headersTimeout: 10_000,
   requestTimeout: 20_000,
   connectionsCheckingInterval: 1000,
-  // Longer than the 60 s of common load balancers. Otherwise they reuse connections that the server is closing.
+  // Longer than the 60 s of common load balancers. Otherwise they reuse connections that the server is closing. `headersTimeout` does
+  // not end a wait between requests, so it can be shorter.
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16 * 1024,
   socketTimeout: 30_000,

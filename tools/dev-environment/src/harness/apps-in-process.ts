@@ -60,6 +60,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
         MAX_CONNECTIONS: 1000,
         MAX_CONNECTIONS_PER_ADDRESS: 100,
         MAX_CONNECTIONS_PER_CLIENT: 200,
+        KEEP_ALIVE_TIMEOUT_MS: 65_000,
         ...pooled(await database.urlFor(definition.interfaceName === 'lender' ? 'lender_api' : 'partner_api')),
         DATABASE_TIMEOUT_MS: 20_000,
         TRUSTED_PROXIES: noTrustedProxies,

@@ -16,7 +16,7 @@ const installationLimits = [
   ['Time in which the headers of a request must arrive', '10,000 ms'],
   ['Time in which a whole request must arrive', '20,000 ms'],
   ['Time without any traffic after which a connection is closed during a request', '30,000 ms'],
-  ['Time after which an idle connection is closed', '65,000 ms'],
+  ['Time after which an idle connection is closed (settable)', '65,000 ms'],
   ['Requests on a connection', '10,000'],
   ['Open connections of a server (settable)', '10,000'],
   ['Open connections of an address without a valid API key (settable)', '100'],

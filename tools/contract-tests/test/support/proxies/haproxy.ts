@@ -1,6 +1,6 @@
 import { findFreePort } from '@deedwire/embedded-postgres';
-import { startHaproxyProcess } from './haproxy-process.ts';
 import { type HaproxyServer, readServers, statsFrontend } from './haproxy-servers.ts';
+import { startProxyProcess } from './proxy-process.ts';
 
 /** An HAProxy before the processes of apps. */
 export interface Haproxy {
@@ -27,7 +27,7 @@ export interface HaproxyBackend {
 export async function startHaproxy(backends: readonly HaproxyBackend[]): Promise<Haproxy> {
   const [port, statsPort] = [await findFreePort(), await findFreePort()];
   const servers = (): Promise<ReadonlyMap<string, HaproxyServer>> => readServers(statsPort);
-  const { stop } = await startHaproxyProcess(configuration(backends, port, statsPort), servers);
+  const { stop } = await startProxyProcess('haproxy', configuration(backends, port, statsPort), servers);
   return { url: `http://127.0.0.1:${port}`, servers, stop };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '@deedwire/embedded-postgres';
-import { startHaproxyProcess } from './haproxy-process.ts';
 import { readServers, statsFrontend } from './haproxy-servers.ts';
+import { startProxyProcess } from './proxy-process.ts';
 
 /** An HAProxy before the servers of a Patroni cluster. */
 export interface PrimaryProxy {
@@ -27,7 +27,9 @@ const checkedWithinMs = 60_000;
  */
 export async function startPrimaryProxy(nodes: readonly PatroniNode[]): Promise<PrimaryProxy> {
   const [port, statsPort] = [await findFreePort(), await findFreePort()];
-  const { stop } = await startHaproxyProcess(configuration(nodes, port, statsPort), () => readServers(statsPort));
+  const { stop } = await startProxyProcess('haproxy', configuration(nodes, port, statsPort), () =>
+    readServers(statsPort),
+  );
   // Until its first checks, a standby gets connections too.
   const deadline = performance.now() + checkedWithinMs;
   for (;;) {

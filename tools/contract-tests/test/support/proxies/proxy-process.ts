@@ -7,19 +7,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 // Guards against hanging only.
 const startWithinMs = 60_000;
 
-/**
- * Starts HAProxy, which has to be on the PATH.
- *
- * @param probe succeeds once HAProxy works
- */
-export async function startHaproxyProcess(
+/** The programs, which have to be on the PATH, with their arguments before the file of the configuration. */
+const commands = {
+  haproxy: ['-db', '-f'],
+  caddy: ['run', '--adapter', 'caddyfile', '--config'],
+};
+
+/** @param probe succeeds once the proxy works */
+export async function startProxyProcess(
+  program: keyof typeof commands,
   configuration: string,
   probe: () => Promise<unknown>,
 ): Promise<{ stop: () => Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'haproxy-'));
-  const file = join(folder, 'haproxy.cfg');
+  const folder = await mkdtemp(join(tmpdir(), `${program}-`));
+  const file = join(folder, 'configuration');
   await writeFile(file, configuration);
-  const child = spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  // Caddy writes to its home folder.
+  const env = { ...process.env, HOME: folder };
+  const child = spawn(program, [...commands[program], file], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   let hasEnded = false;
@@ -43,7 +48,7 @@ export async function startHaproxyProcess(
   while (!(await works())) {
     if (hasEnded || performance.now() > deadline) {
       await stop();
-      throw new Error(`HAProxy did not start:\n${output}`);
+      throw new Error(`${program} did not start:\n${output}`);
     }
     await sleep(50);
   }

@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { findFreePort } from '@deedwire/embedded-postgres';
+import { credentialHeaders, findProgram, listen, type Listening } from '@deedwire/testing';
+import { afterAll, beforeAll, test } from 'vitest';
+import { startProxyProcess } from '../support/proxies/proxy-process.ts';
+import { workspaceRoot } from '../support/workspace-copy.ts';
+
+const isWithoutCaddy = findProgram('caddy') === undefined && process.env['CI'] !== 'true';
+if (isWithoutCaddy) process.stdout.write('keep-alive: caddy is not on the PATH, its idle connections are not tested\n');
+
+/** Node closes an idle connection a second after `KEEP_ALIVE_TIMEOUT_MS`, which is 65,000 by default. */
+const closedAfterMs = 66_000;
+const query = '{ __typename }';
+
+let t: TestSystem;
+
+beforeAll(async () => {
+  t = await startTestSystem({ appEnv: { 'partner-api': { KEEP_ALIVE_TIMEOUT_MS: '620000' } } });
+});
+afterAll(() => t.close());
+
+test
+  .skipIf(isWithoutCaddy)
+  .concurrent(
+    'no request behind the Caddyfile of Compose fails when the server closes idle connections',
+    async ({ expect, onTestFinished }) => {
+      const app = t.system.apps['lender-api'];
+      const adminPort = new URL(app.adminUrl).port;
+      const link = await startSlowLink(Number(new URL(app.url ?? '').port));
+      onTestFinished(() => link.close());
+      const url = `http://127.0.0.1:${await findFreePort()}`;
+      const caddyfile = await readFile(join(workspaceRoot, 'deploy/compose/Caddyfile'), 'utf8');
+      const configuration = caddyfile
+        .replace('{$DEEDWIRE_HOST}', `{\n\tadmin off\n}\n${url}`)
+        .replace('lender-api:4001', `127.0.0.1:${link.port}`)
+        .replace('4101', adminPort);
+      const headers = { ...credentialHeaders(t.accounts.lender.credential), 'Content-Type': 'application/json' };
+      const send = async (): Promise<number> =>
+        (await fetch(`${url}/lenders/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) })).status;
+      const caddy = await startProxyProcess('caddy', configuration, () => fetch(url));
+      onTestFinished(() => caddy.stop());
+
+      const count = 32;
+      const sendMany = (gapMs: number): Promise<number[]> =>
+        Promise.all(Array.from({ length: count }, (_, index) => sleep(index * gapMs).then(send)));
+      const succeeded = Array.from({ length: count }, () => 200);
+      expect(await sendMany(0)).toEqual(succeeded);
+      // Caddy keeps as many connections as it needs at a time.
+      expect(await sendMany(0)).toEqual(succeeded);
+      expect(link.connections.length).toBeLessThanOrEqual(count);
+      // While the end of a connection is on its way, a request passes it.
+      await sleep(closedAfterMs - 40);
+      expect(await sendMany(1)).toEqual(succeeded);
+    },
+  );
+
+test.concurrent('KEEP_ALIVE_TIMEOUT_MS keeps idle connections open', async ({ expect }) => {
+  const longer = await openConnection('partner');
+  const standard = await openConnection('lender');
+  expect(await longer.send()).toContain('Keep-Alive: timeout=620\r\n');
+  expect(await standard.send()).toContain('Keep-Alive: timeout=65\r\n');
+  await once(standard.socket, 'close');
+  expect(await longer.send()).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  longer.socket.destroy();
+});
+
+/** Forwards connections to a port, each byte 25 ms later. */
+async function startSlowLink(port: number): Promise<Listening> {
+  const delayMs = 25;
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const upstream = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
+    forward(client, upstream);
+    forward(upstream, client);
+  });
+  function forward(from: Socket, to: Socket): void {
+    from.on('data', (bytes) => setTimeout(() => to.write(bytes), delayMs));
+    from.on('end', () => setTimeout(() => to.end(), delayMs));
+    from.on('close', () => setTimeout(() => to.destroy(), delayMs));
+  }
+  return listen(server);
+}
+
+/** Opens a connection to an interface, without a proxy. */
+async function openConnection(name: 'lender' | 'partner') {
+  const url = new URL(t.urls[name]);
+  const headers = { ...credentialHeaders(t.accounts[name].credential), 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ query });
+  const lines = Object.entries({ ...headers, Host: url.host, 'Content-Length': body.length }).map((line) =>
+    line.join(': '),
+  );
+  const socket = connect(Number(url.port), url.hostname);
+  await once(socket, 'connect');
+  return {
+    socket,
+    async send(): Promise<string> {
+      socket.write(`POST ${url.pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+      const [chunk] = await once(socket, 'data');
+      return String(chunk);
+    },
+  };
+}
