@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { AttemptError } from './attempt-error.ts';
 import { type Connection, ResponseSizeError } from './connection-pool.ts';
 import { type DetailsPolicy, keptBodyBytes } from './details-policy.ts';
-import { errors } from './undici.ts';
+import { errors, headersToWrite } from './undici.ts';
 
 export interface PostRequest {
   /** Path and query. */
@@ -41,6 +41,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly connection: Connection;
   readonly #onEnd: (exchange: Exchange) => void;
   readonly #policy: DetailsPolicy | null;
+  #requestHeaders: readonly string[] = [];
   #headers: HeaderRecord = noHeaders;
   /** Null if the body is not kept. */
   #kept: Buffer[] | null = null;
@@ -102,6 +103,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** @param nowMs by `performance.now()` */
   start({ path, headers, body }: PostRequest, nowMs: number): void {
     const { client, socket } = this.connection;
+    this.#requestHeaders = headers;
     this.#sentAtMs = nowMs;
     this.#bytesWrittenBefore = socket.bytesWritten;
     this.connection.readMax = socket.bytesRead + maxResponseBytes;
@@ -113,8 +115,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#fail(null, true);
   }
 
-  /** undici requires this handler. It does nothing because a failure destroys the socket. */
-  onRequestStart(): void {}
+  /**
+   * Removes headers that were added to the request, such as `traceparent` and `baggage`, which receivers must not get. Instrumentations
+   * of undici add them when it creates the request (`undici:request:create`): later than any interceptor sees it. undici calls this
+   * handler as its last step before it writes the headers.
+   */
+  onRequestStart(): void {
+    const headers = headersToWrite(this.connection.client);
+    headers.length = this.#requestHeaders.length;
+    for (let i = 0; i < headers.length; i += 1) headers[i] = this.#requestHeaders[i] ?? '';
+  }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: HeaderRecord): void {
     // The final response follows.

@@ -8,3 +8,13 @@ export const Client: typeof Undici.Client = require('undici/lib/dispatcher/clien
 export type Client = Undici.Client;
 
 export const errors: typeof Undici.errors = require('undici/lib/core/errors.js');
+
+const symbols: { kQueue: symbol; kPendingIdx: symbol } = require('undici/lib/core/symbols.js');
+
+/** The headers of the request that the client is about to write, names and values in turn. undici writes what this array contains. */
+export function headersToWrite(client: Client): string[] {
+  const queue: { headers: string[] }[] = Reflect.get(client, symbols.kQueue);
+  const request = queue[Number(Reflect.get(client, symbols.kPendingIdx))];
+  if (request === undefined) throw new TypeError('The queue of undici has no request to write.');
+  return request.headers;
+}

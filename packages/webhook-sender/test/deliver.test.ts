@@ -1,6 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { gzipSync } from 'node:zlib';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { sender, type TargetedDelivery } from './sender.ts';
 import { every, httpReceiver, rawReceiver } from './test-receivers.ts';
 
@@ -10,6 +11,15 @@ const body = Buffer.from('{"name":"Zoë"}');
 
 function delivery(url: string, more: Partial<TargetedDelivery> = {}): TargetedDelivery {
   return { url, webhookId: 'gid://service/WebhookDelivery/1', body, secret, headers: {}, ...more };
+}
+
+/** Adds headers as the instrumentations of OpenTelemetry and others do, and worse. */
+function trace(message: unknown): void {
+  const { request } = message as { request: { headers: string[]; addHeader(name: string, value: string): void } };
+  request.addHeader('traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01');
+  request.addHeader('baggage', 'user=1');
+  request.headers.unshift('b3', '0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1');
+  request.headers[3] = 'text/plain';
 }
 
 describe('the request', () => {
@@ -53,6 +63,38 @@ describe('the request', () => {
         timestamp: new Date('2026-11-01T00:00:00Z'),
       });
     }
+  });
+
+  it('has no header that a tracer added to it, on a new and on an open connection', async () => {
+    subscribe('undici:request:create', trace);
+    onTestFinished(() => void unsubscribe('undici:request:create', trace));
+    const receiver = await httpReceiver((response) => response.end());
+    const target = sender().target({ url: receiver.url, secret });
+    for (const attempt of ['1', '2']) {
+      const headers = { 'X-Service-Webhook-Attempt': attempt };
+      expect(await target.deliver({ webhookId: 'id', body, headers })).toMatchObject({ responseStatus: 200 });
+    }
+    expect(receiver.requests.map((request) => Object.keys(request.headers).toSorted())).toEqual(
+      Array.from({ length: 2 }, () => [
+        'accept-encoding',
+        'connection',
+        'content-length',
+        'content-type',
+        'host',
+        'user-agent',
+        'webhook-id',
+        'webhook-signature',
+        'webhook-timestamp',
+        'x-service-webhook-attempt',
+        'x-service-webhook-signature',
+        'x-service-webhook-timestamp',
+      ]),
+    );
+    expect(receiver.requests.map(({ headers }) => headers['content-type'])).toEqual([
+      'application/json',
+      'application/json',
+    ]);
+    expect(receiver.connections).toHaveLength(1);
   });
 
   it('has a new signature for every attempt', async () => {

@@ -1,0 +1,128 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
+import deliveryHeaders from '@deedwire/webhook-events/delivery-headers.json' with { type: 'json' };
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { npmInstall } from '../support/installed-packages.ts';
+
+// Agents of tracing vendors load the instrumentations of undici and http by default.
+const packages = [
+  '@opentelemetry/api@1.9',
+  '@opentelemetry/core@2',
+  '@opentelemetry/instrumentation@0.208',
+  '@opentelemetry/instrumentation-http@0.208',
+  '@opentelemetry/instrumentation-undici@0.19',
+  '@opentelemetry/propagator-b3@2',
+  '@opentelemetry/sdk-trace-node@2',
+];
+
+const program = `
+  import { createRequire } from 'node:module';
+  import { propagation } from '@opentelemetry/api';
+  import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
+  import { registerInstrumentations } from '@opentelemetry/instrumentation';
+  import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
+  import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
+  import { B3InjectEncoding, B3Propagator } from '@opentelemetry/propagator-b3';
+  import { ConsoleSpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
+
+  const baggage = propagation.createBaggage({ user: { value: '1' } });
+  const ofVendor = {
+    fields: () => [],
+    extract: (context) => context,
+    inject(context, carrier, setter) {
+      new W3CBaggagePropagator().inject(propagation.setBaggage(context, baggage), carrier, setter);
+      setter.set(carrier, 'x-vendor', '1');
+    },
+  };
+  const propagators = [
+    new W3CTraceContextPropagator(),
+    new B3Propagator({ injectEncoding: B3InjectEncoding.SINGLE_HEADER }),
+    new B3Propagator({ injectEncoding: B3InjectEncoding.MULTI_HEADER }),
+    ofVendor,
+  ];
+  new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new ConsoleSpanExporter())] }).register({
+    propagator: new CompositePropagator({ propagators }),
+  });
+  registerInstrumentations({ instrumentations: [new UndiciInstrumentation(), new HttpInstrumentation()] });
+  // The apps use the same object.
+  createRequire(import.meta.url)('node:http');
+`;
+
+let folder: string;
+let receiver: Receiver;
+let t: TestSystem;
+/** What each app prints. */
+const output = new Map<string, string>();
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'deedwire-trace-headers-'));
+  await npmInstall(folder, packages);
+  const file = join(folder, 'tracing.mjs');
+  await writeFile(file, program);
+  receiver = await startReceiver();
+  t = await startTestSystem({
+    env: { NODE_OPTIONS: `--import=${file}` },
+    onLine: (app, line) => void output.set(app, `${output.get(app) ?? ''}${line}\n`),
+  });
+});
+
+afterAll(async () => {
+  await t.close();
+  await receiver.close();
+  await rm(folder, { recursive: true });
+});
+
+const ofTransport = ['accept-encoding', 'connection', 'content-length', 'host'];
+const allowed = [...ofTransport, ...Object.keys(deliveryHeaders.headers).map((name) => name.toLowerCase())];
+
+async function send(query: string, input: object): Promise<unknown> {
+  const { credential } = t.accounts.partner;
+  const headers = {
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    tracestate: 'vendor=1',
+  };
+  const { body } = await postGraphql(t.urls.partner, credential, { query, variables: { input }, headers });
+  expect(body.errors).toBeUndefined();
+  return body.data;
+}
+
+test('a receiver gets documented headers only, whatever instruments the requests', async () => {
+  receiver.onDelivery = (response) => {
+    response.writeHead(receiver.deliveries.length === 1 ? 503 : 204).end();
+  };
+  const eventTypes = [{ type: 'referral.created' }, { type: 'webhook.test' }];
+  const created = await send(
+    'mutation ($input: CreateWebhookSubscriptionInput!) { createWebhookSubscription(input: $input) { webhookSubscription { id } } }',
+    { callbackUrl: receiver.url, eventTypes },
+  );
+  await send('mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } } }', {
+    clientName: 'Ada',
+  });
+  await receiver.waitFor(2);
+  const { createWebhookSubscription } = created as {
+    createWebhookSubscription: { webhookSubscription: { id: string } };
+  };
+  await send(
+    'mutation ($input: SendTestWebhookEventInput!) { sendTestWebhookEvent(input: $input) { userErrors { code } } }',
+    { subscriptionId: createWebhookSubscription.webhookSubscription.id },
+  );
+  await receiver.waitFor(3);
+
+  expect(receiver.handshakes).toHaveLength(1);
+  expect(receiver.deliveries.map(({ headers }) => headers['x-service-webhook-event'])).toEqual([
+    'referral.created',
+    'referral.created',
+    'webhook.test',
+  ]);
+  const others = receiver.requests
+    .flatMap(({ headers }) => Object.keys(headers))
+    .filter((name) => !allowed.includes(name));
+  expect(others).toEqual([]);
+  // The instrumentations have seen the requests.
+  expect(output.get('partner-api')).toContain('@opentelemetry/instrumentation-undici');
+  expect(output.get('partner-api')).toContain('@opentelemetry/instrumentation-http');
+  expect(output.get('webhook-worker')).toContain('@opentelemetry/instrumentation-undici');
+});
