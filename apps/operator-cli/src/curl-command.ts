@@ -1,19 +1,20 @@
 import type { SignedRequest } from '@deedwire/actions';
+import { invisibleCharacters } from '@deedwire/domain';
 
 /** Quotes a text for `sh`, `bash` and `zsh`. Every character stays as it is, also a line feed. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-// They could change what a terminal shows, or be lost when somebody copies the command. A line feed shows itself.
-const invisible = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+// They could be lost when somebody copies the command. A line feed shows itself.
+const hidden = new RegExp(`(?!\\n)${invisibleCharacters.source}`, 'gu');
 
 /** A command that prints the text. `printf` is part of the shell, so the text may be longer than an argument. */
 function printCommand(text: string): string {
-  if (!invisible.test(text)) return `printf '%s' ${quote(text)}`;
+  if (text.search(hidden) === -1) return `printf '%s' ${quote(text)}`;
   const escaped = text
     .replaceAll('\\', '\\\\')
-    .replaceAll(new RegExp(invisible, 'gu'), (character) =>
+    .replaceAll(hidden, (character) =>
       [...Buffer.from(character)].map((byte) => `\\0${byte.toString(8).padStart(3, '0')}`).join(''),
     );
   return `printf '%b' ${quote(escaped)}`;

@@ -1,5 +1,4 @@
 import type { WholeExchange } from '@deedwire/actions';
-import { terminalText } from './terminal-text.ts';
 
 /** A longer text or Base64 of a body is cut. */
 const shownCharacters = 2_000;
@@ -9,10 +8,10 @@ export function describeExchange(number: number, exchange: WholeExchange | null)
   if (exchange === null) return `Attempt ${number}: no details were kept.`;
   const { callbackUrl, remoteAddress, replayId, requestHeaders, responseHeaders } = exchange;
   return [
-    `Attempt ${number}: POST ${callbackUrl === null ? 'to a callback URL that has changed since' : terminalText(callbackUrl)}`,
+    `Attempt ${number}: POST ${callbackUrl === null ? 'to a callback URL that has changed since' : callbackUrl}`,
     `  address ${remoteAddress ?? '-'}, ${timesOf(exchange)}${replayId === null ? '' : `, sent by ${replayId}`}`,
-    ...requestHeaders.map(({ name, value }) => `> ${terminalText(`${name}: ${value}`)}`),
-    ...responseHeaders.map(({ name, value }) => `< ${terminalText(`${name}: ${value}`)}`),
+    ...requestHeaders.map(({ name, value }) => `> ${name}: ${value}`),
+    ...responseHeaders.map(({ name, value }) => `< ${name}: ${value}`),
     ...bodyOf(exchange),
   ].join('\n');
 }
@@ -29,12 +28,14 @@ function bodyOf({ responseBody, responseBodyBase64, responseBytes }: WholeExchan
   const text = responseBody ?? responseBodyBase64;
   if (text === null) return [`  No response body was kept; ${read}.`];
   const kind = responseBody === null ? 'Response body in Base64' : 'Response body';
-  const shown = terminalText(text.slice(0, shownCharacters), { keepsLines: true });
   const rest = text.length - shownCharacters;
   return [
     `  ${kind}; ${read}:`,
     // Indented, so that no line of a body looks like one of this output.
-    ...shown.split('\n').map((line) => `  | ${line}`),
+    ...text
+      .slice(0, shownCharacters)
+      .split('\n')
+      .map((line) => `  | ${line}`),
     ...(rest > 0 ? [`  … ${rest.toLocaleString('en')} more characters: --json shows them`] : []),
   ];
 }

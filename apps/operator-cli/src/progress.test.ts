@@ -1,12 +1,16 @@
+import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createProgress } from './progress.ts';
+import { createShell } from './shell.ts';
 
 function run(isTTY: boolean, times: number[], options: { json?: true } = {}): { stdout: string; stderr: string } {
   const written = { stdout: '', stderr: '' };
-  const shell = {
+  const shell = createShell({
+    env: {},
+    stdin: Readable.from([]),
     stdout: { write: (text: string) => (written.stdout += text), isTTY },
     stderr: { write: (text: string) => (written.stderr += text), isTTY: true },
-  };
+  });
   let nowMs = 0;
   const progress = createProgress(shell, options, () => nowMs);
   for (const time of times) {

@@ -1,4 +1,4 @@
-import type { Shell } from './shell.ts';
+import { clearLine, type Shell } from './shell.ts';
 
 /** How long work takes before its progress is shown, and how often it is shown. */
 const terminal = { quietMs: 2_000, intervalMs: 500 };
@@ -29,11 +29,12 @@ export function createProgress(
       if ((json && !isTerminal) || monotonicMs() < nextMs) return;
       nextMs = monotonicMs() + intervalMs;
       isShown = isTerminal;
-      if (isTerminal) stdout.write(`\r\u001B[K${done}`);
-      else stderr.write(`${done}\n`);
+      if (!isTerminal) return stderr.write(`${done}\n`);
+      stdout.writeUnescaped(clearLine);
+      stdout.write(done);
     },
     end() {
-      if (isShown) stdout.write('\r\u001B[K');
+      if (isShown) stdout.writeUnescaped(clearLine);
       isShown = false;
     },
   };

@@ -1,14 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import type { Shell } from './shell.ts';
+import type { Surroundings } from './shell.ts';
 
 /**
  * Reads a file, or standard input for `-`.
  *
  * @throws {Error} if it cannot be read, if it is larger than `maxBytes`, or if standard input is a terminal
  */
-export async function readInput({ stdin }: Shell, path: string, maxBytes: number): Promise<Buffer> {
+export async function readInput({ stdin }: Surroundings, path: string, maxBytes: number): Promise<Buffer> {
   const name = path === '-' ? 'Standard input' : path;
   if (path === '-' && stdin.isTTY === true) throw new Error('Standard input is a terminal. Name a file, or pipe one.');
   const chunks: Uint8Array[] = [];
@@ -34,7 +34,7 @@ const lineMax = 2_000_000;
  *
  * @throws {Error} if it cannot be read, if a line is too long, or if standard input is a terminal
  */
-export async function* readLines({ stdin }: Shell, path: string): AsyncGenerator<string> {
+export async function* readLines({ stdin }: Surroundings, path: string): AsyncGenerator<string> {
   const name = path === '-' ? 'Standard input' : path;
   if (path === '-' && stdin.isTTY === true) throw new Error('Standard input is a terminal. Name a file, or pipe one.');
   const decoder = new TextDecoder();

@@ -15,13 +15,13 @@ import { addReferralCommands } from './commands/referral.ts';
 import { addSecretsCommands } from './commands/secrets.ts';
 import { addSubscriptionCommands } from './commands/subscription.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
-import type { Shell } from './shell.ts';
-import { terminalJson, terminalText } from './terminal-text.ts';
+import { createShell, type Shell, type Surroundings } from './shell.ts';
 
 const exitCodes = { succeeded: 0, failed: 1, wrongUsage: 2 };
 
 /** Runs a command line without the program name. Returns the exit code. */
-export async function runOperator(shell: Shell, commandArguments: readonly string[]): Promise<number> {
+export async function runOperator(surroundings: Surroundings, commandArguments: readonly string[]): Promise<number> {
+  const shell = createShell(surroundings);
   const isJson = commandArguments.includes('--json');
   try {
     await createProgram(shell, isJson).parseAsync(commandArguments, { from: 'user' });
@@ -63,8 +63,7 @@ function createProgram(shell: Shell, isJson: boolean): Command {
 
 function report({ stderr }: Shell, error: unknown): number {
   // Commander has already written its message.
-  if (!(error instanceof CommanderError))
-    stderr.write(`error: ${terminalText(messageOf(error), { keepsLines: true })}\n`);
+  if (!(error instanceof CommanderError)) stderr.write(`error: ${messageOf(error)}\n`);
   return exitCodeOf(error);
 }
 
@@ -73,7 +72,7 @@ function reportJson({ stderr }: Shell, error: unknown): number {
   if (exitCode === exitCodes.succeeded) return exitCode;
   const code =
     exitCode === exitCodes.wrongUsage ? 'WRONG_USAGE' : error instanceof RefusedError ? error.code : 'FAILED';
-  stderr.write(`${terminalJson({ error: { code, message: messageOf(error).replace(/^error: /, '') } })}\n`);
+  stderr.write(`${JSON.stringify({ error: { code, message: messageOf(error).replace(/^error: /, '') } })}\n`);
   return exitCode;
 }
 

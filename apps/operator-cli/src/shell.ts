@@ -1,8 +1,12 @@
+import { terminalText } from '@deedwire/domain';
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-interface Output {
-  /** `done` is called when the text has left the process, or with the error. */
-  write(text: string, done?: (error?: Error | null) => void): unknown;
+/** `done` is called when the text has left the process, or with the error. */
+type Write = (text: string, done?: (error?: Error | null) => void) => unknown;
+
+interface Stream {
+  readonly write: Write;
   /** Whether a person reads it. */
   readonly isTTY?: boolean;
   /** The width of the terminal in characters. */
@@ -14,17 +18,42 @@ interface Input extends AsyncIterable<Uint8Array> {
   readonly isTTY?: boolean;
 }
 
-/** The environment and the streams of a command. Tests pass their own, to run commands in their process. */
-export interface Shell {
+/** The environment and the streams of a process. Tests pass their own, to run commands in their process. */
+export interface Surroundings {
   readonly env: Environment;
   readonly stdin: Input;
+  readonly stdout: Stream;
+  readonly stderr: Stream;
+}
+
+interface Output extends Stream {
+  /** For control characters of our own, and for bytes that a program verifies. `write` shows control characters as escapes. */
+  readonly writeUnescaped: Write;
+}
+
+/** What a command uses. Whatever it writes, also foreign text, is safe for a terminal. */
+export interface Shell extends Surroundings {
   readonly stdout: Output;
   readonly stderr: Output;
 }
 
+export function createShell({ env, stdin, stdout, stderr }: Surroundings): Shell {
+  return { env, stdin, stdout: createOutput(stdout), stderr: createOutput(stderr) };
+}
+
+function createOutput(stream: Stream): Output {
+  const { isTTY = false, columns } = stream;
+  const writeUnescaped: Write = (text, done) => stream.write(text, done);
+  const write: Write = (text, done) => writeUnescaped(terminalText(text, { keepsLines: true }), done);
+  return { write, writeUnescaped, isTTY, ...(columns !== undefined && { columns }) };
+}
+
+/** Removes the line of a terminal in which the cursor is. */
+export const clearLine = '\r\u001B[K';
+
 /** Writes a part of a long output. Waits for its reader, so that the parts do not pile up in memory. */
-export function writePart(output: Output, text: string): Promise<void> {
+export function writePart(write: Write, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    output.write(text, (error) => (error ? reject(error) : resolve()));
+    write(text, (error) => (error ? reject(error) : resolve()));
   });
 }

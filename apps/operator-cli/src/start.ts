@@ -1,8 +1,9 @@
 import { runOperator } from './run-operator.ts';
 
 const { env, stdin, stdout, stderr } = process;
-// Without a listener, Node prints a stack when the reader of the output has gone.
-stdout.on('error', ({ message }) => {
+stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  // The reader has all that it wants, for example `head`. SIGPIPE, which Node ignores, ends other programs with this code.
+  if (code === 'EPIPE') process.exit(141);
   stderr.write(`error: The result cannot be written: ${message}\n`);
   process.exit(1);
 });

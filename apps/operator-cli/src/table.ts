@@ -1,3 +1,5 @@
+import { terminalText } from '@deedwire/domain';
+
 export type Cell = string | Date | number | null;
 
 /** The columns of a table: their headings, and how to read a cell of a row. */
@@ -32,6 +34,6 @@ export function formatTable<Row>(
 
 function formatCell(value: Cell): string {
   if (value === null) return '-';
-  // Control characters in a partner's text could rewrite the operator's terminal.
-  return value instanceof Date ? value.toISOString() : String(value).replaceAll(/\p{Cc}/gu, ' ');
+  // A cell that contains line feeds is one line too.
+  return value instanceof Date ? value.toISOString() : terminalText(String(value));
 }

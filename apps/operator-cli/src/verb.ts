@@ -3,7 +3,6 @@ import { Option, type Command } from 'commander';
 import { type ListName, readList, type Window } from './limit.ts';
 import type { Shell } from './shell.ts';
 import { type Columns, formatTable } from './table.ts';
-import { terminalJson } from './terminal-text.ts';
 
 export interface OutputOptions {
   json?: true;
@@ -27,7 +26,7 @@ export function print<Result>(
   result: Result,
   text: (result: Result) => string,
 ): void {
-  stdout.write(`${json ? terminalJson(result) : text(result)}\n`);
+  stdout.write(`${json ? JSON.stringify(result) : text(result)}\n`);
 }
 
 /** Formats a table that fits the terminal. A pipe gets one line for each row. */

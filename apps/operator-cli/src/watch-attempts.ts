@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FollowedAttempt } from '@deedwire/actions';
 import { StoreUnavailableError } from '@deedwire/store';
 import { type Shell, writePart } from './shell.ts';
-import { terminalJson } from './terminal-text.ts';
 import type { OutputOptions } from './verb.ts';
 
 const intervalMs = 1_000;
@@ -21,7 +20,7 @@ export async function watchAttempts(
   for (;;) {
     try {
       for (const attempt of await poll())
-        await writePart(shell.stdout, `${json ? terminalJson(attempt) : lineOf(attempt)}\n`);
+        await writePart(shell.stdout.write, `${json ? JSON.stringify(attempt) : lineOf(attempt)}\n`);
       isUnavailable = false;
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;

@@ -1,6 +1,10 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { unsupportedNode } from './cli/supported-node.ts';
+import { terminalText } from './cli/terminal-text.ts';
+
+// The reader has all that it wants, for example `head`. SIGPIPE, which Node ignores, ends other programs with this code.
+process.stdout.on('error', () => process.exit(141));
 
 const problem = unsupportedNode(process.versions.node);
 if (problem === null) {
@@ -13,7 +17,10 @@ if (problem === null) {
     process.exitCode = exitCode;
   } catch (error) {
     // Exit code 1 would state that the check failed.
-    process.stderr.write(`contract-check: internal error: ${error instanceof Error ? error.stack : String(error)}\n`);
+    const description = error instanceof Error ? error.stack : error;
+    process.stderr.write(
+      `contract-check: internal error: ${terminalText(String(description), { keepsLines: true })}\n`,
+    );
     process.exitCode = 2;
   }
 } else {

@@ -32,5 +32,6 @@ export {
 export { sampleSnapshots } from './sample-snapshots.ts';
 export { secretAssociatedData } from './secret-associated-data.ts';
 export { findTeamMemberProblems, isAccountName, teamMembersMax, type TeamMemberDetails } from './team.ts';
+export { invisibleCharacters, terminalText } from './terminal-text.ts';
 export { describeLength } from './text.ts';
 export { isRetired, type VersionLifecycle } from './version-lifecycle.ts';

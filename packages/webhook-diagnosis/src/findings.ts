@@ -266,7 +266,7 @@ export const detailed = {
   headerRenamed: (name: string, captured: string) =>
     proven(
       'HEADER_RENAMED',
-      `\`${name}\` is called ${printable(captured)}.`,
+      `\`${name}\` is called ${quoted(captured)}.`,
       `Some servers rename headers: read the value, and pass it to the verifier as \`${name}\`.`,
     ),
   headerRepeated: (name: string, count: number) =>
@@ -325,7 +325,7 @@ export const detailed = {
   signatureOtherVersion: (versions: readonly string[]) =>
     proven(
       'SIGNATURE_OTHER_VERSION',
-      `\`webhook-signature\` has no entry of version v1, only of ${versions.map(printable).join(', ')}.`,
+      `\`webhook-signature\` has no entry of version v1, only of ${versions.map(quoted).join(', ')}.`,
       'Deedwire signs with v1. Check where the request comes from, and that no proxy removes the entry.',
     ),
   signaturePrefix: (name: string, expected: string) =>
@@ -374,10 +374,7 @@ export const detailed = {
 
 const count = (value: number): string => value.toLocaleString('en');
 
-/** The request is foreign text: it must not control a terminal. */
-function printable(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text).replaceAll(
-    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+/** Foreign text, in one line. It can contain characters that could rewrite a terminal. */
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { devHelp, parseDevOptions, UsageError } from './dev-options.ts';
+import { UsageError } from './command-line.ts';
+import { devHelp, parseDevOptions } from './dev-options.ts';
 
 test.each([
   [[], { receiver: false, help: false }],

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseOptions } from './command-line.ts';
 import { packageManagerCommand } from './workspace.ts';
 
 const command = `${packageManagerCommand} dev`;
@@ -8,11 +8,6 @@ export interface DevOptions {
   receiver: boolean;
   /** Print the help and exit. */
   help: boolean;
-}
-
-/** The command line of `pnpm dev` is not valid. The message names the argument and the help. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
 }
 
 export const devHelp = `Usage: ${command} [options]
@@ -41,15 +36,6 @@ Environment:
 
 /** @throws {UsageError} for an unknown option and for any other argument */
 export function parseDevOptions(commandArguments: readonly string[]): DevOptions {
-  try {
-    const { values } = parseArgs({
-      args: [...commandArguments],
-      options: { receiver: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } },
-    });
-    return values;
-  } catch (cause) {
-    // Node appends advice about positional arguments, which this command does not have.
-    const [problem = ''] = cause instanceof Error ? cause.message.split('. ') : [];
-    throw new UsageError(`${problem.replace(/\.$/, '')}. \`${command} --help\` lists the options.`, { cause });
-  }
+  const flag = { type: 'boolean', default: false } as const;
+  return parseOptions(command, { receiver: flag, help: { ...flag, short: 'h' } }, commandArguments);
 }

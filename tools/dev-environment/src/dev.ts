@@ -4,10 +4,11 @@ import { readConfig } from '@deedwire/service-runtime';
 import { createStore, StoreUnavailableError } from '@deedwire/store';
 import { credentialHeaders } from '@deedwire/testing';
 import type { AppName } from './app-process.ts';
+import { UsageError } from './command-line.ts';
 import { devConfig, systemPorts, type DevConfig } from './dev-config.ts';
 import { openDevDatabase, type DevDatabase } from './dev-database.ts';
 import { toDevFile } from './dev-file.ts';
-import { devHelp, parseDevOptions, UsageError, type DevOptions } from './dev-options.ts';
+import { devHelp, parseDevOptions, type DevOptions } from './dev-options.ts';
 import type { DatabaseState, DevSeed } from './dev-state.ts';
 import { devVariables } from './dev-variables.ts';
 import { formatLine, formatLogLine, isRoutineLine } from './format-log-line.ts';
@@ -22,6 +23,7 @@ import { startSampleReceiver, type SampleReceiver } from './sample-receiver.ts';
 import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from './seed.ts';
 import { startSystem, type System } from './start-system.ts';
 import { subscribeReceiver } from './subscribe-receiver.ts';
+import { fail, onReaderGone, print } from './terminal.ts';
 import { welcome } from './welcome.ts';
 import { workspaceRoot } from './workspace.ts';
 
@@ -58,6 +60,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     process.exit(exitCode);
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
+  onReaderGone(() => void stop(0));
   await watchParents(() => void stop(0));
 
   say('Preparing the database …');
@@ -160,22 +163,20 @@ function shortPath(path: string): string {
 }
 
 function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+  print(`${text}\n`);
 }
 
-// The terminal may be closed before this process ends. That must not interrupt an orderly stop.
-process.stdout.on('error', () => {});
+// What is printed during an orderly stop may have no reader any longer. That must not interrupt it.
+onReaderGone(() => {});
 try {
   const options = parseDevOptions(process.argv.slice(2));
   if (options.help) {
-    process.stdout.write(devHelp);
+    print(devHelp);
   } else {
     await dev(readConfig(devConfig, process.env), options);
   }
 } catch (error) {
   const cause = error instanceof StoreUnavailableError && error.cause instanceof Error ? error.cause.message : '';
   const because = cause === '' ? '' : ` (${cause})`;
-  const message = `${error instanceof Error ? error.message : String(error)}${because}`;
-  const isUsage = error instanceof UsageError;
-  process.stderr.write(`${message}\n`, () => process.exit(isUsage ? 2 : 1));
+  fail(`${error instanceof Error ? error.message : String(error)}${because}`, error instanceof UsageError ? 2 : 1);
 }

@@ -5,10 +5,21 @@ import { expect, test } from 'vitest';
 
 const command = ['--conditions=deedwire-source', join(import.meta.dirname, '../src/demo.ts')];
 
+test('prints help, names a wrong option, and ends quietly when its reader has gone', async () => {
+  const demo = [process.execPath, ...command].map((word) => `"${word}"`).join(' ');
+  const run = (script: string) => promisify(execFile)('sh', ['-c', script]);
+  expect((await run(`${demo} --help`)).stdout).toMatch(/^Usage: npx -y pnpm@[\d.]+ demo \[options\]\n/);
+  const code = 'echo "exit code $?" >&2';
+  expect((await run(`${demo} --fast; ${code}`)).stderr).toMatch(
+    /^Unknown option '--fast'\. `npx -y pnpm@[\d.]+ demo --help` lists the options\.\nexit code 2\n$/,
+  );
+  expect((await run(`(${demo}; ${code}) | true`)).stderr).toBe('exit code 141\n');
+});
+
 test('completes the whole flow', async () => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, command);
   expect(stderr).toBe('');
-  expect(stdout).toMatch(/\nEverything as specified, in \d+\.\d s\.\n/);
+  expect(stdout).toMatch(/\nEvery step behaved as specified. The demo took \d+\.\d s\.\n/);
   expect(stdout.match(/the signature verifies/g)).toHaveLength(3);
   expect(stdout).toMatch(/^ {4}webhook-worker {2}process \d+, delivers the webhooks$/m);
   // The progress dots of a slow machine are not cut.

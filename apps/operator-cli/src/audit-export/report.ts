@@ -1,4 +1,5 @@
-import type { Shell } from '../shell.ts';
+import { terminalText } from '@deedwire/domain';
+import { clearLine, type Shell } from '../shell.ts';
 
 const reportedMax = 20;
 
@@ -9,16 +10,14 @@ export function reportUpTo({ stderr }: Pick<Shell, 'stderr'>) {
     count: () => found,
     report(finding: string): void {
       found += 1;
+      if (found > reportedMax) return;
       // Replaces the line of the progress.
-      if (found <= reportedMax) stderr.write(`${stderr.isTTY === true ? '\r\u001B[K' : ''}${printable(finding)}\n`);
+      if (stderr.isTTY === true) stderr.writeUnescaped(clearLine);
+      // A finding that contains line feeds is one line too.
+      stderr.write(`${terminalText(finding)}\n`);
     },
     end(): void {
       if (found > reportedMax) stderr.write(`… and ${found - reportedMax} more\n`);
     },
   };
-}
-
-/** Control characters in an entry could rewrite the operator's terminal. */
-function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, ' ');
 }

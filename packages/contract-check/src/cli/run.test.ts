@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { run } from './run.ts';
 
@@ -259,6 +261,34 @@ Add an override to \`contract-check.json\`. Every run reports it with its reason
 
   test('--version prints the version', async () => {
     expect(await run(['--version'])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  });
+});
+
+describe('output', () => {
+  const hostile = '\u202Egnp.exe\u200B\u001B[2J\u009B\uFE0F';
+  const property = file('property.json', JSON.stringify({ type: 'object', properties: { [hostile]: {} } }));
+  const none = file('none.json', '{ "type": "object" }');
+  const compared = ['json-schema', '--from', property, '--to', none, '--direction', 'producer'];
+
+  test.each(['text', 'json', 'markdown', 'github', 'junit', 'sarif'])(
+    'shows what could rewrite a terminal as escapes, as %s',
+    async (format) => {
+      const { stdout } = await run([...compared, '--format', format]);
+      expect(stdout).toContain(String.raw`\u202egnp.exe\u200b`);
+      expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u);
+    },
+  );
+
+  test('of invalid input too', async () => {
+    const { stderr } = await run(['graphql', '--from', hostile, '--to', newSdl]);
+    expect(stderr).toContain(String.raw`\u202egnp.exe\u200b\u001b[2J\u009b`);
+  });
+
+  test('ends quietly when its reader has gone', async () => {
+    const bin = join(import.meta.dirname, '../bin.ts');
+    const command = `("${process.execPath}" "${bin}" explain --list; echo "exit code $?" >&2) | true`;
+    const { stderr } = await promisify(execFile)('sh', ['-c', command]);
+    expect(stderr).toBe('exit code 141\n');
   });
 });
 

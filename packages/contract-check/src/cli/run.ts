@@ -32,6 +32,7 @@ import {
 import { outcomeOfReport, outcomeOfWorkspace, type Outcome } from './outcome.ts';
 import { describeReleases } from './release.ts';
 import { renderFound } from './render-found.ts';
+import { terminalText } from './terminal-text.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface RunResult {
@@ -59,10 +60,11 @@ export async function run(
   environment: CommandEnvironment = {},
 ): Promise<RunResult> {
   try {
-    return await invoke(args, readInput, environment);
+    const result = await invoke(args, readInput, environment);
+    return { ...result, stdout: terminalText(result.stdout, { keepsLines: true }) };
   } catch (error) {
     if (error instanceof UsageError || error instanceof InputError) {
-      return { exitCode: 2, stdout: '', stderr: `${error.message.replaceAll(/\s*\n\s*/g, ' ')}\n` };
+      return { exitCode: 2, stdout: '', stderr: `${terminalText(error.message.replaceAll(/\s*\n\s*/g, ' '))}\n` };
     }
     throw error;
   }

@@ -92,7 +92,7 @@ const nasty = [
   `{"quotes":"' '' \\" '\\''","shell":"$(touch /tmp/x) \`id\` $HOME \${x} !! ; & | > * ~"}`,
   '{\n  "lines": "\\n",\n\t"crlf": 1\r\n}\n',
   '{"text":"Zürich 東京 🏠 \\\\ \\u0000 %s %d %% \\\\c"}',
-  '{"invisible":"\u202e\u200b\u2028\u009b31m\u001b[2J\\\\0101"}',
+  '{"invisible":"\u202e\u200b\u2028\u009b31m\u001b[2J❤\ufe0f\u3164\\\\0101"}',
   '@/etc/passwd',
   '-n',
   '',

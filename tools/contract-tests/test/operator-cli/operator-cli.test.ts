@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { createMigratedDatabase, callOperator, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
@@ -389,6 +390,12 @@ describe('the process', () => {
       stdout: '',
       stderr: expect.stringMatching(/DATABASE_URL must[\s\S]*GID_NAMESPACE must/),
     });
+  });
+
+  test('ends quietly when its reader has gone', async () => {
+    const command = `("${process.execPath}" --conditions=deedwire-source "${main}" --help; echo "exit code $?" >&2) | true`;
+    const { stderr } = await promisify(execFile)('sh', ['-c', command]);
+    expect(stderr).toBe('exit code 141\n');
   });
 
   test('exits 2 with help on standard error for an unknown noun', async () => {

@@ -1,16 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cut, layoutGraphqlRequest, layoutGraphqlResponse, layoutJson, outputWidth } from './layout.ts';
-
-describe('outputWidth', () => {
-  test('is the width of the terminal', () => {
-    expect(outputWidth({ columns: 80 })).toBe(80);
-  });
-
-  test('is 100 for a pipe, and for a terminal that does not know its size', () => {
-    expect(outputWidth({})).toBe(100);
-    expect(outputWidth({ columns: 0 })).toBe(100);
-  });
-});
+import { cut, fit, layoutGraphqlRequest, layoutGraphqlResponse, layoutJson } from './layout.ts';
 
 describe('cut', () => {
   test('keeps a line that fits', () => {
@@ -29,6 +18,35 @@ describe('cut', () => {
   test('keeps a letter and its combining accent together', () => {
     expect(cut('e\u0301e\u0301e\u0301', 3)).toBe('e\u0301e\u0301e\u0301');
     expect(cut('e\u0301e\u0301e\u0301', 2)).toBe('e\u0301…');
+  });
+});
+
+describe('fit', () => {
+  test('keeps a line that fits', () => {
+    expect(fit('11  The worker retries', 22)).toEqual(['11  The worker retries']);
+  });
+
+  test('continues in the column in which the prose began', () => {
+    expect(fit('11  The worker retries the same body', 25)).toEqual(['11  The worker retries', '    the same body']);
+    expect(fit('    the signature verifies', 20)).toEqual(['    the signature', '    verifies']);
+    expect(fit('  dev --receiver  and print each webhook as it arrives', 40)).toEqual([
+      '  dev --receiver  and print each webhook',
+      '                  as it arrives',
+    ]);
+  });
+
+  test('begins a new line where fewer than 20 columns are left beside the words before', () => {
+    expect(fit('  dev --receiver  and print each webhook', 30)).toEqual([
+      '  dev --receiver',
+      '    and print each webhook',
+    ]);
+  });
+
+  test('cuts an id, a signature and the extensions of a response, and a word that is longer than a line', () => {
+    expect(fit('  "id": "gid://service/Lender/1",', 20)).toEqual(['  "id": "gid://serv…']);
+    expect(fit('      webhook-signature: v1,PjPoQj7a', 30)).toEqual(['      webhook-signature: v1,P…']);
+    expect(fit('      extensions: { "cost": 1, "version": 2 }', 30)).toEqual(['      extensions: { "cost": 1…']);
+    expect(fit('a lender gid://service/Lender/1', 20)).toEqual(['a lender', 'gid://service/Lende…']);
   });
 });
 

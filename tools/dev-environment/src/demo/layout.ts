@@ -1,12 +1,3 @@
-/** The width of lines in a file or a pipe, which have none of their own. */
-const defaultWidth = 100;
-
-/** The number of columns of a terminal. 100 for a file or a pipe. */
-export function outputWidth(stream: { readonly columns?: number }): number {
-  // A pseudo terminal whose size was never set has 0 columns.
-  return stream.columns === undefined || stream.columns === 0 ? defaultWidth : stream.columns;
-}
-
 const segmenter = new Intl.Segmenter();
 
 /** Cuts a line to at most `width` characters, of which the last is `…`. Keeps a letter and its accents together. */
@@ -14,6 +5,31 @@ export function cut(line: string, width: number): string {
   if (line.length <= width) return line;
   const characters = Array.from(segmenter.segment(line), ({ segment }) => segment);
   return characters.length <= width ? line : `${characters.slice(0, width - 1).join('')}…`;
+}
+
+/** The columns that a description needs beside the words that it describes. */
+const minWidth = 20;
+
+/** A name and one value, which is an id, a signature or a token if it is long; or what each response ends with. */
+const canBeCut = /^ *(?:\S+(?: \S+)?|extensions: .*)$/;
+
+/**
+ * Breaks a line at spaces into lines of at most `width` characters. They begin in the column of the prose: behind the spaces at the
+ * start of the line, or behind two spaces that separate it from the words before. Ids and signatures are cut.
+ */
+export function fit(line: string, width: number): string[] {
+  if (line.length <= width || canBeCut.test(line)) return [cut(line, width)];
+  const [before = ''] = /^.*\S {2,}|^ */.exec(line) ?? [];
+  const isBeside = before.trim() === '' || before.length <= width - minWidth;
+  const indent = ' '.repeat(isBeside ? before.length : 4);
+  const [first = '', ...words] = line.slice(before.length).split(' ');
+  const lines = isBeside ? [before + first] : [before.trimEnd(), indent + first];
+  for (const word of words) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (longer.length <= width) lines[lines.length - 1] = longer;
+    else lines.push(indent + word);
+  }
+  return lines.map((each) => cut(each, width));
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
-import { cut, outputWidth } from './layout.ts';
+import { outputWidth, print } from '../terminal.ts';
+import { fit } from './layout.ts';
 
 /** The system behaves differently than specified. */
 class DeviationError extends Error {
@@ -41,8 +42,8 @@ export async function step<Result>(title: string, work: () => Promise<Result>): 
 export async function waitFor<Result>(subject: string, timeoutMs: number, work: Promise<Result>): Promise<Result> {
   const startedAt = performance.now();
   const seconds = (): string => ((performance.now() - startedAt) / 1000).toFixed(1);
-  process.stdout.write(`    waiting for ${subject} `);
-  const progress = setInterval(() => process.stdout.write('.'), progressMs);
+  print(`    waiting for ${subject} `);
+  const progress = setInterval(() => print('.'), progressMs);
   let timeout: NodeJS.Timeout | undefined;
   const expired = new Promise<never>((_resolve, reject) => {
     timeout = setTimeout(
@@ -63,7 +64,7 @@ const messageIndent = ' '.repeat(6);
 
 /** The columns that `show` has for each line of a body. */
 export function bodyWidth(): number {
-  return outputWidth(process.stdout) - messageIndent.length;
+  return outputWidth() - messageIndent.length;
 }
 
 /** Prints a message that was sent (`→`) or received (`←`), with its headers and the lines of its body. */
@@ -84,10 +85,9 @@ export function note(line: string): void {
   write(`    ${line}`);
 }
 
-/** Prints each line of the text, cut at the width of the terminal. */
+/** Prints each line of the text. One that is longer than the terminal is wide continues in the next one, except an id or a signature, which is cut. */
 export function write(text: string): void {
-  const width = outputWidth(process.stdout);
-  for (const line of text.split('\n')) process.stdout.write(`${cut(line, width)}\n`);
+  for (const line of text.split('\n')) print(`${fit(line, outputWidth()).join('\n')}\n`);
 }
 
 /** Shortens API keys, so that screen recordings and logs of the demo contain none. */

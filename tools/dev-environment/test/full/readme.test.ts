@@ -51,7 +51,7 @@ test('demo: ends with the error of an installation that failed', async () => {
 // The order matters: the first command installs.
 test('demo: installs and completes the whole flow', async () => {
   const { exitCode, stdout, all } = await finished(clone.run(command('demo')));
-  expect(all).toContain('Everything as specified');
+  expect(all).toContain('Every step behaved as specified');
   expect(exitCode).toBe(0);
   expect(quotedLines).toHaveLength(10);
   for (const line of quotedLines) expect(stdout).toContain(line);

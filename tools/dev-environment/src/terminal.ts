@@ -1,0 +1,28 @@
+import { terminalText } from '@deedwire/domain';
+
+/** Prints to standard output. Parts of the text can be foreign, so what could rewrite the terminal is shown as escapes. */
+export function print(text: string): void {
+  process.stdout.write(terminalText(text, { keepsLines: true }));
+}
+
+/** Prints to standard error, as `print` does, and ends the process. */
+export function fail(text: string, exitCode: number): void {
+  process.stderr.write(terminalText(`${text}\n`, { keepsLines: true }), () => process.exit(exitCode));
+}
+
+/** Calls a function when nobody reads standard output any longer, for example because `head` has its lines. */
+export function onReaderGone(listener: () => void): void {
+  process.stdout.on('error', listener);
+}
+
+/** The exit code of a process that SIGPIPE ended. Node ignores this signal. */
+export const readerGoneExitCode = 141;
+
+/** The width of lines in a file or a pipe, which have none of their own. */
+const defaultWidth = 100;
+
+/** The number of columns of a terminal. 100 for a file or a pipe. */
+export function outputWidth({ columns }: { readonly columns?: number } = process.stdout): number {
+  // A pseudo terminal whose size was never set has 0 columns.
+  return columns === undefined || columns === 0 ? defaultWidth : columns;
+}
