@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { databaseTlsProblem } from '@deedwire/service-runtime';
+import { appVariables, databaseTlsProblem } from '@deedwire/service-runtime';
 import { z } from 'zod';
 import type { Config } from './config.ts';
 
@@ -9,7 +9,10 @@ class NoDatabaseError extends Error {
   override readonly name = 'NoDatabaseError';
 }
 
-const devFile = z.object({ databaseUrl: z.string() });
+const devFile = z.object({
+  databaseUrl: z.string(),
+  webhookSecretKeys: appVariables.WEBHOOK_SECRET_KEYS.optional(),
+});
 
 /**
  * Returns DATABASE_URL, or the database of the running `pnpm dev` if that is not set.
@@ -18,16 +21,26 @@ const devFile = z.object({ databaseUrl: z.string() });
  */
 export function findDatabaseUrl(config: Config): string {
   if (config.DATABASE_URL !== undefined) return config.DATABASE_URL;
-  const path = join(config.DEEDWIRE_HOME ?? join(import.meta.dirname, '../../../.local'), 'dev.json');
-  const url = readDevFile(path);
+  const path = devFilePath(config);
+  const { databaseUrl: url } = readDevFile(path);
   const problem = databaseTlsProblem(url, config);
   if (problem !== null) throw new NoDatabaseError(`The database in ${path} ${problem}, or NODE_ENV=development.`);
   return url;
 }
 
-function readDevFile(path: string): string {
+/** WEBHOOK_SECRET_KEYS, or the keys of the running `pnpm dev` if its database is used. Undefined if there are none. */
+export function findSecretKeys(config: Config): Config['WEBHOOK_SECRET_KEYS'] {
+  const { WEBHOOK_SECRET_KEYS: keys, DATABASE_URL: databaseUrl } = config;
+  return keys !== undefined || databaseUrl !== undefined ? keys : readDevFile(devFilePath(config)).webhookSecretKeys;
+}
+
+function devFilePath({ DEEDWIRE_HOME: home = join(import.meta.dirname, '../../../.local') }: Config): string {
+  return join(home, 'dev.json');
+}
+
+function readDevFile(path: string): z.output<typeof devFile> {
   try {
-    return devFile.parse(JSON.parse(readFileSync(path, 'utf8'))).databaseUrl;
+    return devFile.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (cause) {
     const message = `No database: DATABASE_URL is not set, and ${path} does not exist or is invalid. Set DATABASE_URL, or run \`pnpm dev\`.`;
     throw new NoDatabaseError(message, { cause });

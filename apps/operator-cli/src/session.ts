@@ -12,7 +12,7 @@ import {
   type Store,
 } from '@deedwire/store';
 import { type Config, readOperatorConfig } from './config.ts';
-import { findDatabaseUrl } from './database-url.ts';
+import { findDatabaseUrl, findSecretKeys } from './database-url.ts';
 import type { Shell } from './shell.ts';
 
 const applicationName = 'deedwire-operator';
@@ -67,10 +67,10 @@ export async function withAnyDatabase<Result>(
 /**
  * The keys of webhook secrets.
  *
- * @throws {Error} if WEBHOOK_SECRET_KEYS is not set
+ * @throws {Error} if WEBHOOK_SECRET_KEYS is not set, and the database is not that of a running `pnpm dev`
  */
 export function readSecretKeys({ env }: Shell): SecretKeyRing {
-  const { WEBHOOK_SECRET_KEYS: keys } = readOperatorConfig(env);
+  const keys = findSecretKeys(readOperatorConfig(env));
   if (keys === undefined) {
     throw new Error('This command needs the keys of webhook secrets. Set WEBHOOK_SECRET_KEYS as for the apps.');
   }

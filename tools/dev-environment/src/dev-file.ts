@@ -21,11 +21,17 @@ export interface DevFile {
   admin: Record<AppName, string>;
   /** URL with the login of the database owner. */
   databaseUrl: string;
+  /** `WEBHOOK_SECRET_KEYS` of the apps. */
+  webhookSecretKeys: string;
   /** Ids of open referrals of `partner`, at least 20, oldest first. */
   referrals: string[];
 }
 
-export function toDevFile(system: System, seed: DevSeed, databaseUrl: string, referrals: string[]): DevFile {
+export function toDevFile(
+  system: System,
+  seed: DevSeed,
+  { databaseUrl, webhookSecretKeys, referrals }: Pick<DevFile, 'databaseUrl' | 'referrals' | 'webhookSecretKeys'>,
+): DevFile {
   const lenderUrl = `${system.apps['lender-api'].url}/lenders/graphql`;
   const partnerUrl = `${system.apps['partner-api'].url}/partners/graphql`;
   return {
@@ -39,6 +45,7 @@ export function toDevFile(system: System, seed: DevSeed, databaseUrl: string, re
       'webhook-worker': system.apps['webhook-worker'].adminUrl,
     },
     databaseUrl,
+    webhookSecretKeys,
     referrals,
   };
 }

@@ -27,6 +27,8 @@ import { fail, onReaderGone, print } from './terminal.ts';
 import { welcome } from './welcome.ts';
 import { workspaceRoot } from './workspace.ts';
 
+const stopping = new AbortController();
+
 const appNames: readonly AppName[] = ['lender-api', 'partner-api', 'webhook-worker'];
 
 async function dev(config: DevConfig, options: DevOptions): Promise<void> {
@@ -42,7 +44,6 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     ...(options.receiver && { RECEIVER_PORT }),
   });
 
-  const stopping = new AbortController();
   let running = false;
   let database: DevDatabase | undefined;
   let receiver: SampleReceiver | undefined;
@@ -103,8 +104,8 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     },
   });
   for (const name of appNames) void keepRunning(system, name, stopping.signal, say);
-  const devFile = toDevFile(system, accounts, database.url, referrals);
-  const { webhookSecret } = state;
+  const { webhookSecret, webhookSecretKeys } = state;
+  const devFile = toDevFile(system, accounts, { databaseUrl: database.url, webhookSecretKeys, referrals });
   if (receiver !== undefined) {
     const { partner, lender } = devFile;
     const subscription = { callbackUrl: receiver.url, webhookSecret };
@@ -178,5 +179,7 @@ try {
 } catch (error) {
   const cause = error instanceof StoreUnavailableError && error.cause instanceof Error ? error.cause.message : '';
   const because = cause === '' ? '' : ` (${cause})`;
-  fail(`${error instanceof Error ? error.message : String(error)}${because}`, error instanceof UsageError ? 2 : 1);
+  const message = `${error instanceof Error ? error.message : String(error)}${because}`;
+  // Otherwise its database has been closed during the start.
+  if (!stopping.signal.aborted) fail(message, error instanceof UsageError ? 2 : 1);
 }

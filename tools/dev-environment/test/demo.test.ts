@@ -5,9 +5,10 @@ import { expect, test } from 'vitest';
 
 const command = ['--conditions=deedwire-source', join(import.meta.dirname, '../src/demo.ts')];
 
+const run = (script: string) => promisify(execFile)('sh', ['-c', script]);
+
 test('prints help, names a wrong option, and ends quietly when its reader has gone', async () => {
   const demo = [process.execPath, ...command].map((word) => `"${word}"`).join(' ');
-  const run = (script: string) => promisify(execFile)('sh', ['-c', script]);
   expect((await run(`${demo} --help`)).stdout).toMatch(/^Usage: npx -y pnpm@[\d.]+ demo \[options\]\n/);
   const code = 'echo "exit code $?" >&2';
   expect((await run(`${demo} --fast; ${code}`)).stderr).toMatch(

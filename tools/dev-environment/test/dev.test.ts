@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { postGraphql } from '@deedwire/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { callOperator } from '../src/call-operator.ts';
 import type { DevFile } from '../src/dev-file.ts';
 import { createDevHome, type DevHome, type DevProcess } from './dev-process.ts';
 import { printedCommand, runOperator, waitForWebhook } from './operator-commands.ts';
@@ -36,6 +37,7 @@ describe('the first start', () => {
       otherPartner: caller,
       admin: { 'lender-api': adminUrl, 'partner-api': adminUrl, 'webhook-worker': adminUrl },
       databaseUrl: expect.stringContaining('postgres://'),
+      webhookSecretKeys: expect.stringMatching(/^dev:/),
       referrals: expect.arrayContaining([expect.stringMatching(/^gid:\/\/service\/Referral\/\d+$/)]),
     });
     expect(file.referrals.length).toBeGreaterThanOrEqual(20);
@@ -155,4 +157,16 @@ test('a second start with --receiver keeps the data and prints the webhooks; a t
   const fourth = home.start({}, { commandArguments: ['--receiver'] });
   await home.whenReady(fourth);
   await waitForWebhook(fourth, 'referral.created', await runOperator(home, await printedCommand(fourth)));
+
+  // The commands that need the keys of webhook secrets find them.
+  const operate = async (...words: string[]) => {
+    const { exitCode, stdout, stderr } = await callOperator({ DEEDWIRE_HOME: home.path }, ...words);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.not.stringContaining('error') });
+    return stdout;
+  };
+  const [{ id, subscriptionId }] = JSON.parse(await operate('delivery', 'list', '--json'));
+  const { stdout } = await promisify(execFile)('sh', ['-c', await operate('delivery', 'show', id, '--curl')]);
+  expect(stdout).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await operate('subscription', 'test', subscriptionId)).toContain('is queued');
+  expect(await operate('subscription', 'rotate', subscriptionId)).toMatch(/\nwhsec_/);
 });

@@ -47,6 +47,7 @@ test('removes the files of a killed process, and writes files that only the owne
       ...callers,
       admin: { 'lender-api': '', 'partner-api': '', 'webhook-worker': '' },
       databaseUrl: '',
+      webhookSecretKeys: '',
       referrals: [],
     },
     { partner: 'export A=1\n', lender: 'export A=2\n' },

@@ -162,7 +162,7 @@ describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped
 
     const listing = thirdTerminal(listBlock ?? '');
     expect(await listing.ended).toBe(0);
-    expect(listing.output().match(/DELIVERED +referral\.created 2026-11-01/g)).toHaveLength(
+    expect(listing.output().match(/DELIVERED +referral\.created /g)).toHaveLength(
       // The test event, and the referral.
       2 * receiversSoFar,
     );

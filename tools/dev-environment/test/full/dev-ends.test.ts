@@ -36,6 +36,13 @@ describe.skipIf(process.platform !== 'linux')('every process ends', () => {
     await expect.poll(() => home.processes()).toEqual([]);
   });
 
+  test('after the reader of its output', async () => {
+    const dev = home.start({}, { launcher: ['sh', '-c', '"$@" | head -n 1', 'sh'] });
+    expect(await dev.ended).toBe(0);
+    expect(dev.output()).toBe('Preparing the database …\n');
+    await expect.poll(() => home.processes()).toEqual([]);
+  });
+
   test('after a signal during its start', async () => {
     const dev = home.start();
     await expect.poll(dev.output, { interval: 10 }).toContain('Starting the apps');
