@@ -19,9 +19,7 @@ export function limitOption(): Option {
     });
 }
 
-export function afterOption(id = '<gid>'): Option {
-  return new Option(`--after ${id}`, 'continue a list after its last row');
-}
+export const afterDescription = 'continue a list after its last row';
 
 /** Which rows of a list to read. */
 export interface Window {

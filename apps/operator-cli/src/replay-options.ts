@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { createProgress, type Progress } from './progress.ts';
 import { withContext } from './session.ts';
 import type { Shell } from './shell.ts';
-import { parseTime } from './time-options.ts';
+import { parsePastTime, pastTimes } from './time-options.ts';
 import { type OutputOptions, print } from './verb.ts';
 
 export interface ReplayOptions extends OutputOptions {
@@ -22,8 +22,8 @@ export interface ReplayOptions extends OutputOptions {
 /** Adds the options of a replay, and a help text with `example`, which names the subscription. */
 export function addReplayOptions(verb: Command, example: string): Command {
   return verb
-    .option('--since <time>', 'only deliveries that were created at this time or later', parseTime)
-    .option('--until <time>', 'only deliveries that were created before this time', parseTime)
+    .option('--since <time>', `only deliveries that were created at this time or later: ${pastTimes}`, parsePastTime)
+    .option('--until <time>', 'only deliveries that were created before this time, in the same forms', parsePastTime)
     .option('--from-sequence <number>', 'only deliveries with this sequence or a larger one', parseNumber)
     .option('--to-sequence <number>', 'only deliveries with this sequence or a smaller one', parseNumber)
     .option('--event-type <type...>', 'only deliveries of these event types')

@@ -1,5 +1,5 @@
 import { RefusedError } from '@deedwire/actions';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { addAccountCommands } from './commands/account.ts';
 import { addAuditCommands } from './commands/audit.ts';
 import { addClientCommands } from './commands/client.ts';
@@ -36,7 +36,9 @@ function createProgram(shell: Shell, isJson: boolean): Command {
     .description(
       'Manage accounts, credentials, referrals, webhooks, secrets and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
     )
-    .showHelpAfterError()
+    .configureHelp({
+      optionDescription: (option) => `${option.mandatory ? '(required) ' : ''}${new Help().optionDescription(option)}`,
+    })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => shell.stdout.write(text),
@@ -58,7 +60,14 @@ function createProgram(shell: Shell, isJson: boolean): Command {
   addSecretsCommands(program, shell);
   addAuditCommands(program, shell);
   addDatabaseCommands(program, shell);
+  nameHelp(program, program.name());
   return program;
+}
+
+/** An error names the help of its command, which would hide it. */
+function nameHelp(command: Command, name: string): void {
+  command.showHelpAfterError(`See: ${name} --help`);
+  for (const child of command.commands) nameHelp(child, `${name} ${child.name()}`);
 }
 
 function report({ stderr }: Shell, error: unknown): number {

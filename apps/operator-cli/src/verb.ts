@@ -13,10 +13,10 @@ export function addVerb(noun: Command, usage: string, description: string): Comm
   return noun.command(usage).description(description).option('--json', 'print JSON');
 }
 
-export function interfaceOption(): Option {
-  return new Option('--interface <name>', 'the interface of the account')
-    .choices(['lender', 'partner'])
-    .makeOptionMandatory();
+export function interfaceOption(
+  description = 'the interface of the account, which its global identifier says',
+): Option {
+  return new Option('--interface <name>', description).choices(['lender', 'partner']);
 }
 
 /** Prints a result as JSON if `--json` is set, otherwise as the text that `text` returns. */
@@ -29,9 +29,22 @@ export function print<Result>(
   stdout.write(`${json ? JSON.stringify(result) : text(result)}\n`);
 }
 
-/** Formats a table that fits the terminal. A pipe gets one line for each row. */
-export function tableFor<Row>({ stdout }: Shell, rows: readonly Row[], columns: Columns<Row>): string {
-  return formatTable(rows, columns, stdout.isTTY === true ? stdout.columns : undefined);
+/**
+ * Formats a table that fits the terminal, for a person. A pipe gets all columns, with complete identifiers and times.
+ *
+ * @param fixed columns whose cells are the same in all rows
+ */
+export function tableFor<Row>(
+  { stdout }: Shell,
+  rows: readonly Row[],
+  columns: Columns<Row>,
+  fixed: readonly string[] = [],
+): string {
+  // The width of a pseudo terminal whose size was never set is 0.
+  const width = stdout.columns ?? 0;
+  if (stdout.isTTY !== true || width === 0) return formatTable(rows, columns);
+  const shown = Object.entries(columns).filter(([name]) => !fixed.includes(name));
+  return formatTable(rows, Object.fromEntries(shown), { width, now: new Date() });
 }
 
 export interface ListView<Row> {
@@ -40,6 +53,8 @@ export interface ListView<Row> {
   /** What `--after` takes. */
   id: (row: Row) => string;
   columns: Columns<Row>;
+  /** Columns that the filters of the list fix, if these are set. */
+  fixed?: Record<string, unknown>;
   /** What to do if the list is empty. */
   empty: string;
 }
@@ -51,10 +66,11 @@ export interface ListView<Row> {
 export async function printList<Row>(
   shell: Shell,
   options: OutputOptions & Window,
-  { name, read, id, columns, empty }: ListView<Row>,
+  { name, read, id, columns, fixed = {}, empty }: ListView<Row>,
 ): Promise<void> {
   const { nodes, hasMore } = await readList(shell, name, options, read);
-  print(shell, options, nodes, (rows) => (rows.length === 0 ? empty : tableFor(shell, rows, columns)));
+  const fixedColumns = Object.keys(fixed).filter((column) => fixed[column] !== undefined);
+  print(shell, options, nodes, (rows) => (rows.length === 0 ? empty : tableFor(shell, rows, columns, fixedColumns)));
   if (!hasMore || options.json) return;
   const last = nodes.at(-1);
   if (last !== undefined)

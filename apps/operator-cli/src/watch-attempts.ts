@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FollowedAttempt } from '@deedwire/actions';
 import { StoreUnavailableError } from '@deedwire/store';
+import { shortGid } from './gid.ts';
 import { type Shell, writePart } from './shell.ts';
 import type { OutputOptions } from './verb.ts';
 
@@ -20,7 +21,10 @@ export async function watchAttempts(
   for (;;) {
     try {
       for (const attempt of await poll())
-        await writePart(shell.stdout.write, `${json ? JSON.stringify(attempt) : lineOf(attempt)}\n`);
+        await writePart(
+          shell.stdout.write,
+          `${json ? JSON.stringify(attempt) : lineOf(attempt, shell.stdout.isTTY === true)}\n`,
+        );
       isUnavailable = false;
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
@@ -33,15 +37,11 @@ export async function watchAttempts(
   }
 }
 
-function lineOf({
-  startedAt,
-  deliveryId,
-  eventType,
-  number,
-  responseStatus,
-  error,
-  durationMs,
-}: FollowedAttempt): string {
+/** A terminal shows the local time and the number of the delivery, so that a line fits. */
+function lineOf(attempt: FollowedAttempt, isTerminal: boolean): string {
+  const { startedAt, deliveryId, eventType, number, responseStatus, error, durationMs } = attempt;
+  const start = isTerminal ? startedAt.toLocaleTimeString('en-GB') : startedAt.toISOString();
+  const delivery = isTerminal ? shortGid(deliveryId) : deliveryId;
   const result = error ?? `HTTP ${responseStatus}`;
-  return `${startedAt.toISOString()}  ${deliveryId}  ${eventType ?? '-'}  attempt ${number}  ${result}  ${durationMs} ms`;
+  return `${start}  ${delivery}  ${eventType ?? '-'}  attempt ${number}  ${result}  ${durationMs} ms`;
 }

@@ -4,6 +4,7 @@ import {
   type InterfaceName,
   parseAccountGid,
   parseGid,
+  parseRecordId,
   type RecordId,
 } from '@deedwire/domain';
 import {
@@ -165,30 +166,23 @@ async function findOrganization(context: ActionContext, gid: string): Promise<Re
 }
 
 /**
- * The lender or the partner with this global identifier.
+ * The account with this global identifier or number, for operators.
  *
- * @throws {RefusedError} `NOT_FOUND` if there is none
- */
-export async function findAccountOfAnyInterface(context: ActionContext, gid: string): Promise<AccountRow> {
-  for (const interfaceName of ['lender', 'partner'] as const) {
-    if (parseAccountGid(context.gidNamespace, interfaceName, gid) !== null)
-      return findAccount(context, interfaceName, gid);
-  }
-  throw new RefusedError('NOT_FOUND', `The account ${gid} does not exist.`);
-}
-
-/**
- * The account with this global identifier.
- *
+ * @param interfaceName null: of any interface
  * @throws {RefusedError} `NOT_FOUND` if the interface has no such account
  */
 export async function findAccount(
   context: ActionContext,
-  interfaceName: InterfaceName,
+  interfaceName: InterfaceName | null,
   gid: string,
 ): Promise<AccountRow> {
-  const id = parseAccountGid(context.gidNamespace, interfaceName, gid);
-  const account = id === null ? null : await selectAccount(context.store, interfaceName, id);
-  if (account === null) throw new RefusedError('NOT_FOUND', `The ${interfaceName} ${gid} does not exist.`);
-  return account;
+  let noun: InterfaceName | 'account' = interfaceName ?? 'account';
+  for (const candidate of interfaceName === null ? (['lender', 'partner'] as const) : [interfaceName]) {
+    const named = parseAccountGid(context.gidNamespace, candidate, gid);
+    if (named !== null) noun = candidate;
+    const id = named ?? parseRecordId(gid);
+    const account = id === null ? null : await selectAccount(context.store, candidate, id);
+    if (account !== null) return account;
+  }
+  throw new RefusedError('NOT_FOUND', `The ${noun} ${gid} does not exist.`);
 }

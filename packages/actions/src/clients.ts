@@ -8,7 +8,7 @@ import {
   updateApiClientCostLimit,
   updateApiClientVersion,
 } from '@deedwire/store/credentials';
-import { findAccountOfAnyInterface } from './accounts.ts';
+import { findAccount } from './accounts.ts';
 import { nameOperator } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
@@ -44,7 +44,7 @@ export async function listClients(
   context: ActionContext,
   request: PageRequest & { accountId: string | null },
 ): Promise<Page<Client>> {
-  const account = request.accountId === null ? null : await findAccountOfAnyInterface(context, request.accountId);
+  const account = request.accountId === null ? null : await findAccount(context, null, request.accountId);
   return keysetPage(
     orderOfIds('clients'),
     request,

@@ -53,13 +53,14 @@ function toCredential(row: ApiKeyRow): Credential {
 /**
  * The keys of an account, grouped by client, oldest first.
  *
+ * @param input.interfaceName undefined: that of the account
  * @throws {RefusedError} `NOT_FOUND` if the account does not exist
  */
 export async function listCredentials(
   context: ActionContext,
-  input: { interfaceName: InterfaceName; accountId: string },
+  input: { interfaceName?: InterfaceName | undefined; accountId: string },
 ): Promise<Credential[]> {
-  const account = await findAccount(context, input.interfaceName, input.accountId);
+  const account = await findAccount(context, input.interfaceName ?? null, input.accountId);
   return (await selectApiKeys(context.store, account.id)).map(toCredential);
 }
 

@@ -26,6 +26,7 @@ export interface IssuedCredential {
 /**
  * Issues an API key.
  *
+ * @param input.interfaceName undefined: that of the account
  * @param input.clientId the client of the account that gets another key. Null creates a new client.
  * @param input.schemaVersion the version that a new client is pinned to. Null or undefined pins the current version.
  * @param input.expiresAt the time from which the key is rejected. Null or undefined: it does not expire.
@@ -35,17 +36,18 @@ export interface IssuedCredential {
 export async function issueCredential(
   context: OperatorContext,
   input: {
-    interfaceName: InterfaceName;
+    interfaceName?: InterfaceName | undefined;
     accountId: string;
     clientId: string | null;
     schemaVersion?: string | null;
     expiresAt?: Date | null;
   },
 ): Promise<IssuedCredential> {
-  const { interfaceName, expiresAt = null } = input;
+  const { expiresAt = null } = input;
   checkExpiry(expiresAt, context.now());
-  const account = await findAccount(context, interfaceName, input.accountId);
-  const schemaVersion = chooseVersion(input, context.now());
+  const account = await findAccount(context, input.interfaceName ?? null, input.accountId);
+  const { interfaceName } = account;
+  const schemaVersion = chooseVersion({ ...input, interfaceName }, context.now());
   const { apiKey, keyId, keyHash } = generateApiKey(interfaceName);
   const clientId = input.clientId ?? `${interfaceName}_${context.random.bytes(12).toString('hex')}`;
   await context.store.transaction(async (transaction) => {

@@ -66,14 +66,14 @@ const gidTypesOf = {
 } satisfies Partial<Record<ListName, readonly GidTypeName[]>>;
 
 /**
- * The cursor of a record in a list, for operators, who continue a list after a record.
+ * The cursor of a record in a list, for operators, who continue a list after a record. They can also pass its number.
  *
  * @throws {RefusedError} `INVALID` if it is not the identifier of a record of this list
  */
 export function cursorOf({ gidNamespace }: ActionContext, list: keyof typeof gidTypesOf, gid: string): string {
   const ids = gidTypesOf[list].map((type) => parseGid(gidNamespace, type, gid));
-  const id = ids.find((found) => found !== null);
-  if (id === undefined) throw new RefusedError('INVALID', `${gid} is not the identifier of a record of this list.`);
+  const id = ids.find((found) => found !== null) ?? parseRecordId(gid);
+  if (id === null) throw new RefusedError('INVALID', `${gid} is not the identifier of a record of this list.`);
   return formatCursor(list, id);
 }
 

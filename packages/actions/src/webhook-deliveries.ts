@@ -24,7 +24,7 @@ import {
   type SubscriptionPage,
   toShownAttemptError,
 } from '@deedwire/webhooks/deliveries';
-import { findAccountOfAnyInterface } from './accounts.ts';
+import { findAccount } from './accounts.ts';
 import type { ActionContext, Caller } from './context.ts';
 import { InvalidArgumentError, RefusedError } from './errors.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from './page.ts';
@@ -225,7 +225,7 @@ async function ownerOfDeliveries(
     subscriptionGid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', subscriptionGid);
   if (subscriptionGid !== null) await requireSubscription(context, subscriptionGid);
   if (accountGid === null) return subscriptionId === null ? null : { accountId: null, subscriptionId };
-  return { accountId: (await findAccountOfAnyInterface(context, accountGid)).id, subscriptionId };
+  return { accountId: (await findAccount(context, null, accountGid)).id, subscriptionId };
 }
 
 /** What an attempt sent and received, with the beginning of the response body. */
@@ -363,7 +363,7 @@ async function followedBy(
   input: { accountId: string } | { subscriptionId: string },
 ): Promise<Followed> {
   if ('accountId' in input) {
-    return { accountId: (await findAccountOfAnyInterface(context, input.accountId)).id, subscriptionId: null };
+    return { accountId: (await findAccount(context, null, input.accountId)).id, subscriptionId: null };
   }
   const { accountId } = await requireSubscription(context, input.subscriptionId);
   return { accountId, subscriptionId: parseGid(context.gidNamespace, 'WebhookSubscription', input.subscriptionId) };

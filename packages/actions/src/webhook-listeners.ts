@@ -22,7 +22,7 @@ import {
   subscriptionIdOf,
 } from '@deedwire/webhooks/subscriptions';
 import { z } from 'zod';
-import { findAccountOfAnyInterface } from './accounts.ts';
+import { findAccount } from './accounts.ts';
 import { appendAuditEntry, nameOperator } from './audit.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import type { ActionContext, Caller, OperatorContext } from './context.ts';
@@ -244,7 +244,7 @@ export async function listAllWebhookListeners(
   request: PageRequest & { accountId: string | null },
 ): Promise<Page<ListenerOfAccount>> {
   const { gidNamespace, store } = context;
-  const account = request.accountId === null ? null : await findAccountOfAnyInterface(context, request.accountId);
+  const account = request.accountId === null ? null : await findAccount(context, null, request.accountId);
   return keysetPage(
     orderOfIds('webhookListeners'),
     request,
@@ -301,14 +301,14 @@ export async function permitListeners(
   context: OperatorContext,
   { accountId: gid, isForbidden }: { accountId: string; isForbidden: boolean },
 ): Promise<ListenerPermission> {
-  const { id } = await findAccountOfAnyInterface(context, gid);
+  const { id, interfaceName } = await findAccount(context, null, gid);
   return context.store.transaction(async (transaction) => {
     // No request that found the account allowed creates a listener afterwards.
     await lockSubscriptionsOfAccount(transaction, id);
     await nameOperator(transaction, context.operator, isForbidden ? 'listener.forbid' : 'listener.allow');
     await forbidListeners(transaction, id, isForbidden);
     return {
-      accountId: gid,
+      accountId: formatAccountGid(context.gidNamespace, interfaceName, id),
       forbiddenAt: await selectListenersForbiddenAt(transaction, id),
       listeners: await countListeners(transaction, id),
     };

@@ -16,7 +16,7 @@ import {
   type SubscriptionRow,
   type SubscriptionState,
 } from '@deedwire/webhooks/subscriptions';
-import { findAccountOfAnyInterface } from './accounts.ts';
+import { findAccount } from './accounts.ts';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller } from './context.ts';
 import { inputError, RefusedError, type UserError } from './errors.ts';
@@ -135,7 +135,7 @@ export async function listAllWebhookSubscriptions(
   context: ActionContext,
   request: PageRequest & { accountId: string | null; status: WebhookSubscription['status'] | null },
 ): Promise<Page<SubscriptionOfAccount>> {
-  const account = request.accountId === null ? null : await findAccountOfAnyInterface(context, request.accountId);
+  const account = request.accountId === null ? null : await findAccount(context, null, request.accountId);
   const filter = { accountId: account?.id ?? null, status: request.status };
   return keysetPage(
     orderOfIds('webhookSubscriptions'),

@@ -18,12 +18,12 @@ export function addAuditCommands(program: Command, shell: Shell): void {
         tableFor(shell, entries, {
           at: (row) => row.at,
           actor: (row) => row.actor,
-          login: (row) => row.login,
-          from: (row) => row.address,
           action: (row) => row.action,
-          command: (row) => commandOf(row.details),
           subject: (row) => row.subject,
           account: (row) => row.accountId,
+          from: (row) => row.address,
+          command: (row) => commandOf(row.details),
+          login: (row) => row.login,
           request: (row) => row.requestId,
         }),
       );

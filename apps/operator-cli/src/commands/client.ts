@@ -1,6 +1,7 @@
 import { listClients, pinClient, setClientLimit } from '@deedwire/actions';
 import { type Command, InvalidArgumentError } from 'commander';
-import { afterOption, limitOption, type Window } from '../limit.ts';
+import { accountTypes, gidOption } from '../gid.ts';
+import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
@@ -9,9 +10,9 @@ export function addClientCommands(program: Command, shell: Shell): void {
   const noun = program.command('client').description('manage API clients');
 
   addVerb(noun, 'list', 'list API clients, newest first, without their keys')
-    .option('--account <gid>', 'only those of this lender or partner')
+    .addOption(gidOption(shell, 'account', 'only those of this lender or partner', ...accountTypes))
     .addOption(limitOption())
-    .addOption(afterOption('<clientId>'))
+    .option('--after <clientId>', afterDescription)
     .addHelpText(
       'after',
       '\n  deedwire-operator client list --account gid://service/Partner/4711\n\n`credential list` shows the keys of an account.',
@@ -25,13 +26,14 @@ export function addClientCommands(program: Command, shell: Shell): void {
         columns: {
           client: (row) => row.clientId,
           account: (row) => row.accountId,
-          version: (row) => row.schemaVersion,
-          points: (row) => row.costMaximum,
-          'per second': (row) => row.costRestoreRate,
           keys: (row) => row.liveKeys,
           'last used': (row) => row.lastUsedAt,
+          version: (row) => row.schemaVersion,
           created: (row) => row.createdAt,
+          points: (row) => row.costMaximum,
+          'per second': (row) => row.costRestoreRate,
         },
+        fixed: { account: accountId ?? undefined },
         empty: 'There are no clients. Issue a key to a new one: deedwire-operator credential issue --help',
       });
     });

@@ -8,13 +8,14 @@ import {
 } from '@deedwire/actions';
 import type { InterfaceName } from '@deedwire/domain';
 import type { Command } from 'commander';
+import { accountTypes, gidOption } from '../gid.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { parseDuration, parseTime } from '../time-options.ts';
+import { futureTimes, parseDuration, parseFutureTime } from '../time-options.ts';
 import { addVerb, interfaceOption, print, tableFor, type OutputOptions } from '../verb.ts';
 
 interface AccountOptions extends OutputOptions {
-  interface: InterfaceName;
+  interface?: InterfaceName;
   account: string;
 }
 
@@ -22,11 +23,12 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
   const noun = program.command('credential').description('manage the API keys of clients');
 
   addVerb(noun, 'issue', 'issue an API key and print it once')
+    .addOption(gidOption(shell, 'account', 'the lender or partner', ...accountTypes).makeOptionMandatory())
     .addOption(interfaceOption())
-    .requiredOption('--account <gid>', 'the lender or partner')
+    .hook('preAction', checkInterface)
     .option('--client <id>', 'issue the key to this client; defaults to a new client')
     .option('--schema-version <date>', 'pin the new client to this version; defaults to the current version')
-    .option('--expires <date>', 'reject the key from this date (midnight UTC) or time on; defaults to never', parseTime)
+    .option('--expires <time>', `reject the key from this time on: ${futureTimes}; defaults to never`, parseFutureTime)
     .action(async (options: AccountOptions & { client?: string; schemaVersion?: string; expires?: Date }) => {
       const input = {
         interfaceName: options.interface,
@@ -46,9 +48,9 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
   )
     .option('--overlap <duration>', 'how long both keys are accepted, 0 to 30d', parseDuration, 86_400)
     .option(
-      '--expires <date>',
-      'reject the new key from this date (midnight UTC) or time on; defaults to never',
-      parseTime,
+      '--expires <time>',
+      `reject the new key from this time on: ${futureTimes}; defaults to never`,
+      parseFutureTime,
     )
     .action(async (keyId: string, options: OutputOptions & { overlap: number; expires?: Date }) => {
       const input = { keyId, overlapSeconds: options.overlap, expiresAt: options.expires ?? null };
@@ -57,7 +59,7 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
     });
 
   addVerb(noun, 'expire <keyId>', 'expire an API key; every interface rejects it within a second')
-    .option('--at <date>', 'reject the key from this date (midnight UTC) or time on; defaults to now', parseTime)
+    .option('--at <time>', `reject the key from this time on: ${futureTimes}; defaults to now`, parseFutureTime)
     .action(async (keyId: string, options: OutputOptions & { at?: Date }) => {
       const expired = await withContext(shell, (context) =>
         expireCredential(context, { keyId, expiresAt: options.at ?? null }),
@@ -66,22 +68,23 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
     });
 
   addVerb(noun, 'list', 'list the API keys of an account, without their secrets')
+    .addOption(gidOption(shell, 'account', 'the lender or partner', ...accountTypes).makeOptionMandatory())
     .addOption(interfaceOption())
-    .requiredOption('--account <gid>', 'the lender or partner')
+    .hook('preAction', checkInterface)
     .action(async (options: AccountOptions) => {
       const input = { interfaceName: options.interface, accountId: options.account };
       const listed = await withContext(shell, (context) => listCredentials(context, input));
       print(shell, options, listed, (credentials) =>
         tableFor(shell, credentials, {
-          client: (row) => row.clientId,
-          version: (row) => row.schemaVersion,
-          points: (row) => row.costMaximum,
-          'per second': (row) => row.costRestoreRate,
           key: (row) => row.keyId,
-          created: (row) => row.createdAt,
+          client: (row) => row.clientId,
+          'last used': (row) => row.lastUsedAt,
           expires: (row) => row.expiresAt,
           revoked: (row) => row.revokedAt,
-          'last used': (row) => row.lastUsedAt,
+          version: (row) => row.schemaVersion,
+          created: (row) => row.createdAt,
+          points: (row) => row.costMaximum,
+          'per second': (row) => row.costRestoreRate,
         }),
       );
     });
@@ -92,6 +95,16 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
       print(shell, options, revoked, ({ revokedAt }) => `Revoked the key ${keyId} at ${revokedAt.toISOString()}`);
     },
   );
+}
+
+/** The account says which interface it belongs to, unless it is a number. */
+function checkInterface(command: Command): void {
+  const { account, interface: interfaceName }: AccountOptions = command.opts();
+  const type = /\/(Lender|Partner)\//.exec(account)?.[1];
+  if (type !== undefined && interfaceName !== undefined && type.toLowerCase() !== interfaceName)
+    command.error(
+      `error: ${account} is a ${type}. Omit --interface, or pass an account of the ${interfaceName} interface.`,
+    );
 }
 
 function describeIssued({ clientId, apiKey, organizationId }: IssuedCredential): string {

@@ -14,13 +14,14 @@ import {
 import { Option, type Command } from 'commander';
 import { curlCommand } from '../curl-command.ts';
 import { describeExchange } from '../describe-exchange.ts';
-import { afterOption, limitOption, type Window } from '../limit.ts';
+import { accountTypes, gidArgument, gidOption } from '../gid.ts';
+import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { createProgress } from '../progress.ts';
 import { addReplayOptions, replayAndPrint, type ReplayOptions } from '../replay-options.ts';
 import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import type { Columns } from '../table.ts';
-import { parseDuration, parseTime } from '../time-options.ts';
+import { type Columns, formatRecord } from '../table.ts';
+import { parseDuration, parsePastTime, pastTimes } from '../time-options.ts';
 import { addVerb, print, printList, tableFor, type OutputOptions } from '../verb.ts';
 import { watchAttempts } from '../watch-attempts.ts';
 
@@ -43,20 +44,20 @@ export function addDeliveryCommands(program: Command, shell: Shell): void {
   const noun = program.command('delivery').description('inspect webhook deliveries, and send them again');
 
   addVerb(noun, 'list', 'list the deliveries of all accounts, newest first')
-    .option('--account <gid>', 'only those of this lender or partner')
-    .option('--subscription <gid>', 'only those to this subscription')
+    .addOption(gidOption(shell, 'account', 'only those of this lender or partner', ...accountTypes))
+    .addOption(gidOption(shell, 'subscription', 'only those to this subscription', 'WebhookSubscription'))
     .addOption(
       new Option('--status <status>', 'filter by status').choices(['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED']),
     )
     .option('--type <event type>', 'only those of this event type; needs --account or --subscription')
-    .option('--since <date>', 'only those created at this date (midnight UTC) or time, or later', parseTime)
-    .option('--until <date>', 'only those created before this date or time', parseTime)
+    .option('--since <time>', `only those created at this time or later: ${pastTimes}`, parsePastTime)
+    .option('--until <time>', 'only those created before this time, in the same forms', parsePastTime)
     .addOption(limitOption())
-    .addOption(afterOption())
+    .addOption(gidOption(shell, 'after', afterDescription, 'WebhookDelivery'))
     .addHelpText(
       'after',
       `
-  deedwire-operator delivery list --status FAILED --since 2027-01-31
+  deedwire-operator delivery list --status FAILED --since yesterday
   deedwire-operator delivery list --account gid://service/Partner/4711 --type referral.created --since 2027-01-31T09:00Z
 
 No index lists deliveries by type. With --type, also name --since: otherwise the whole history of the account is searched.`,
@@ -81,13 +82,15 @@ No index lists deliveries by type. With --type, also name --since: otherwise the
           read,
           id: (row) => row.id,
           columns: deliveryColumns,
+          fixed: { subscription, status, type },
           empty:
             'No deliveries match. Events become deliveries of the subscriptions that exist by then: see `deedwire-operator subscription list`.',
         });
       },
     );
 
-  addVerb(noun, 'show <gid>', 'show a delivery, its latest attempts, and what they sent and received')
+  addVerb(noun, 'show', 'show a delivery, its latest attempts, and what they sent and received')
+    .addArgument(gidArgument(shell, 'WebhookDelivery'))
     .option('--curl', 'print a command that sends its request to the callback URL again, for sh, bash and zsh')
     .addHelpText(
       'after',
@@ -109,7 +112,7 @@ worker send it.
       const shown = await withContext(shell, (context) => readWebhookDelivery(context, { deliveryId }));
       print(shell, options, shown, (delivery) =>
         [
-          tableFor(shell, [delivery], deliveryColumns),
+          formatRecord(Object.entries(deliveryColumns).map(([name, read]) => [name, read(delivery)])),
           delivery.attempts.length === 0
             ? `No attempts yet. See why: deedwire-operator delivery why ${delivery.id}`
             : tableFor(shell, delivery.attempts, attemptColumns),
@@ -119,8 +122,8 @@ worker send it.
     });
 
   addVerb(noun, 'watch', 'print the attempts of a subscription or an account as they are made, until Ctrl-C')
-    .option('--account <gid>', 'the lender or partner')
-    .option('--subscription <gid>', 'the subscription')
+    .addOption(gidOption(shell, 'account', 'the lender or partner', ...accountTypes))
+    .addOption(gidOption(shell, 'subscription', 'the subscription', 'WebhookSubscription'))
     .option('--for <duration>', 'end after this time, for example 10m; defaults to never', parseDuration)
     .addHelpText(
       'after',
@@ -143,15 +146,16 @@ deliveries per second are missing, and those of a replay that succeed at once; \
       );
     });
 
-  addVerb(noun, 'why <gid>', 'say why a delivery is late or failed, and what its owner can do').action(
-    async (deliveryId: string, options: OutputOptions) => {
+  addVerb(noun, 'why', 'say why a delivery is late or failed, and what its owner can do')
+    .addArgument(gidArgument(shell, 'WebhookDelivery'))
+    .action(async (deliveryId: string, options: OutputOptions) => {
       const explained = await withContext(shell, (context) => explainWebhookDelivery(context, { deliveryId }));
       print(shell, options, explained, explanation);
-    },
-  );
+    });
 
-  addVerb(noun, 'retry <gid>', 'send a delivery again, before others of its subscription').action(
-    async (deliveryId: string, options: OutputOptions) => {
+  addVerb(noun, 'retry', 'send a delivery again, before others of its subscription')
+    .addArgument(gidArgument(shell, 'WebhookDelivery'))
+    .action(async (deliveryId: string, options: OutputOptions) => {
       const retried = await withContext(shell, (context) => retryDelivery(context, { deliveryId }));
       print(
         shell,
@@ -159,13 +163,11 @@ deliveries per second are missing, and those of a replay that succeed at once; \
         retried,
         ({ id }) => `The delivery ${id} is sent again. \`delivery why\` says what it waits for.`,
       );
-    },
-  );
+    });
 
   addReplayOptions(
-    addVerb(noun, 'replay', 'send the failed deliveries of a subscription again, behind new ones').requiredOption(
-      '--subscription <gid>',
-      'the subscription',
+    addVerb(noun, 'replay', 'send the failed deliveries of a subscription again, behind new ones').addOption(
+      gidOption(shell, 'subscription', 'the subscription', 'WebhookSubscription').makeOptionMandatory(),
     ),
     'deedwire-operator delivery replay --subscription gid://service/WebhookSubscription/4711',
   ).action(({ subscription, ...options }: ReplayOptions & { subscription: string }) =>
@@ -199,17 +201,19 @@ function explanation({ status, delay, attempts }: Explained): string {
 
 const deliveryColumns: Columns<WebhookDelivery> = {
   delivery: (row) => row.id,
-  subscription: (row) => row.subscriptionId,
-  sequence: (row) => row.sequence,
   status: (row) => row.status,
-  event: (row) => `${row.event.type} ${row.event.version}`,
+  type: (row) => row.event.type,
   occurred: (row) => row.event.timestamp,
   'next attempt': (row) => row.nextAttemptAt,
+  subscription: (row) => row.subscriptionId,
+  sequence: (row) => row.sequence,
+  version: (row) => row.event.version,
 };
 
 const attemptColumns: Columns<WebhookAttempt> = {
   attempt: (row) => row.number,
-  started: (row) => row.startedAt,
+  // Relative times of attempts that follow each other would be equal.
+  started: (row) => row.startedAt.toISOString(),
   ms: (row) => row.durationMs,
   response: (row) => row.responseStatus,
   error: (row) => row.error,

@@ -5,7 +5,8 @@ import {
   permitListeners,
 } from '@deedwire/actions';
 import type { Command } from 'commander';
-import { afterOption, limitOption, type Window } from '../limit.ts';
+import { accountTypes, gidArgument, gidOption } from '../gid.ts';
+import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
@@ -20,9 +21,9 @@ export function addListenerCommands(program: Command, shell: Shell): void {
     .description('manage webhook listeners: subscriptions that are read, not sent');
 
   addVerb(noun, 'list', 'list webhook listeners, newest first')
-    .option('--account <gid>', 'only those of this lender or partner')
+    .addOption(gidOption(shell, 'account', 'only those of this lender or partner', ...accountTypes))
     .addOption(limitOption())
-    .addOption(afterOption())
+    .addOption(gidOption(shell, 'after', afterDescription, 'WebhookListener'))
     .addHelpText('after', '\n  deedwire-operator listener list --account gid://service/Partner/4711')
     .action(async (options: ListOptions) => {
       await printList(shell, options, {
@@ -33,17 +34,19 @@ export function addListenerCommands(program: Command, shell: Shell): void {
         columns: {
           listener: (row) => row.id,
           account: (row) => row.accountId,
+          expires: (row) => row.expiresAt,
           'event types': (row) => row.eventTypes.length,
           'last sequence': (row) => row.lastSequence,
           created: (row) => row.createdAt,
-          expires: (row) => row.expiresAt,
         },
+        fixed: { account: options.account },
         empty:
           'No listeners match. Their owners create them with `createWebhookListener`; find an account with `deedwire-operator account list`.',
       });
     });
 
-  addVerb(noun, 'delete <gid>', 'delete a listener; its owner can no longer read its events')
+  addVerb(noun, 'delete', 'delete a listener; its owner can no longer read its events')
+    .addArgument(gidArgument(shell, 'WebhookListener'))
     .addHelpText('after', '\n  deedwire-operator listener delete gid://service/WebhookListener/4711')
     .action(async (listenerId: string, options: OutputOptions) => {
       const deleted = await withContext(shell, (context) => deleteListenerOfAccount(context, { listenerId }));
@@ -55,11 +58,13 @@ export function addListenerCommands(program: Command, shell: Shell): void {
     print(shell, options, permission, describe);
   };
 
-  addVerb(noun, 'forbid <account>', 'forbid a lender or partner to create listeners; those it has stay')
+  addVerb(noun, 'forbid', 'forbid a lender or partner to create listeners; those it has stay')
+    .addArgument(gidArgument(shell, ...accountTypes))
     .addHelpText('after', '\n  deedwire-operator listener forbid gid://service/Partner/4711')
     .action((accountId: string, options: OutputOptions) => permit(accountId, true, options));
 
-  addVerb(noun, 'allow <account>', 'allow a lender or partner to create listeners again')
+  addVerb(noun, 'allow', 'allow a lender or partner to create listeners again')
+    .addArgument(gidArgument(shell, ...accountTypes))
     .addHelpText('after', '\n  deedwire-operator listener allow gid://service/Partner/4711')
     .action((accountId: string, options: OutputOptions) => permit(accountId, false, options));
 }

@@ -6,7 +6,8 @@ import {
   type TeamMember,
 } from '@deedwire/actions';
 import type { Command } from 'commander';
-import { afterOption, limitOption, type Window } from '../limit.ts';
+import { gidArgument, gidOption } from '../gid.ts';
+import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
@@ -21,10 +22,10 @@ export function addMemberCommands(program: Command, shell: Shell): void {
   const noun = program.command('member').description('manage the team members of lenders');
 
   addVerb(noun, 'add', 'add a team member to a lender')
-    .requiredOption('--lender <gid>')
-    .requiredOption('--first-name <name>')
-    .requiredOption('--last-name <name>')
-    .requiredOption('--email <address>')
+    .addOption(gidOption(shell, 'lender', 'the lender', 'Lender').makeOptionMandatory())
+    .requiredOption('--first-name <name>', 'the first name')
+    .requiredOption('--last-name <name>', 'the last name')
+    .requiredOption('--email <address>', 'the email address')
     .action(async (options: OutputOptions & Required<Omit<MemberOptions, 'json'>> & { lender: string }) => {
       const { lender: lenderId, firstName, lastName, email } = options;
       const added = await withContext(shell, (context) =>
@@ -34,9 +35,9 @@ export function addMemberCommands(program: Command, shell: Shell): void {
     });
 
   addVerb(noun, 'list', 'list the team members of a lender, oldest first')
-    .requiredOption('--lender <gid>')
+    .addOption(gidOption(shell, 'lender', 'the lender', 'Lender').makeOptionMandatory())
     .addOption(limitOption())
-    .addOption(afterOption())
+    .addOption(gidOption(shell, 'after', afterDescription, 'TeamMember'))
     .addHelpText('after', '\n  deedwire-operator member list --lender gid://service/Lender/4711')
     .action(async (options: OutputOptions & Window & { lender: string }) => {
       await printList(shell, options, {
@@ -53,10 +54,11 @@ export function addMemberCommands(program: Command, shell: Shell): void {
       });
     });
 
-  addVerb(noun, 'update <gid>', 'change the details of a team member; omitted details stay unchanged')
-    .option('--first-name <name>')
-    .option('--last-name <name>')
-    .option('--email <address>')
+  addVerb(noun, 'update', 'change the details of a team member; omitted details stay unchanged')
+    .addArgument(gidArgument(shell, 'TeamMember'))
+    .option('--first-name <name>', 'the new first name')
+    .option('--last-name <name>', 'the new last name')
+    .option('--email <address>', 'the new email address')
     .action(async (teamMemberId: string, { json, ...details }: MemberOptions, command: Command) => {
       if (Object.keys(details).length === 0)
         command.error('error: set at least one of --first-name, --last-name and --email');
@@ -64,10 +66,12 @@ export function addMemberCommands(program: Command, shell: Shell): void {
       print(shell, { ...(json && { json }) }, updated, (member) => `Updated ${describe(member)}`);
     });
 
-  addVerb(noun, 'remove <gid>', 'remove a team member').action(async (teamMemberId: string, options: OutputOptions) => {
-    const removed = await withContext(shell, (context) => removeTeamMember(context, { teamMemberId }));
-    print(shell, options, removed, (member) => `Removed ${describe(member)}`);
-  });
+  addVerb(noun, 'remove', 'remove a team member')
+    .addArgument(gidArgument(shell, 'TeamMember'))
+    .action(async (teamMemberId: string, options: OutputOptions) => {
+      const removed = await withContext(shell, (context) => removeTeamMember(context, { teamMemberId }));
+      print(shell, options, removed, (member) => `Removed ${describe(member)}`);
+    });
 }
 
 function describe({ id, firstName, lastName, email }: TeamMember): string {

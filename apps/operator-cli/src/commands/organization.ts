@@ -1,6 +1,7 @@
 import { createOrganization, listOrganizations } from '@deedwire/actions';
 import type { Command } from 'commander';
-import { afterOption, limitOption, type Window } from '../limit.ts';
+import { gidOption } from '../gid.ts';
+import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
@@ -9,7 +10,7 @@ export function addOrganizationCommands(program: Command, shell: Shell): void {
   const noun = program.command('organization').description('manage organizations');
 
   addVerb(noun, 'create', 'create an organization')
-    .requiredOption('--name <name>')
+    .requiredOption('--name <name>', 'the name of the organization')
     .action(async (options: OutputOptions & { name: string }) => {
       const created = await withContext(shell, (context) => createOrganization(context, { name: options.name }));
       print(shell, options, created, ({ id, name }) => `Created the organization ${name}: ${id}`);
@@ -18,7 +19,7 @@ export function addOrganizationCommands(program: Command, shell: Shell): void {
   addVerb(noun, 'list', 'list organizations, newest first')
     .option('--name <text>', 'only those whose name contains this, in any case')
     .addOption(limitOption())
-    .addOption(afterOption())
+    .addOption(gidOption(shell, 'after', afterDescription, 'Organization'))
     .addHelpText('after', '\n  deedwire-operator organization list --name harbour')
     .action(async (options: OutputOptions & Window & { name?: string }) => {
       const filter = { nameContains: options.name ?? null };

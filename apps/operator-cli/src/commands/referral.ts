@@ -1,7 +1,8 @@
 import { convertReferral, createReferralForPartner, declineReferral, listReferralsOfPartner } from '@deedwire/actions';
 import { type ReferralStatus, referralStatuses } from '@deedwire/domain';
 import { Option, type Command } from 'commander';
-import { afterOption, limitOption, type Window } from '../limit.ts';
+import { gidArgument, gidOption } from '../gid.ts';
+import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
@@ -23,11 +24,11 @@ export function addReferralCommands(program: Command, shell: Shell): void {
   const noun = program.command('referral').description('manage the referrals of partners');
 
   addVerb(noun, 'create', 'create a referral on behalf of a partner')
-    .requiredOption('--partner <gid>')
-    .requiredOption('--client-name <name>')
-    .option('--client-email <address>')
+    .addOption(gidOption(shell, 'partner', 'the partner', 'Partner').makeOptionMandatory())
+    .requiredOption('--client-name <name>', 'the name of the client')
+    .option('--client-email <address>', 'the email address of the client')
     .option('--external-reference <text>', 'the partner’s own reference')
-    .option('--note <text>')
+    .option('--note <text>', 'a note of the partner')
     .action(async (options: CreateOptions) => {
       const created = await withContext(shell, (context) =>
         createReferralForPartner(context, {
@@ -41,14 +42,15 @@ export function addReferralCommands(program: Command, shell: Shell): void {
       print(shell, options, created, ({ id, clientName }) => `Created the referral of ${clientName}: ${id}`);
     });
 
-  addVerb(noun, 'convert <gid>', 'convert an open referral into a matter').action(
-    async (referralId: string, options: OutputOptions) => {
+  addVerb(noun, 'convert', 'convert an open referral into a matter')
+    .addArgument(gidArgument(shell, 'Referral'))
+    .action(async (referralId: string, options: OutputOptions) => {
       const converted = await withContext(shell, (context) => convertReferral(context, { referralId }));
       print(shell, options, converted, ({ matterId }) => `Converted ${referralId} into ${matterId}`);
-    },
-  );
+    });
 
-  addVerb(noun, 'decline <gid>', 'decline an open referral')
+  addVerb(noun, 'decline', 'decline an open referral')
+    .addArgument(gidArgument(shell, 'Referral'))
     .option('--reason <text>', 'shown to the partner')
     .action(async (referralId: string, options: OutputOptions & { reason?: string }) => {
       const input = { referralId, reason: options.reason ?? null };
@@ -57,10 +59,10 @@ export function addReferralCommands(program: Command, shell: Shell): void {
     });
 
   addVerb(noun, 'list', 'list the referrals of a partner, newest first')
-    .requiredOption('--partner <gid>')
+    .addOption(gidOption(shell, 'partner', 'the partner', 'Partner').makeOptionMandatory())
     .addOption(new Option('--status <status>', 'filter by status').choices(referralStatuses))
     .addOption(limitOption())
-    .addOption(afterOption())
+    .addOption(gidOption(shell, 'after', afterDescription, 'Referral'))
     .action(async (options: ListOptions) => {
       const filter = { partnerId: options.partner, status: options.status ?? null };
       await printList(shell, options, {
@@ -71,10 +73,11 @@ export function addReferralCommands(program: Command, shell: Shell): void {
           referral: (row) => row.id,
           status: (row) => row.status,
           client: (row) => row.clientName,
-          'external reference': (row) => row.externalReference,
           created: (row) => row.createdAt,
           matter: (row) => row.matter?.id ?? null,
+          'external reference': (row) => row.externalReference,
         },
+        fixed: { status: options.status },
         empty: 'No referrals match. Create one: deedwire-operator referral create --help',
       });
     });

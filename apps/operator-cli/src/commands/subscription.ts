@@ -4,6 +4,7 @@ import {
   listAllWebhookSubscriptions,
   pauseSubscription,
   readWebhookSubscription,
+  RefusedError,
   type Reconciliation,
   reconcileSubscription,
   resumePausedSubscription,
@@ -13,13 +14,15 @@ import {
   type WebhookSubscription,
 } from '@deedwire/actions';
 import { Option, type Command } from 'commander';
-import { afterOption, limitOption, type Window } from '../limit.ts';
+import { accountTypes, gidArgument, gidOption, subscriptionTypes } from '../gid.ts';
+import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { createProgress } from '../progress.ts';
 import { readLines } from '../read-input.ts';
 import { addReplayOptions, describeReplay, replayAndPrint, type ReplayOptions } from '../replay-options.ts';
 import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { parseDuration, parseTime } from '../time-options.ts';
+import { formatRecord } from '../table.ts';
+import { parseDuration, parsePastTime, pastTimes } from '../time-options.ts';
 import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
 
 interface ListOptions extends OutputOptions, Window {
@@ -31,10 +34,10 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
   const noun = program.command('subscription').description('manage webhook subscriptions');
 
   addVerb(noun, 'list', 'list webhook subscriptions, newest first')
-    .option('--account <gid>', 'only those of this lender or partner')
+    .addOption(gidOption(shell, 'account', 'only those of this lender or partner', ...accountTypes))
     .addOption(new Option('--status <status>', 'only active or paused ones').choices(['ACTIVE', 'PAUSED']))
     .addOption(limitOption())
-    .addOption(afterOption())
+    .addOption(gidOption(shell, 'after', afterDescription, 'WebhookSubscription'))
     .addHelpText(
       'after',
       '\n  deedwire-operator subscription list --account gid://service/Partner/4711\n  deedwire-operator subscription list --status PAUSED',
@@ -47,18 +50,21 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
         id: (row) => row.id,
         columns: {
           subscription: (row) => row.id,
-          account: (row) => row.accountId,
           status: (row) => row.pausedReason ?? row.status,
-          'event types': (row) => row.eventTypes.length,
           'callback URL': (row) => row.callbackUrl,
+          account: (row) => row.accountId,
           created: (row) => row.createdAt,
+          'event types': (row) => row.eventTypes.length,
         },
+        // A paused one shows why.
+        fixed: { account: options.account, status: options.status === 'ACTIVE' ? 'ACTIVE' : undefined },
         empty:
           'No subscriptions match. Their owners create them with `createWebhookSubscription`; find an account with `deedwire-operator account list`.',
       });
     });
 
-  addVerb(noun, 'show <gid>', 'show a subscription, its event types and what is known about its receiver')
+  addVerb(noun, 'show', 'show a subscription, its event types and what is known about its receiver')
+    .addArgument(gidArgument(shell, 'WebhookSubscription'))
     .addHelpText('after', '\n  deedwire-operator subscription show gid://service/WebhookSubscription/4711')
     .action(async (subscriptionId: string, options: OutputOptions) => {
       const shown = await withContext(shell, (context) => readWebhookSubscription(context, { subscriptionId }));
@@ -66,36 +72,35 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
     });
 
   addReplayOptions(
-    addVerb(noun, 'replay <gid>', 'send the failed deliveries of a subscription again, behind new ones'),
+    addVerb(noun, 'replay', 'send the failed deliveries of a subscription again, behind new ones').addArgument(
+      gidArgument(shell, 'WebhookSubscription'),
+    ),
     'deedwire-operator subscription replay gid://service/WebhookSubscription/4711',
   ).action((subscriptionId: string, options: ReplayOptions) => replayAndPrint(shell, subscriptionId, options));
 
-  addVerb(noun, 'cancel-replay <gid>', 'stop a replay; what is queued already is sent').action(
-    async (replayId: string, options: OutputOptions) => {
+  addVerb(noun, 'cancel-replay', 'stop a replay; what is queued already is sent')
+    .addArgument(gidArgument(shell, 'WebhookReplay'))
+    .action(async (replayId: string, options: OutputOptions) => {
       const cancelled = await withContext(shell, (context) => cancelReplayOfSubscription(context, { replayId }));
       print(shell, options, cancelled, describeReplay);
-    },
-  );
+    });
 
-  addVerb(noun, 'pause <gid>', 'pause a subscription for its owner; its events are kept').action(
-    async (subscriptionId: string, options: OutputOptions) => {
+  addVerb(noun, 'pause', 'pause a subscription for its owner; its events are kept')
+    .addArgument(gidArgument(shell, 'WebhookSubscription'))
+    .action(async (subscriptionId: string, options: OutputOptions) => {
       const paused = await withContext(shell, (context) => pauseSubscription(context, { subscriptionId }));
       print(shell, options, paused, describe);
-    },
-  );
+    });
 
-  addVerb(noun, 'resume <gid>', 'resume a subscription without a handshake; its kept events are sent').action(
-    async (subscriptionId: string, options: OutputOptions) => {
+  addVerb(noun, 'resume', 'resume a subscription without a handshake; its kept events are sent')
+    .addArgument(gidArgument(shell, 'WebhookSubscription'))
+    .action(async (subscriptionId: string, options: OutputOptions) => {
       const resumed = await withContext(shell, (context) => resumePausedSubscription(context, { subscriptionId }));
       print(shell, options, resumed, describe);
-    },
-  );
+    });
 
-  addVerb(
-    noun,
-    'rotate <gid>',
-    'replace the webhook secret by WEBHOOK_SECRET, or by a generated one, and print it once',
-  )
+  addVerb(noun, 'rotate', 'replace the webhook secret by WEBHOOK_SECRET, or by a generated one, and print it once')
+    .addArgument(gidArgument(shell, 'WebhookSubscription'))
     .option('--overlap <duration>', 'how long both secrets sign, 0 to 7d', parseDuration, 86_400)
     .action(async (subscriptionId: string, options: OutputOptions & { overlap: number }) => {
       const secretKeys = readSecretKeys(shell);
@@ -118,11 +123,17 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
 
   addReconcile(noun, shell);
 
-  addVerb(noun, 'test <gid>', 'send an event with sample data to a subscription or listener')
-    .option('--type <type>', 'an event type that it receives', 'webhook.test')
+  addVerb(noun, 'test', 'send an event with sample data to a subscription or listener')
+    .addArgument(gidArgument(shell, ...subscriptionTypes))
+    .option('--type <type>', 'an event type that it receives, for example referral.created', 'webhook.test')
     .action(async (subscriptionId: string, options: OutputOptions & { type: string }) => {
       const { type: eventType } = options;
-      const sent = await withContext(shell, (context) => sendTestEvent(context, { subscriptionId, eventType }));
+      const sent = await withContext(shell, (context) => sendTestEvent(context, { subscriptionId, eventType })).catch(
+        (error: unknown) => {
+          if (!(error instanceof RefusedError) || error.code !== 'INVALID') throw error;
+          throw new RefusedError('INVALID', `${error.message} Pass the type with --type.`);
+        },
+      );
       print(shell, options, sent, ({ webhookEventId }) => `The event ${webhookEventId} is queued`);
     });
 }
@@ -134,13 +145,14 @@ interface ReconcileOptions extends OutputOptions {
 }
 
 function addReconcile(noun: Command, shell: Shell): void {
-  addVerb(noun, 'reconcile <gid>', 'compare the log of a receiver with the deliveries of a subscription or listener')
+  addVerb(noun, 'reconcile', 'compare the log of a receiver with the deliveries of a subscription or listener')
+    .addArgument(gidArgument(shell, ...subscriptionTypes))
     .requiredOption(
       '--log <file>',
       'the log of the receiver, one delivery in each line, also compressed with gzip; - reads standard input',
     )
-    .option('--since <date>', 'only deliveries of this date (midnight UTC) or time, or later', parseTime)
-    .option('--until <date>', 'only deliveries before this date or time', parseTime)
+    .option('--since <time>', `only deliveries of this time or later: ${pastTimes}`, parsePastTime)
+    .option('--until <time>', 'only deliveries before this time, in the same forms', parsePastTime)
     .addHelpText(
       'after',
       `
@@ -148,7 +160,8 @@ function addReconcile(noun: Command, shell: Shell): void {
   deedwire-operator subscription reconcile gid://service/WebhookSubscription/4711 --log ids.txt --since 2027-01-31 --json
 
 A line is one of: the header webhook-id; the id of an event; a body; {"deliveryId": "<webhook-id>", "body": <body>}.
-Name --until if the receiver may not have logged the latest deliveries yet.`,
+Name --until if the receiver may not have logged the latest deliveries yet. The exit code is 1 if deliveries are missing or altered,
+or if the log has lines that name no delivery.`,
     )
     .action(async (subscriptionId: string, { log, since, until, ...options }: ReconcileOptions, command: Command) => {
       if (since !== undefined && until !== undefined && since >= until)
@@ -165,6 +178,11 @@ Name --until if the receiver may not have logged the latest deliveries yet.`,
         }),
       ).finally(() => progress.end());
       print(shell, options, result, describeReconciliation);
+      const { missingCount, alteredCount, unexpectedCount } = result;
+      if (missingCount + alteredCount + unexpectedCount > 0)
+        throw new Error(
+          `The log and the deliveries differ: ${missingCount} missing, ${alteredCount} altered, ${unexpectedCount} unexpected.`,
+        );
     });
 }
 
@@ -235,6 +253,5 @@ function describeAll(shown: ShownSubscription): string {
     ...(shown.holdUntil === null ? [] : [['Retry-After until', timeOf(shown.holdUntil)] satisfies [string, string]]),
     ...shown.eventTypes.map(({ type, version }): [string, string] => ['event type', `${type} ${version}`]),
   ];
-  const width = Math.max(...lines.map(([name]) => name.length));
-  return lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+  return formatRecord(lines);
 }

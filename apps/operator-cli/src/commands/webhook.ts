@@ -2,10 +2,11 @@ import { readSentBody } from '@deedwire/actions';
 import { type Diagnosis, diagnoseWebhook, type Finding, readCapturedRequest } from '@deedwire/webhook-diagnosis';
 import type { Command } from 'commander';
 import { readOperatorConfig } from '../config.ts';
+import { gidOption } from '../gid.ts';
 import { readInput } from '../read-input.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { parseTime } from '../time-options.ts';
+import { parsePastTime } from '../time-options.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
 interface VerifyOptions extends OutputOptions {
@@ -33,8 +34,19 @@ export function addWebhookCommands(program: Command, shell: Shell): void {
       '--secret-file <file>',
       'a file with the secrets, one in a line; - is standard input; defaults to WEBHOOK_SECRET',
     )
-    .option('--at <time>', 'when the request arrived, for example 2027-01-31T12:00:05Z; defaults to now', parseTime)
-    .option('--delivery <gid>', 'compare the body with the stored payload of this delivery; needs the database')
+    .option(
+      '--at <time>',
+      'when the request arrived, for example 2027-01-31T12:00:05Z or 1h (ago); defaults to now',
+      parsePastTime,
+    )
+    .addOption(
+      gidOption(
+        shell,
+        'delivery',
+        'compare the body with the stored payload of this delivery; needs the database',
+        'WebhookDelivery',
+      ),
+    )
     .addHelpText(
       'after',
       `

@@ -122,7 +122,7 @@ test('prints one line for each attempt of the last seconds of a subscription, an
 
 test.each<[string[], number, string]>([
   [[], 2, 'name either --account or --subscription'],
-  [['--account', 'gid://service/Partner/1', '--subscription', 'x'], 2, 'name either --account or --subscription'],
+  [['--account', 'gid://service/Partner/1', '--subscription', '1'], 2, 'name either --account or --subscription'],
   [['--account', 'gid://service/Partner/1'], 1, 'The partner gid://service/Partner/1 does not exist.'],
   [['--subscription', 'gid://service/WebhookSubscription/1'], 1, 'does not exist.'],
 ])('rejects %j', async (more, exitCode, message) => {

@@ -34,7 +34,7 @@ test('list shows the listeners of all accounts or of one, and no subscriptions',
   expect(await listed('--after', partner)).toEqual([lender]);
   const { stdout } = await operate('list');
   const [head, row] = stdout.split('\n');
-  expect(head?.split(/\s{2,}/)).toEqual(['listener', 'account', 'event types', 'last sequence', 'created', 'expires']);
+  expect(head?.split(/\s{2,}/)).toEqual(['listener', 'account', 'expires', 'event types', 'last sequence', 'created']);
   expect(row).toContain(`${partner}  ${harness.accounts.partner.id}`);
 });
 

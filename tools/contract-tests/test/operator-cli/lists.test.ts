@@ -223,9 +223,11 @@ describe('delivery list', () => {
     expect(idsOf(await listed('delivery', 'list', '--status', 'PENDING'))).toEqual([gidOf(2)]);
     expect(idsOf(await listed('delivery', 'list', ...partner, '--type', 'referral.created'))).toEqual([gidOf(1)]);
     const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
-    for (const of of [[], partner]) {
-      expect((await listed('delivery', 'list', ...of, '--since', dayAgo)).length).toBeGreaterThan(3);
-      expect(await listed('delivery', 'list', ...of, '--until', dayAgo)).toEqual([]);
+    for (const time of [dayAgo, '24h', 'yesterday']) {
+      for (const of of [[], partner]) {
+        expect((await listed('delivery', 'list', ...of, '--since', time)).length).toBeGreaterThan(3);
+        expect(await listed('delivery', 'list', ...of, '--until', time)).toEqual([]);
+      }
     }
   });
 
@@ -248,12 +250,16 @@ describe('delivery list', () => {
     [['--limit', '10001'], 2, 'It must be a whole number from 1 to 10000.'],
     [['--status', 'LOST'], 2, 'Allowed choices are PENDING, DELIVERED, FAILED, EXPIRED.'],
     [['--account', 'gid://service/Partner/1'], 1, 'The partner gid://service/Partner/1 does not exist.'],
-    [['--account', 'nobody'], 1, 'The account nobody does not exist.'],
+    [['--account', '1'], 1, 'The account 1 does not exist.'],
+    [['--account', 'nobody'], 2, 'Pass a Lender or a Partner, for example gid://service/Lender/4711, or its number.'],
+    [['--account', 'gid://service/Referral/1'], 2, 'This is a Referral; pass a Lender or a Partner.'],
+    [['--after', 'gid://service/Partner/1'], 2, 'This is a Partner; pass a WebhookDelivery.'],
     [
-      ['--after', 'gid://service/Partner/1'],
-      1,
-      'gid://service/Partner/1 is not the identifier of a record of this list.',
+      ['--subscription', 'gid://other/WebhookSubscription/1'],
+      2,
+      'Its namespace is other, but GID_NAMESPACE is service.',
     ],
+    [['--since', 'lately'], 2, 'It must be a time such as 1h (ago), today, yesterday, 2027-01-31'],
   ])('rejects %j', async (filters, exitCode, message) => {
     const result = await operate('delivery', 'list', ...filters);
     expect(result).toMatchObject({ exitCode, stdout: '' });
@@ -308,17 +314,191 @@ describe('delivery list', () => {
   });
 });
 
-test('a terminal that is too narrow for a table gets a line for each cell', async () => {
-  const { stdout } = await callOperatorWith({ env, columns: 100 }, 'delivery', 'list', '--subscription', other.gid);
-  const lines = stdout.trimEnd().split('\n');
-  expect(lines.map((line) => line.slice(0, 14).trimEnd())).toEqual([
-    'delivery',
-    'subscription',
-    'sequence',
-    'status',
-    'event',
-    'occurred',
-    'next attempt',
-  ]);
-  expect(lines[0]).toBe(`delivery      ${gidOf(4)}`);
+const numberOf = (gid: string): string => gid.split('/').at(-1) ?? '';
+const headOf = (table: string): string[] => (table.split('\n')[0] ?? '').split(/ {2,}/);
+
+async function inTerminal(columns: number, ...commandArguments: string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await callOperatorWith({ env, columns }, ...commandArguments);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  return stdout;
+}
+
+describe('in a terminal', () => {
+  const hostile = 'Ann \u202E4202-01-52\u2066\u200B\u2028\u009B2Jx';
+
+  beforeAll(async () => {
+    const partner = ['--partner', harness.accounts.partner.id];
+    await operate('referral', 'create', ...partner, '--client-name', hostile, '--external-reference', hostile);
+    await operate(
+      'member',
+      'add',
+      '--lender',
+      harness.accounts.lender.id,
+      '--first-name',
+      hostile,
+      '--last-name',
+      'X',
+      '--email',
+      'x@n.example',
+    );
+    await operate('organization', 'create', '--name', `${hostile} ${'x'.repeat(100)}`);
+  });
+
+  test('every list fits 80 and 100 columns, with short ids and times', async () => {
+    const partner = harness.accounts.partner.id;
+    for (const [columns, ...list] of [
+      [80, 'account', 'list'],
+      [80, 'audit', 'list'],
+      [100, 'audit', 'list'],
+      [80, 'client', 'list'],
+      [80, 'credential', 'list', '--account', partner],
+      [80, 'delivery', 'list'],
+      [100, 'delivery', 'list'],
+      [100, 'delivery', 'list', '--subscription', subscription.gid],
+      [80, 'member', 'list', '--lender', harness.accounts.lender.id],
+      [80, 'organization', 'list'],
+      [80, 'referral', 'list', '--partner', partner],
+      [80, 'subscription', 'list'],
+    ] as [number, ...string[]][]) {
+      const lines = (await inTerminal(columns, ...list)).split('\n');
+      const wrong = lines.filter((line) => line.length > columns || /gid:|\dT\d/.test(line));
+      expect({ list, wrong }).toEqual({ list, wrong: [] });
+    }
+  });
+
+  test('nothing can rewrite it or reverse a text, also through a pipe', async () => {
+    const partner = ['--partner', harness.accounts.partner.id];
+    const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Default_Ignorable_Code_Point}]/u;
+    for (const list of [
+      ['referral', 'list', ...partner],
+      ['member', 'list', '--lender', harness.accounts.lender.id],
+      ['organization', 'list'],
+    ]) {
+      const outputs = [
+        await inTerminal(100, ...list),
+        ...(await Promise.all([operate(...list), operate(...list, '--json')])).map(({ stdout }) => stdout),
+      ];
+      for (const output of outputs) {
+        expect(output).toContain(String.raw`Ann \u202e4202-01-52\u2066`);
+        expect(output.replaceAll('\n', '')).not.toMatch(invisible);
+      }
+    }
+    expect(await listed('referral', 'list', ...partner)).toMatchObject([{ clientName: hostile }]);
+  });
+
+  test('a filter removes the column that it fixes, and a pipe gets all columns', async () => {
+    const all = ['delivery', 'status', 'type', 'occurred', 'next attempt', 'subscription', 'sequence', 'version'];
+    expect(headOf(await inTerminal(200, 'delivery', 'list'))).toEqual(all);
+    const filters = ['--subscription', subscription.gid, '--status', 'PENDING'];
+    expect(headOf(await inTerminal(200, 'delivery', 'list', ...filters))).toEqual(
+      all.filter((name) => name !== 'subscription' && name !== 'status'),
+    );
+    const piped = await operate('delivery', 'list', ...filters);
+    expect(headOf(piped.stdout)).toEqual(all);
+    expect(piped.stdout).toContain(`${gidOf(2)}  PENDING  webhook.test  20`);
+    expect(await inTerminal(100, 'delivery', 'list')).toMatch(
+      /\n\nColumns that do not fit: sequence, version\n--json prints everything\.\n$/,
+    );
+  });
+
+  test('commands accept the ids that it shows', async () => {
+    const [, row = ''] = (await inTerminal(100, 'delivery', 'list', '--status', 'PENDING')).split('\n');
+    expect(row).toMatch(
+      new RegExp(`^${numberOf(gidOf(2))}  webhook\\.test  +\\S+ ago +in \\S+ +${numberOf(subscription.gid)} `),
+    );
+    const [id = ''] = row.split(' ');
+    expect((await operate('delivery', 'why', id)).stdout).toBe((await operate('delivery', 'why', gidOf(2))).stdout);
+    const [, account = ''] = (await inTerminal(80, 'account', 'list', '--interface', 'partner')).split('\n');
+    const [short = ''] = account.split(' ');
+    expect(short).toMatch(/^Partner\/\d+$/);
+    for (const of of [short, numberOf(short)])
+      expect(await listed('client', 'list', '--account', of)).toEqual(
+        await listed('client', 'list', '--account', `gid://service/${short}`),
+      );
+  });
+});
+
+describe('an identifier', () => {
+  test.each<[string[], string, string]>([
+    [['credential', 'issue'], '--account', 'a Lender or a Partner'],
+    [['credential', 'list'], '--account', 'a Lender or a Partner'],
+    [['client', 'list'], '--account', 'a Lender or a Partner'],
+    [['listener', 'list'], '--account', 'a Lender or a Partner'],
+    [['listener', 'list'], '--after', 'a WebhookListener'],
+    [['listener', 'delete'], '', 'a WebhookListener'],
+    [['listener', 'forbid'], '', 'a Lender or a Partner'],
+    [['listener', 'allow'], '', 'a Lender or a Partner'],
+    [['subscription', 'list'], '--account', 'a Lender or a Partner'],
+    [['subscription', 'list'], '--after', 'a WebhookSubscription'],
+    [['subscription', 'show'], '', 'a WebhookSubscription'],
+    [['subscription', 'replay'], '', 'a WebhookSubscription'],
+    [['subscription', 'cancel-replay'], '', 'a WebhookReplay'],
+    [['subscription', 'pause'], '', 'a WebhookSubscription'],
+    [['subscription', 'resume'], '', 'a WebhookSubscription'],
+    [['subscription', 'rotate'], '', 'a WebhookSubscription'],
+    [['subscription', 'reconcile', '--log', '-'], '', 'a WebhookSubscription or a WebhookListener'],
+    [['subscription', 'test'], '', 'a WebhookSubscription or a WebhookListener'],
+    [['delivery', 'show'], '', 'a WebhookDelivery'],
+    [['delivery', 'why'], '', 'a WebhookDelivery'],
+    [['delivery', 'retry'], '', 'a WebhookDelivery'],
+    [['delivery', 'watch'], '--account', 'a Lender or a Partner'],
+    [['delivery', 'watch'], '--subscription', 'a WebhookSubscription'],
+    [['delivery', 'replay'], '--subscription', 'a WebhookSubscription'],
+    [['webhook', 'verify'], '--delivery', 'a WebhookDelivery'],
+    [['organization', 'list'], '--after', 'an Organization'],
+    [['account', 'list'], '--organization', 'an Organization'],
+    [['account', 'list'], '--after', 'a Lender or a Partner'],
+    [['lender', 'create'], '--organization', 'an Organization'],
+    [['lender', 'update', '--name', 'x'], '', 'a Lender'],
+    [['partner', 'create'], '--organization', 'an Organization'],
+    [['member', 'add'], '--lender', 'a Lender'],
+    [['member', 'list'], '--lender', 'a Lender'],
+    [['member', 'list'], '--after', 'a TeamMember'],
+    [['member', 'update'], '', 'a TeamMember'],
+    [['member', 'remove'], '', 'a TeamMember'],
+    [['referral', 'create'], '--partner', 'a Partner'],
+    [['referral', 'list'], '--partner', 'a Partner'],
+    [['referral', 'list'], '--after', 'a Referral'],
+    [['referral', 'convert'], '', 'a Referral'],
+    [['referral', 'decline'], '', 'a Referral'],
+  ])('of another type is named by %j %s', async (command, option, types) => {
+    const id = ['gid://service/Matter/1'];
+    const { exitCode, stderr } = await operate(...command, ...(option === '' ? id : [option, ...id]));
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`This is a Matter; pass ${types}.\n`);
+  });
+
+  test('of an account says the interface', async () => {
+    const partner = harness.accounts.partner.id;
+    const keys = await listed('credential', 'list', '--account', partner);
+    expect(keys.length).toBeGreaterThan(0);
+    expect(await listed('credential', 'list', '--account', numberOf(partner))).toEqual(keys);
+    expect(await listed('credential', 'list', '--account', partner, '--interface', 'partner')).toEqual(keys);
+    const issued = JSON.parse((await operate('credential', 'issue', '--account', partner, '--json')).stdout);
+    expect(issued.apiKey).toMatch(/^dw_partner_/);
+    expect(await operate('credential', 'issue', '--account', partner, '--interface', 'lender')).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr:
+        `error: ${partner} is a Partner. Omit --interface, or pass an account of the lender interface.\n` +
+        'See: deedwire-operator credential issue --help\n',
+    });
+  });
+
+  test('can be a number in each command', async () => {
+    for (const command of [
+      ['subscription', 'show', numberOf(subscription.gid)],
+      ['subscription', 'pause', numberOf(other.gid)],
+      ['subscription', 'resume', numberOf(other.gid)],
+      ['delivery', 'list', '--account', numberOf(harness.accounts.partner.id), '--after', numberOf(gidOf(2))],
+      ['account', 'list', '--after', numberOf(harness.accounts.partner.id)],
+      ['listener', 'forbid', numberOf(harness.accounts.otherPartner.id)],
+    ])
+      expect({ command, ...(await operate(...command)) }).toMatchObject({ command, exitCode: 0, stderr: '' });
+    const short = `Subscription/${numberOf(subscription.gid)}`;
+    expect((await operate('subscription', 'test', short, '--type', 'none')).stderr).toContain('no event type "none"');
+    expect((await operate('listener', 'allow', numberOf(harness.accounts.otherPartner.id))).stdout).toContain(
+      `The account ${harness.accounts.otherPartner.id} may create listeners.`,
+    );
+  });
 });

@@ -316,8 +316,6 @@ describe('the database connection', () => {
 
 describe('the command line', () => {
   test.each([
-    ['a missing noun', []],
-    ['a missing verb', ['referral']],
     ['an unknown noun', ['referal', 'list']],
     ['an unknown verb', ['referral', 'lst']],
     ['a missing option', ['referral', 'list']],
@@ -332,13 +330,30 @@ describe('the command line', () => {
     ['an overlap without a unit', ['credential', 'rotate', 'key', '--overlap', '60']],
     ['a cell that is too large', ['database', 'migrate', '--cell', '1024']],
     ['a check with an argument', ['database', 'check', 'everything']],
-  ])('exits 2 and prints help to standard error for %s', async (_name, commandArguments) => {
+  ])('exits 2 and names the help on standard error for %s', async (_name, commandArguments) => {
     const result = await callOperator(env, ...commandArguments);
-    expect(result).toMatchObject({
-      exitCode: 2,
-      stdout: '',
-      stderr: expect.stringContaining('Usage: deedwire-operator'),
-    });
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' });
+    const [noun, verb] = commandArguments;
+    const command = noun === 'referal' ? [] : verb === 'lst' ? [noun] : [noun, verb];
+    expect(result.stderr).toMatch(/^error: .*\n(?:\(Did you mean .*\)\n)?See: .*\n$/);
+    expect(result.stderr).toContain(`See: ${['deedwire-operator', ...command].join(' ')} --help\n`);
+  });
+
+  test.each([[[]], [['referral']]])(
+    'exits 2 and prints the help to standard error without a verb: %j',
+    async (words) => {
+      const result = await callOperator(env, ...words);
+      expect(result).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(result.stderr).toMatch(/^Usage: deedwire-operator/);
+    },
+  );
+
+  test('the help marks required options', async () => {
+    const { stdout } = await callOperator(env, 'partner', 'create', '--help');
+    expect(stdout).toMatch(
+      /--organization <gid> +\(required\) the organization\n +--name <name> +\(required\) the name/,
+    );
+    expect((await callOperator(env, 'delivery', 'list', '--help')).stdout).not.toContain('(required)');
   });
 
   test('exits 0 and prints help to standard output for --help', async () => {
@@ -398,11 +413,11 @@ describe('the process', () => {
     expect(stderr).toBe('exit code 141\n');
   });
 
-  test('exits 2 with help on standard error for an unknown noun', async () => {
+  test('exits 2 with an error on standard error for an unknown noun', async () => {
     expect(await spawnOperator(env, 'referal', 'list')).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: expect.stringContaining('Usage: deedwire-operator'),
+      stderr: "error: unknown command 'referal'\n(Did you mean referral?)\nSee: deedwire-operator --help\n",
     });
   });
 });

@@ -88,8 +88,16 @@ async function reconcile(lines: readonly (string | object)[], ...more: string[])
 
 async function result(lines: readonly (string | object)[], ...more: string[]): Promise<unknown> {
   const { exitCode, stdout, stderr } = await reconcile(lines, '--json', ...more);
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  return JSON.parse(stdout);
+  const reconciliation = JSON.parse(stdout);
+  const { missingCount, alteredCount, unexpectedCount } = reconciliation;
+  const message = `The log and the deliveries differ: ${missingCount} missing, ${alteredCount} altered, ${unexpectedCount} unexpected.`;
+  const isEqual = missingCount + alteredCount + unexpectedCount === 0;
+  expect({ exitCode, stderr }).toEqual(
+    isEqual
+      ? { exitCode: 0, stderr: '' }
+      : { exitCode: 1, stderr: `${JSON.stringify({ error: { code: 'FAILED', message } })}\n` },
+  );
+  return reconciliation;
 }
 
 const all = [1, 2, 3, 4, 5, 6, 7, 8];
@@ -158,9 +166,10 @@ test('finds what is missing, altered and unexpected', async () => {
 });
 
 test('prints a text', async () => {
-  const { exitCode, stdout } = await reconcile([...all.slice(1).map(delivery), event(2)]);
-  expect({ exitCode, stdout: stdout.split('\n') }).toEqual({
-    exitCode: 0,
+  const { exitCode, stdout, stderr } = await reconcile([...all.slice(1).map(delivery), event(2)]);
+  expect({ exitCode, stderr, stdout: stdout.split('\n') }).toEqual({
+    exitCode: 1,
+    stderr: 'error: The log and the deliveries differ: 1 missing, 0 altered, 0 unexpected.\n',
     stdout: [
       'Compared 8 deliveries, sequences 1 to 8, and 0 bodies',
       'missing: 1',

@@ -1,0 +1,59 @@
+import { formatGid, type GidTypeName, parseRecordId } from '@deedwire/domain';
+import { Argument, InvalidArgumentError, Option } from 'commander';
+import { readOperatorConfig } from './config.ts';
+import type { Shell } from './shell.ts';
+
+/** What a command accepts. An account can be of two types, and so can what receives events. */
+type GidTypes = readonly [GidTypeName, ...GidTypeName[]];
+
+export const accountTypes = ['Lender', 'Partner'] as const satisfies GidTypes;
+export const subscriptionTypes = ['WebhookSubscription', 'WebhookListener'] as const satisfies GidTypes;
+
+/** The argument of a verb: a global identifier, or its short form. */
+export function gidArgument(shell: Shell, ...types: GidTypes): Argument {
+  return new Argument('<gid>', `${nameTypes(types)}: the global identifier or its number`).argParser((value) =>
+    parse(shell, types, value),
+  );
+}
+
+/** The same for an option. */
+export function gidOption(shell: Shell, name: string, description: string, ...types: GidTypes): Option {
+  return new Option(`--${name} <gid>`, description).argParser((value) => parse(shell, types, value));
+}
+
+function nameTypes(types: GidTypes): string {
+  return types.map((type) => `${type === 'Organization' ? 'an' : 'a'} ${type}`).join(' or ');
+}
+
+const shortOrLong = /^(?:gid:\/\/(?<namespace>[^/]*)\/)?(?:(?<type>\w+)\/)?(?<number>\d+)$/;
+
+/**
+ * Returns a global identifier, or the number of an account whose type it does not know.
+ *
+ * @throws {InvalidArgumentError} if it is of another type or namespace
+ */
+function parse({ env }: Shell, types: GidTypes, value: string): string {
+  const { namespace, type, number = '' } = shortOrLong.exec(value)?.groups ?? {};
+  const { GID_NAMESPACE: own } = readOperatorConfig(env);
+  const id = parseRecordId<GidTypeName>(number);
+  const [firstType] = types;
+  const wanted = nameTypes(types);
+  if (id === null)
+    throw new InvalidArgumentError(`Pass ${wanted}, for example gid://${own}/${firstType}/4711, or its number.`);
+  if (namespace !== undefined && namespace !== own)
+    throw new InvalidArgumentError(`Its namespace is ${namespace}, but GID_NAMESPACE is ${own}.`);
+  if (type === undefined) return firstType === 'Lender' && types.length > 1 ? id : formatGid(own, firstType, id);
+  const found = types.find((name) => name === type || name === `Webhook${type}`);
+  if (found === undefined) throw new InvalidArgumentError(`This is a ${type}; pass ${wanted}.`);
+  return formatGid(own, found, id);
+}
+
+/** The types of which a number alone would not say whether it is of this type or of another one. */
+const ambiguousTypes = new Set<string | undefined>(['Lender', 'Partner', 'Listener']);
+
+/** The short form of a global identifier, for a person. Every other text stays as it is. */
+export function shortGid(text: string): string {
+  const { type, number } = /^gid:\/\/[^/]+\/(?:Webhook)?(?<type>\w+)\/(?<number>\d+)$/.exec(text)?.groups ?? {};
+  if (number === undefined) return text;
+  return ambiguousTypes.has(type) ? `${type}/${number}` : number;
+}
