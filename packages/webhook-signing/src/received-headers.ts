@@ -1,5 +1,5 @@
 import { WebhookUsageError, WebhookVerificationError } from './errors.ts';
-import { isTimestamp, isWebhookId, type SchemeName } from './schemes.ts';
+import { type SchemeName, timestampPattern, webhookIdPattern } from './schemes.ts';
 
 /** Node's `request.headers`, or a fetch `Headers` object. Names are case-insensitive. */
 export type WebhookRequestHeaders = HeadersObject | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -30,23 +30,19 @@ export interface ReceivedScheme {
  */
 export function readSchemes(headers: WebhookRequestHeaders): readonly [ReceivedScheme, ...ReceivedScheme[]] {
   const received = receivedHeaders(headers);
-  const service = serviceScheme(received);
-  const standard = standardScheme(received);
-  if (service !== null && standard !== null) {
-    if (service.timestamp === standard.timestamp) return [service, standard];
-    throw new WebhookVerificationError(
-      'TIMESTAMP_CONFLICT',
-      `X-Service-Webhook-Timestamp is ${service.timestamp} but webhook-timestamp is ${standard.timestamp}.`,
-    );
-  }
-  const only = service ?? standard;
-  if (only === null) {
+  const [scheme, other] = [serviceScheme(received), standardScheme(received)].filter((each) => each !== null);
+  if (scheme === undefined) {
     throw new WebhookVerificationError(
       'SIGNATURE_MISSING',
       'The request has neither X-Service-Webhook-Signature nor webhook-signature. Pass the headers of the request, and check that no proxy removes them.',
     );
   }
-  return [only];
+  if (other === undefined) return [scheme];
+  if (scheme.timestamp === other.timestamp) return [scheme, other];
+  throw new WebhookVerificationError(
+    'TIMESTAMP_CONFLICT',
+    `X-Service-Webhook-Timestamp is ${scheme.timestamp} but webhook-timestamp is ${other.timestamp}.`,
+  );
 }
 
 function serviceScheme(received: ReceivedHeaders): ReceivedScheme | null {
@@ -54,10 +50,16 @@ function serviceScheme(received: ReceivedHeaders): ReceivedScheme | null {
   const nextSignature = single(received, 'X-Service-Webhook-Signature-Next');
   const timestamp = single(received, 'X-Service-Webhook-Timestamp');
   if (signature === null && nextSignature === null && timestamp === null) return null;
-  const wellFormed = wellFormedTimestamp('X-Service-Webhook-Timestamp', timestamp);
-  const signatures = [hexSignature('X-Service-Webhook-Signature', present('X-Service-Webhook-Signature', signature))];
-  if (nextSignature !== null) signatures.push(hexSignature('X-Service-Webhook-Signature-Next', nextSignature));
-  return { name: 'service', title: 'X-Service', timestamp: wellFormed, id: null, signatures };
+  return {
+    name: 'service',
+    title: 'X-Service',
+    timestamp: wellFormed('X-Service-Webhook-Timestamp', timestamp, ...timestampRule),
+    id: null,
+    signatures: [
+      wellFormed('X-Service-Webhook-Signature', signature, ...hexRule),
+      ...(nextSignature === null ? [] : [wellFormed('X-Service-Webhook-Signature-Next', nextSignature, ...hexRule)]),
+    ],
+  };
 }
 
 function standardScheme(received: ReceivedHeaders): ReceivedScheme | null {
@@ -68,58 +70,43 @@ function standardScheme(received: ReceivedHeaders): ReceivedScheme | null {
   return {
     name: 'standard',
     title: 'Standard Webhooks',
-    timestamp: wellFormedTimestamp('webhook-timestamp', timestamp),
-    id: wellFormedId(present('webhook-id', id)),
-    signatures: v1Signatures(present('webhook-signature', signature)),
+    timestamp: wellFormed('webhook-timestamp', timestamp, ...timestampRule),
+    id: wellFormed('webhook-id', id, ...idRule),
+    signatures: v1Signatures(wellFormed('webhook-signature', signature, ...entriesRule)),
   };
 }
 
-function wellFormedTimestamp(name: string, value: string | null): string {
-  const timestamp = present(name, value);
-  if (!isTimestamp(timestamp)) throw malformed(name, 'must consist of ten digits');
-  return timestamp;
-}
+/** What the value of a header must match, and how a message says it. */
+type Rule = readonly [pattern: RegExp, rule: string];
 
-function wellFormedId(id: string): string {
-  if (!isWebhookId(id))
-    throw malformed('webhook-id', 'must consist of 1 to 256 visible ASCII characters other than dot and comma');
-  return id;
-}
-
-function hexSignature(name: string, value: string): string {
-  if (!/^[0-9a-f]{64}$/.test(value)) throw malformed(name, 'must consist of 64 lowercase hexadecimal digits');
-  return value;
-}
-
+const timestampRule: Rule = [timestampPattern, 'must consist of ten digits'];
+const idRule: Rule = [webhookIdPattern, 'must consist of 1 to 256 visible ASCII characters other than dot and comma'];
+const hexRule: Rule = [/^[0-9a-f]{64}$/, 'must consist of 64 lowercase hexadecimal digits'];
+const entriesRule: Rule = [
+  /^v\d+[a-z]*,[^\s,]+(?: v\d+[a-z]*,[^\s,]+)*$/,
+  'must be a list of "v1,<base64>" entries separated by single spaces',
+];
 // The canonical base64 of 32 bytes: the last two bits before the padding are zero.
 const v1Pattern = /^v1,[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
-const entryPattern = /^v\d+[a-z]*,[^\s,]+$/;
 
 function v1Signatures(value: string): readonly string[] {
-  // Outside a rotation there is one entry.
-  if (v1Pattern.test(value)) return [value.slice('v1,'.length)];
-  const signatures: string[] = [];
-  for (const entry of value.split(' ')) {
-    if (v1Pattern.test(entry)) {
-      signatures.push(entry.slice('v1,'.length));
-      continue;
-    }
-    if (!entryPattern.test(entry))
-      throw malformed('webhook-signature', 'must be a list of "v1,<base64>" entries separated by single spaces');
-    if (entry.startsWith('v1,'))
-      throw malformed('webhook-signature', 'has a v1 entry that is not the base64 of 32 bytes');
-    // Entries of another version, such as the asymmetric `v1a`, are not made with this secret.
-  }
-  if (signatures.length === 0) throw malformed('webhook-signature', 'has no v1 entry');
-  return signatures;
+  // Entries of another version, such as the asymmetric `v1a`, are not made with this secret.
+  const entries = value.split(' ').filter((entry) => entry.startsWith('v1,'));
+  if (entries.length === 0) throw malformed('webhook-signature', 'has no v1 entry');
+  if (!entries.every((entry) => v1Pattern.test(entry)))
+    throw malformed('webhook-signature', 'has a v1 entry that is not the base64 of 32 bytes');
+  return entries.map((entry) => entry.slice('v1,'.length));
 }
 
-function present(name: string, value: string | null): string {
-  if (value !== null) return value;
-  throw new WebhookVerificationError(
-    'HEADER_MISSING',
-    `${name} is missing, but other headers of the same scheme are present. Check that no proxy removes it.`,
-  );
+function wellFormed(name: string, value: string | null, ...[pattern, rule]: Rule): string {
+  if (value === null) {
+    throw new WebhookVerificationError(
+      'HEADER_MISSING',
+      `${name} is missing, but other headers of the same scheme are present. Check that no proxy removes it.`,
+    );
+  }
+  if (!pattern.test(value)) throw malformed(name, rule);
+  return value;
 }
 
 function malformed(name: string, problem: string): WebhookVerificationError {

@@ -1,6 +1,6 @@
 import { WebhookUsageError } from './errors.ts';
 import { rawBody } from './raw-body.ts';
-import { contentPrefix, isWebhookId, maxTimestamp, minTimestamp, type Mac } from './schemes.ts';
+import { contentPrefix, maxTimestamp, minTimestamp, type Mac, webhookIdPattern } from './schemes.ts';
 import { checkSecret } from './webhook-secret.ts';
 
 export interface SignWebhookOptions {
@@ -44,7 +44,7 @@ export function signing<MacResult>(
   { id, timestamp, body, secret, nextSecret }: SignWebhookOptions,
   mac: Mac<MacResult>,
 ): Signing<MacResult> {
-  if (!isWebhookId(id)) {
+  if (typeof id !== 'string' || !webhookIdPattern.test(id)) {
     throw new WebhookUsageError(
       'ID_INVALID',
       'The id must consist of 1 to 256 visible ASCII characters other than dot and comma.',
