@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { errorField } from './error-fields.ts';
 import { InputError } from './input-error.ts';
 
 /** A text and the file name that errors about it show. */
@@ -25,7 +26,7 @@ export function readSourceText(file: string): SourceText {
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const code = errorField(error, 'code') || 'unknown error';
     throw new InputError(file, null, problems[code] ?? `cannot be read (${code})`, { cause: error });
   }
   return {

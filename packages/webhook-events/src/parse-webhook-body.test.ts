@@ -5,7 +5,7 @@ import type { LenderUpdated } from './generated/payloads/lender.updated/2026-11-
 import type { ReferralConverted } from './generated/payloads/referral.converted/2026-11-01.ts';
 import type { WebhookEvent } from './generated/webhook-event.ts';
 import type { body as lenderUpdated } from './lender.updated/2026-11-01.ts';
-import { parseWebhookBody } from './parse-webhook-body.ts';
+import { isParsedEvent, parsedEventNames, parseWebhookBody } from './parse-webhook-body.ts';
 
 const converted = {
   id: 'gid://service/WebhookEvent/1',
@@ -19,6 +19,14 @@ const converted = {
     convertedAt: '2026-11-03T09:30:00.000Z',
   },
 };
+
+test('parsedEventNames lists what isParsedEvent is true for', () => {
+  const names = parsedEventNames();
+  expect(names).toEqual(expect.arrayContaining(['referral.converted/2026-11-01', 'referral.converted/2027-02-01']));
+  expect(
+    names.map((name) => name.split('/')).filter(([type = '', version = '']) => !isParsedEvent(type, version)),
+  ).toEqual([]);
+});
 
 describe('parseWebhookBody', () => {
   test('parses an event from text and from bytes', () => {

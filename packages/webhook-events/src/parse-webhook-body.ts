@@ -30,20 +30,26 @@ const envelope = object<UnknownWebhookEvent>({ id: text, type: text, version: te
  * never throws. Verify the signature over the same bytes first: this function does not authenticate the sender.
  */
 export function parseWebhookBody(rawBody: string | Uint8Array): WebhookBody {
-  const json = parseJson(rawBody);
-  if (!json.ok) return { kind: 'malformed', problems: ['body: not valid JSON in UTF-8'] };
+  let body: unknown;
+  try {
+    body = JSON.parse(
+      typeof rawBody === 'string' ? rawBody : new TextDecoder('utf-8', { fatal: true }).decode(rawBody),
+    );
+  } catch {
+    return { kind: 'malformed', problems: ['body: not valid JSON in UTF-8'] };
+  }
 
-  const verificationToken = verificationTokenOf(json.value);
+  const verificationToken = verificationTokenOf(body);
   if (verificationToken !== null) return { kind: 'verification', verificationToken };
 
-  const opened = envelope(json.value, '');
+  const opened = envelope(body, '');
   if (!opened.ok) return { kind: 'malformed', problems: opened.problems };
 
   const { type, version } = opened.value;
   const validate = validators.get(`${type}/${version}`);
   if (validate === undefined) return { kind: 'unknown_event', event: opened.value };
 
-  const event = validate(json.value, '');
+  const event = validate(body, '');
   return event.ok ? { kind: 'event', event: event.value } : { kind: 'malformed', problems: event.problems };
 }
 
@@ -52,13 +58,9 @@ export function isParsedEvent(type: string, version: string): boolean {
   return validators.has(`${type}/${version}`);
 }
 
-function parseJson(rawBody: string | Uint8Array): { ok: true; value: unknown } | { ok: false } {
-  try {
-    const json = typeof rawBody === 'string' ? rawBody : new TextDecoder('utf-8', { fatal: true }).decode(rawBody);
-    return { ok: true, value: JSON.parse(json) };
-  } catch {
-    return { ok: false };
-  }
+/** The events that this release of the package parses, as `<type>/<version>`. */
+export function parsedEventNames(): readonly string[] {
+  return [...validators.keys()];
 }
 
 /** Null unless the body is an object with a token and nothing else. */

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
+import { field, messageOf } from './field.ts';
 import { graphileWorkerJobs } from './graphile-worker.ts';
 import { type AddJob, inboxSql, inboxTable } from './job-inbox.ts';
 import { moveInbox } from './move-inbox.ts';
 import { pgBossJobs } from './pg-boss.ts';
-import { connectionOf, field, hasState } from './postgres-connection.ts';
+import { connectionOf, hasState } from './postgres-connection.ts';
 import { createTable, postgresTable, type PostgresTable } from './postgres-table.ts';
 import { postgresKeptEventsSql, postgresPullSql, postgresStoreSql } from './postgres.ts';
 
@@ -92,7 +93,7 @@ function parse(args: string[]) {
   try {
     return parseArgs({ args, allowPositionals: true, options: optionsOfArgs });
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
+    throw new UsageError(`${messageOf(error)}\n\n${help}`);
   }
 }
 
@@ -101,8 +102,7 @@ function checked<Result>(read: () => Result): Result {
   try {
     return read();
   } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(error.message);
-    throw error;
+    throw field(error, 'name') === 'TypeError' ? new UsageError(messageOf(error)) : error;
   }
 }
 
@@ -120,7 +120,7 @@ async function move(library: Library, values: Values, env: NodeJS.ProcessEnv): P
 }
 
 function causeOf(error: unknown, library: Library): string {
-  const message = messageOf(error);
+  const message = messagesOf(error);
   if (field(error, 'code') === 'ERR_INVALID_URL')
     return 'the URL of the database is malformed. It has the form postgres://login:password@host:5432/name.';
   if (field(error, 'code') === 'ERR_MODULE_NOT_FOUND')
@@ -137,9 +137,9 @@ const installing = {
 };
 
 /** That of a refused connection is empty if the host has several addresses. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ');
-  return error instanceof Error ? error.message : String(error);
+function messagesOf(error: unknown): string {
+  const errors = field(error, 'errors');
+  return messageOf(error) === '' && Array.isArray(errors) ? errors.map(messageOf).join(', ') : messageOf(error);
 }
 
 interface MoveOptions {

@@ -1,8 +1,9 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { receivedRequest } from './node.ts';
 import type { WebhookReceiver } from './receiver.ts';
 
-const fix = 'Register the receiver as a separate plugin, and let no hook read the body of its route.';
+const fix =
+  'Register fastifyReceiver as a separate plugin, or let a hook or NestJS (rawBody: true) keep the bytes of the body in request.rawBody.';
 
 export interface FastifyReceiverOptions {
   receiver: WebhookReceiver;
@@ -21,8 +22,18 @@ export async function fastifyReceiver(
   // These apply to this plugin only. The body is left to the receiver.
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  instance.all(url, async ({ raw }, reply) => {
-    const { status, headers, body } = await receiver.receive(receivedRequest(raw, fix));
+  instance.all(url, fastifyHandler(receiver));
+}
+
+/**
+ * Handles a route of Fastify 5 whose parser keeps the bytes in `request.rawBody` or `request.body`, for example that of NestJS with
+ * `rawBody: true`.
+ */
+export function fastifyHandler(
+  receiver: WebhookReceiver,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+  return async (request, reply) => {
+    const { status, headers, body } = await receiver.receive(receivedRequest(request.raw, fix, request));
     return reply.code(status).headers(headers).send(body);
-  });
+  };
 }

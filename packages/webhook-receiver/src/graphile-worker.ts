@@ -1,5 +1,6 @@
+import { field } from './field.ts';
 import { type AddJob, jobInbox, type JobInbox, type JobInboxOptions } from './job-inbox.ts';
-import { field, type PostgresClientOf, type PostgresPool, type PostgresTransactions } from './postgres-connection.ts';
+import type { PostgresClientOf, PostgresPool, PostgresTransactions } from './postgres-connection.ts';
 import { quotedName } from './postgres-table.ts';
 
 export { inboxSql, type JobInbox, type JobInboxOptions } from './job-inbox.ts';

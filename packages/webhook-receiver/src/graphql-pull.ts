@@ -1,4 +1,5 @@
 import { Deadline, DeadlineError, within } from './deadline.ts';
+import { field, messageOf } from './field.ts';
 import { CursorExpired, PullError, TransientError } from './pull-error.ts';
 import type { PulledEvent, PulledPage, PullSource } from './pull-source.ts';
 
@@ -92,7 +93,7 @@ export function graphqlSource(options: GraphqlPullOptions): PullSource {
       return await deadline.race(exchange(body, deadline.signal));
     } catch (error) {
       if (error instanceof TransientError || error instanceof CredentialsError) throw error;
-      throw new TransientError('unavailable', `The request failed: ${messageOf(error)}`, 0, { cause: error });
+      throw new TransientError('unavailable', `The request failed: ${reasonOf(error)}`, 0, { cause: error });
     } finally {
       deadline.stop();
       signal.removeEventListener('abort', stop);
@@ -244,17 +245,13 @@ function parsed(text: string): unknown {
   }
 }
 
-function field(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-}
-
 /** Of a page of a proxy, for example. A response of the API contains events, which are not logged. */
 function beginning(text: string): string {
   return text.trimStart().startsWith('<') ? JSON.stringify(text.trim().slice(0, 80)) : `${text.length} characters`;
 }
 
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // `fetch` puts the reason into the cause.
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+/** `fetch` puts the reason into the cause. */
+function reasonOf(error: unknown): string {
+  const cause = field(error, 'cause');
+  return cause === undefined ? messageOf(error) : `${messageOf(error)}: ${messageOf(cause)}`;
 }

@@ -1,4 +1,5 @@
-import { field, hasState, type PostgresTransactions } from './postgres-connection.ts';
+import { field } from './field.ts';
+import { hasState, type PostgresTransactions } from './postgres-connection.ts';
 import { WorkFailedError } from './store.ts';
 
 /**

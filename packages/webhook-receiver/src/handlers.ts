@@ -1,4 +1,5 @@
-import { isParsedEvent, type UnknownWebhookEvent, type WebhookEvent } from '@deedwire/webhook-events';
+import { parsedEventNames, type UnknownWebhookEvent, type WebhookEvent } from '@deedwire/webhook-events';
+import { eventNameProblem } from './event-name-problem.ts';
 
 /** What a request says in headers that are not signed. Anyone who can repeat a signed body can change them. */
 export interface UnsignedHeaders {
@@ -82,9 +83,12 @@ export function deliveryName(event: UnhandledEvent, id: string): string {
  */
 export function checkHandlers(on: unknown): void {
   for (const [type, versions] of entries(on))
-    for (const [version, handler] of entries(versions))
-      if (typeof handler !== 'function' || !isParsedEvent(type, version))
-        throw new TypeError(`on has no function for ${type} ${version}, or this release has no such event.`);
+    for (const [version, handler] of entries(versions)) {
+      const problem =
+        eventNameProblem(parsedEventNames(), type, version) ??
+        (typeof handler === 'function' ? null : `${type} ${version} is no function.`);
+      if (problem !== null) throw new TypeError(`on: ${problem}`);
+    }
 }
 
 function entries(object: unknown): [name: string, value: unknown][] {

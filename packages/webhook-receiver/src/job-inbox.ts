@@ -1,5 +1,6 @@
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { checkTimeouts, Deadline, DeadlineError } from './deadline.ts';
+import { field } from './field.ts';
 import { runInTransaction } from './handler-transaction.ts';
 import {
   checkHandlers,
@@ -14,7 +15,6 @@ import { turnsOfJobs } from './pool-turns.ts';
 import {
   checkPoolMax,
   connectionOf,
-  field,
   isContention,
   poolMax,
   type PostgresPool,

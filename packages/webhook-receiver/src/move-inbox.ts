@@ -1,5 +1,6 @@
+import { field } from './field.ts';
 import { type AddJob, addJobs } from './job-inbox.ts';
-import { field, type PostgresTransactions } from './postgres-connection.ts';
+import type { PostgresTransactions } from './postgres-connection.ts';
 import type { PostgresTable } from './postgres-table.ts';
 
 export interface MovedRows {

@@ -1,3 +1,5 @@
+import { field } from './field.ts';
+
 /** The part of a connection of `pg` that the store uses. */
 export interface PostgresQueryable {
   query(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
@@ -84,6 +86,9 @@ export function checkPoolMax(max: number | null): void {
     );
 }
 
+/** There, a connection belongs to the request that opened it, and nothing runs after the response. */
+export const isWorkers: boolean = globalThis.navigator?.userAgent === 'Cloudflare-Workers';
+
 function transactionsOf(pool: PostgresPool): PostgresConnection<PostgresClient> {
   return {
     async transaction(work, signal) {
@@ -103,7 +108,7 @@ function transactionsOf(pool: PostgresPool): PostgresConnection<PostgresClient> 
       signal?.throwIfAborted();
       const close = (): void => release(new Error('The transaction was given up.'));
       signal?.addEventListener('abort', close);
-      let failure: Error | boolean = false;
+      let failure: Error | boolean = isWorkers;
       try {
         await client.query('begin', []);
         const result = await work(client, lost.signal);
@@ -119,7 +124,7 @@ function transactionsOf(pool: PostgresPool): PostgresConnection<PostgresClient> 
         throw error;
       } finally {
         signal?.removeEventListener('abort', close);
-        // Closes a connection that could not roll back.
+        // Closes a connection that could not roll back, or that no other request can use.
         release(failure);
       }
     },
@@ -149,10 +154,6 @@ function connect(pool: PostgresPool, onError: (error: Error) => void): Promise<P
     const connected = withCallback.connect((error, client) => (client === undefined ? reject(error) : listen(client)));
     connected?.then((client) => client === undefined || listen(client), reject);
   });
-}
-
-export function field(row: unknown, name: string): unknown {
-  return typeof row === 'object' && row !== null ? Reflect.get(row, name) : undefined;
 }
 
 /** The lock timeout, or at the isolation levels above READ COMMITTED a conflict with a concurrent insert of the same id. */

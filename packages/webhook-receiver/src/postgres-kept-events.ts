@@ -1,7 +1,8 @@
+import { field } from './field.ts';
 import type { UnsignedHeaders } from './handlers.ts';
 import type { KeptEvents } from './kept-events.ts';
 import type { ReceiverLog } from './log.ts';
-import { connectionOf, field, type PostgresPool, type PostgresTransactions, rootCause } from './postgres-connection.ts';
+import { connectionOf, type PostgresPool, type PostgresTransactions, rootCause } from './postgres-connection.ts';
 import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
 import type { InboxDelivery } from './webhook-inbox.ts';
 

@@ -1,4 +1,5 @@
-import { field, type PostgresConnection, rootCause } from './postgres-connection.ts';
+import { field } from './field.ts';
+import { type PostgresConnection, rootCause } from './postgres-connection.ts';
 import { createTable, postgresTableName, type PostgresTable, sqlOf } from './postgres-table.ts';
 import type { PullPositions } from './pull-positions.ts';
 import { rememberedMs } from './store.ts';

@@ -1,7 +1,8 @@
+import { field } from './field.ts';
 import { type ReceiverLog, writeLine } from './log.ts';
 import {
-  field,
   hasState,
+  isWorkers,
   type PostgresConnection,
   type PostgresTransactions,
   rootCause,
@@ -110,7 +111,7 @@ const cleanUpMax = 10_000;
 
 /**
  * Returns a function that starts to remove old ids once an hour, so that no schedule is needed. If that fails, it is logged, and
- * the call after the next hour removes them.
+ * the call after the next hour removes them. On Workers it does nothing.
  *
  * @param since the column that tells since when an id is remembered
  * @param timeoutMs how long one statement may take. Afterwards, its connection is closed
@@ -134,7 +135,7 @@ export function cleanUpOf<Transaction>(
   };
   let nextCleanUpMs = 0;
   return () => {
-    if (Date.now() < nextCleanUpMs) return;
+    if (isWorkers || Date.now() < nextCleanUpMs) return;
     nextCleanUpMs = Date.now() + cleanUpEveryMs;
     removeAll().catch((error: unknown) => {
       const fix = hasState(error, ['42501'])

@@ -1,10 +1,10 @@
+import { field } from './field.ts';
 import { runInTransaction } from './handler-transaction.ts';
 import type { ReceiverLog } from './log.ts';
 import { turnsOfStore } from './pool-turns.ts';
 import {
   checkPoolMax,
   connectionOf,
-  field,
   isContention,
   poolMax,
   type PostgresClientOf,

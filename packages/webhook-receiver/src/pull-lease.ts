@@ -1,4 +1,5 @@
 import { within } from './deadline.ts';
+import { messageOf } from './field.ts';
 import { TransientError } from './pull-error.ts';
 import type { PullPositions } from './pull-positions.ts';
 
@@ -9,7 +10,7 @@ async function inTime<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await within(timeoutMs, tooLate, work);
   } catch (error) {
-    const message = `The store is unavailable: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `The store is unavailable: ${messageOf(error)}`;
     throw new TransientError('unavailable', message, 0, { cause: error });
   }
 }

@@ -40,6 +40,8 @@ export interface ReceivedRequest {
   readonly headers: WebhookRequestHeaders;
   /** Called at most once. */
   readonly body: () => Promise<ReceivedBody>;
+  /** When it arrived, if you have kept it and process it later: its timestamp may differ by 300 seconds from this time. */
+  readonly receivedAt?: Date | undefined;
 }
 
 /** A delivery as the application has read it from the API of Deedwire. */
@@ -210,11 +212,11 @@ function createReceiver<Transaction, Context>(
     const loaded = await load(context);
     if ('code' in loaded) return loaded;
     const { bytes } = body;
-    const handshakeIf = (isAnswered: boolean): Outcome | null =>
-      isAnswered ? handshake(parseWebhookBody(bytes)) : null;
-    if (loaded.length === 0) return handshakeIf(awaitingSecret) ?? refusal(503, 'SECRET_MISSING', noSecret);
-    const verified = await verify(request.headers, bytes, loaded);
-    if ('code' in verified) return handshakeIf(unverifiedHandshakes) ?? verified;
+    const [verified, isAnswered] =
+      loaded.length === 0
+        ? [refusal(503, 'SECRET_MISSING', noSecret), awaitingSecret]
+        : [await verify(request, bytes, loaded), unverifiedHandshakes];
+    if ('code' in verified) return (isAnswered ? handshake(parseWebhookBody(bytes)) : null) ?? verified;
     return processAuthentic(verified.id, { body: bytes, source: 'push', unsigned: unsignedHeaders(request.headers) });
   }
 
@@ -286,7 +288,7 @@ function createReceiver<Transaction, Context>(
     if (keepUnhandled !== undefined) return keep(keepUnhandled, event, delivery, ifItFails);
     const name = eventName(event);
     if (rejectUnhandled) return refusal(501, 'UNHANDLED', `There is no handler for ${name}. ${ifItFails}`);
-    return loggedOnce(ok('UNHANDLED', { result: 'unhandled' }), name, 'are acknowledged without an effect');
+    return loggedOnce(outcomeOf('unhandled'), name, 'are acknowledged without an effect');
   }
 
   async function keep(
@@ -301,8 +303,7 @@ function createReceiver<Transaction, Context>(
       const keeping = within(storeTimeoutMs, storeTooLate, (signal) =>
         kept.keep({ ...delivery, type, version }, signal),
       );
-      if (await keeping)
-        return loggedOnce(ok('KEPT', { result: 'kept' }, 202), name, 'are kept until processKept finds one');
+      if (await keeping) return loggedOnce(outcomeOf('kept'), name, 'are kept until processKept finds one');
       return refusal(501, 'UNHANDLED', `There is no handler for ${name}, and keepUnhandled has no room. ${ifItFails}`);
     } catch (error) {
       return failed(error, deliveryName(event, delivery.id), ifItFails);
@@ -493,12 +494,12 @@ function bodyRefusal(body: Exclude<ReceivedBody, { kind: 'bytes' }>): Outcome {
 }
 
 async function verify(
-  headers: WebhookRequestHeaders,
+  { headers, receivedAt: now }: ReceivedRequest,
   body: Uint8Array,
   secret: readonly string[],
 ): Promise<Outcome | VerifiedWebhook> {
   try {
-    return await verifyWebhook({ headers, body, secret });
+    return await verifyWebhook({ headers, body, secret, now });
   } catch (error) {
     if (WebhookVerificationError.isInstance(error)) return refusal(401, error.code, error.message);
     // Headers that no HTTP server produces.
@@ -521,10 +522,12 @@ function handshake(parsed: WebhookBody): Outcome | null {
   return ok('HANDSHAKE', { verification_token: parsed.verificationToken });
 }
 
-function outcomeOf(result: AcceptResult | OnceResult, delivery: string): Outcome {
+/** @param delivery its name in the log */
+function outcomeOf(result: AcceptResult | OnceResult | 'kept' | 'unhandled', delivery = ''): Outcome {
   if (result === 'busy') return refusal(409, 'BUSY', `${delivery} is being processed by another request.`);
+  const status = result === 'accepted' || result === 'kept' ? 202 : 200;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a type cannot say this of `toUpperCase`
-  return ok(result.toUpperCase() as Uppercase<typeof result>, { result }, result === 'accepted' ? 202 : 200);
+  return ok(result.toUpperCase() as Uppercase<typeof result>, { result }, status);
 }
 
 /** @param consequence what happens to the event now */

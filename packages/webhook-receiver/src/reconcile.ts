@@ -257,8 +257,10 @@ export async function reconcile(
 
 /** @throws {TypeError} if it is no time */
 export function sinceOf(since: unknown): string {
-  if (!(since instanceof Date) || Number.isNaN(since.getTime())) throw new TypeError('since must be a Date.');
-  return since.toISOString();
+  // `instanceof` is false for a Date of another realm, such as the one around a test runner's sandbox.
+  const ms = Object.prototype.toString.call(since) === '[object Date]' ? Number(since) : NaN;
+  if (Number.isNaN(ms)) throw new TypeError('since must be a Date.');
+  return new Date(ms).toISOString();
 }
 
 function idOf(events: readonly PulledEvent[], sequence: number): string | null {

@@ -1,5 +1,6 @@
 import type { WebhookEvent } from '@deedwire/webhook-events';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing/web';
+import { eventNameProblem } from './event-name-problem.ts';
 import { typicalBodies } from './generated/typical-bodies.ts';
 import type { EventAt } from './handlers.ts';
 
@@ -46,12 +47,14 @@ export async function signedRequest<
   Type extends WebhookEvent['type'],
   Version extends Extract<WebhookEvent, { type: Type }>['version'],
 >(type: Type, version: Version, options: SignedRequestOptions<EventAt<Type, Version>['data']> = {}): Promise<Request> {
-  const versions: Readonly<Record<string, { data: object }>> = Object.hasOwn(typicalBodies, type)
-    ? typicalBodies[type]
-    : {};
-  const typical = Object.hasOwn(versions, version) ? versions[version] : undefined;
-  if (typical === undefined) throw new TypeError(`There is no event ${type} ${version}.`);
-  const body = JSON.stringify({ ...typical, data: { ...typical.data, ...options.data } });
+  const names = Object.entries(typicalBodies).flatMap(([name, versions]) =>
+    Object.keys(versions).map((each) => `${name}/${each}`),
+  );
+  const problem = eventNameProblem(names, type, version);
+  if (problem !== null) throw new TypeError(problem);
+  const versions: Readonly<Record<string, { data: object }>> = typicalBodies[type];
+  const typical = versions[version];
+  const body = JSON.stringify({ ...typical, data: { ...typical?.data, ...options.data } });
   const id = options.id ?? `gid://service/WebhookDelivery/${Date.now()}${Math.floor(Math.random() * 1e6)}`;
   return post(body, id, options, {
     'x-service-webhook-event': type,

@@ -1,28 +1,32 @@
 import { createServer } from 'node:http';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { listen } from '@deedwire/testing';
 import type { RequestHandler } from 'express';
-import { fastify } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
+import fastifyRawBody from 'fastify-raw-body';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import serverless from 'serverless-http';
 import { describe, expect, test } from 'vitest';
 import { expressHandler } from '../src/express.ts';
-import { fastifyReceiver } from '../src/fastify.ts';
+import { fastifyHandler, fastifyReceiver } from '../src/fastify.ts';
 import { honoHandler } from '../src/hono.ts';
 import { lambdaHandler, type LambdaEvent } from '../src/lambda.ts';
+import type { ReceiverLog } from '../src/log.ts';
 import { memoryStore } from '../src/memory.ts';
+import { nodeHandler } from '../src/node.ts';
 import { createWebhookReceiver, type WebhookReceiver } from '../src/receiver.ts';
 import { expresses } from './support/adapters.ts';
 import { converted, type Delivery, deliveryOf, newSecret, secret, send } from './support/delivery.ts';
-import { silent } from './support/log.ts';
+import { logLinesTo, silent } from './support/log.ts';
 
-function receiver(): WebhookReceiver {
+function receiver(log: ReceiverLog = silent): WebhookReceiver {
   return createWebhookReceiver({
     secrets: [secret],
     store: memoryStore(),
     on: { 'referral.converted': { '2026-11-01': () => {} } },
-    log: silent,
+    log,
   });
 }
 
@@ -112,6 +116,18 @@ describe.each([4, 5] as const)('Express %i', (major) => {
     expect(await answerAfter(express.json({ verify: keepRawBody }), spaced)).toEqual(processed);
   });
 
+  test('processes a delivery whose bytes are those of another realm', async () => {
+    const bytesOfRealm = runInNewContext('(bytes) => new Uint8Array(bytes)');
+    for (const key of ['body', 'rawBody']) {
+      const parser = express.json({
+        verify: (request, _response, bytes) => void Object.assign(request, { kept: { [key]: bytesOfRealm(bytes) } }),
+      });
+      const keep: RequestHandler = (request, response, next) =>
+        parser(request, response, () => next(void Object.assign(request, Reflect.get(request, 'kept'))));
+      expect({ key, ...(await answerAfter(keep, deliveryOf())) }).toEqual({ key, ...processed });
+    }
+  });
+
   test('responds 413 to a rawBody that is too large, and 500 to one that is a text', async () => {
     for (const [bytes, status] of [
       [Buffer.alloc(300_001), 413],
@@ -157,6 +173,94 @@ describe('Fastify', () => {
     const other = await answer(deliveryOf({ secret: newSecret }));
     expect(other).toEqual({ status: 401, json: { code: 'SIGNATURE_MISMATCH' } });
     await app.close();
+  });
+});
+
+/** As NestJS does with `rawBody: true`. */
+function keepRawBodies(app: FastifyInstance): void {
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    Object.assign(request, { rawBody: body });
+    done(null, JSON.parse(body.toString()));
+  });
+}
+
+describe('Fastify, whose parser keeps the bytes', () => {
+  const noted: string[] = [];
+  const handleRaw = nodeHandler(receiver(logLinesTo(noted)));
+
+  const bodiesOf = {
+    'fastify-raw-body': (app: FastifyInstance) => app.register(fastifyRawBody, { encoding: false, runFirst: true }),
+    NestJS: keepRawBodies,
+    'a parser of bytes': (app: FastifyInstance) =>
+      app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body)),
+    'a parser of JSON': () => {},
+  };
+
+  async function answerAfter(
+    name: keyof typeof bodiesOf,
+    mount: (app: FastifyInstance) => void,
+    delivery = deliveryOf(),
+  ): Promise<object> {
+    const app = fastify();
+    await bodiesOf[name](app);
+    mount(app);
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const { status, json } = await send(`${app.listeningOrigin}/webhooks`, delivery);
+    await app.close();
+    return { status, json };
+  }
+
+  const plugin = (app: FastifyInstance) =>
+    void app.register(fastifyReceiver, { receiver: receiver(), url: '/webhooks' });
+  const handler = (app: FastifyInstance) => void app.post('/webhooks', fastifyHandler(receiver()));
+  const withNodeHandler = (requestOf: (request: FastifyRequest) => unknown) => (app: FastifyInstance) =>
+    void app.post('/webhooks', (request, reply) => {
+      reply.hijack();
+      // @ts-expect-error -- what JavaScript passes
+      handleRaw(requestOf(request), reply.raw);
+    });
+
+  test.each(['fastify-raw-body', 'NestJS', 'a parser of bytes', 'a parser of JSON'] as const)(
+    'the plugin processes a delivery beside %s',
+    async (name) => {
+      expect(await answerAfter(name, plugin)).toEqual(processed);
+    },
+  );
+
+  test('the plugin processes a delivery beside fastify-raw-body whose bytes arrive in parts', async () => {
+    const spaced = deliveryOf({ body: JSON.stringify(converted) + ' '.repeat(200_000) });
+    expect(await answerAfter('fastify-raw-body', plugin, spaced)).toEqual(processed);
+  });
+
+  test.each(['fastify-raw-body', 'NestJS', 'a parser of bytes'] as const)(
+    'the handler of a route processes a delivery beside %s, and so does that of node:http with the request of Fastify',
+    async (name) => {
+      expect(await answerAfter(name, handler)).toEqual(processed);
+      expect(
+        await answerAfter(
+          name,
+          withNodeHandler((request) => request),
+        ),
+      ).toMatchObject({ status: 200 });
+    },
+  );
+
+  test.each([
+    ['the request of Fastify, without bytes,', 'a parser of JSON', (request: FastifyRequest) => request],
+    ['its request of node:http', 'NestJS', ({ raw }: FastifyRequest) => raw],
+  ] as const)('the handler of node:http says what to use in place of %s', async (_, name, requestOf) => {
+    noted.length = 0;
+    expect(await answerAfter(name, withNodeHandler(requestOf))).toEqual(notRaw);
+    expect(noted).toEqual([expect.stringContaining('use fastifyHandler(receiver)(request, reply)')]);
+  });
+
+  test('the handler of a route says how to keep the bytes', async () => {
+    const lines: string[] = [];
+    const mount = (app: FastifyInstance) => void app.post('/webhooks', fastifyHandler(receiver(logLinesTo(lines))));
+    expect(await answerAfter('a parser of JSON', mount)).toEqual(notRaw);
+    expect(lines).toEqual([
+      expect.stringContaining('NestJS (rawBody: true) keep the bytes of the body in request.rawBody'),
+    ]);
   });
 });
 

@@ -34,6 +34,7 @@ const names = [
   'kysely',
   'drizzle',
   'prisma',
+  'workers-postgres',
   'redis',
   'graphile-worker',
   'pg-boss',
@@ -42,6 +43,7 @@ const names = [
   'pull-only',
   'pulled',
   'replay',
+  'kept-request',
   'testing',
 ] as const;
 
@@ -248,6 +250,9 @@ it('runs as documented with each way to use PostgreSQL', async () => {
     import { Pool } from 'pg';
     import { kyselyStore } from './kysely.ts';
     import { drizzleStore } from './drizzle.ts';
+    import { createWebhookReceiver } from '@deedwire/webhook-receiver';
+    import { postgresStore } from '@deedwire/webhook-receiver/postgres';
+    import { processKeptRequest } from './kept-request.ts';
 
     const send = await start('postgres');
     const pool = new Pool({ connectionString: process.env.DATABASE_URL });
@@ -258,6 +263,32 @@ it('runs as documented with each way to use PostgreSQL', async () => {
     await pool.query('truncate referral');
     assert.deepEqual(await send('a'), { result: 'processed' });
     assert.equal(await count(), 1);
+
+    const kept = await signedRequest('referral.created', '2026-11-01', { secret: process.env.WEBHOOK_SECRET, id: 'a', age: 301 });
+    const request = {
+      headers: Object.fromEntries(kept.headers),
+      body: new Uint8Array(await kept.arrayBuffer()),
+      receivedAt: new Date(Date.now() - 301_000),
+    };
+    const receiver = createWebhookReceiver({
+      secrets: [process.env.WEBHOOK_SECRET],
+      store: postgresStore(pool),
+      on: { 'referral.created': { '2026-11-01': (event, { transaction }) => transaction.query("insert into referral values ('kept')") } },
+      log: { error() {}, warn() {} },
+    });
+    const results = [];
+    const processOne = async (request) => results.push((await processKeptRequest(receiver, request)).body);
+    await processOne(request);
+    await receiver.forget({ ids: ['a'] });
+    await processOne(request);
+    for (const receivedAt of [undefined, new Date(), new Date(Number.NaN)]) await processOne({ ...request, receivedAt });
+    assert.deepEqual(results, [
+      '{"result":"duplicate"}',
+      '{"result":"processed"}',
+      '{"code":"TIMESTAMP_TOO_OLD"}',
+      '{"code":"TIMESTAMP_TOO_OLD"}',
+      '{"code":"NOW_INVALID"}',
+    ]);
 
     const insert = "insert into referral values ('other')";
     const stores = {

@@ -178,18 +178,24 @@ test.each([
   [
     'a type that does not exist',
     { 'referral.convertd': { '2026-11-01': () => {} } },
-    /no function for referral.convertd 2026-11-01, or this release has no such event/,
+    /^on: There is no event type referral.convertd\. Did you mean referral.converted\? This release has: lender\.updated\/2026-11-01, referral/,
   ],
   [
     'a version that does not exist',
     { 'referral.converted': { '2026-11-1': () => {} } },
-    /referral.converted 2026-11-1,/,
+    'on: referral.converted has no version 2026-11-1. This release has: referral.converted/2026-11-01, referral.converted/2027-02-01.',
   ],
   [
     'a handler that is no function',
     { 'referral.converted': { '2026-11-01': 'handler' } },
-    /referral.converted 2026-11-01,/,
+    'on: referral.converted 2026-11-01 is no function.',
   ],
+  [
+    'a type that resembles none',
+    { 'matter.opened': { '2026-11-01': () => {} } },
+    /type matter.opened\. This release has:/,
+  ],
+  ['a type with its version', { 'lender.updated/2026-11-01': { '': () => {} } }, /\. Did you mean lender.updated\?/],
   ['a function in place of the versions', { 'referral.converted': () => {} }, /on must be an object of objects/],
   ['no handlers', undefined, /on must be an object of objects/],
 ])('refuses at the start %s', (_, on: unknown, message) => {
@@ -258,12 +264,12 @@ test('compiles with the types, versions and fields of existing events only, in r
   await expect(signedRequest('lender.updated', '2027-02-01')).rejects.toThrow(TypeError);
   // @ts-expect-error -- no type
   await expect(signedRequest('lender.updatd', '2026-11-01')).rejects.toThrow(TypeError);
-  for (const [type, version] of [
-    ['lender.updatd', '2026-11-01'],
-    ['constructor', 'name'],
-    ['lender.updated', '2025-11-01'],
-    ['lender.updated', 'constructor'],
+  for (const [type, version, problem] of [
+    ['lender.updatd', '2026-11-01', 'There is no event type lender.updatd. Did you mean lender.updated?'],
+    ['constructor', 'name', 'There is no event type constructor. This release has: '],
+    ['lender.updated', '2025-11-01', 'lender.updated has no version 2025-11-01. This release has: lender.updated/2026'],
+    ['lender.updated', 'constructor', 'lender.updated has no version constructor.'],
   ])
     // @ts-expect-error -- any text
-    await expect(signedRequest(type, version)).rejects.toThrow(new TypeError(`There is no event ${type} ${version}.`));
+    await expect(signedRequest(type, version)).rejects.toThrow(problem);
 });

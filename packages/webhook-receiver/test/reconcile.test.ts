@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runInNewContext } from 'node:vm';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { eventually, listen } from '@deedwire/testing';
 import { createClient, type RedisClientType } from '@redis/client';
@@ -362,7 +363,12 @@ test('a handler that fails k times is recorded and passed, and reprocess calls i
   const { rows } = await pool.query('select position from webhook_receipt_pull');
   expect(JSON.parse(rows[0].position).givenUp).toEqual(reports[2]?.givenUp);
   isBroken = false;
-  expect(await receiver.reprocess(pullOf(), { since: new Date(0) })).toMatchObject({ processed: 3 });
+  const ofRealm = runInNewContext('new Date(0)');
+  expect(ofRealm).not.toBeInstanceOf(Date);
+  expect(await receiver.reprocess(pullOf(), { since: ofRealm })).toMatchObject({ processed: 3 });
+  for (const since of ['2026-11-20T11:00:00.000Z', new Date(Number.NaN), null])
+    // @ts-expect-error -- as in JavaScript
+    await expect(receiver.reprocess(pullOf(), { since })).rejects.toThrow('since must be a Date.');
 });
 
 test('a run ends when the handlers of 100 events fail, and goes on when they work again', async () => {

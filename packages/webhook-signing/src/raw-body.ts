@@ -13,7 +13,7 @@ export function rawBody(body: unknown): Uint8Array<ArrayBuffer> {
 
 // `instanceof` is false for bytes from another realm, such as a test runner's sandbox or an iframe.
 function isUint8Array(value: unknown): value is Uint8Array<ArrayBuffer> {
-  return value instanceof Uint8Array || Object.prototype.toString.call(value) === '[object Uint8Array]';
+  return Object.prototype.toString.call(value) === '[object Uint8Array]';
 }
 
 function bodyProblem(body: unknown): string {

@@ -58,7 +58,7 @@ export function prepareVerification({
   }
   const schemes = readSchemes(headers);
   const [{ timestamp }] = schemes;
-  checkAge(Number(timestamp), now === undefined ? Date.now() : now.getTime(), toleranceSeconds);
+  checkAge(Number(timestamp), Number(now ?? Date.now()), toleranceSeconds);
   let id: string | null = null;
   const checks: Check[] = [];
   for (const scheme of schemes) {
@@ -78,7 +78,8 @@ export function signatureMismatch({ scheme }: Check): WebhookVerificationError {
 function checkAge(timestamp: number, nowMs: number, toleranceSeconds: number): void {
   // The timestamp has whole seconds, so the age is computed in whole seconds.
   const ageSeconds = Math.floor(nowMs / 1000) - timestamp;
-  if (Number.isNaN(ageSeconds)) throw new WebhookUsageError('NOW_INVALID', 'now must be a valid Date.');
+  if (Number.isNaN(ageSeconds))
+    throw new WebhookUsageError('NOW_INVALID', 'The time at which to verify must be a valid Date.');
   if (ageSeconds > toleranceSeconds) {
     throw new WebhookVerificationError(
       'TIMESTAMP_TOO_OLD',

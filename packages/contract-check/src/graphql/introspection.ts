@@ -8,6 +8,7 @@ import {
   type IntrospectionQuery,
 } from 'graphql';
 import type { Notice } from '../change.ts';
+import { errorMessage } from '../error-fields.ts';
 import { InputError } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
@@ -32,7 +33,7 @@ export function introspectedDocument(source: SourceText): DocumentNode {
   try {
     return parse(printSchema(buildClientSchema(result)), { noLocation: true });
   } catch (error) {
-    throw new InputError(source.file, null, error instanceof Error ? error.message : String(error), { cause: error });
+    throw new InputError(source.file, null, errorMessage(error), { cause: error });
   }
 }
 

@@ -21,6 +21,7 @@ import {
   type TypeExtensionNode,
 } from 'graphql';
 import type { Notice } from '../change.ts';
+import { errorMessage } from '../error-fields.ts';
 import { InputError, withinStack } from '../input-error.ts';
 import type { Location } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
@@ -95,9 +96,10 @@ function validate(file: string, document: DocumentNode, partial: boolean): Notic
     });
   } catch (error) {
     // For violations of the SDL rules, graphql throws one plain Error that joins their messages and has no locations.
-    if (!(error instanceof Error) || error instanceof InputError || error instanceof RangeError) throw error;
-    const at = placeOfQuotedName(document, error.message) ?? { file, line: null };
-    throw new InputError(at.file, at.line, error.message.replaceAll('\n\n', ' '), { cause: error });
+    if (error instanceof InputError || error instanceof RangeError) throw error;
+    const message = errorMessage(error);
+    const at = placeOfQuotedName(document, message) ?? { file, line: null };
+    throw new InputError(at.file, at.line, message.replaceAll('\n\n', ' '), { cause: error });
   }
   return notices;
 }

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { posix } from 'node:path';
+import { errorField, errorMessage } from '../error-fields.ts';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, type SourceText } from '../text-file.ts';
 import type { PackageFiles } from './package-files.ts';
@@ -69,7 +70,6 @@ function git(place: string, args: readonly string[], folder: string): Uint8Array
 }
 
 function firstLineOf(error: unknown): string {
-  const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-  const message = stderr === '' && error instanceof Error ? error.message : stderr;
+  const message = errorField(error, 'stderr').trim() || errorMessage(error);
   return (message.split('\n', 1)[0] ?? '').replace(/^fatal: /, '');
 }

@@ -1,4 +1,5 @@
 import { getIntrospectionQuery } from 'graphql';
+import { errorMessage } from '../error-fields.ts';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, type SourceText } from '../text-file.ts';
 
@@ -69,10 +70,9 @@ async function request(url: string, options: RequestInit = {}): Promise<Answer> 
     return { ok: response.ok, status: response.status, isHtml, text };
   } catch (error) {
     if (error instanceof InputError) throw error;
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    throw new InputError(url, null, `cannot be fetched (${cause instanceof Error ? cause.message : String(cause)})`, {
-      cause: error,
-    });
+    const cause: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'cause') : undefined;
+    const reason = errorMessage(cause ?? error);
+    throw new InputError(url, null, `cannot be fetched (${reason})`, { cause: error });
   }
 }
 

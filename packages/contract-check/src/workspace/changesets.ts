@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorMessage } from '../error-fields.ts';
 import { InputError } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
@@ -100,8 +101,11 @@ async function placed(folder: string, error: unknown): Promise<InputError> {
 
 /** The first line, without the name of the operation. */
 function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.replace(/^could not parse changeset - /, '').split('\n', 1)[0] ?? '';
+  return (
+    errorMessage(error)
+      .replace(/^could not parse changeset - /, '')
+      .split('\n', 1)[0] ?? ''
+  );
 }
 
 /** The line of the first text that a message quotes. The first line if there is none. */

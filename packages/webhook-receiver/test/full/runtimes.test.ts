@@ -1,8 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { Pool } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { typicalBodies } from '../../src/generated/typical-bodies.ts';
+import { postgresStore } from '../../src/postgres.ts';
 import { type BuiltPackages, installBuiltPackages } from '../support/built-packages.ts';
 import { testConformance } from '../support/conformance-suite.ts';
-import { bun, bundleServer, deno, installRuntimes, runtimeAdapter, workerd } from '../support/runtimes.ts';
+import { deliveryOf, secret, send } from '../support/delivery.ts';
+import { bun, bundleServer, deno, installRuntimes, runtimeAdapter, startWorker, workerd } from '../support/runtimes.ts';
 
+const created = typicalBodies['referral.created']['2026-11-01'];
 const server = { folder: '', code: '' };
 let built: BuiltPackages;
 let installed: boolean;
@@ -28,4 +35,61 @@ describe.each([
   { runtime: bun, app: 'fetch', fix: fetchFix },
 ] as const)('$runtime.name, $app', ({ runtime, app, fix }) => {
   testConformance(runtimeAdapter(runtime, app, fix, server));
+});
+
+const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+const [, block = ''] = /^### PostgreSQL on Workers$.*?^```ts\n(.*?)^```$/ms.exec(readme) ?? [];
+const [, route = ''] = /`(\(context\) => honoHandler.*?)`/.exec(readme) ?? [];
+const ofRequest = 'workersHandler(receiverOfRequest(bindings))';
+
+/** Programs for Workers. */
+const workers = {
+  'as the README shows it': block,
+  'as the README shows it for Hono': `
+    import { Hono } from 'hono';
+    import { honoHandler } from '@deedwire/webhook-receiver/hono';
+    ${block.replace('export default', 'export const worker =')}
+    export default new Hono().post('/webhooks', ${route});`,
+  'with a pool of all requests, as programs for Node have it': `
+    let receiver;
+    ${block.replace(ofRequest, 'workersHandler((receiver ??= receiverOfRequest(bindings)))')}`,
+};
+
+describe('workerd, with PostgreSQL', () => {
+  test.each(Object.entries(workers))(
+    'processes each of ten deliveries once, at its first attempt, %s',
+    async (_, source) => {
+      const database = await createTestDatabase({
+        template: 'webhook_receiver_worker',
+        prepare: async () => {},
+      });
+      const pool = new Pool({ connectionString: database.databaseUrl });
+      await pool.query('create table referral (id text)');
+      await postgresStore(pool).createTable();
+      const worker = await startWorker(built.folder, source, {
+        WEBHOOK_SECRET: secret,
+        HYPERDRIVE: { connectionString: database.databaseUrl },
+      });
+      const answers: unknown[] = [];
+      for (let index = 0; index < 20; index += 1) {
+        const delivery = deliveryOf({ id: `delivery_${index % 10}`, body: created });
+        const { status, json } = await send(`http://127.0.0.1:${worker.port}/webhooks`, delivery);
+        answers.push([status, json]);
+      }
+      expect(answers).toEqual([
+        ...Array.from({ length: 10 }, () => [200, { result: 'processed' }]),
+        ...Array.from({ length: 10 }, () => [200, { result: 'duplicate' }]),
+      ]);
+      expect((await pool.query('select from referral')).rowCount).toBe(10);
+      // None stays open.
+      await expect
+        .poll(
+          async () => (await pool.query('select from pg_stat_activity where datname = current_database()')).rowCount,
+        )
+        .toBe(1);
+      await worker.stop();
+      await pool.end();
+      await database.drop();
+    },
+  );
 });

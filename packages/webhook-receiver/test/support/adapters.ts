@@ -164,7 +164,7 @@ function expressAdapter(major: keyof typeof expresses): LocalAdapter {
 const fastifyAdapter: LocalAdapter = {
   name: 'fastify',
   isBuffered: false,
-  fix: 'Register the receiver as a separate plugin',
+  fix: 'Register fastifyReceiver as a separate plugin',
   async start(receiver, mount) {
     const app = fastify();
     if (mount === 'consumed') {

@@ -23,9 +23,11 @@ export async function installBuiltPackages(): Promise<BuiltPackages> {
   await Promise.all([
     writeFile(join(folder, 'package.json'), '{ "type": "module" }'),
     ...['webhook-events', 'webhook-receiver', 'webhook-signing'].map((name) => install(name, modules)),
-    ...['webhook-events/node_modules/zod', 'webhook-receiver/node_modules/hono'].map((path) =>
-      symlink(join(packages, path), join(modules, path.split('/').at(-1) ?? ''), 'dir'),
-    ),
+    ...[
+      'webhook-events/node_modules/zod',
+      'webhook-receiver/node_modules/hono',
+      'webhook-receiver/node_modules/pg',
+    ].map((path) => symlink(join(packages, path), join(modules, path.split('/').at(-1) ?? ''), 'dir')),
   ]);
   return { folder, remove: () => rm(folder, { recursive: true }) };
 }

@@ -1,7 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -34,15 +35,18 @@ export interface Runtime {
 const { platform } = process;
 const isArm = process.arch === 'arm64';
 
-const workerdConfig = `using Workerd = import "/workerd/workerd.capnp";
+/** @param settings further fields of the Worker */
+function workerdConfig(settings = ''): string {
+  return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
-    (name = "main", worker = (modules = [(name = "server.js", esModule = embed "server.js")], compatibilityDate = "2026-11-01")),
+    (name = "main", worker = (modules = [(name = "server.js", esModule = embed "server.js")], compatibilityDate = "2026-11-01", ${settings})),
     (name = "internet", network = (allow = ["local"])),
   ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 `;
+}
 
 export const workerd: Runtime = {
   name: 'workerd',
@@ -50,7 +54,7 @@ export const workerd: Runtime = {
   version: runtimeVersions.workerd,
   binary: 'bin/workerd',
   args: ['serve', 'config.capnp', '--control-fd=3'],
-  files: { 'config.capnp': workerdConfig },
+  files: { 'config.capnp': workerdConfig() },
   listening: /"port":(\d+)/,
   // A request cannot wait for the promise of another one. Workers are not closed: they have no end that they notice.
   excluded: ['refuses requests once it is closing, aborts the signal and waits for the handler'],
@@ -116,6 +120,40 @@ export async function bundleServer(folder: string): Promise<string> {
     write: false,
   });
   return outputFiles.map((file) => file.text).join('');
+}
+
+/**
+ * Bundles a Worker that uses `pg`, as wrangler does with `nodejs_compat`, and starts it.
+ *
+ * @param folder where the built packages are installed
+ * @param bindings its texts and objects
+ */
+export async function startWorker(
+  folder: string,
+  source: string,
+  bindings: Readonly<Record<string, unknown>>,
+): ReturnType<typeof startProcess> {
+  const { outputFiles } = await build({
+    stdin: { contents: source, loader: 'ts', resolveDir: folder },
+    bundle: true,
+    format: 'esm',
+    conditions: ['workerd', 'worker', 'browser'],
+    mainFields: ['module', 'main'],
+    platform: 'neutral',
+    external: ['node:*', 'cloudflare:*', 'pg-native'],
+    alias: Object.fromEntries(builtinModules.map((name) => [name, `node:${name}`])),
+    banner: { js: 'const require = (name) => process.getBuiltinModule(name);' },
+    write: false,
+  });
+  const worker = await mkdtemp(join(folder, 'worker-'));
+  const texts = Object.entries(bindings).map(
+    ([name, value]) =>
+      `(name = "${name}", ${typeof value === 'string' ? 'text' : 'json'} = ${JSON.stringify(typeof value === 'string' ? value : JSON.stringify(value))})`,
+  );
+  const settings = `compatibilityFlags = ["nodejs_compat"], bindings = [${texts.join(', ')}]`;
+  await writeFile(join(worker, 'config.capnp'), workerdConfig(settings));
+  await writeFile(join(worker, 'server.js'), outputFiles.map((file) => file.text).join(''));
+  return startProcess(workerd, worker);
 }
 
 /** The adapter that starts a process of a runtime for each receiver. */
