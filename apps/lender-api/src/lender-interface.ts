@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { serveContract } from '@deedwire/graphql-server';
 import { costs, sdl, versions } from '@deedwire/lender-schema';
 import { schemas } from './generated/schemas.ts';
@@ -8,6 +10,7 @@ export const lenderInterface = {
   path: '/lenders/graphql',
   /** Every served version, with its schema. */
   contract: serveContract({ versions, sdl, costs }, schemas),
+  examples: join(createRequire(import.meta.url).resolve('@deedwire/lender-schema/package.json'), '../examples'),
   /** Plugins of Envelop and Yoga: `packages/graphql-server/README.md` says what they can do. */
   plugins: [],
 } as const;

@@ -41,6 +41,8 @@ export interface InterfaceServiceOptions {
   /** The path of the interface, for example `/lenders/graphql`. */
   path: string;
   contract: ServedContract;
+  /** The folder of the examples of its operations, for GraphiQL. */
+  examples: string;
   /** Plugins of Envelop and Yoga, in the order in which their hooks run. */
   plugins: readonly InterfacePlugin[];
   config: InterfaceConfig;
@@ -158,6 +160,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
               path,
               title: `The ${interfaceName} interface of Deedwire`,
               versions: contract.versions,
+              example: { folder: options.examples, name: `${interfaceName}.graphql` },
               headers: config.GRAPHIQL_HEADERS,
               logger,
             })

@@ -1,5 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
+import { join } from 'node:path';
 import type { HandlerContext, HttpResponse } from '@deedwire/service-runtime';
 import { expect, test } from 'vitest';
 import { withGraphiql } from './graphiql.ts';
@@ -23,6 +24,7 @@ const handle = withGraphiql(async () => ofHandler, {
     { version: '2026-11-01', status: 'current' },
     { version: '2027-02-01', status: 'preview' },
   ],
+  example: { folder: join(import.meta.dirname, '../../../lender-schema/examples'), name: 'lender.graphql' },
   headers: { 'X-Service-API-Key': 'sample-key' },
   logger: { warn: () => {} },
 });
@@ -37,12 +39,23 @@ test('a browser gets the page with the credentials and the versions', async () =
   expect({ status, type: headers['Content-Type'] }).toEqual({ status: 200, type: 'text/html; charset=utf-8' });
   for (const part of ['sample-key', '"version":"2027-02-01","status":"preview"', '"endpoint":"/partners/graphql"'])
     expect(body).toContain(part);
-  expect(body).not.toContain('"X-Service-Schema-Version"');
+  expect(body).toContain('"named":null');
+  expect(headers['Content-Security-Policy']).toBe("frame-ancestors 'none'");
 });
 
-test('the page of a version sends its header', async () => {
+test('the page has the example of each version', async () => {
+  const { body } = await respond({});
+  expect(body).toContain('"example":"query Team {\\n  lender {\\n    id\\n    name\\n    members {\\n      id');
+  expect(body).toContain('"example":"query Team($first: Int, $after: String) {\\n  lender {');
+});
+
+test('a browser is redirected from / to the page', async () => {
+  expect(await respond({ url: '/' })).toMatchObject({ status: 302, headers: { Location: '/partners/graphql' } });
+});
+
+test('the page of a version names it', async () => {
   const { body } = await respond({ url: '/partners/graphql?version=2027-02-01' });
-  expect(body).toContain('"additionalHeaders":{"X-Service-Schema-Version":"2027-02-01"}');
+  expect(body).toContain('"named":"2027-02-01"');
 });
 
 test('a version that is not served is not a part of the page', async () => {
@@ -64,6 +77,8 @@ test.each([
   ['a POST', { method: 'POST' }],
   ['a GET of JSON', { accept: 'application/json' }],
   ['another path', { url: '/lenders/graphql' }],
+  ['a GET of JSON at /', { url: '/', accept: '*/*' }],
+  ['a POST at /', { url: '/', method: 'POST' }],
 ])('%s gets what the interface responds', async (_, fields) => {
   expect(await respond(fields)).toBe(ofHandler);
 });
@@ -71,7 +86,7 @@ test.each([
 test('a URL that cannot be parsed gets the page of the newest version', async () => {
   const { status, body } = await respond({ url: 'http://[/partners/graphql' });
   expect(status).toBe(200);
-  expect(body).not.toContain('"X-Service-Schema-Version"');
+  expect(body).toContain('"named":null');
 });
 
 test.each([

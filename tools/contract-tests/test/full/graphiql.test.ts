@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { startSystem, type System } from '@deedwire/dev-environment';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { credentialHeaders, findProgram } from '@deedwire/testing';
-import { type Browser, launch } from 'puppeteer-core';
+import { type Browser, launch, type Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
@@ -17,6 +17,70 @@ const timeout = 120_000;
 let harness: Harness;
 let system: System;
 let browser: Browser;
+
+/** Without the no-break spaces of the editor. */
+async function untilShown(page: Page, selector: string, pattern: RegExp): Promise<void> {
+  const text = `(document.querySelector('${selector}')?.textContent ?? '').replaceAll('\u00A0', ' ')`;
+  await page.waitForFunction(`${String(pattern)}.test(${text})`, { timeout });
+}
+
+function addressOf(name: 'lender' | 'partner'): string {
+  return `${system.apps[`${name}-api`].url}/${name}s/graphql`;
+}
+
+interface Opened {
+  page: Page;
+  /** Those of the responses, until it is cleared. */
+  versions: Set<string | undefined>;
+  hosts: Set<string>;
+  /** Without line numbers. */
+  text(part: 'query' | 'response'): Promise<string>;
+  tabs(): Promise<number>;
+  choose(version: string): Promise<void>;
+  screenshot(name: string): Promise<void>;
+}
+
+async function open(address: string, viewport = { width: 1400, height: 800 }): Promise<Opened> {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  await page.setViewport(viewport);
+  const hosts = new Set<string>();
+  const versions = new Set<string | undefined>();
+  page.on('request', (request) => {
+    if (request.url().startsWith('http')) hosts.add(new URL(request.url()).host);
+  });
+  page.on('response', (response) => {
+    if (response.request().method() === 'POST') versions.add(response.headers()['x-service-schema-version']);
+  });
+  await page.goto(address, { timeout });
+  await untilShown(page, '#cost', /^Cost: /);
+  return {
+    page,
+    versions,
+    hosts,
+    async text(part) {
+      const selector = part === 'query' ? '.graphiql-query-editor .view-lines' : '.graphiql-response .view-lines';
+      // The editor positions its lines, and has no-break spaces.
+      const lines = await page.$$eval(`${selector} .view-line`, (found) =>
+        found
+          .map((line) => ({ top: parseInt((line as HTMLElement).style.top), text: line.textContent ?? '' }))
+          .toSorted((x, y) => x.top - y.top)
+          .map(({ text }) => text.replaceAll('\u00A0', ' ')),
+      );
+      return lines.join('\n');
+    },
+    tabs: () => page.$$eval('[role="tab"]', (tabs) => tabs.length),
+    async choose(version) {
+      await Promise.all([page.waitForNavigation({ timeout }), page.select('label select', version)]);
+      await untilShown(page, '#cost', /^Cost: /);
+      await page.waitForSelector('.graphiql-query-editor .view-line');
+    },
+    async screenshot(name) {
+      await mkdir(join(workspaceRoot, 'test-results'), { recursive: true });
+      await page.screenshot({ path: join(workspaceRoot, 'test-results', `graphiql-${name}.png`) });
+    },
+  };
+}
 
 describe.skipIf(skipped)('GraphiQL in a browser', () => {
   beforeAll(async () => {
@@ -43,45 +107,74 @@ describe.skipIf(skipped)('GraphiQL in a browser', () => {
     await harness.close();
   });
 
-  test('runs operations of both interfaces, at a version that is chosen', async () => {
-    for (const [name, version] of [
-      ['partner', '2026-11-01'],
-      ['lender', '2027-02-01'],
-    ] as const) {
-      const { url } = system.apps[`${name}-api`];
-      const page = await browser.newPage();
-      await page.setViewport({ width: 1400, height: 800 });
-      const hosts = new Set<string>();
-      const versions = new Set<string | undefined>();
-      page.on('request', (request) => {
-        if (request.url().startsWith('http')) hosts.add(new URL(request.url()).host);
-      });
-      page.on('response', (response) => {
-        if (response.request().method() === 'POST') versions.add(response.headers()['x-service-schema-version']);
-      });
-      const untilCostMatches = (pattern: RegExp) =>
-        page.waitForFunction(`${String(pattern)}.test(document.querySelector('#cost')?.textContent)`, { timeout });
-
-      await page.goto(`${url}/${name}s/graphql?query=${encodeURIComponent(`{ ${name} { id name } }`)}`, { timeout });
-      // The page has read the schema of the version of the client.
-      await untilCostMatches(/^Cost: /);
-      expect(versions).toEqual(new Set(['2026-11-01']));
-
-      versions.clear();
-      await Promise.all([page.waitForNavigation({ timeout }), page.select('label select', version)]);
-      await untilCostMatches(/^Cost: /);
+  test.each(['partner', 'lender'] as const)(
+    'begins with an operation of the %s interface, to which / leads a browser, and runs it',
+    async (name) => {
+      const opened = await open(String(system.apps[`${name}-api`].url));
+      const { page } = opened;
+      expect(page.url()).toBe(addressOf(name));
+      expect(opened.versions).toEqual(new Set(['2026-11-01']));
+      expect(await opened.text('query')).toContain(`${name} {\n    id\n    name`);
       await page.click('.graphiql-execute-button');
-      await page.waitForFunction(`document.querySelector('.graphiql-response')?.textContent.includes('"name":')`, {
-        timeout,
-      });
-      await untilCostMatches(/^Cost: requested \d, charged \d; \d+ points are left$/);
-      expect(versions).toEqual(new Set([version]));
+      await untilShown(page, '.graphiql-response', /"name":/);
+      await untilShown(page, '#cost', /^Cost: requested \d+, charged \d+; \d+ points are left$/);
       // The page loads nothing from elsewhere.
-      expect(hosts).toEqual(new Set([new URL(String(url)).host]));
-
-      await mkdir(join(workspaceRoot, 'test-results'), { recursive: true });
-      await page.screenshot({ path: join(workspaceRoot, 'test-results', `graphiql-${name}.png`) });
+      expect(opened.hosts).toEqual(new Set([new URL(addressOf(name)).host]));
+      await opened.screenshot(name);
       await page.close();
+    },
+  );
+
+  test('keeps the query in its tab when the version changes, and changes an example that was not changed', async () => {
+    const opened = await open(addressOf('lender'));
+    const { page, versions } = opened;
+    expect(await opened.text('query')).not.toContain('nodes');
+    versions.clear();
+    await opened.choose('2027-02-01');
+    expect(await opened.text('query')).toContain('nodes');
+    expect(versions).toEqual(new Set(['2027-02-01']));
+    expect(await opened.tabs()).toBe(1);
+
+    await page.goto(`${addressOf('lender')}?version=2027-02-01&query=${encodeURIComponent('{ lender { name } }')}`);
+    await untilShown(page, '.graphiql-query-editor', /\{ lender \{ name \} \}/);
+    const before = await opened.tabs();
+    for (const version of ['2026-11-01', '', '2027-02-01']) {
+      versions.clear();
+      await opened.choose(version);
+      expect(await opened.text('query')).toBe('{ lender { name } }');
+      expect(await opened.tabs()).toBe(before);
+      expect(versions).toEqual(new Set([version || '2026-11-01']));
     }
+    await page.reload();
+    await untilShown(page, '.graphiql-query-editor', /\{ lender \{ name \} \}/);
+    expect(await opened.tabs()).toBe(before);
+    await page.close();
   });
+
+  test.each([
+    ['wide', 1400, 800, /"locations": \[\s*\{\s*"line": 4,\s*"column": 5/],
+    // The editor has the lines that it shows.
+    ['narrow', 320, 640, /"message": /],
+  ])(
+    'shows the locations of errors in the query as it is written, and no bar over the response: %s',
+    async (name, width, height, shown) => {
+      const query = '{\n  partner {\n    # a comment\n    nothing\n  }\n}\n';
+      const opened = await open(`${addressOf('partner')}?query=${encodeURIComponent(query)}`, { width, height });
+      const { page } = opened;
+      await page.click('.graphiql-execute-button');
+      await untilShown(page, '.graphiql-response', shown);
+      const [bar, root] = await Promise.all(
+        ['#bar', '#root'].map((selector) =>
+          page.$eval(selector, (element) => {
+            const { top, bottom, left, right } = element.getBoundingClientRect();
+            return { top, bottom, left, right };
+          }),
+        ),
+      );
+      expect(root?.bottom).toBeLessThanOrEqual(bar?.top ?? 0);
+      expect(bar).toMatchObject({ left: 0, right: width, bottom: height });
+      await opened.screenshot(`error-${name}`);
+      await page.close();
+    },
+  );
 });
