@@ -8,6 +8,8 @@ const { PORT = '4005', WEBHOOK_SECRET = '' } = process.env;
 const receiver = createWebhookReceiver({
   secrets: [WEBHOOK_SECRET],
   store: memoryStore(),
+  // For example "200 HANDSHAKE".
+  onResult: ({ status, code }) => console.log(status, code),
   on: {
     'referral.created': {
       '2026-11-01': ({ type, data }) => console.log(type, data.referralId),
@@ -18,4 +20,4 @@ const receiver = createWebhookReceiver({
 const app = express();
 app.post('/webhooks', expressHandler(receiver));
 app.use(express.json());
-app.listen(Number(PORT));
+app.listen(Number(PORT), () => console.log(`Listening on port ${PORT}.`));

@@ -8,6 +8,8 @@ const { PORT = '4005', WEBHOOK_SECRET = '' } = process.env;
 const receiver = createWebhookReceiver({
   secrets: [WEBHOOK_SECRET],
   store: memoryStore(),
+  // For example "200 HANDSHAKE".
+  onResult: ({ status, code }) => console.log(status, code),
   on: {
     'referral.created': {
       '2026-11-01': ({ type, data }) => console.log(type, data.referralId),
@@ -18,3 +20,4 @@ const receiver = createWebhookReceiver({
 const app = fastify();
 await app.register(fastifyReceiver, { receiver, url: '/webhooks' });
 await app.listen({ port: Number(PORT) });
+console.log(`Listening on port ${PORT}.`);

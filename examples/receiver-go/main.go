@@ -61,6 +61,7 @@ func main() {
 			return
 		}
 		if received.VerificationToken != "" && received.Type == "" {
+			log.Print("Answered the handshake.")
 			w.Header().Set("Content-Type", "application/json")
 			json.NewEncoder(w).Encode(received)
 			return

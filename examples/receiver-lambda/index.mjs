@@ -8,6 +8,8 @@ const receiver = createWebhookReceiver({
   secrets: [WEBHOOK_SECRET],
   // Each instance of the function has its own memory. Use PostgreSQL or Redis in production.
   store: memoryStore(),
+  // For example "200 HANDSHAKE".
+  onResult: ({ status, code }) => console.log(status, code),
   on: {
     'referral.created': {
       '2026-11-01': ({ type, data }) => console.log(type, data.referralId),

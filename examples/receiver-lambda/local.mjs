@@ -11,4 +11,6 @@ createServer(async (request, response) => {
     isBase64Encoded: true,
   });
   response.writeHead(statusCode, headers).end(body);
-}).listen(Number(process.env.PORT ?? '4005'));
+}).listen(Number(process.env.PORT ?? '4005'), function () {
+  console.log(`Listening on port ${this.address().port}.`);
+});

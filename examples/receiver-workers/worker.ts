@@ -6,6 +6,8 @@ const receiver = createWebhookReceiver({
   secrets: ({ WEBHOOK_SECRET }: { WEBHOOK_SECRET: string }) => [WEBHOOK_SECRET],
   // For tests only: each isolate has its own memory.
   store: memoryStore(),
+  // For example "200 HANDSHAKE".
+  onResult: ({ status, code }) => console.log(status, code),
   on: {
     'referral.created': {
       '2026-11-01': ({ type, data }) => console.log(type, data.referralId),

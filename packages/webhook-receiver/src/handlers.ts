@@ -84,10 +84,9 @@ export function deliveryName(event: UnhandledEvent, id: string): string {
 export function checkHandlers(on: unknown): void {
   for (const [type, versions] of entries(on))
     for (const [version, handler] of entries(versions)) {
-      const problem =
-        eventNameProblem(parsedEventNames(), type, version) ??
-        (typeof handler === 'function' ? null : `${type} ${version} is no function.`);
+      const problem = eventNameProblem(parsedEventNames(), type, version);
       if (problem !== null) throw new TypeError(`on: ${problem}`);
+      if (typeof handler !== 'function') throw new TypeError(`on: ${type} ${version} is no function.`);
     }
 }
 

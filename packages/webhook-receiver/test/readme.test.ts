@@ -238,7 +238,10 @@ it('runs as documented in each framework', async () => {
     `,
     { WEBHOOK_SECRET: secret },
   );
-  expect(printed).toMatch(/^(?:referral\.created gid:\/\/service\/Referral\/\d+\n){7}done\n$/);
+  expect(printed.match(/^Listening on port \d+\.$/gm)).toHaveLength(4);
+  expect(printed.replaceAll(/^Listening.*\n/gm, '')).toMatch(
+    /^(?:referral\.created gid:\/\/service\/Referral\/\d+\n200 PROCESSED\n200 DUPLICATE\n){7}done\n$/,
+  );
 });
 
 it('runs as documented with each way to use PostgreSQL', async () => {

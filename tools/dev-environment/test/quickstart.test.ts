@@ -44,11 +44,15 @@ const receivers = [
   {
     ...nodeReceiver,
     skipped: false,
-    printed: (referralId: string) => `referral.created ${referralId}\n`,
+    listening: 'Listening on port ',
+    handshake: '200 HANDSHAKE\n',
+    printed: (referralId: string) => `referral.created ${referralId}\n200 PROCESSED\n`,
   },
   {
     ...pythonReceiver,
     skipped: withoutPython,
+    listening: 'Listening on http://127.0.0.1:',
+    handshake: 'Answered the handshake.\n',
     printed: (referralId: string) => `"referralId": "${referralId}"`,
   },
 ];
@@ -115,7 +119,7 @@ beforeAll(async () => {
 });
 let receiversSoFar = 0;
 
-describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped, printed }) => {
+describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped, listening, handshake, printed }) => {
   test('is shown on the page unchanged', () => {
     expect(page).toContain(`\`\`\`${fence}\n${read(file)}\`\`\`\n`);
   });
@@ -132,6 +136,7 @@ describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped
         .replace(/^npx -y pnpm@[\d.]+ receiver/m, receiverScript.replace('node', '"$NODE"'))
         .replace(/^npx -y pnpm@[\d.]+ operator/m, '"$NODE" --conditions=deedwire-source apps/operator-cli/src/main.ts');
     const receiver = await startReceiver(adapt(block), env);
+    await expect.poll(receiver.output).toContain(`${listening}${env.PORT}`);
 
     // The third terminal of the page keeps the variables that this block loads.
     const thirdTerminal = (text: string): Command => run(adapt(`. .local/dev.env\n${text}`), env);
@@ -142,6 +147,9 @@ describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped
       data: { createWebhookSubscription: { webhookSubscription: subscription, userErrors: [] } },
       extensions: expect.any(Object),
     });
+    // As the page says.
+    expect(subscribing.output().trim().split('\n')).toHaveLength(1);
+    expect(receiver.output()).toContain(handshake);
 
     const { id } = JSON.parse(subscribing.output()).data.createWebhookSubscription.webhookSubscription;
     const testing = thirdTerminal(testBlock.replace(/gid:\/\/service\/WebhookSubscription\/\d+/, id));

@@ -6,6 +6,8 @@ const receiver = createWebhookReceiver({
   // A function, because the build loads this module too, without the secret.
   secrets: () => [process.env.WEBHOOK_SECRET ?? ''],
   store: memoryStore(),
+  // For example "200 HANDSHAKE".
+  onResult: ({ status, code }) => console.log(status, code),
   on: {
     'referral.created': {
       '2026-11-01': ({ type, data }) => console.log(type, data.referralId),

@@ -141,7 +141,7 @@ describe('the declarations compile without errors', () => {
     );
   });
 
-  // The oldest releases are those in the READMEs. `test/long` contains the releases between them and the newest one.
+  // The oldest releases are those in docs/es-modules.md. `test/long` contains the releases between them and the newest one.
   test.each([
     ['5.7.3', 'a bundled module', []],
     ['5.7.3', 'an ES module', ['manifests.mts']],
@@ -165,7 +165,7 @@ describe.each([
   ['@deedwire/lender-schema', 720],
   ['@deedwire/partner-schema', 425],
   ['@deedwire/webhook-events', 275],
-  ['@deedwire/webhook-receiver', 750],
+  ['@deedwire/webhook-receiver', 775],
   ['@deedwire/webhook-signing', 260],
 ])('%s', (name, maximumKb) => {
   const files = (pattern: string): string[] => {

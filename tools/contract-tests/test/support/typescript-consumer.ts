@@ -117,6 +117,7 @@ export const consumers = {
   'a CommonJS module': { file: 'consumer.cts', options: ['--module', 'nodenext'] },
   'a CommonJS module of node20': { file: 'consumer.cts', options: ['--module', 'node20'] },
   'a CommonJS module of node16': { file: 'consumer.cts', options: ['--module', 'node16'] },
+  'a module of node10': { file: 'consumer.ts', options: ['--module', 'commonjs', '--moduleResolution', 'node10'] },
   'a bundled module': { file: 'consumer.ts', options: ['--module', 'esnext', '--moduleResolution', 'bundler'] },
 };
 
