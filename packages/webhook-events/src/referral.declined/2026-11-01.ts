@@ -7,9 +7,7 @@ const time = z.iso.datetime({ precision: 3 });
 
 export const body = z
   .object({
-    id: gid('WebhookEvent').describe(
-      "The event's global identifier, the same for every subscription. To detect repeated deliveries, compare the `webhook-id` header instead.",
-    ),
+    id: gid('WebhookEvent').describe("The event's global identifier, the same for every subscription."),
     type: z.literal('referral.declined').describe('The event type.'),
     version: z.literal('2026-11-01').describe('The version of this payload.'),
     timestamp: time.describe('When the event happened, as an RFC 3339 timestamp in UTC with milliseconds.'),

@@ -40,7 +40,7 @@ export function eventPage(history: History, eventType: WebhookEventType, version
     codeBlock('graphql', `eventTypes: [{ type: "${type}", version: "${version.version}" }]`),
     '## Body',
     jsonBlock(example),
-    'Every field is always present. New fields can appear: ignore fields that you do not know.',
+    `Every field is always present. New fields can appear: ignore fields that you do not know. Deliveries can repeat: ${link('`webhook-id`', '../README.md#headers')} says how to recognize them.`,
     table(
       ['field', 'type', 'can be null', 'description'],
       fields.map((field) => [code(field.path), field.type, field.isNullable ? 'yes' : 'no', field.description]),

@@ -5,7 +5,7 @@
  */
 export interface TeamMemberAdded {
   /**
-   * The event's global identifier, the same for every subscription. To detect repeated deliveries, compare the `webhook-id` header instead.
+   * The event's global identifier, the same for every subscription.
    */
   id: string;
   /**
