@@ -27,7 +27,7 @@ const credentials = { clientId: 'a', apiKey: 'b', organizationId: 'c' };
 const pull = graphqlPull({ url: 'http://127.0.0.1:1/', credentials, subscriptionId: 'gid://service/WebhookSubscription/1' });
 
 test('a file that does not exist', () => {
-  expect(() => readSourceText('a.graphql')).toThrow('a.graphql: does not exist');
+  expect(() => readSourceText('a.graphql')).toThrow('a.graphql: file not found');
 });
 test('a date, and the cause of a request that fails', async () => {
   const since = runInThisContext('new Date(0)');

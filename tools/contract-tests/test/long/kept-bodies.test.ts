@@ -15,6 +15,7 @@ const frameworks = [
   '@nestjs/common@12.5.1',
   '@nestjs/core@12.5.1',
   '@nestjs/platform-express@12.5.1',
+  '@nestjs/platform-fastify@12.5.1',
   'reflect-metadata@0.2.2',
   'rxjs@7.8.2',
 ];
@@ -42,14 +43,17 @@ export const webhook = nodeHandler(receiver);
 const nest = `
 import 'reflect-metadata';
 import { expressHandler } from '@deedwire/webhook-receiver/express';
+import { fastifyHandler } from '@deedwire/webhook-receiver/fastify';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Controller, Module, Post, Req, Res } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { receiver } from './receiver.js';
 
-const handle = expressHandler(receiver);
+const [, , bodies, platform] = process.argv;
+const handle = platform === 'fastify' ? fastifyHandler(receiver) : expressHandler(receiver);
 class Webhooks {
   receive(request, response) {
-    return handle(request, response, () => {});
+    return handle(request, response);
   }
 }
 const { prototype } = Webhooks;
@@ -61,7 +65,8 @@ Controller()(Webhooks);
 class Root {}
 Module({ controllers: [Webhooks] })(Root);
 
-const app = await NestFactory.create(Root, { rawBody: process.argv[2] === 'raw', logger: ['error'] });
+const options = { rawBody: bodies === 'raw', logger: ['error'] };
+const app = await (platform === 'fastify' ? NestFactory.create(Root, new FastifyAdapter(), options) : NestFactory.create(Root, options));
 await app.listen(Number(process.env.PORT));
 `;
 
@@ -116,7 +121,8 @@ async function start(...args: string[]): Promise<(id: string) => Promise<unknown
 // Both parse the body before a handler gets the request, and keep the bytes in `request.rawBody`.
 test.each([
   ['functions-framework', 'node_modules/@google-cloud/functions-framework/build/src/main.js', '--target=webhook'],
-  ['NestJS with rawBody', 'nest.js', 'raw'],
+  ['NestJS with rawBody', 'nest.js', 'raw', 'express'],
+  ['NestJS on Fastify with rawBody', 'nest.js', 'raw', 'fastify'],
 ])('receives and processes a delivery once behind %s', { timeout }, async (_, ...args) => {
   const send = await start(...args);
   expect([await send('a'), await send('a')]).toEqual([
@@ -125,7 +131,11 @@ test.each([
   ]);
 });
 
-test('says what is wrong behind NestJS without rawBody', { timeout }, async () => {
-  const send = await start('nest.js');
-  expect(await send('a')).toEqual([500, { code: 'BODY_NOT_RAW' }]);
-});
+test.each(['express', 'fastify'])(
+  'says what is wrong behind NestJS without rawBody: %s',
+  { timeout },
+  async (platform) => {
+    const send = await start('nest.js', 'parsed', platform);
+    expect(await send('a')).toEqual([500, { code: 'BODY_NOT_RAW' }]);
+  },
+);
