@@ -295,9 +295,9 @@ export interface WebhookAttempt {
 }
 
 function toWebhookAttempt(row: AttemptRow): WebhookAttempt {
-  const { number, startedAt, durationMs, responseStatus } = row;
+  const { number, startedAt, durationMs, responseStatus, detail } = row;
   const error = row.error === null ? null : toShownAttemptError(row.error);
-  return { number, startedAt, durationMs, responseStatus, error, advice: adviceFor({ responseStatus, error }) };
+  return { number, startedAt, durationMs, responseStatus, error, advice: adviceFor({ responseStatus, error, detail }) };
 }
 
 /** An attempt of a list. What else is known about it can be read. */

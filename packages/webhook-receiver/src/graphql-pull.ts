@@ -156,7 +156,8 @@ async function textOf(response: Response, signal: AbortSignal): Promise<string> 
 
 /** @param nowMs the clock of the server, because that of this machine can be wrong */
 function retryAfterMs(header: string | null, nowMs: number): number {
-  const seconds = Number(header ?? 0);
+  // A proxy can add a second value.
+  const seconds = Number.parseFloat(header ?? '0');
   const ms = Number.isNaN(seconds) ? Date.parse(header ?? '') - nowMs : seconds * 1_000;
   return ms > 0 ? Math.min(ms, retryAfterMaxMs) : 0;
 }

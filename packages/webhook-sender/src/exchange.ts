@@ -89,12 +89,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** The headers of the response: lower-case names, and each value of a repeated one. */
   *headerValues(): Generator<readonly [string, string]> {
     for (const [name, value = ''] of Object.entries(this.#headers)) {
-      if (typeof value === 'string') yield [name, value];
-      else for (const each of value) yield [name, each];
+      for (const each of [value].flat()) yield [name, withoutEndingBlanks(each)];
     }
   }
 
-  /** Returns the value of a response header, or null. */
+  /** Returns the value of a response header, or null. Those of a repeated header are joined with a comma. */
   header(name: string): string | null {
     const value = this.#headers[name];
     return value === undefined ? null : joined(value);
@@ -186,7 +185,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
 }
 
 function joined(value: string | string[]): string {
-  return typeof value === 'string' ? value : value.join(', ');
+  return [value].flat().map(withoutEndingBlanks).join(', ');
+}
+
+/** undici removes blanks before a value only. They are no part of it. */
+function withoutEndingBlanks(value: string): string {
+  return value.replace(/(?<![\t ])[\t ]+$/, '');
 }
 
 function exchangeError(origin: string, responseStatus: number | null, cause: unknown, timedOut: boolean): AttemptError {

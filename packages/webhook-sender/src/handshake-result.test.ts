@@ -30,6 +30,11 @@ describe('classifyResponse', () => {
     expect(classifyResponse(response(status, body, {}), secrets)).toStrictEqual({ verified: true });
   });
 
+  it.each(['identity', 'Identity'])('accepts Content-Encoding %s', (encoding) => {
+    const result = classifyResponse(response(200, echo, { 'content-encoding': encoding }), secrets);
+    expect(result).toStrictEqual({ verified: true });
+  });
+
   it.each([
     [
       'another value',

@@ -77,7 +77,7 @@ function failureResult(error: AttemptError, timeoutMs: number): FailedHandshake 
 function bodyProblem(response: ReceivedResponse, secrets: HandshakeSecrets): string | null {
   const { body, bodyBytes, headers } = response;
   const encoding = headers.get('content-encoding');
-  if (encoding !== undefined && encoding !== 'identity') {
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     return `the body has Content-Encoding ${redacted(encoding, secrets)}. Send it unencoded, as "Accept-Encoding: identity" requires.`;
   }
   const details = `${remedy} ${received(response, secrets)}`;

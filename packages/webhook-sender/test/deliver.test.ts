@@ -167,6 +167,17 @@ describe('the response', () => {
     expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 503, retryAfter });
   });
 
+  it.each([
+    ['Retry-After: 3600 \t\r\n', '3600'],
+    ['Retry-After: 3600\r\nretry-after:  3600 \r\n', '3600, 3600'],
+    ['Retry-After:  \r\n', ''],
+  ])('is reported without the blanks around a value: %j', async (lines, retryAfter) => {
+    const receiver = await rawReceiver((socket) =>
+      socket.write(`HTTP/1.1 503 Busy\r\n${lines}Content-Length: 0\r\n\r\n`),
+    );
+    expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ error: null, retryAfter });
+  });
+
   it('fails after 16 interim responses, at once and without reading on', async () => {
     const interim = 'HTTP/1.1 103 Early Hints\r\n\r\n';
     const receiver = await rawReceiver((socket) => {

@@ -4,6 +4,8 @@ import type { ShownAttemptError } from './shown-attempt-error.ts';
 export interface ShownAttemptResult {
   responseStatus: number | null;
   error: ShownAttemptError | null;
+  /** As it is stored: of a newer build, it can be unknown. */
+  detail: string | null;
 }
 
 /** By the class of the failure, whatever the status: the response was not complete. */
@@ -48,21 +50,15 @@ const byStatus: ReadonlyMap<number, string> = new Map([
   ],
   [
     410,
-    'The receiver says that it is gone, which pauses the subscription. Restore it, then call `resumeWebhookSubscription`, or pass another callback URL to `updateWebhookSubscription`.',
+    'The receiver says that it is gone, which pauses a subscription. Restore it, then call `resumeWebhookSubscription`, or pass another callback URL to `updateWebhookSubscription`.',
   ],
   [413, 'The receiver or a proxy limits the size of the body. Allow at least 300 kB.'],
-  [
-    429,
-    'The receiver limits its requests. Deedwire waits as long as its `Retry-After` asks, at most 12 hours. Raise the limit for this URL.',
-  ],
+  [429, 'The receiver limits its requests. Raise the limit for this URL.'],
   [
     502,
     'A proxy in front of the receiver got no valid response from it. Check that the receiver runs, and the log of the proxy.',
   ],
-  [
-    503,
-    'The receiver, or a proxy in front of it, is unavailable. Deedwire waits as long as `Retry-After` asks, at most 12 hours.',
-  ],
+  [503, 'The receiver, or a proxy in front of it, is unavailable.'],
   [504, 'A proxy in front of the receiver waited too long for it. Store the event, respond, and process it later.'],
 ]);
 
@@ -76,9 +72,21 @@ function byClass(status: number): string {
   return 'Only a final status of 2xx acknowledges a delivery. See what responds at the callback URL.';
 }
 
-/** What the owner of a receiver can do about an attempt. Null if it succeeded. At most 250 characters. */
-export function adviceFor({ responseStatus, error }: ShownAttemptResult): string | null {
+function aboutRetryAfter(status: number, detail: string | null): string {
+  if (detail === 'RETRY_AFTER_IGNORED')
+    return ' Its `Retry-After` is neither seconds nor a date, so Deedwire ignored it.';
+  if (status === 429 || status === 503)
+    return ' If the response has a valid `Retry-After`, Deedwire waits as long as it asks, at most 12 hours.';
+  return '';
+}
+
+/**
+ * What the owner of a receiver can do about an attempt. Null if it succeeded. At most 250 characters. It claims nothing that is not
+ * known to have happened.
+ */
+export function adviceFor({ responseStatus, error, detail }: ShownAttemptResult): string | null {
   if (error !== null) return byError[error];
   if (responseStatus === null || (responseStatus >= 200 && responseStatus < 300)) return null;
-  return byStatus.get(responseStatus) ?? byClass(responseStatus);
+  const advice = byStatus.get(responseStatus) ?? byClass(responseStatus);
+  return advice + aboutRetryAfter(responseStatus, detail);
 }

@@ -9,6 +9,8 @@ export interface AttemptRow {
   durationMs: number;
   responseStatus: number | null;
   error: string | null;
+  /** What else is known about a failure. Null if nothing is. */
+  detail: string | null;
 }
 
 /** The newest attempts of a delivery, among those with a smaller number than `before`. */
@@ -61,7 +63,7 @@ async function selectGroup(
     planning: 'for-values' as const,
     text: `
       select d.page::int, a.delivery_id as "deliveryId", a.number, a.started_at as "startedAt",
-        a.duration_ms as "durationMs", a.response_status as "responseStatus", a.error
+        a.duration_ms as "durationMs", a.response_status as "responseStatus", a.error, a.detail
       from unnest($1::bigint[], $2::int[]) with ordinality as d (id, before, page)
       cross join lateral (
         select *

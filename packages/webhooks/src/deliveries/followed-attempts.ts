@@ -173,7 +173,7 @@ async function selectAttemptsSince(
     planning: 'for-values' as const,
     text: `
       select a.delivery_id as "deliveryId", a.subscription_id as "subscriptionId", a.number, a.started_at as "startedAt",
-        a.duration_ms as "durationMs", a.response_status as "responseStatus", a.error
+        a.duration_ms as "durationMs", a.response_status as "responseStatus", a.error, a.detail
       from unnest($1::bigint[]) as d (id)
       cross join lateral (
         select *

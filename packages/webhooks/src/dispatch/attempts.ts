@@ -118,16 +118,17 @@ export class Attempts {
     const nowMs = clock.nowMs();
     const number = delivery.attempts + 1;
     const classification = classifyAttempt(result, number - delivery.priorAttempts, nowMs - clock.offsetMs, random);
-    const { next } = classification;
+    const { next, isRetryAfterIgnored } = classification;
     onEvent({ kind: 'attempt', delivery, urlNumber: target.urlNumber, number, result, next });
     const { startedAt, durationMs, responseStatus, error } = result;
+    const detail = isRetryAfterIgnored ? 'RETRY_AFTER_IGNORED' : null;
     // The result of a request to an earlier URL says nothing about the receiver of the current one.
     const isOfOtherUrl = lane.target.isOtherUrl(target);
     const pause = isOfOtherUrl ? null : this.#updateReceiver(lane, classification, result, nowMs);
     return {
       queued,
       delivery,
-      attempt: { number, startedAt, durationMs, responseStatus, error },
+      attempt: { number, startedAt, durationMs, responseStatus, error, detail },
       next,
       laneState: null,
       isLocked: false,

@@ -10,16 +10,23 @@ const responds = (responseStatus: number, retryAfter: string | null = null): Att
   error: null,
   retryAfter,
 });
-const success: AttemptClassification = { next: { kind: 'delivered' }, holdMs: null, isGone: false };
+const success: AttemptClassification = {
+  next: { kind: 'delivered' },
+  holdMs: null,
+  isRetryAfterIgnored: false,
+  isGone: false,
+};
 const retry = (delayMs: number, lane: Partial<AttemptClassification> = {}): AttemptClassification => ({
   next: { kind: 'retry', delayMs },
   holdMs: null,
+  isRetryAfterIgnored: false,
   isGone: false,
   ...lane,
 });
 const failure = (lane: Partial<AttemptClassification> = {}): AttemptClassification => ({
   next: { kind: 'failed' },
   holdMs: null,
+  isRetryAfterIgnored: false,
   isGone: false,
   ...lane,
 });
@@ -39,6 +46,10 @@ test.each<[string, AttemptResult, number, AttemptClassification]>([
   ['500 with Retry-After delays the delivery only', responds(500, '600'), 1, retry(600_000)],
   ['a short Retry-After holds the lane for that time', responds(503, '1'), 5, retry(405_000, { holdMs: 1_000 })],
   ['Retry-After is limited to 12 h', responds(503, '999999999'), 1, retry(43_200_000, { holdMs: 43_200_000 })],
+  ['503 with two equal Retry-After holds the lane', responds(503, '60, 60'), 1, retry(60_000, { holdMs: 60_000 })],
+  ['an invalid Retry-After is ignored', responds(503, '1 minute'), 1, retry(5_000, { isRetryAfterIgnored: true })],
+  ['an empty Retry-After is ignored', responds(404, ''), 15, failure({ isRetryAfterIgnored: true })],
+  ['an invalid Retry-After of a success means nothing', responds(200, 'soon'), 1, success],
   ['429 at the last attempt holds the lane', responds(429, '60'), 15, failure({ holdMs: 60_000 })],
   ['410 pauses and keeps the delivery', responds(410), 1, retry(5_000, { isGone: true })],
   ['410 at the fifteenth attempt is final', responds(410), 15, failure({ isGone: true })],

@@ -13,6 +13,8 @@ export interface AttemptClassification {
   readonly next: NextStep;
   /** How long the receiver asked to receive no requests at all. Null if it did not. */
   readonly holdMs: number | null;
+  /** The response had a `Retry-After` that is not valid. */
+  readonly isRetryAfterIgnored: boolean;
   /** The receiver responded 410 Gone, so the subscription is paused. */
   readonly isGone: boolean;
 }
@@ -20,7 +22,12 @@ export interface AttemptClassification {
 // Shared: every attempt is classified.
 export const delivered: NextStep = Object.freeze({ kind: 'delivered' });
 export const failed: NextStep = Object.freeze({ kind: 'failed' });
-const success: AttemptClassification = Object.freeze({ next: delivered, holdMs: null, isGone: false });
+const success: AttemptClassification = Object.freeze({
+  next: delivered,
+  holdMs: null,
+  isRetryAfterIgnored: false,
+  isGone: false,
+});
 
 const gone = 410;
 const overloaded: ReadonlySet<number | null> = new Set([429, 503]);
@@ -44,6 +51,7 @@ export function classifyAttempt(
   return {
     next: attempt >= attemptsMax ? failed : { kind: 'retry', delayMs: retryDelayMs(attempt, retryAfterMs, random()) },
     holdMs: overloaded.has(status) && retryAfterMs !== null ? Math.min(retryAfterMs, retryDelayMaxMs) : null,
+    isRetryAfterIgnored: result.retryAfter !== null && retryAfterMs === null,
     isGone: status === gone,
   };
 }

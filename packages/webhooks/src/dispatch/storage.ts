@@ -71,7 +71,12 @@ export interface AttemptRecord {
   readonly responseStatus: number | null;
   /** Null if a complete response was received. */
   readonly error: AttemptErrorClass | null;
+  /** What else is known about a failure. Null if nothing is. */
+  readonly detail: AttemptDetail | null;
 }
+
+/** The response had a `Retry-After` that is not valid. */
+export type AttemptDetail = 'RETRY_AFTER_IGNORED';
 
 /** The result of a delivery, ready to be recorded. */
 export interface Settlement {

@@ -76,7 +76,14 @@ describe.each(['that was declared dead', 'with an unknown id'])('a worker %s wri
     await world.storage.settle([finalFailure(deliveries[0]), failure(deliveries[1], 0)]);
     const before = await world.snapshot();
     const successes = deliveries.map(({ subscriptionId, deliveryId }) => {
-      const attempt = { number: 1, startedAt: new Date(), durationMs: 1, responseStatus: 200, error: null };
+      const attempt = {
+        number: 1,
+        startedAt: new Date(),
+        durationMs: 1,
+        responseStatus: 200,
+        error: null,
+        detail: null,
+      };
       return { subscriptionId, deliveryId, attempt };
     });
     await expect(recordLateSuccesses(world.store, workerId, successes)).rejects.toThrow(FencedOutError);

@@ -40,7 +40,7 @@ afterAll(() => world.drop());
 const late = ({ subscriptionId, deliveryId }: PendingDelivery): LateSuccess => ({
   subscriptionId,
   deliveryId,
-  attempt: { number: 1, startedAt: new Date(), durationMs: 1, responseStatus: 200, error: null },
+  attempt: { number: 1, startedAt: new Date(), durationMs: 1, responseStatus: 200, error: null, detail: null },
 });
 
 /** One result of each lane contains a state. */

@@ -17,7 +17,7 @@ const settle = async (...batch: Settlement[]): Promise<string[]> => {
 
 const attemptsOf = (delivery: PendingDelivery): Promise<Record<string, unknown>[]> =>
   world.admin.run(
-    `select number, started_at, duration_ms, response_status, error, interface
+    `select number, started_at, duration_ms, response_status, error, detail, interface
      from webhook_attempt where delivery_id = $1 order by number`,
     [delivery.deliveryId],
   );
@@ -28,6 +28,7 @@ const recorded = {
   duration_ms: 20,
   response_status: 200,
   error: null,
+  detail: null,
   interface: 'partner',
 };
 
@@ -54,10 +55,11 @@ describe('a result', () => {
     const { lane, deliveries } = await world.seedLane(1);
     await world.storage.countClaims(deliveries);
     const [{ now: before } = { now: null }] = await world.admin.run('select now()');
-    expect(await settle(failure(deliveries[0], 60_000, { attempt: timeout }))).toEqual(['settled']);
+    const attempt = { ...timeout, detail: 'RETRY_AFTER_IGNORED' } as const;
+    expect(await settle(failure(deliveries[0], 60_000, { attempt }))).toEqual(['settled']);
     const [{ now: after } = { now: null }] = await world.admin.run('select now()');
     expect(await attemptsOf(deliveries[0])).toEqual([
-      { ...recorded, duration_ms: 5_000, response_status: null, error: 'TIMEOUT' },
+      { ...recorded, duration_ms: 5_000, response_status: null, error: 'TIMEOUT', detail: 'RETRY_AFTER_IGNORED' },
     ]);
     const [{ due_at: dueAt } = { due_at: null }] = await world.admin.run(
       `select due_at from webhook_pending_delivery where subscription_id = ${lane}`,
@@ -176,6 +178,7 @@ const timeout = {
   durationMs: 5_000,
   responseStatus: null,
   error: 'TIMEOUT',
+  detail: null,
 } as const;
 
 const opened = {

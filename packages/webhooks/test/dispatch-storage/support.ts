@@ -238,6 +238,7 @@ const attemptOf = (delivery: PendingDelivery): AttemptRecord => ({
   durationMs: 20,
   responseStatus: 200,
   error: null,
+  detail: null,
 });
 
 export function success(

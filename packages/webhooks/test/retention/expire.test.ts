@@ -338,7 +338,7 @@ test('a late success counts after its delivery has expired, and is skipped once 
   const [worker] = await superuser.run(
     `insert into webhook_worker (name, leased_until) values ('test', now() + interval '1 hour') returning id`,
   );
-  const attempt = { number: 2, startedAt: new Date(), durationMs: 1, responseStatus: 200, error: null };
+  const attempt = { number: 2, startedAt: new Date(), durationMs: 1, responseStatus: 200, error: null, detail: null };
   const key = { deliveryId: toRecordId<'WebhookDelivery'>(id), subscriptionId: toRecordId<'WebhookSubscription'>('1') };
   const record = (success: LateSuccess): Promise<unknown> =>
     recordLateSuccesses(store, worker?.['id'] as WorkerId, [success]);

@@ -39,6 +39,31 @@ test.concurrent('a failed attempt is repeated on schedule with the same bytes an
   });
 });
 
+test.concurrent.for([
+  { retryAfter: '3600 ', seconds: 3_600, advice: /a valid `Retry-After`, Deedwire waits as long as it asks/ },
+  { retryAfter: ['3600', '3600'], seconds: 3_600, advice: /a valid `Retry-After`, Deedwire waits as long as it asks/ },
+  {
+    retryAfter: '1 hour',
+    seconds: 5,
+    advice: /Its `Retry-After` is neither seconds nor a date, so Deedwire ignored it/,
+  },
+])(
+  'the Retry-After $retryAfter delays the next attempt by $seconds s, as its advice says',
+  async ({ retryAfter, seconds, advice }, { harness, receiver }) => {
+    await harness.startWorker();
+    await harness.subscribe(receiver.url, ['referral.created']);
+    receiver.onDelivery = (response) => response.writeHead(503, { 'Retry-After': retryAfter }).end();
+    await harness.refer(1);
+    await eventually(async () => {
+      const [delivery] = await harness.deliveries();
+      const [attempt] = delivery?.attempts ?? [];
+      expect(attempt).toMatchObject({ responseStatus: 503, advice: expect.stringMatching(advice) });
+      const waitMs = Number(delivery?.nextAttemptAt) - Number(attempt?.startedAt);
+      expect(Math.floor(waitMs / 1_000 / seconds)).toBe(1);
+    });
+  },
+);
+
 test.concurrent('a receiver that does not respond has a TIMEOUT attempt and a next attempt', async ({
   harness,
   receiver,

@@ -17,17 +17,17 @@ const settleText = (row: string, locked: string): string => `
     ), settled as (
       delete from webhook_pending_delivery p
       using worker, unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::int[], $8::smallint[],
-        $9::int[], $10::boolean[])
-        with ordinality r (subscription_id, delivery_id, attempts, started_ms, duration_ms, status, error, delay_ms,
+        $9::smallint[], $10::int[], $11::boolean[])
+        with ordinality r (subscription_id, delivery_id, attempts, started_ms, duration_ms, status, error, detail, delay_ms,
           has_failed, number)
       where p.ctid = ${row} and p.attempts = r.attempts
-      returning p.*, r.started_ms, r.duration_ms, r.status, r.error, r.delay_ms, r.has_failed, r.number
+      returning p.*, r.started_ms, r.duration_ms, r.status, r.error, r.detail, r.delay_ms, r.has_failed, r.number
     ), attempt as (
       insert into webhook_attempt (
-        delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status, error
+        delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status, error, detail
       )
       select delivery_id, attempts + 1, subscription_id, interface, to_timestamp(started_ms / 1000.0::float8), duration_ms,
-        status, ($11::text[])[error]
+        status, ($12::text[])[error], ($12::text[])[detail]
       from settled
       where started_ms is not null
     ), retried as (
@@ -54,8 +54,8 @@ const settleText = (row: string, locked: string): string => `
         state.breaker_probes, to_timestamp(state.hold_until_ms / 1000), to_timestamp(state.failing_since_ms / 1000),
         to_timestamp(state.last_failure_ms / 1000)
       from worker
-      cross join unnest($12::int[], $13::bigint[], $14::int[], $15::int[], $16::float8[], $17::int[], $18::float8[],
-        $19::float8[], $20::float8[])
+      cross join unnest($13::int[], $14::bigint[], $15::int[], $16::int[], $17::float8[], $18::int[], $19::float8[],
+        $20::float8[], $21::float8[])
         as state (number, subscription_id, url_number, consecutive_failures, breaker_open_until_ms, breaker_probes,
           hold_until_ms, failing_since_ms, last_failure_ms)
       cross join lateral (
@@ -75,7 +75,7 @@ const settleText = (row: string, locked: string): string => `
       where stored.url_number <= excluded.url_number
     )
     select exists (select from worker) as "isAlive",
-      case when count(*) < $21::int then coalesce(array_agg(number::int), '{}') end as settled,
+      case when count(*) < $22::int then coalesce(array_agg(number::int), '{}') end as settled,
       ${locked} as locked
     from settled`;
 
@@ -184,12 +184,13 @@ function attemptValues(batch: readonly Settlement[]): string[] {
 
 /** What attempts had other than a success, and what follows from them. */
 function outcomeValues(batch: readonly Settlement[]): string[] {
-  const errors = new TextDictionary();
+  const texts = new TextDictionary();
   return [
-    pgArray(batch.map(({ attempt }) => (attempt?.error ? errors.add(attempt.error) : null))),
+    pgArray(batch.map(({ attempt }) => (attempt?.error ? texts.add(attempt.error) : null))),
+    pgArray(batch.map(({ attempt }) => (attempt?.detail ? texts.add(attempt.detail) : null))),
     pgArray(batch.map(({ next }) => (next.kind === 'retry' ? Math.round(next.delayMs) : null))),
     pgArray(batch.map(({ next }) => next.kind === 'failed')),
-    errors.toPgArray(),
+    texts.toPgArray(),
   ];
 }
 
