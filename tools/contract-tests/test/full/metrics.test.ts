@@ -127,6 +127,18 @@ test('each alert reads metrics that exist, has a test, and a section of the page
   }
 });
 
+test('the page lists each alert that ends with the processes that it watches', () => {
+  const [section = ''] = /\n### DeedwireMissing\n.*?\n### /s.exec(page) ?? [];
+  const ending = alerts(
+    rules
+      .split(/(?=- alert: )/)
+      .filter((rule) => !/\babsent\(|\bvector\(/.test(rule))
+      .join(''),
+  );
+  expect(ending.length).toBeGreaterThan(10);
+  expect(ending.filter((name) => !section.includes(`\`${name}\``))).toEqual([]);
+});
+
 test.skipIf(isWithoutPrometheus)('each alert fires and clears', async () => {
   expect(await promtool(['check', 'rules', 'rules.yml'])).toMatchObject({ exitCode: 0 });
   expect(await promtool(['test', 'rules', 'rules.test.yml'])).toMatchObject({ exitCode: 0 });
