@@ -1,3 +1,5 @@
+import type { AttemptCause } from './attempt-cause.ts';
+
 /**
  * The reason why an attempt did not receive a complete response.
  *
@@ -42,6 +44,8 @@ export interface ProxyProblem {
 export class AttemptError extends Error {
   override readonly name = 'AttemptError';
   readonly code: AttemptErrorClass;
+  /** Null if it is not known, or is not to be told. */
+  readonly attemptCause: AttemptCause | null;
   /** Null if the attempt failed before the response headers were complete. */
   readonly responseStatus: number | null;
   /** Null unless the code is `DNS_FAILED`. */
@@ -53,11 +57,13 @@ export class AttemptError extends Error {
     code: AttemptErrorClass,
     message: string,
     {
+      attemptCause = null,
       responseStatus = null,
       hostProblem = null,
       proxyProblem = null,
       cause,
     }: {
+      attemptCause?: AttemptCause | null;
       responseStatus?: number | null;
       hostProblem?: HostProblem | null;
       proxyProblem?: ProxyProblem | null;
@@ -66,6 +72,7 @@ export class AttemptError extends Error {
   ) {
     super(message, { cause });
     this.code = code;
+    this.attemptCause = attemptCause;
     this.responseStatus = responseStatus;
     this.hostProblem = hostProblem;
     this.proxyProblem = proxyProblem;

@@ -1,6 +1,7 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { AttemptError, errorCode } from './attempt-error.ts';
+import { type AttemptCause, describeCause } from './attempt-cause.ts';
+import { AttemptError, type AttemptErrorClass, errorCode } from './attempt-error.ts';
 import type { ConnectSteps } from './connect-steps.ts';
 import { hostAddress } from './host-address.ts';
 import { type EgressProxy, openTunnel, TunnelError } from './proxy-tunnel.ts';
@@ -99,12 +100,8 @@ function tunnelError(url: URL, error: TunnelError, timedOut: boolean): AttemptEr
     return new AttemptError('CONNECTION_FAILED', 'The service could not open a connection. Try again later.', details);
   }
   return timedOut
-    ? new AttemptError('TIMEOUT', acceptProblem(url), details)
-    : new AttemptError('CONNECTION_FAILED', `Could not connect to ${url.host}: ${tcpProblem('')}.`, details);
-}
-
-function acceptProblem({ host }: URL): string {
-  return `${host} did not accept the connection. Check that no firewall blocks it.`;
+    ? causedBy('NOT_ACCEPTED', 'TIMEOUT', url, details)
+    : new AttemptError('CONNECTION_FAILED', `Could not connect to ${url.host}: the connection failed.`, details);
 }
 
 function tcpOptions(url: URL, addresses: readonly string[], port: number): TcpNetConnectOpts {
@@ -119,57 +116,52 @@ function tcpOptions(url: URL, addresses: readonly string[], port: number): TcpNe
   return { host: url.hostname, port, lookup, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: addressAttemptMs };
 }
 
+/** By the error codes of Node. */
+const tcpCauses: ReadonlyMap<string, AttemptCause> = new Map([
+  ['ECONNREFUSED', 'REFUSED'],
+  ['ECONNRESET', 'RESET'],
+  ['EHOSTUNREACH', 'UNREACHABLE'],
+  ['ENETUNREACH', 'UNREACHABLE'],
+  ['ETIMEDOUT', 'NOT_ACCEPTED'],
+]);
+
+const tlsCauses: ReadonlyMap<string, AttemptCause> = new Map([
+  ['CERT_HAS_EXPIRED', 'CERTIFICATE_EXPIRED'],
+  ['CERT_NOT_YET_VALID', 'CERTIFICATE_NOT_YET_VALID'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERTIFICATE_SELF_SIGNED'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'CERTIFICATE_SELF_SIGNED'],
+  ['UNABLE_TO_GET_ISSUER_CERT', 'CERTIFICATE_CHAIN'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'CERTIFICATE_CHAIN'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'CERTIFICATE_CHAIN'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'CERTIFICATE_OF_OTHER_HOST'],
+  ['ECONNRESET', 'TLS_CLOSED'],
+]);
+
 function connectError(url: URL, step: 'tcp' | 'tls', error: unknown, timedOut: boolean): AttemptError {
-  const where = url.host;
   const code = errorCode(error);
-  if (step === 'tls') {
-    return timedOut
-      ? new AttemptError('TIMEOUT', `${where} accepted the connection but did not complete the TLS handshake.`, {
-          cause: error,
-        })
-      : new AttemptError('TLS_FAILED', `Could not establish a TLS connection to ${where}: ${tlsProblem(code)}.`, {
-          cause: error,
-        });
-  }
-  return timedOut
-    ? new AttemptError('TIMEOUT', acceptProblem(url), { cause: error })
-    : new AttemptError('CONNECTION_FAILED', `Could not connect to ${where}: ${tcpProblem(code)}.`, { cause: error });
+  const details = { cause: error };
+  if (timedOut) return causedBy(step === 'tcp' ? 'NOT_ACCEPTED' : 'TLS_NOT_COMPLETED', 'TIMEOUT', url, details);
+  const known = (step === 'tcp' ? tcpCauses : tlsCauses).get(code);
+  if (known !== undefined) return causedBy(known, step === 'tcp' ? 'CONNECTION_FAILED' : 'TLS_FAILED', url, details);
+  const shownCode = code === '' ? '' : ` (${code})`;
+  return step === 'tcp'
+    ? new AttemptError(
+        'CONNECTION_FAILED',
+        `Could not connect to ${url.host}: the connection failed${shownCode}.`,
+        details,
+      )
+    : new AttemptError(
+        'TLS_FAILED',
+        `Could not establish a TLS connection to ${url.host}: the TLS handshake failed${shownCode}. Check that the server supports TLS 1.2 or later on this port.`,
+        details,
+      );
 }
 
-function tcpProblem(code: string): string {
-  switch (code) {
-    case 'ECONNREFUSED':
-      return 'the connection was refused. Check that the server is running and that no firewall blocks the port';
-    case 'ECONNRESET':
-      return 'the connection was reset';
-    case 'EHOSTUNREACH':
-    case 'ENETUNREACH':
-      return 'the host is unreachable';
-    case 'ETIMEDOUT':
-      return 'the host did not respond';
-    default:
-      return `the connection failed${code === '' ? '' : ` (${code})`}`;
-  }
-}
-
-function tlsProblem(code: string): string {
-  switch (code) {
-    case 'CERT_HAS_EXPIRED':
-      return 'the certificate has expired. Renew it';
-    case 'CERT_NOT_YET_VALID':
-      return 'the certificate is not valid yet';
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
-    case 'SELF_SIGNED_CERT_IN_CHAIN':
-      return 'the certificate is self-signed. Use a certificate of a public certificate authority';
-    case 'UNABLE_TO_GET_ISSUER_CERT':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-      return 'the certificate chain does not lead to a public certificate authority. Check that the server sends its intermediate certificates';
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return 'the certificate is for another host name. Use a certificate for this host name';
-    case 'ECONNRESET':
-      return 'the server closed the connection during the TLS handshake';
-    default:
-      return `the TLS handshake failed${code === '' ? '' : ` (${code})`}. Check that the server supports TLS 1.2 or later on this port`;
-  }
+function causedBy(
+  attemptCause: AttemptCause,
+  code: AttemptErrorClass,
+  { host }: URL,
+  details: Pick<NonNullable<ConstructorParameters<typeof AttemptError>[2]>, 'cause' | 'proxyProblem'>,
+): AttemptError {
+  return new AttemptError(code, describeCause(attemptCause, host), { attemptCause, ...details });
 }

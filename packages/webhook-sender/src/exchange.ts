@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
-import { AttemptError } from './attempt-error.ts';
+import { type AttemptCause, describeCause } from './attempt-cause.ts';
+import { AttemptError, type AttemptErrorClass, errorCode } from './attempt-error.ts';
 import { type Connection, ResponseSizeError } from './connection-pool.ts';
 import { type DetailsPolicy, keptBodyBytes } from './details-policy.ts';
 import { errors, headersToWrite } from './undici.ts';
@@ -194,52 +195,24 @@ function withoutEndingBlanks(value: string): string {
 }
 
 function exchangeError(origin: string, responseStatus: number | null, cause: unknown, timedOut: boolean): AttemptError {
-  const details = { responseStatus, cause };
-  const { host } = new URL(origin);
-  if (timedOut) {
-    return new AttemptError(
-      'TIMEOUT',
-      responseStatus === null
-        ? `${host} did not send the response headers.`
-        : `${host} returned status ${responseStatus}, but the response body did not end.`,
-      details,
-    );
-  }
-  if (cause instanceof errors.HeadersOverflowError) {
-    return new AttemptError(
-      'PROTOCOL_ERROR',
-      `The response headers of ${host} are larger than 16 kB. Send smaller headers.`,
-      details,
-    );
-  }
-  if (cause instanceof InterimResponsesError) {
-    return new AttemptError(
-      'PROTOCOL_ERROR',
-      `${host} sent more than ${maxInterimResponses} interim responses (status 1xx). Send the final response.`,
-      details,
-    );
-  }
-  if (cause instanceof ResponseSizeError) {
-    return new AttemptError(
-      'PROTOCOL_ERROR',
-      `The response of ${host} is larger than 1 MB. Send a status and a short body.`,
-      details,
-    );
-  }
+  const [code, attemptCause] = failureOf(responseStatus, cause, timedOut);
+  const message = describeCause(attemptCause, new URL(origin).host, responseStatus);
+  return new AttemptError(code, message, { attemptCause, responseStatus, cause });
+}
+
+function failureOf(
+  responseStatus: number | null,
+  error: unknown,
+  timedOut: boolean,
+): [code: AttemptErrorClass, cause: AttemptCause] {
+  if (timedOut) return ['TIMEOUT', responseStatus === null ? 'NO_RESPONSE' : 'BODY_NOT_ENDED'];
+  if (error instanceof errors.HeadersOverflowError) return ['PROTOCOL_ERROR', 'HEADERS_TOO_LARGE'];
+  if (error instanceof InterimResponsesError) return ['PROTOCOL_ERROR', 'INTERIM_RESPONSES'];
+  if (error instanceof ResponseSizeError) return ['PROTOCOL_ERROR', 'RESPONSE_TOO_LARGE'];
   // Matched by class, because errors of undici's parser have no code.
-  if (cause instanceof errors.HTTPParserError || cause instanceof errors.ResponseContentLengthMismatchError) {
-    return new AttemptError(
-      'PROTOCOL_ERROR',
-      `The response of ${host} is not valid HTTP/1.1. Check that the port belongs to an HTTP server.`,
-      details,
-    );
-  }
-  if (cause instanceof errors.InvalidArgumentError || cause instanceof errors.NotSupportedError) {
-    return new AttemptError('PROTOCOL_ERROR', 'The request could not be written as HTTP.', details);
-  }
-  return new AttemptError(
-    'CONNECTION_FAILED',
-    `${host} closed the connection before the response was complete.`,
-    details,
-  );
+  if (error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError)
+    return ['PROTOCOL_ERROR', 'NOT_HTTP'];
+  if (error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError)
+    return ['PROTOCOL_ERROR', 'REQUEST_NOT_SENT'];
+  return ['CONNECTION_FAILED', errorCode(error) === 'ECONNRESET' ? 'RESPONSE_RESET' : 'CLOSED'];
 }

@@ -1,3 +1,4 @@
+export { type AttemptCause, describeCause, isAttemptCause } from './attempt-cause.ts';
 export { type AttemptErrorClass, attemptErrorClasses, type HostProblem, type ProxyProblem } from './attempt-error.ts';
 export type { CallbackPolicy } from './callback-policy.ts';
 export type { DeniedRanges } from './callback-rules.ts';

@@ -95,5 +95,11 @@ function checkedValue(name: string, value: unknown): string {
 }
 
 function invalidHeader(name: string): AttemptError {
-  return new AttemptError('PROTOCOL_ERROR', `The request header ${JSON.stringify(name)} has an invalid name or value.`);
+  return new AttemptError(
+    'PROTOCOL_ERROR',
+    `The request header ${JSON.stringify(name)} has an invalid name or value.`,
+    {
+      attemptCause: 'REQUEST_NOT_SENT',
+    },
+  );
 }

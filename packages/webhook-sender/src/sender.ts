@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { signWebhook } from '@deedwire/webhook-signing';
+import type { AttemptCause } from './attempt-cause.ts';
 import { AttemptError, type AttemptErrorClass, type HostProblem, type ProxyProblem } from './attempt-error.ts';
 import type { CallbackPolicy } from './callback-policy.ts';
 import type { DeniedRanges } from './callback-rules.ts';
@@ -70,6 +71,8 @@ export interface AttemptResult {
   error: AttemptErrorClass | null;
   /** The `Retry-After` header of the response, unparsed. Null if the response has none. */
   retryAfter: string | null;
+  /** What `error` has as its cause. Omitted if that is not known, or is not to be told. */
+  cause?: AttemptCause;
   /** For the log of the operator. Omitted unless the host name could not be called. */
   hostProblem?: HostProblem;
   /** Omitted unless the proxy did not open a tunnel. */
@@ -241,6 +244,7 @@ function resultOf(
       responseStatus: response === null ? (error?.responseStatus ?? null) : response.status,
       error: error?.code ?? null,
       retryAfter: response === null ? null : response.header('retry-after'),
+      ...(error?.attemptCause && { cause: error.attemptCause }),
       ...(error?.hostProblem && { hostProblem: error.hostProblem }),
       ...(error?.proxyProblem && { proxyProblem: error.proxyProblem }),
       ...(isReported && { exchange: detailsOf(attempt) }),

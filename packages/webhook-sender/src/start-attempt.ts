@@ -124,6 +124,7 @@ export function asAttemptError(error: unknown): AttemptError {
   return error instanceof AttemptError
     ? error
     : new AttemptError('PROTOCOL_ERROR', 'The request could not be built. Check the id, the secret and the headers.', {
+        attemptCause: 'REQUEST_NOT_SENT',
         cause: error,
       });
 }

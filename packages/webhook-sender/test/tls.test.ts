@@ -101,6 +101,7 @@ describe('with a trusted certificate', () => {
     const { port } = await tlsReceiver({});
     expect(await localSender().deliver(delivery(`https://other.test:${port}/`))).toMatchObject({
       error: 'TLS_FAILED',
+      cause: 'CERTIFICATE_OF_OTHER_HOST',
       responseStatus: null,
     });
     expect(await localSender().verify({ url: `https://other.test:${port}/`, secret })).toStrictEqual({

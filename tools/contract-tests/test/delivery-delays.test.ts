@@ -142,7 +142,7 @@ describe.each([
   test('the operator gets the same reasons and advice', async () => {
     await subscribe();
     await insertPending(harness, subscription, delivery, { attempts: 1, dueInSeconds: 600 });
-    await insertAttempts(harness, subscription, delivery, [500]);
+    await insertAttempts(harness, subscription, delivery, [404, 500, 500, 500]);
     const shown = await read('status delay { reason since until message } attempts { number responseStatus advice }');
     const env = { DATABASE_URL: await harness.database.urlFor('operator') };
     const json = await callOperator(env, 'delivery', 'why', delivery.gid, '--json');
@@ -152,8 +152,11 @@ describe.each([
       expect.stringMatching(/^PENDING: RETRY_SCHEDULED, since 2026-11-02T09:30:01\.000Z, until \S+Z$/),
       'Attempt 1 failed, and the next one is scheduled. The time between attempts grows from 5 seconds to 12 hours, plus up to 20 %.',
       '',
-      'Attempt 1 at 2026-11-02T09:30:01.000Z: HTTP 500',
-      'The receiver failed. See its log at `startedAt`, and fix the error. Deedwire retries while the delivery is PENDING.',
+      'Attempts 2 to 4, from 2026-11-02T09:30:01.000Z to 2026-11-02T09:30:01.000Z: HTTP 500',
+      'The receiver failed. See its log at the time of the attempt, and fix the error. Deedwire retries while the delivery is PENDING.',
+      '',
+      'Attempt 1 at 2026-11-02T09:30:01.000Z: HTTP 404',
+      'The path does not exist. Deploy the receiver at this path, or correct the callback URL of the subscription.',
       '',
     ]);
   });

@@ -192,11 +192,30 @@ function explanation({ status, delay, attempts }: Explained): string {
   const until = delay?.until ? `, until ${delay.until.toISOString()}` : '';
   const lines = [delay === null ? status : `${status}: ${delay.reason}${since}${until}`];
   if (delay !== null) lines.push(delay.message);
-  for (const { number, startedAt, responseStatus, error, advice } of attempts) {
-    lines.push('', `Attempt ${number} at ${startedAt.toISOString()}: ${error ?? `HTTP ${responseStatus}`}`);
+  for (const equal of equalInTurn(attempts)) {
+    const [last, first = last] = [equal[0], equal.at(-1)];
+    const { number, startedAt, responseStatus, error, advice } = last;
+    const which =
+      first === last
+        ? `Attempt ${number} at ${startedAt.toISOString()}`
+        : `Attempts ${first.number} to ${number}, from ${first.startedAt.toISOString()} to ${startedAt.toISOString()}`;
+    lines.push('', `${which}: ${error ?? `HTTP ${responseStatus}`}`);
     if (advice !== null) lines.push(advice);
   }
   return lines.join('\n');
+}
+
+/** Groups attempts that follow each other and failed in the same way. */
+function equalInTurn(attempts: readonly WebhookAttempt[]): [WebhookAttempt, ...WebhookAttempt[]][] {
+  const groups: [WebhookAttempt, ...WebhookAttempt[]][] = [];
+  for (const attempt of attempts) {
+    const group = groups.at(-1);
+    const { error, responseStatus, advice } = group?.[0] ?? {};
+    if (group && error === attempt.error && responseStatus === attempt.responseStatus && advice === attempt.advice)
+      group.push(attempt);
+    else groups.push([attempt]);
+  }
+  return groups;
 }
 
 const deliveryColumns: Columns<WebhookDelivery> = {

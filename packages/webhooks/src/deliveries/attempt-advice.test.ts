@@ -20,6 +20,41 @@ test('gives advice of at most 250 characters for every failure', () => {
   expect(failures.filter((advice) => advice === null || advice.length < 40 || advice.length > 250)).toEqual([]);
 });
 
+test.each([
+  [
+    'CONNECTION_FAILED',
+    'REFUSED',
+    'Could not connect to the receiver: the connection was refused. Check that the server is running and that no firewall blocks the port.',
+  ],
+  [
+    'TLS_FAILED',
+    'CERTIFICATE_EXPIRED',
+    'Could not establish a TLS connection to the receiver: the certificate has expired. Renew it.',
+  ],
+  ['TIMEOUT', 'NOT_ACCEPTED', 'The receiver did not accept the connection. Check that no firewall blocks it.'],
+  [
+    'TIMEOUT',
+    'BODY_NOT_ENDED',
+    'The receiver returned status 200, but the response body did not end. Store the event, respond within 5 seconds, and process it later.',
+  ],
+  [
+    'PROTOCOL_ERROR',
+    'REQUEST_NOT_SENT',
+    'The request could not be built, or not be written as HTTP. Your receiver is not the cause. Report the identifier of the delivery.',
+  ],
+] as const)('the advice for %s names the cause %s', (error, detail, advice) => {
+  expect(adviceFor({ responseStatus: 200, error, detail })).toBe(advice);
+});
+
+test.each([null, 'OF_A_NEWER_BUILD', 'RETRY_AFTER_IGNORED', 'constructor'])(
+  'the advice for an error without a known cause (%s) is that of its class',
+  (detail) => {
+    expect(adviceFor({ responseStatus: null, error: 'CONNECTION_FAILED', detail })).toMatch(
+      /^No connection, or it was closed before the response was complete\. Check /,
+    );
+  },
+);
+
 test('an error counts although a status arrived', () => {
   expect(adviceFor({ responseStatus: 200, error: 'TIMEOUT', detail: null })).toBe(
     'The complete response did not arrive within 5 seconds. Store the event, respond, and process it later.',
@@ -43,4 +78,14 @@ test.each([429, 503, 500, 404])('the advice for %i says that a Retry-After was i
   const advice = adviceFor({ responseStatus, error: null, detail: 'RETRY_AFTER_IGNORED' });
   expect(advice).toMatch(/\. Its `Retry-After` is neither seconds nor a date, so Deedwire ignored it\.$/);
   expect(advice).not.toContain('waits');
+});
+
+test('no advice contains a name of the API: operators and owners of receivers read it', () => {
+  const failures = statuses.map((responseStatus) => adviceFor({ responseStatus, error: null, detail: null }));
+  const errors = shownAttemptErrors.map((error) => adviceFor({ responseStatus: null, error, detail: null }));
+  expect(
+    [...failures, ...errors].filter((advice) =>
+      /`(?!Retry-After`)/.test(advice?.replaceAll(/`Retry-After`/g, '') ?? ''),
+    ),
+  ).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { type AttemptCause, describeCause, isAttemptCause } from '@deedwire/webhook-sender';
 import type { ShownAttemptError } from './shown-attempt-error.ts';
 
 /** The result of an attempt, as clients and operators see it. */
@@ -8,28 +9,49 @@ export interface ShownAttemptResult {
   detail: string | null;
 }
 
-/** By the class of the failure, whatever the status: the response was not complete. */
+/** By the class of the failure, whatever the status: the response was not complete. For failures without a known cause. */
 const byError: Readonly<Record<ShownAttemptError, string>> = {
   ADDRESS_FORBIDDEN:
-    'The callback URL is no longer allowed. Pass another one to `updateWebhookSubscription`; if that is not allowed either, the message states why.',
+    'The callback URL is no longer allowed. Change the callback URL of the subscription; if the new one is not allowed either, the message states why.',
   CONNECTION_FAILED:
-    'No connection, or it was closed before the response was complete. Check that the server runs, that a firewall lets the port through, and its log at `startedAt`.',
+    'No connection, or it was closed before the response was complete. Check that the server runs, that a firewall lets the port through, and its log at the time of the attempt.',
   DNS_FAILED:
-    'The host name has no address, or one that is not public. Restore its A or AAAA record, and remove private addresses from its public DNS records.',
+    'No public address of the host name was found. Restore its A or AAAA record, remove private addresses from its public DNS records, and check its name servers.',
   PROTOCOL_ERROR:
-    'The response is not valid HTTP/1.1, or too large. Check which server listens on the port, and remove large headers, such as cookies, from the response.',
+    'No valid response of HTTP/1.1 was received. Check which server listens on the port, and remove large headers, such as cookies, from the response.',
   RENDERING_FAILED:
     'Deedwire could not render the payload and sent no request, so your receiver is not the cause. Report the identifier of the delivery, and read the record with a query.',
   TIMEOUT: 'The complete response did not arrive within 5 seconds. Store the event, respond, and process it later.',
   TLS_FAILED:
-    'The certificate has expired, is for another host or is not trusted, or the server does not support TLS 1.2. Pass the callback URL to `updateWebhookSubscription`: the message of a failed handshake states the cause.',
+    'The certificate has expired, is for another host or is not trusted, or the server does not support TLS 1.2. Set the callback URL of the subscription again: the message of a failed handshake states the cause.',
 };
+
+const respondSooner = 'Store the event, respond within 5 seconds, and process it later.';
+const seeLog = 'See its log at the time of the attempt.';
+const checkTls = 'Check that it supports TLS 1.2 or later on this port.';
+
+/** What the owner of the receiver can do, for causes whose description does not say it. */
+const remedies: Readonly<Partial<Record<AttemptCause, string>>> = {
+  TLS_CLOSED: checkTls,
+  TLS_NOT_COMPLETED: checkTls,
+  NO_RESPONSE: respondSooner,
+  BODY_NOT_ENDED: respondSooner,
+  CLOSED: seeLog,
+  RESPONSE_RESET: seeLog,
+  REQUEST_NOT_SENT: 'Your receiver is not the cause. Report the identifier of the delivery.',
+};
+
+function byCause(cause: AttemptCause, responseStatus: number | null): string {
+  const description = describeCause(cause, 'the receiver', responseStatus);
+  const sentence = description.charAt(0).toUpperCase() + description.slice(1);
+  return [sentence, remedies[cause]].filter((each) => each !== undefined).join(' ');
+}
 
 /** By status, for those with a cause of their own. */
 const byStatus: ReadonlyMap<number, string> = new Map([
   [
     400,
-    'The receiver rejected the request. If the response has a code, look it up in "Troubleshooting receivers"; otherwise see its log at `startedAt`.',
+    'The receiver rejected the request. If the response has a code, look it up in "Troubleshooting receivers"; otherwise see its log at the time of the attempt.',
   ],
   [
     401,
@@ -39,18 +61,15 @@ const byStatus: ReadonlyMap<number, string> = new Map([
     403,
     'A firewall, a proxy or a login refused the request. Let requests to the callback URL through: their signature authenticates them.',
   ],
-  [
-    404,
-    'The path does not exist. Deploy the receiver at this path, or pass the right URL to `updateWebhookSubscription`.',
-  ],
-  [405, 'The path does not accept POST. Add a route for POST, or pass the right URL to `updateWebhookSubscription`.'],
+  [404, 'The path does not exist. Deploy the receiver at this path, or correct the callback URL of the subscription.'],
+  [405, 'The path does not accept POST. Add a route for POST, or correct the callback URL of the subscription.'],
   [
     409,
     'The receiver still processes an earlier attempt of this delivery. A later attempt succeeds once that has ended; make the handler shorter if this repeats.',
   ],
   [
     410,
-    'The receiver says that it is gone, which pauses a subscription. Restore it, then call `resumeWebhookSubscription`, or pass another callback URL to `updateWebhookSubscription`.',
+    'The receiver says that it is gone, which pauses a subscription. Restore it and resume the subscription, or change its callback URL.',
   ],
   [413, 'The receiver or a proxy limits the size of the body. Allow at least 300 kB.'],
   [429, 'The receiver limits its requests. Raise the limit for this URL.'],
@@ -64,11 +83,11 @@ const byStatus: ReadonlyMap<number, string> = new Map([
 
 function byClass(status: number): string {
   if (status >= 300 && status < 400)
-    return 'The callback URL redirects, which Deedwire does not follow. Pass the final URL to `updateWebhookSubscription`.';
+    return 'The callback URL redirects, which Deedwire does not follow. Make the final URL the callback URL of the subscription.';
   if (status >= 500)
-    return 'The receiver failed. See its log at `startedAt`, and fix the error. Deedwire retries while the delivery is PENDING.';
+    return 'The receiver failed. See its log at the time of the attempt, and fix the error. Deedwire retries while the delivery is PENDING.';
   if (status >= 400)
-    return 'The receiver rejected the request. See its log at `startedAt`, and respond with 2xx once the event is stored.';
+    return 'The receiver rejected the request. See its log at the time of the attempt, and respond with 2xx once the event is stored.';
   return 'Only a final status of 2xx acknowledges a delivery. See what responds at the callback URL.';
 }
 
@@ -85,7 +104,8 @@ function aboutRetryAfter(status: number, detail: string | null): string {
  * known to have happened.
  */
 export function adviceFor({ responseStatus, error, detail }: ShownAttemptResult): string | null {
-  if (error !== null) return byError[error];
+  if (error !== null)
+    return detail !== null && isAttemptCause(detail) ? byCause(detail, responseStatus) : byError[error];
   if (responseStatus === null || (responseStatus >= 200 && responseStatus < 300)) return null;
   const advice = byStatus.get(responseStatus) ?? byClass(responseStatus);
   return advice + aboutRetryAfter(responseStatus, detail);

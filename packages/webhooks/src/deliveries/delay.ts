@@ -46,12 +46,12 @@ export interface DelayFacts {
 
 const pausedMessages: Readonly<Record<PausedReason, string>> = {
   OWNER:
-    'The subscription is paused, by you or for you by an operator. To resume, call `resumeWebhookSubscription`; the delivery is sent then.',
-  GONE: 'The subscription is paused, because the callback URL returned 410 Gone. To resume, call `resumeWebhookSubscription`, or pass another callback URL to `updateWebhookSubscription`.',
+    'The subscription is paused, by you or for you by an operator. The delivery is sent once the subscription is resumed.',
+  GONE: 'The subscription is paused, because the callback URL returned 410 Gone. Restore the receiver and resume the subscription, or change its callback URL.',
   FAILING:
-    'The subscription is paused, because all attempts failed for 96 hours. Fix the receiver, then call `resumeWebhookSubscription`, or pass another callback URL to `updateWebhookSubscription`.',
+    'The subscription is paused, because all attempts failed for 96 hours. Fix the receiver and resume the subscription, or change its callback URL.',
   VERSION_RETIRED:
-    'The subscription is paused, because it pins a retired version of an event type. Pin another version with `updateWebhookSubscription`.',
+    'The subscription is paused, because it pins a retired version of an event type. Pin another version.',
 };
 
 /** The reason that holds longest. A pause comes first, because no time ends it. */

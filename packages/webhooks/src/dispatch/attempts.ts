@@ -120,8 +120,8 @@ export class Attempts {
     const classification = classifyAttempt(result, number - delivery.priorAttempts, nowMs - clock.offsetMs, random);
     const { next, isRetryAfterIgnored } = classification;
     onEvent({ kind: 'attempt', delivery, urlNumber: target.urlNumber, number, result, next });
-    const { startedAt, durationMs, responseStatus, error } = result;
-    const detail = isRetryAfterIgnored ? 'RETRY_AFTER_IGNORED' : null;
+    const { startedAt, durationMs, responseStatus, error, cause } = result;
+    const detail = cause ?? (isRetryAfterIgnored ? 'RETRY_AFTER_IGNORED' : null);
     // The result of a request to an earlier URL says nothing about the receiver of the current one.
     const isOfOtherUrl = lane.target.isOtherUrl(target);
     const pause = isOfOtherUrl ? null : this.#updateReceiver(lane, classification, result, nowMs);
@@ -162,6 +162,13 @@ export class Attempts {
   #brokenResult(): AttemptResult {
     const { clock } = this.#options;
     const startedAt = new Date(clock.nowMs() - clock.offsetMs);
-    return { startedAt, durationMs: 0, responseStatus: null, error: 'PROTOCOL_ERROR', retryAfter: null };
+    return {
+      startedAt,
+      durationMs: 0,
+      responseStatus: null,
+      error: 'PROTOCOL_ERROR',
+      cause: 'REQUEST_NOT_SENT',
+      retryAfter: null,
+    };
   }
 }

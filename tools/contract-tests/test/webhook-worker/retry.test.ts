@@ -1,5 +1,5 @@
 import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
-import { eventually, startReceiver } from '@deedwire/testing';
+import { eventually, type Respond, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { expect } from 'vitest';
 import { test } from './fixtures.ts';
@@ -60,6 +60,42 @@ test.concurrent.for([
       expect(attempt).toMatchObject({ responseStatus: 503, advice: expect.stringMatching(advice) });
       const waitMs = Number(delivery?.nextAttemptAt) - Number(attempt?.startedAt);
       expect(Math.floor(waitMs / 1_000 / seconds)).toBe(1);
+    });
+  },
+);
+
+test.concurrent.for([
+  {
+    fails: 'has stopped',
+    respond: null,
+    advice:
+      'Could not connect to the receiver: the connection was refused. Check that the server is running and that no firewall blocks the port.',
+  },
+  {
+    fails: 'ends the connection',
+    respond: (response) => response.socket?.end(),
+    advice:
+      'The receiver closed the connection before the response was complete. See its log at the time of the attempt.',
+  },
+  {
+    fails: 'resets the connection',
+    respond: (response) => response.socket?.resetAndDestroy(),
+    advice:
+      'The connection to the receiver was reset before the response was complete. See its log at the time of the attempt.',
+  },
+] satisfies { fails: string; respond: Respond | null; advice: string }[])(
+  'the advice for an attempt at a receiver that $fails names the cause',
+  async ({ respond, advice }, { harness, receiver }) => {
+    await harness.startWorker();
+    await harness.subscribe(receiver.url, ['referral.created']);
+    if (respond === null) await receiver.close();
+    else receiver.onDelivery = respond;
+    await harness.refer(1);
+    await eventually(async () => {
+      const [delivery] = await harness.deliveries();
+      expect(delivery?.attempts).toMatchObject([
+        { number: 1, error: 'CONNECTION_FAILED', responseStatus: null, advice },
+      ]);
     });
   },
 );

@@ -1,0 +1,69 @@
+type Describe = (receiver: string, responseStatus: number | null) => string;
+
+const notConnected =
+  (problem: string): Describe =>
+  (receiver) =>
+    `Could not connect to ${receiver}: ${problem}.`;
+
+const notSecured =
+  (problem: string): Describe =>
+  (receiver) =>
+    `Could not establish a TLS connection to ${receiver}: ${problem}.`;
+
+const descriptions = {
+  REFUSED: notConnected(
+    'the connection was refused. Check that the server is running and that no firewall blocks the port',
+  ),
+  RESET: notConnected(
+    'the connection was reset. Check that the server is running and that no firewall blocks the port',
+  ),
+  UNREACHABLE: notConnected('the host is unreachable. Check its addresses and its network'),
+  NOT_ACCEPTED: (receiver) => `${receiver} did not accept the connection. Check that no firewall blocks it.`,
+
+  CERTIFICATE_EXPIRED: notSecured('the certificate has expired. Renew it'),
+  CERTIFICATE_NOT_YET_VALID: notSecured('the certificate is not valid yet'),
+  CERTIFICATE_SELF_SIGNED: notSecured(
+    'the certificate is self-signed. Use a certificate of a public certificate authority',
+  ),
+  CERTIFICATE_CHAIN: notSecured(
+    'the certificate chain does not lead to a public certificate authority. Check that the server sends its intermediate certificates',
+  ),
+  CERTIFICATE_OF_OTHER_HOST: notSecured(
+    'the certificate is for another host name. Use a certificate for this host name',
+  ),
+  TLS_CLOSED: notSecured('the server closed the connection during the TLS handshake'),
+  TLS_NOT_COMPLETED: (receiver) => `${receiver} accepted the connection but did not complete the TLS handshake.`,
+
+  RESPONSE_RESET: (receiver) => `The connection to ${receiver} was reset before the response was complete.`,
+  CLOSED: (receiver) => `${receiver} closed the connection before the response was complete.`,
+  NO_RESPONSE: (receiver) => `${receiver} did not send the response headers.`,
+  BODY_NOT_ENDED: (receiver, responseStatus) =>
+    `${receiver} returned status ${responseStatus}, but the response body did not end.`,
+  NOT_HTTP: (receiver) =>
+    `The response of ${receiver} is not valid HTTP/1.1. Check that the port belongs to an HTTP server.`,
+  HEADERS_TOO_LARGE: (receiver) => `The response headers of ${receiver} are larger than 16 kB. Send smaller headers.`,
+  RESPONSE_TOO_LARGE: (receiver) => `The response of ${receiver} is larger than 1 MB. Send a status and a short body.`,
+  INTERIM_RESPONSES: (receiver) =>
+    `${receiver} sent more than 16 interim responses (status 1xx). Send the final response.`,
+  REQUEST_NOT_SENT: () => 'The request could not be built, or not be written as HTTP.',
+} satisfies Record<string, Describe>;
+
+/**
+ * Why an attempt received no complete response, more precisely than its class. The codes are stored, so their meaning does not
+ * change. `DNS_FAILED` has no cause, because that would tell which names exist in the internal DNS.
+ */
+export type AttemptCause = keyof typeof descriptions;
+
+export function isAttemptCause(code: string): code is AttemptCause {
+  return Object.hasOwn(descriptions, code);
+}
+
+/**
+ * Says what happened and what the owner of the receiver can do.
+ *
+ * @param receiver its host and port, or what else stands for it in a sentence
+ * @param responseStatus null if no response headers were received
+ */
+export function describeCause(cause: AttemptCause, receiver: string, responseStatus: number | null = null): string {
+  return descriptions[cause](receiver, responseStatus);
+}
