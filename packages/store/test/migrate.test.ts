@@ -45,6 +45,8 @@ const allMigrations = [
   '0028-bounds-of-accounts',
   '0029-bounds-of-requests',
   '0030-bounds-hold-for-all-rows',
+  '0031-end-of-deleted-subscriptions',
+  '0032-details-of-failures',
 ];
 
 let database: TestDatabase;

@@ -74,6 +74,7 @@ describe('the catalog', () => {
       'webhook_drop_partition',
       'webhook_end_rotations',
       'webhook_erase_exchanges',
+      'webhook_forget_subscriptions',
       'webhook_has_worker',
     ]);
   });
@@ -98,6 +99,7 @@ describe('the catalog', () => {
       'webhook_drop_partition: webhook_worker',
       'webhook_end_rotations: webhook_worker',
       'webhook_erase_exchanges: webhook_worker',
+      'webhook_forget_subscriptions: webhook_worker',
       'webhook_has_worker: lender_api operator partner_api',
     ]);
   });

@@ -253,14 +253,15 @@ export async function selectAdvanced(
 ): Promise<Map<SubscriptionId, number>> {
   const deleted = `
       union all
-      select s.id, null
+      select w.id, null
       from unnest($1::bigint[]) as w (id)
-      cross join lateral (
+      left join lateral (
         select id
         from webhook_subscription
-        where id = w.id and deleted_at is not null
+        where id = w.id and deleted_at is null
         limit 1
-      ) s`;
+      ) s on true
+      where s.id is null`;
   const statement = {
     name: withDeleted ? 'select-advanced-or-deleted' : 'select-advanced-sequences',
     text: `

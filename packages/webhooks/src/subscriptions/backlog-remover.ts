@@ -13,6 +13,7 @@ import {
   selectDeletedBacklogs,
   selectPendingOfDeleted,
 } from './deleted-backlogs.ts';
+import { type DeletedPosition, forgetSubscriptions, selectForgettable } from './forgotten-subscriptions.ts';
 
 export type BacklogEvent =
   /** Everything of a deleted subscription was removed. `deliveries` were removed by this worker. */
@@ -43,11 +44,23 @@ export interface StepwiseWork {
 /** Deliveries per statement. Small, so that no lock is held for long. */
 const batchSize = 1_000;
 
+/** Subscriptions per statement, which deletes up to five rows of each. */
+const walkBatchSize = 100;
+
+/** How often the subscriptions are looked for whose deliveries have been dropped. Retention drops them once a day. */
+const walkEveryMs = 3_600_000;
+
 /** The pause between two batches. Leaves the database to deliveries that somebody waits for. */
 const pauseMs = 10;
 
 /** How long to wait for transactions that hold deliveries. */
 const lockedMs = 1_000;
+
+/** A shard whose deleted subscriptions are looked through, after a position. */
+interface Walk {
+  readonly shard: Shard;
+  readonly after: DeletedPosition | null;
+}
 
 interface Backlog {
   readonly lane: LaneId;
@@ -65,12 +78,20 @@ interface Backlog {
  * Removes what deleted subscriptions leave: their pending deliveries, what attempts sent and received, and the state of their
  * receivers. Runs in the background, one batch at a time, and a batch of each backlog in turn. A table notes the backlogs, so the
  * next owner of the shard continues.
+ *
+ * Then it deletes the subscription itself, unless it had a delivery. Those that had one follow when their deliveries have been
+ * dropped: every hour, it looks for them.
  */
 export class BacklogRemover {
   readonly #options: BacklogRemoverOptions;
   readonly #backlogs = new Map<SubscriptionId, Backlog>();
   /** Acquired shards whose notes were not read yet. */
   readonly #unread = new Set<Shard>();
+  /** By owned shard: where the walk over its deleted subscriptions continues. Null until the next one. */
+  readonly #walks = new Map<Shard, Walk | null>();
+  #isWalkingHourly = false;
+  /** The last batch was one of a walk. */
+  #hasWalked = false;
   readonly #backoff = new Backoff();
   readonly #cancelTimers = new Set<() => void>();
   #step: Promise<void> | null = null;
@@ -84,6 +105,8 @@ export class BacklogRemover {
   /** Continues what the last owner of an acquired shard has left. */
   addShard(shard: Shard): void {
     this.#unread.add(shard);
+    this.#walks.set(shard, { shard, after: null });
+    if (!this.#isWalkingHourly) this.#walkHourly();
     this.#next();
   }
 
@@ -109,6 +132,7 @@ export class BacklogRemover {
   /** Stops work on the shard. Resolves once no statement for it is in progress. */
   async removeShard(shard: Shard): Promise<void> {
     this.#unread.delete(shard);
+    this.#walks.delete(shard);
     for (const { lane } of this.#backlogs.values()) {
       if (shardOf(lane.accountId) === shard) this.#backlogs.delete(lane.subscriptionId);
     }
@@ -118,6 +142,7 @@ export class BacklogRemover {
   /** The worker has lost its shards. From now on, its statements write nothing. */
   removeAllShards(): void {
     this.#unread.clear();
+    this.#walks.clear();
     this.#backlogs.clear();
   }
 
@@ -147,17 +172,29 @@ export class BacklogRemover {
     });
   }
 
-  #nextWork(): Shard | Backlog | null {
-    for (const shard of this.#unread) return shard;
-    for (const backlog of this.#backlogs.values()) if (!backlog.isWaiting) return backlog;
-    return null;
+  #walkHourly(): void {
+    this.#isWalkingHourly = true;
+    this.#setTimer(() => {
+      for (const shard of this.#walks.keys()) this.#walks.set(shard, { shard, after: null });
+      this.#walkHourly();
+      this.#next();
+    }, walkEveryMs);
   }
 
-  async #run(work: Shard | Backlog): Promise<void> {
-    const shard = typeof work === 'number' ? work : shardOf(work.lane.accountId);
+  /** Walks and backlogs take turns. */
+  #nextWork(): Shard | Walk | Backlog | null {
+    for (const shard of this.#unread) return shard;
+    const walk = [...this.#walks.values()].find((each) => each !== null);
+    const backlog = [...this.#backlogs.values()].find(({ isWaiting }) => !isWaiting);
+    return (this.#hasWalked ? (backlog ?? walk) : (walk ?? backlog)) ?? null;
+  }
+
+  async #run(work: Shard | Walk | Backlog): Promise<void> {
+    const shard = typeof work === 'number' ? work : 'lane' in work ? shardOf(work.lane.accountId) : work.shard;
     try {
       if (typeof work === 'number') await this.#readShard(work);
-      else await this.#removeBatch(work);
+      else if ('lane' in work) await this.#removeBatch(work);
+      else await this.#walk(work);
       if (this.#backoff.reset()) this.#options.onEvent({ kind: 'loop-resumed', loop: 'backlog' });
       this.#pause(pauseMs);
     } catch (error) {
@@ -172,9 +209,10 @@ export class BacklogRemover {
     }
   }
 
-  #forget(work: Shard | Backlog): void {
+  #forget(work: Shard | Walk | Backlog): void {
     if (typeof work === 'number') this.#unread.delete(work);
-    else this.#backlogs.delete(work.lane.subscriptionId);
+    else if ('lane' in work) this.#backlogs.delete(work.lane.subscriptionId);
+    else this.#walks.set(work.shard, null);
   }
 
   async #readShard(shard: Shard): Promise<void> {
@@ -183,8 +221,22 @@ export class BacklogRemover {
     if (this.#unread.delete(shard)) for (const lane of lanes) this.#add(lane);
   }
 
+  async #walk({ shard, after }: Walk): Promise<void> {
+    const { store, workerId } = this.#options;
+    this.#hasWalked = true;
+    const page = await selectForgettable(store, shard, after, walkBatchSize);
+    if (page.length > 0) {
+      const ids = page.map(({ id }) => id);
+      await forgetSubscriptions(store, workerId(), ids, { withDeliveries: true });
+    }
+    const last = page[walkBatchSize - 1];
+    // The shard may have been released meanwhile.
+    if (this.#walks.has(shard)) this.#walks.set(shard, last === undefined ? null : { shard, after: last });
+  }
+
   async #removeBatch(backlog: Backlog): Promise<void> {
     const { store, workerId, onEvent } = this.#options;
+    this.#hasWalked = false;
     const { lane } = backlog;
     const { subscriptionId } = lane;
     if (!backlog.isReadToTheEnd) {
@@ -200,6 +252,8 @@ export class BacklogRemover {
       if (skipped.length > 0) this.#wait(backlog);
     }
     if (backlog.isReadToTheEnd && backlog.skipped.length === 0 && !(await backlog.exchanges.step())) {
+      // Before the note, so that the next owner of the shard repeats it.
+      await forgetSubscriptions(store, workerId(), [subscriptionId], { withDeliveries: false });
       await deleteDeletedBacklog(store, workerId(), lane);
       this.#backlogs.delete(subscriptionId);
       onEvent({ kind: 'backlog-removed', subscription: subscriptionId, deliveries: backlog.deliveries });

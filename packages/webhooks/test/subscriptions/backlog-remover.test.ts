@@ -1,6 +1,6 @@
 import type { Statement, Store } from '@deedwire/store';
 import { eventually } from '@deedwire/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ExchangeEraser } from '../../src/deliveries/exchange-eraser.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { LaneId } from '../../src/kernel/lane-id.ts';
@@ -230,4 +230,90 @@ test('erases what the attempts of the deleted subscription sent and received, in
   expect([await countOf(deleted), await countOf(other)]).toEqual([0, 1_000]);
   const batches = callsOf('erase-exchanges', deleted).map(({ values }) => String(values[1]).split(',').length);
   expect(Math.max(...batches)).toBe(200);
+});
+
+describe('the rows of deleted subscriptions', () => {
+  const leftOf = async (...ids: SubscriptionId[]): Promise<unknown[]> =>
+    (await world.admin.run('select id from webhook_subscription where id = any ($1) order by id', [ids])).map(
+      ({ id }) => id,
+    );
+  /** A subscription that had deliveries, which have been dropped. */
+  async function addOld(): Promise<SubscriptionId> {
+    const id = await world.addLane();
+    await world.admin.run('update webhook_subscription_sequence set last_sequence = 3 where subscription_id = $1', [
+      id,
+    ]);
+    await world.delete(id);
+    await world.admin.run(`update webhook_subscription set deleted_at = now() - interval '50 days' where id = $1`, [
+      id,
+    ]);
+    return id;
+  }
+  const addReplay = (id: SubscriptionId) =>
+    world.admin.run(
+      `insert into webhook_replay (account_id, interface, subscription_id, only_failed, per_second, from_id, until_id, last_id,
+         ended_at)
+       select account_id, interface, id, true, 1, 1, 1, 0, now() from webhook_subscription where id = $1`,
+      [id],
+    );
+
+  beforeEach(() =>
+    world.admin.run(
+      `update webhook_retention
+       set expired_before = (extract(epoch from now() - interval '40 days' - timestamptz '2026-01-01Z') * 1000)::bigint << 22`,
+    ),
+  );
+
+  test('are deleted with the backlog, unless there was a delivery or a replay', async () => {
+    const [without, delivered, replayed] = [await world.addLane(), await world.addLane(), await world.addLane()];
+    await world.admin.run('update webhook_subscription_sequence set last_sequence = 1 where subscription_id = $1', [
+      delivered,
+    ]);
+    await addReplay(replayed);
+    for (const id of [without, delivered, replayed]) {
+      await world.delete(id);
+      await remover.remove({ subscriptionId: id, accountId: world.account.id }, noWriters);
+    }
+    await eventually(() => expect(events).toHaveLength(3));
+    expect(await leftOf(without, delivered, replayed)).toEqual([delivered, replayed]);
+  });
+
+  test('are deleted in batches once their deliveries have been dropped, and those of other subscriptions never', async () => {
+    const old: SubscriptionId[] = [];
+    for (let number = 0; number < 230; number += 1) old.push(await addOld());
+    const [replayed, noted, recent, active] = [await addOld(), await addOld(), await addOld(), await world.addLane()];
+    await addReplay(replayed);
+    await world.admin.run(`update webhook_subscription set deleted_at = now() - interval '47 days' where id = $1`, [
+      recent,
+    ]);
+    // Another worker is about to begin.
+    await world.admin.run(
+      'insert into webhook_deleted_backlog (account_id, subscription_id) select account_id, id from webhook_subscription where id = $1',
+      [noted],
+    );
+    onStatement = (name) => (name === 'select-deleted-backlogs' ? Promise.reject(new Error('refused')) : undefined);
+    remover.addShard(shardOf(world.account.id));
+    await eventually(async () => expect(await leftOf(...old)).toEqual([]));
+    expect(await leftOf(replayed, noted, recent, active)).toEqual([replayed, noted, recent, active]);
+    const batches = calls.filter(({ name }) => name === 'forget-subscriptions').map(({ values }) => values[1]);
+    expect(batches.map((ids) => String(ids).split(',').length)).toEqual([100, 100, 31]);
+  });
+
+  test('stay if the worker was declared dead, or its shard is released', async () => {
+    const id = await addOld();
+    const shard = shardOf(world.account.id);
+    const selected = Promise.withResolvers<void>();
+    onStatement = (name) => (name === 'select-forgettable-subscriptions' ? selected.promise : undefined);
+    remover.addShard(shard);
+    const released = remover.removeShard(shard);
+    selected.resolve();
+    await released;
+    onStatement = async (name) => {
+      if (name === 'forget-subscriptions') await world.declareDead();
+    };
+    remover.addShard(shard);
+    await eventually(() => expect(calls.at(-1)?.name).toBe('fenced'));
+    expect(await leftOf(id)).toEqual([id]);
+    await world.admin.run('update webhook_worker set alive = true');
+  });
 });

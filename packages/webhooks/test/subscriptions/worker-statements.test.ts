@@ -14,8 +14,10 @@ import {
   selectDeletedBacklogs,
   selectPendingOfDeleted,
 } from '../../src/subscriptions/deleted-backlogs.ts';
+import { selectForgettable } from '../../src/subscriptions/forgotten-subscriptions.ts';
 import { pauseRetiredSubscriptions } from '../../src/subscriptions/pause-retired-subscriptions.ts';
 import { readPins } from '../../src/subscriptions/read-pins.ts';
+import { explain } from '../dispatch-storage/explain.ts';
 import { deliveryId } from '../dispatch/ids.ts';
 import { createMigratedDatabase, samplePin, seedAccount, seedSubscription, seedWorker } from '../support/seed.ts';
 
@@ -217,3 +219,27 @@ test('a worker that was declared dead pauses and deletes nothing', async () => {
   ).toHaveLength(1);
   expect(await superuser.run('select from webhook_event_queue')).toEqual([]);
 });
+
+test.each(['generic', 'custom'] as const)(
+  'looks for subscriptions to forget among those only that were deleted long ago (%s plan)',
+  async (planning) => {
+    const account = await seedAccount(store);
+    await superuser.run(
+      `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position, deleted_at)
+       select $1, 'partner', '', '', 0, now() - number % 100 * interval '1 day' from generate_series(1, 5000) number`,
+      [account.id],
+    );
+    await superuser.run(
+      `update webhook_retention
+       set expired_before = (extract(epoch from now() - interval '50 days' - timestamptz '2026-01-01Z') * 1000)::bigint << 22`,
+    );
+    await superuser.run('analyze webhook_subscription');
+    const shard = shardOf(account.id);
+    const page = await selectForgettable(worker, shard, null, 100);
+    expect(page).toHaveLength(100);
+    const after = page.at(-1) ?? null;
+    const plan = await explain(superuser, (database) => selectForgettable(database, shard, after, 100), planning);
+    expect(plan.rowsMax).toBeLessThanOrEqual(100);
+    expect(plan.removedMax).toBe(0);
+  },
+);

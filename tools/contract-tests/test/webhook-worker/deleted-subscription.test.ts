@@ -1,5 +1,7 @@
 import {
+  createWebhookListener,
   createWebhookSubscription,
+  deleteWebhookListener,
   deleteWebhookSubscription,
   findWebhookDelivery,
   listAllWebhookDeliveries,
@@ -83,4 +85,68 @@ test('nothing of a deleted subscription or its secret can be read again', async 
       expect(await harness.sql(`select from ${table}`)).toEqual([]);
     }
   });
+});
+
+/** Creates a subscription and a listener. Returns the numbers of both, and a function that deletes them. */
+async function subscribeAndListen(
+  { partnerApi, accounts: { partner } }: Harness,
+  callbackUrl: string,
+): Promise<{ numbers: string[]; remove: () => Promise<void> }> {
+  const eventTypes = [{ type: 'referral.created' }];
+  const { webhookSubscription } = await createWebhookSubscription(partnerApi, partner, { callbackUrl, eventTypes });
+  const { webhookListener } = await createWebhookListener(partnerApi, partner, { eventTypes });
+  const [subscription, listener] = [webhookSubscription?.id ?? '', webhookListener?.id ?? ''];
+  return {
+    numbers: [subscription, listener].map((gid) => gid.split('/').at(-1) ?? ''),
+    async remove() {
+      expect(await deleteWebhookSubscription(partnerApi, partner, { id: subscription })).toMatchObject({
+        userErrors: [],
+      });
+      expect(await deleteWebhookListener(partnerApi, partner, { id: listener })).toMatchObject({ userErrors: [] });
+    },
+  };
+}
+
+/** The tables, other than those of the audit log, that still mention one of these records. */
+async function tablesAbout(harness: Harness, numbers: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(numbers.map((number) => tablesWith(harness, number)));
+  return found.flat().filter((name) => !name.startsWith('audit_entry'));
+}
+
+test('a deleted subscription or listener without events leaves nothing', async ({ harness, receiver }) => {
+  await harness.startWorker();
+  const { numbers, remove } = await subscribeAndListen(harness, receiver.url);
+  await remove();
+  await eventually(async () => expect(await tablesAbout(harness, numbers)).toEqual([]));
+});
+
+test('one with events leaves nothing once its deliveries were dropped', async ({ harness, receiver }) => {
+  const worker = await harness.startWorker();
+  const { numbers, remove } = await subscribeAndListen(harness, receiver.url);
+  await harness.refer(1);
+  await receiver.waitFor(1);
+  await eventually(async () =>
+    expect(await harness.sql('select from webhook_subscription_sequence where last_sequence = 1')).toHaveLength(2),
+  );
+  await remove();
+  await eventually(async () => expect(await harness.sql('select from webhook_event_queue')).toEqual([]));
+  await eventually(async () => expect(await harness.sql('select from webhook_deleted_backlog')).toEqual([]));
+
+  // The next owner of the shard looks for them at once.
+  const replaceWorker = async (running: typeof worker): Promise<typeof worker> => {
+    const next = await harness.startWorker();
+    await harness.stopWorker(running);
+    return next;
+  };
+  await harness.sql(`update webhook_subscription set deleted_at = deleted_at - interval '37 days'`);
+  const next = await replaceWorker(worker);
+  const other = await subscribeAndListen(harness, receiver.url);
+  await other.remove();
+  await eventually(async () => expect(await tablesAbout(harness, other.numbers)).toEqual([]));
+  expect(await harness.sql('select from webhook_subscription')).toHaveLength(2);
+
+  await harness.sql(`update webhook_subscription set deleted_at = deleted_at - interval '2 days'`);
+  for (const table of ['webhook_delivery', 'webhook_attempt']) await harness.sql(`delete from ${table}`);
+  await replaceWorker(next);
+  await eventually(async () => expect(await tablesAbout(harness, numbers)).toEqual([]));
 });
