@@ -53,6 +53,13 @@ export interface Rule extends RuleText {
   readonly id: string;
 }
 
+const rowOf =
+  (verdict: Verdict) =>
+  (what: string, why: string): RuleText => ({ what, verdict, why });
+
+/** Rows of a rule table, by their verdict. */
+export const [patch, minor, major] = [rowOf('patch'), rowOf('minor'), rowOf('major')] as const;
+
 /** The kinds of contracts, and `version` for versions as a whole. The first part of a rule id. */
 export type RuleTable = 'graphql' | 'json-schema' | 'manifest' | 'api' | 'append-only' | 'version';
 

@@ -7,12 +7,10 @@ import { compareConditions } from './compare-conditions.ts';
 import { compareNumbers } from './compare-numbers.ts';
 import { compareObjects } from './compare-objects.ts';
 import { compareStrings } from './compare-strings.ts';
-import type { Comparison } from './comparison.ts';
+import type { Comparison, Place } from './comparison.ts';
 import { valueSetOf, type InstanceType } from './value-set.ts';
 
-type Compare = (comparison: Comparison, path: string, from: Alternative['schemas'], to: Alternative['schemas']) => void;
-
-const compareByType: Readonly<Record<InstanceType, Compare>> = {
+const compareByType: Readonly<Record<InstanceType, (comparison: Comparison, place: Place) => void>> = {
   string: compareStrings,
   number: compareNumbers,
   boolean: () => {},
@@ -27,9 +25,10 @@ export function compareAlternative(comparison: Comparison, path: string, from: A
     const rule = change.tightened ? 'boundTightened' : 'boundLoosened';
     comparison.found(rule, path, describeDifference(change.name, change.from, change.to));
   }
-  compareByType[from.type](comparison, path, from.schemas, to.schemas);
+  const place = { path, from: from.schemas, to: to.schemas };
+  compareByType[from.type](comparison, place);
   compareConditions(comparison, path, from, to);
-  compareAnnotations(comparison, path, from.schemas, to.schemas);
+  compareAnnotations(comparison, place);
 }
 
 function compareValues(comparison: Comparison, path: string, from: Alternative, to: Alternative): void {

@@ -1,17 +1,13 @@
 import { describeDifference } from '../describe-difference.ts';
-import type { Comparison } from './comparison.ts';
+import type { Comparison, Place } from './comparison.ts';
 import { keywordValues, show } from './keyword-values.ts';
 import { isDocumentation } from './keywords.ts';
 import type { Schema } from './schema-document.ts';
 
 /** Compares the keywords that do not decide whether a value is valid. */
-export function compareAnnotations(
-  comparison: Comparison,
-  path: string,
-  from: readonly Schema[],
-  to: readonly Schema[],
-): void {
-  compareDefaults(comparison, path, from, to);
+export function compareAnnotations(comparison: Comparison, place: Place): void {
+  const { path, from, to } = place;
+  compareDefaults(comparison, place);
   compareFlag('deprecated', from, to, (set) =>
     comparison.found(set ? 'deprecated' : 'deprecationRevoked', path, `deprecated is now ${set}.`),
   );
@@ -42,11 +38,11 @@ export function compareAnnotations(
   }
 }
 
-function compareDefaults(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+function compareDefaults({ found }: Comparison, { path, from, to }: Place): void {
   const [before, now] = [keywordValues(from, 'default'), keywordValues(to, 'default')];
   if (show(before) === show(now)) return;
   const rule = before.size === 0 ? 'defaultAdded' : 'defaultChanged';
-  comparison.found(rule, path, describeDifference('The default', show(before), show(now)));
+  found(rule, path, describeDifference('The default', show(before), show(now)));
 }
 
 function compareFlag(

@@ -1,26 +1,21 @@
 import { JsonNumber } from '../json/json-number.ts';
 import { ownMember } from '../json/json-value.ts';
-import type { Comparison } from './comparison.ts';
+import type { Comparison, Place } from './comparison.ts';
+import { matched } from './pairing.ts';
 import { schemas, type Schema } from './schema-document.ts';
 import { itemSchemas, otherItemSchemas, prefixLength } from './shape.ts';
 
-export function compareArrays(
-  comparison: Comparison,
-  path: string,
-  from: readonly Schema[],
-  to: readonly Schema[],
-): void {
+export function compareArrays(comparison: Comparison, place: Place): void {
+  const { path, from, to } = place;
   const length = Math.max(prefixLength(from), prefixLength(to));
   for (let index = 0; index < length; index += 1) {
-    const place = { path: `${path}[${index}]`, from: itemSchemas(from, index), to: itemSchemas(to, index) };
-    comparison.compareLater({ ...place, nullCompared: false });
+    comparison.compareLater({ path: `${path}[${index}]`, from: itemSchemas(from, index), to: itemSchemas(to, index) });
   }
-  const others = { path: `${path}[*]`, from: otherItemSchemas(from), to: otherItemSchemas(to) };
-  comparison.compareLater({ ...others, nullCompared: false });
+  comparison.compareLater({ path: `${path}[*]`, from: otherItemSchemas(from), to: otherItemSchemas(to) });
   const [wasUnique, unique] = [isUnique(from), isUnique(to)];
   if (unique && !wasUnique) comparison.found('boundTightened', path, 'Items must now be unique.');
   if (wasUnique && !unique) comparison.found('boundLoosened', path, 'Items no longer have to be unique.');
-  compareContains(comparison, path, from, to);
+  compareContains(comparison, place);
 }
 
 function isUnique(all: readonly Schema[]): boolean {
@@ -61,20 +56,17 @@ function isBelow(count: JsonNumber | null, other: JsonNumber | null): boolean {
   return count !== null && (other === null || count.compare(other) < 0);
 }
 
-function compareContains(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
-  const rest = containsOf(to);
-  for (const before of containsOf(from)) {
-    const at = rest.findIndex((now) => comparison.areSame(before.schemas, now.schemas));
-    const [now] = at === -1 ? [] : rest.splice(at, 1);
-    if (now === undefined) {
-      comparison.found('conditionRemoved', path, 'A `contains` condition was removed.');
-      continue;
-    }
+function compareContains(comparison: Comparison, { path, from, to }: Place): void {
+  const { kept, removed, added } = matched(containsOf(from), containsOf(to), (before, now) =>
+    comparison.areSame(before.schemas, now.schemas),
+  );
+  for (const [before, now] of kept) {
     const message = `The required number of items that match \`contains\` changed from ${range(before)} to ${range(now)}.`;
     if (isBelow(before.least, now.least) || isBelow(now.most, before.most))
       comparison.found('boundTightened', path, message);
     if (isBelow(now.least, before.least) || isBelow(before.most, now.most))
       comparison.found('boundLoosened', path, message);
   }
-  for (const _ of rest) comparison.found('conditionAdded', path, 'A `contains` condition was added.');
+  for (const _ of removed) comparison.found('conditionRemoved', path, 'A `contains` condition was removed.');
+  for (const _ of added) comparison.found('conditionAdded', path, 'A `contains` condition was added.');
 }

@@ -1,36 +1,39 @@
 import { ownMember } from '../json/json-value.ts';
 import type { Alternative } from './alternatives.ts';
 import type { Comparison } from './comparison.ts';
+import { matched, type Matched } from './pairing.ts';
 import { never, schemas, type Schema } from './schema-document.ts';
 import { areWrittenAlike } from './written-alike.ts';
 
 /** Compares `not`, `if` and what depends on a condition. A change inside is reported as a replaced condition. */
 export function compareConditions(comparison: Comparison, path: string, from: Alternative, to: Alternative): void {
-  compareNegations(comparison, path, from.schemas, to.schemas);
-  compareBranches(comparison, path, from.schemas, to.schemas);
-  compareUnresolved(comparison, path, from.unresolved, to.unresolved);
+  const { areSame } = comparison;
+  const negations = matched(negationsOf(from.schemas), negationsOf(to.schemas), areSame);
+  reportUnmatched(comparison, path, 'A `not` condition was', negations);
+  const branchings = matched(branchingsOf(from.schemas), branchingsOf(to.schemas), (before, now) =>
+    areSame(before.condition, now.condition),
+  );
+  reportUnmatched(comparison, path, 'An `if` condition was', branchings);
+  for (const [before, now] of branchings.kept) {
+    comparison.compareLater({ path, from: before.met, to: now.met, nullCompared: true });
+    comparison.compareLater({ path, from: before.unmet, to: now.unmet, nullCompared: true });
+  }
+  // Which properties or items `anyOf`, `if` and the like evaluate together is not computed, so every difference counts.
+  const unresolved = matched(from.unresolved, to.unresolved, (before, now) =>
+    areWrittenAlike(comparison.from, before, comparison.to, now),
+  );
+  const what = 'A schema with `unevaluatedProperties` or `unevaluatedItems` that depends on a condition was';
+  reportUnmatched(comparison, path, what, unresolved);
 }
 
-/** Which properties or items `anyOf`, `if` and the like evaluate together is not computed, so every difference counts. */
-function compareUnresolved(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
-  const rest = [...to];
-  const what = 'with `unevaluatedProperties` or `unevaluatedItems` that depends on a condition was';
-  for (const before of from) {
-    const at = rest.findIndex((now) => areWrittenAlike(comparison.from, before, comparison.to, now));
-    if (at === -1) comparison.found('conditionRemoved', path, `A schema ${what} removed or changed.`);
-    else rest.splice(at, 1);
-  }
-  for (const _ of rest) comparison.found('conditionAdded', path, `A schema ${what} added or changed.`);
-}
-
-function compareNegations(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
-  const rest = negationsOf(to);
-  for (const before of negationsOf(from)) {
-    const at = rest.findIndex((now) => comparison.areSame(before, now));
-    if (at === -1) comparison.found('conditionRemoved', path, 'A `not` condition was removed or changed.');
-    else rest.splice(at, 1);
-  }
-  for (const _ of rest) comparison.found('conditionAdded', path, 'A `not` condition was added or changed.');
+function reportUnmatched(
+  { found }: Comparison,
+  path: string,
+  what: string,
+  { removed, added }: Matched<unknown>,
+): void {
+  for (const _ of removed) found('conditionRemoved', path, `${what} removed or changed.`);
+  for (const _ of added) found('conditionAdded', path, `${what} added or changed.`);
 }
 
 function negationsOf(all: readonly Schema[]): (readonly Schema[])[] {
@@ -54,19 +57,4 @@ function branchingsOf(all: readonly Schema[]): Branching[] {
       unmet: schemas(ownMember(schema, 'else')),
     }))
     .filter(({ met, unmet }) => met.length > 0 || unmet.length > 0);
-}
-
-function compareBranches(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
-  const rest = branchingsOf(to);
-  for (const before of branchingsOf(from)) {
-    const at = rest.findIndex((now) => comparison.areSame(before.condition, now.condition));
-    const [now] = at === -1 ? [] : rest.splice(at, 1);
-    if (now === undefined) {
-      comparison.found('conditionRemoved', path, 'An `if` condition was removed or changed.');
-      continue;
-    }
-    comparison.compareLater({ path, from: before.met, to: now.met, nullCompared: true });
-    comparison.compareLater({ path, from: before.unmet, to: now.unmet, nullCompared: true });
-  }
-  for (const _ of rest) comparison.found('conditionAdded', path, 'An `if` condition was added or changed.');
 }

@@ -26,7 +26,7 @@ export function compareJsonSchemas(from: SourceText, to: SourceText, options: Js
     changes.push({ ...change, ...locateChange(before, now, place, path) });
   };
   withinStack(to.file, () => {
-    const start = { path: '$', from: before.root, to: now.root, nullCompared: false };
+    const start = { path: '$', from: before.root, to: now.root };
     compareIdentities(before, now, (...change) => found(start, ...change));
     comparePlaces({ from: before, to: now, closedOutputs: options.closedOutputs ?? false }, start, found);
   });
@@ -71,7 +71,7 @@ function comparePlaces(
       places.push(place);
     },
     areSame(from, to) {
-      const place = { path: '', from, to, nullCompared: false };
+      const place = { path: '', from, to };
       const key = keyOf(place);
       // The comparison of these schemas is in progress further up. Only the rest of it can find a difference.
       if (inProgress.has(key)) return true;
@@ -99,6 +99,6 @@ function placeKeys(): (place: Place) => string {
     numbers.set(schema, number);
     return number;
   };
-  return ({ from, to, nullCompared }) =>
+  return ({ from, to, nullCompared = false }) =>
     `${from.map(numberOf).join(',')}|${to.map(numberOf).join(',')}|${nullCompared}`;
 }

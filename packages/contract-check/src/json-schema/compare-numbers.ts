@@ -1,25 +1,21 @@
 import { describeDifference } from '../describe-difference.ts';
 import { JsonNumber } from '../json/json-number.ts';
 import { compareFormats } from './compare-strings.ts';
-import type { Comparison } from './comparison.ts';
+import type { Comparison, Place } from './comparison.ts';
 import { onlyIn, keywordValues, show } from './keyword-values.ts';
 import type { Schema } from './schema-document.ts';
 import { isInteger } from './value-set.ts';
 
-export function compareNumbers(
-  comparison: Comparison,
-  path: string,
-  from: readonly Schema[],
-  to: readonly Schema[],
-): void {
+export function compareNumbers(comparison: Comparison, place: Place): void {
+  const { path, from, to } = place;
   const [wasInteger, integer] = [isInteger(from), isInteger(to)];
   if (wasInteger && !integer) comparison.found('typeAdded', path, 'Fractions are now valid.');
   if (!wasInteger && integer) comparison.found('typeRemoved', path, 'Only integers are now valid.');
-  compareMultiples(comparison, path, from, to);
-  compareFormats(comparison, path, from, to);
+  compareMultiples(comparison, place);
+  compareFormats(comparison, place);
 }
 
-function compareMultiples(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+function compareMultiples({ found }: Comparison, { path, from, to }: Place): void {
   const [before, now] = [keywordValues(from, 'multipleOf'), keywordValues(to, 'multipleOf')];
   // Integers are the multiples of 1, in both notations.
   const [multiplesBefore, multiplesNow] = [withoutOne(before, from), withoutOne(now, to)];
@@ -29,10 +25,10 @@ function compareMultiples(comparison: Comparison, path: string, from: readonly S
   const message = describeDifference('multipleOf', show(before), show(now));
   // A multiple of 10 is also a multiple of 5: replacing 5 by 10 tightens the bound and does not loosen it.
   if (added.some((divisor) => ![...known].some((old) => isMultiple(old, divisor)))) {
-    comparison.found('boundTightened', path, message);
+    found('boundTightened', path, message);
   }
   if (removed.some((divisor) => ![...kept].some((next) => isMultiple(next, divisor)))) {
-    comparison.found('boundLoosened', path, message);
+    found('boundLoosened', path, message);
   }
 }
 

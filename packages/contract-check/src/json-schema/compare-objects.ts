@@ -1,4 +1,4 @@
-import type { Comparison, RuleName } from './comparison.ts';
+import type { Comparison, Place, RuleName } from './comparison.ts';
 import { propertyPath } from './comparison.ts';
 import { objectMember } from './conjunction.ts';
 import { onlyIn } from './keyword-values.ts';
@@ -13,30 +13,20 @@ import {
   requiredProperties,
 } from './shape.ts';
 
-export function compareObjects(
-  comparison: Comparison,
-  path: string,
-  from: readonly Schema[],
-  to: readonly Schema[],
-): void {
-  compareProperties(comparison, path, from, to);
-  compareRequired(comparison, path, from, to);
-  compareOthers(comparison, path, `${path}.*`, from, to);
-  comparePatterned(comparison, path, from, to);
-  compareDependentSchemas(comparison, path, from, to);
-  compareDependentNames(comparison, path, from, to);
-  compareNames(comparison, path, from, to);
+export function compareObjects(comparison: Comparison, place: Place): void {
+  compareProperties(comparison, place);
+  compareRequired(comparison, place);
+  compareOthers(comparison, place, `${place.path}.*`);
+  comparePatterned(comparison, place);
+  compareDependentSchemas(comparison, place);
+  compareDependentNames(comparison, place);
+  compareNames(comparison, place);
 }
 
-function compareProperties(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+function compareProperties(comparison: Comparison, { path, from, to }: Place): void {
   const [before, now] = [declaredProperties(from), declaredProperties(to)];
   for (const name of new Set([...before, ...now])) {
-    const place = {
-      path: propertyPath(path, name),
-      from: propertySchemas(from, name),
-      to: propertySchemas(to, name),
-      nullCompared: false,
-    };
+    const place = { path: propertyPath(path, name), from: propertySchemas(from, name), to: propertySchemas(to, name) };
     if (!before.has(name)) {
       const closed = place.from.includes(never);
       comparison.found(closed ? 'propertyAddedClosed' : 'propertyAdded', place.path, 'The property was added.');
@@ -47,19 +37,19 @@ function compareProperties(comparison: Comparison, path: string, from: readonly 
       comparison.compareLater(place);
     }
   }
-  compareForbidden(comparison, path, from, to);
+  compareForbidden(comparison, { path, from, to });
 }
 
 /** Compares the properties that an otherwise open object forbids: `properties: { name: false }`. */
-function compareForbidden(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+function compareForbidden({ found }: Comparison, { path, from, to }: Place): void {
   const [before, now] = [forbiddenProperties(from), forbiddenProperties(to)];
   for (const name of onlyIn(now, before)) {
     if (propertySchemas(from, name).includes(never) || declaredProperties(from).has(name)) continue;
-    comparison.found('propertyForbidden', propertyPath(path, name), 'The property is now forbidden.');
+    found('propertyForbidden', propertyPath(path, name), 'The property is now forbidden.');
   }
   for (const name of onlyIn(before, now)) {
     if (propertySchemas(to, name).includes(never) || declaredProperties(to).has(name)) continue;
-    comparison.found('objectOpened', propertyPath(path, name), 'The property is no longer forbidden.');
+    found('objectOpened', propertyPath(path, name), 'The property is no longer forbidden.');
   }
 }
 
@@ -69,41 +59,35 @@ function forbiddenProperties(all: readonly Schema[]): Set<string> {
   return new Set(names.filter((name) => !declared.has(name)));
 }
 
-function compareRequired(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+function compareRequired({ found }: Comparison, { path, from, to }: Place): void {
   const [before, now] = [requiredProperties(from), requiredProperties(to)];
   for (const name of onlyIn(now, before)) {
-    comparison.found('requiredAdded', propertyPath(path, name), 'The property is now required.');
+    found('requiredAdded', propertyPath(path, name), 'The property is now required.');
   }
   for (const name of onlyIn(before, now)) {
-    comparison.found('requiredRemoved', propertyPath(path, name), 'The property is no longer required.');
+    found('requiredRemoved', propertyPath(path, name), 'The property is no longer required.');
   }
 }
 
 /** Compares the schemas of undeclared properties, which are at `others`. */
-function compareOthers(
-  comparison: Comparison,
-  path: string,
-  others: string,
-  from: readonly Schema[],
-  to: readonly Schema[],
-): void {
+function compareOthers(comparison: Comparison, { path, from, to }: Place, others: string): void {
   const [before, now] = [otherPropertySchemas(from), otherPropertySchemas(to)];
   const [wasClosed, closed] = [before.includes(never), now.includes(never)];
   if (!wasClosed && closed) comparison.found('objectClosed', path, 'Undeclared properties are no longer valid.');
   else if (wasClosed && !closed) comparison.found('objectOpened', path, 'Undeclared properties are now valid.');
-  else if (!closed) comparison.compareLater({ path: others, from: before, to: now, nullCompared: false });
+  else if (!closed) comparison.compareLater({ path: others, from: before, to: now });
 }
 
 /**
  * Compares `patternProperties`. If one side lacks a pattern, its schemas for undeclared properties apply to those
  * names.
  */
-function comparePatterned(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+function comparePatterned(comparison: Comparison, { path, from, to }: Place): void {
   const [patternsBefore, patternsNow] = [patternSchemas(from), patternSchemas(to)];
   for (const pattern of new Set([...patternsBefore.keys(), ...patternsNow.keys()])) {
     const before = patternsBefore.get(pattern) ?? otherPropertySchemas(from);
     const now = patternsNow.get(pattern) ?? otherPropertySchemas(to);
-    const place = { path: `${path}[/${pattern}/]`, from: before, to: now, nullCompared: false };
+    const place = { path: `${path}[/${pattern}/]`, from: before, to: now };
     const isSame = comparison.areSame(before, now);
     if (!patternsBefore.has(pattern) && !isSame) {
       const rule = before.includes(never) ? 'propertyAddedClosed' : 'conditionAdded';
@@ -117,8 +101,8 @@ function comparePatterned(comparison: Comparison, path: string, from: readonly S
     const comparable = before.length > 0 && now.length > 0 && !before.includes(never) && !now.includes(never);
     if (inBoth || comparable) comparison.compareLater(place);
     if (!inBoth) continue;
-    const [others, newOthers] = [withoutPattern(from, pattern), withoutPattern(to, pattern)];
-    compareOthers(comparison, place.path, place.path, others, newOthers);
+    const others = { from: withoutPattern(from, pattern), to: withoutPattern(to, pattern) };
+    compareOthers(comparison, { path: place.path, ...others }, place.path);
   }
 }
 
@@ -127,12 +111,7 @@ function withoutPattern(all: readonly Schema[], pattern: string): readonly Schem
   return all.filter((schema) => !Object.hasOwn(objectMember(schema, 'patternProperties'), pattern));
 }
 
-function compareDependentSchemas(
-  comparison: Comparison,
-  path: string,
-  from: readonly Schema[],
-  to: readonly Schema[],
-): void {
+function compareDependentSchemas(comparison: Comparison, { path, from, to }: Place): void {
   const [before, now] = [dependentSchemas(from), dependentSchemas(to)];
   for (const name of new Set([...before.keys(), ...now.keys()])) {
     const [old, next] = [before.get(name), now.get(name)];
@@ -145,21 +124,14 @@ function compareDependentSchemas(
   }
 }
 
-function compareDependentNames(
-  comparison: Comparison,
-  path: string,
-  from: readonly Schema[],
-  to: readonly Schema[],
-): void {
+function compareDependentNames({ found }: Comparison, { path, from, to }: Place): void {
   const [before, now] = [dependentNames(from), dependentNames(to)];
-  for (const names of onlyIn(now, before))
-    comparison.found('conditionAdded', path, `The dependency of ${names} was added.`);
-  for (const names of onlyIn(before, now))
-    comparison.found('conditionRemoved', path, `The dependency of ${names} was removed.`);
+  for (const names of onlyIn(now, before)) found('conditionAdded', path, `The dependency of ${names} was added.`);
+  for (const names of onlyIn(before, now)) found('conditionRemoved', path, `The dependency of ${names} was removed.`);
 }
 
 /** Compares `propertyNames`, which constrains names as texts. */
-function compareNames(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+function compareNames(comparison: Comparison, { path, from, to }: Place): void {
   const [before, now] = [namesOf(from), namesOf(to)];
   let rule: RuleName | null = null;
   if (before.length === 0 && now.length > 0) rule = 'conditionAdded';

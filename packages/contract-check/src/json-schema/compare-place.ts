@@ -5,7 +5,7 @@ import { compareAlternative } from './compare-alternative.ts';
 import { compareAnnotations } from './compare-annotations.ts';
 import type { Comparison, Place } from './comparison.ts';
 import { conjunctionOf } from './conjunction.ts';
-import { pairAlternatives } from './pairing.ts';
+import { areEqual, pairAlternatives } from './pairing.ts';
 import { schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 import { areDisjoint } from './similarity.ts';
 import { instanceTypes, type InstanceType } from './value-set.ts';
@@ -25,7 +25,7 @@ export function comparePlace(comparison: Comparison, place: Place): void {
   if (before.list.length === 0 && now.list.length === 0) {
     // Only null is valid, or no value. Only annotations remain to be compared.
     const [old, next] = [conjunctionOf(comparison.from, from), conjunctionOf(comparison.to, to)];
-    compareAnnotations(comparison, path, old.schemas, next.schemas);
+    compareAnnotations(comparison, { path, from: old.schemas, to: next.schemas });
   }
 }
 
@@ -90,23 +90,8 @@ function named({ repeated }: Alternatives): string {
 
 /** Whether the `oneOf` branches at a place allow the same values, in any order. */
 function sameBranches(comparison: Comparison, from: readonly Schema[], to: readonly Schema[]): boolean {
-  const rest = exclusiveBranches(comparison.to, to);
-  return (
-    exclusiveBranches(comparison.from, from).every((before) => {
-      const at = rest.findIndex(
-        (now) => now.length === before.length && sameInAnyOrder(before, now, (a, b) => comparison.areSame(a, b)),
-      );
-      return at !== -1 && rest.splice(at, 1).length === 1;
-    }) && rest.length === 0
-  );
-}
-
-function sameInAnyOrder<T>(from: readonly T[], to: readonly T[], areSame: (a: T, b: T) => boolean): boolean {
-  const rest = [...to];
-  return from.every((each) => {
-    const at = rest.findIndex((other) => areSame(each, other));
-    return at !== -1 && rest.splice(at, 1).length === 1;
-  });
+  const [before, now] = [exclusiveBranches(comparison.from, from), exclusiveBranches(comparison.to, to)];
+  return areEqual(before, now, (one, other) => areEqual(one, other, comparison.areSame));
 }
 
 /** The branches of every `oneOf` at a place, nested ones included. */

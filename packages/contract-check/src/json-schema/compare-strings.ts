@@ -1,7 +1,6 @@
 import { describeDifference } from '../describe-difference.ts';
-import type { Comparison, RuleName } from './comparison.ts';
+import type { Comparison, Place, RuleName } from './comparison.ts';
 import { onlyIn, keywordValues, show } from './keyword-values.ts';
-import type { Schema } from './schema-document.ts';
 
 /**
  * The formats that include all texts of a format, by format (JSON Schema, section "Defined Formats", and their RFCs).
@@ -14,14 +13,10 @@ const widerFormats: Readonly<Record<string, readonly string[]>> = {
   iri: ['iri-reference'],
 };
 
-export function compareStrings(
-  comparison: Comparison,
-  path: string,
-  from: readonly Schema[],
-  to: readonly Schema[],
-): void {
-  comparePatterns(comparison, path, from, to);
-  compareFormats(comparison, path, from, to);
+export function compareStrings(comparison: Comparison, place: Place): void {
+  const { path, from, to } = place;
+  comparePatterns(comparison, place);
+  compareFormats(comparison, place);
   // The encoding and the media type of the content are compared like a format.
   for (const keyword of ['contentEncoding', 'contentMediaType']) {
     const [before, now] = [keywordValues(from, keyword), keywordValues(to, keyword)];
@@ -30,27 +25,22 @@ export function compareStrings(
   }
 }
 
-function comparePatterns(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+function comparePatterns({ found }: Comparison, { path, from, to }: Place): void {
   const [before, now] = [keywordValues(from, 'pattern'), keywordValues(to, 'pattern')];
   const rule = ruleOf(onlyIn(before, now).length, onlyIn(now, before).length, {
     removed: 'patternRemoved',
     added: 'patternAdded',
     changed: 'patternChanged',
   });
-  if (rule !== null) comparison.found(rule, path, describeDifference('pattern', show(before), show(now)));
+  if (rule !== null) found(rule, path, describeDifference('pattern', show(before), show(now)));
 }
 
 /** For strings and for numbers, which have formats such as `int32`. */
-export function compareFormats(
-  comparison: Comparison,
-  path: string,
-  from: readonly Schema[],
-  to: readonly Schema[],
-): void {
+export function compareFormats({ found }: Comparison, { path, from, to }: Place): void {
   const [before, now] = [keywordValues(from, 'format'), keywordValues(to, 'format')];
   const [removed, added] = [onlyIn(before, now), onlyIn(now, before)];
   const rule = relatedRule(removed, added) ?? ruleOf(removed.length, added.length, formatRules);
-  if (rule !== null) comparison.found(rule, path, describeDifference('format', show(before), show(now)));
+  if (rule !== null) found(rule, path, describeDifference('format', show(before), show(now)));
 }
 
 const formatRules = { removed: 'formatWidened', added: 'formatNarrowed', changed: 'formatChanged' } as const;

@@ -21,7 +21,7 @@ export interface Place {
   readonly from: readonly Schema[];
   readonly to: readonly Schema[];
   /** Whether the comparison of the surrounding schemas covers null. */
-  readonly nullCompared: boolean;
+  readonly nullCompared?: boolean;
 }
 
 /** The context of a comparison. */
@@ -33,7 +33,7 @@ export interface Comparison {
   /** Adds a place to the work list. Circular and deep schemas would overflow the stack with recursion. */
   compareLater(place: Place): void;
   /** Whether the schemas of the two documents allow the same values. */
-  areSame(from: readonly Schema[], to: readonly Schema[]): boolean;
+  readonly areSame: (from: readonly Schema[], to: readonly Schema[]) => boolean;
 }
 
 export function changeInDirection(

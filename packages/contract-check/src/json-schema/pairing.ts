@@ -2,10 +2,35 @@ import type { Alternative } from './alternatives.ts';
 import type { SchemaDocument } from './schema-document.ts';
 import { featuresOf, similarityOf, type Features } from './similarity.ts';
 
-export interface Pairing {
-  readonly kept: readonly (readonly [Alternative, Alternative])[];
-  readonly removed: readonly Alternative[];
-  readonly added: readonly Alternative[];
+/** The items of two lists, matched with each other. */
+export interface Matched<T> {
+  readonly kept: readonly (readonly [from: T, to: T])[];
+  readonly removed: readonly T[];
+  readonly added: readonly T[];
+}
+
+/** Matches each item with the first one that is the same. */
+export function matched<T>(from: readonly T[], to: readonly T[], areSame: (from: T, to: T) => boolean): Matched<T> {
+  const added = [...to];
+  const kept: [T, T][] = [];
+  const removed = from.filter((before) => {
+    const found = take(added, (now) => areSame(before, now));
+    for (const now of found) kept.push([before, now]);
+    return found.length === 0;
+  });
+  return { kept, removed, added };
+}
+
+/** Whether two lists have the same items, in any order. */
+export function areEqual<T>(from: readonly T[], to: readonly T[], areSame: (from: T, to: T) => boolean): boolean {
+  const rest = [...to];
+  return from.length === to.length && from.every((each) => take(rest, (other) => areSame(each, other)).length > 0);
+}
+
+/** Removes and returns the first item that fits, if there is one. */
+function take<T>(list: T[], fits: (item: T) => boolean): T[] {
+  const at = list.findIndex(fits);
+  return at === -1 ? [] : list.splice(at, 1);
 }
 
 /** Bounds the duration. Above this number of combinations, alternatives that differ are paired by position. */
@@ -18,7 +43,7 @@ const maxCombinations = 1_000_000;
 export function pairAlternatives(
   from: { document: SchemaDocument; list: readonly Alternative[] },
   to: { document: SchemaDocument; list: readonly Alternative[] },
-): Pairing {
+): Matched<Alternative> {
   const [single] = from.list;
   const [counterpart] = to.list;
   if (from.list.length === 1 && to.list.length === 1 && single !== undefined && counterpart !== undefined) {
