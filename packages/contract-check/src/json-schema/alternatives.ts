@@ -80,7 +80,7 @@ export function alternativesOf(document: SchemaDocument, start: readonly Schema[
   return { list, exclusive, repeated };
 }
 
-function isPossible(all: readonly Schema[], type: InstanceType): boolean {
+export function isPossible(all: readonly Schema[], type: InstanceType): boolean {
   return !all.includes(never) && valueSetOf(all, type)?.values.size !== 0;
 }
 

@@ -57,6 +57,16 @@ export function compareBounds(type: InstanceType, from: readonly Schema[], to: r
   });
 }
 
+/** Whether no value is within the bounds. */
+export function excludesAll(type: InstanceType, all: readonly Schema[]): boolean {
+  const ends = boundsOfType[type].map(({ side, points, implied = () => [] }) =>
+    tightest([...points(all), ...implied(all)], side),
+  );
+  const [lower = null, upper = null] = ends;
+  const order = lower === null || upper === null ? -1 : lower.value.compare(upper.value);
+  return order > 0 || (order === 0 && ends.some((end) => end?.open === true));
+}
+
 function isTighter(point: Point | null, than: Point | null, side: Side): boolean {
   if (point === null || than === null) return point !== null;
   const order = point.value.compare(than.value);

@@ -75,17 +75,14 @@ function compareExclusivity(
   const overlapping = overlaps(comparison.to, now);
   if (!overlapped && !overlapping) return;
   if (overlapped && overlapping && sameBranches(comparison, from, to)) return;
-  if (overlapping) {
-    comparison.found('exclusive', path, `A value that matches several branches of oneOf is now invalid${named(now)}.`);
-  }
-  if (overlapped) {
-    const what = `A value that matched several branches of oneOf can now be valid${named(before)}.`;
-    comparison.found('notExclusive', path, what);
-  }
+  if (overlapping) comparison.found('exclusive', path, severalBranches(now, 'matches', 'is now invalid'));
+  if (overlapped) comparison.found('notExclusive', path, severalBranches(before, 'matched', 'can now be valid'));
 }
 
-function named({ repeated }: Alternatives): string {
-  return repeated.length === 0 ? '' : `: ${repeated.join(', ')}`;
+/** Names the values that match several branches of a `oneOf`, or states that there may be none. */
+function severalBranches({ repeated }: Alternatives, matches: string, isNow: string): string {
+  const what = `A value that ${matches} several branches of oneOf ${isNow}`;
+  return repeated.length > 0 ? `${what}: ${repeated.join(', ')}.` : `${what}. The branches may overlap.`;
 }
 
 /** Whether the `oneOf` branches at a place allow the same values, in any order. */

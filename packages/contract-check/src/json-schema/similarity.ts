@@ -1,23 +1,25 @@
 import { canonicalJson } from '../json/json-value.ts';
-import type { Alternative } from './alternatives.ts';
+import { acceptsNull } from './accepts-null.ts';
+import { isPossible, type Alternative } from './alternatives.ts';
+import { excludesAll } from './bounds.ts';
 import { conjunctionOf } from './conjunction.ts';
 import { keywordValues } from './keyword-values.ts';
 import { isDocumentation, subschemaKeywords } from './keywords.ts';
 import type { Schema, SchemaDocument } from './schema-document.ts';
 import { declaredProperties, otherItemSchemas, propertySchemas, requiredProperties } from './shape.ts';
-import { valueSetOf } from './value-set.ts';
+import { typesOf, valueSetOf, type InstanceType } from './value-set.ts';
 
 /** The features by which alternatives are matched. */
 export interface Features {
-  /** The possible texts of a required property, by name, if `enum` or `const` lists them. */
+  /** The possible values of a required property, by name, if `enum` or `const` lists them. */
   readonly tags: ReadonlyMap<string, ReadonlySet<string>>;
   readonly fingerprint: string;
   readonly properties: ReadonlySet<string>;
   readonly titles: string;
 }
 
-/** The number of levels that a fingerprint covers. */
-const fingerprintDepth = 3;
+/** The number of levels that a fingerprint and a search for a contradiction cover. */
+const comparedDepth = 3;
 
 const known = new WeakMap<Alternative, Features>();
 
@@ -27,7 +29,7 @@ export function featuresOf(document: SchemaDocument, alternative: Alternative): 
   const all = alternative.schemas;
   const features = {
     tags: tagsOf(document, all),
-    fingerprint: fingerprintOf(document, all, fingerprintDepth),
+    fingerprint: fingerprintOf(document, all, comparedDepth),
     properties: declaredProperties(all),
     titles: [...keywordValues(all, 'title')].join(' '),
   };
@@ -49,23 +51,38 @@ export function similarityOf(from: Features, to: Features): number | null {
   return score + (2 * shared) / Math.max(1, from.properties.size + to.properties.size);
 }
 
-/** Whether no value can match both: they differ in type or values, or in the values of a required property. */
+/** Whether it is certain that no value matches both. */
 export function areDisjoint(document: SchemaDocument, one: Alternative, other: Alternative): boolean {
   if (one.type !== other.type) return true;
-  const [own, others] = [valueSetOf(one.schemas, one.type), valueSetOf(other.schemas, other.type)];
-  if (own !== null && others !== null) return isDisjoint(own.values, others.values);
+  // Most branches have tags, which are known, so that hundreds of branches are compared soon.
   const tags = featuresOf(document, one).tags;
-  return [...featuresOf(document, other).tags].some(([name, values]) => {
+  for (const [name, values] of featuresOf(document, other).tags) {
     const counterpart = tags.get(name);
-    return counterpart !== undefined && isDisjoint(values, counterpart);
+    if (counterpart !== undefined && isDisjoint(values, counterpart)) return true;
+  }
+  return !mayMatch(document, [...one.schemas, ...other.schemas], one.type, comparedDepth);
+}
+
+/** Whether a value of a type may match all schemas. Looks at its values, its bounds and its required properties. */
+function mayMatch(document: SchemaDocument, all: readonly Schema[], type: InstanceType, depth: number): boolean {
+  if (!isPossible(all, type) || excludesAll(type, all)) return false;
+  if (type !== 'object' || depth === 0) return true;
+  return [...requiredProperties(all)].every((name) => {
+    const property = propertySchemas(all, name);
+    const { schemas } = conjunctionOf(document, property);
+    return (
+      acceptsNull(document, property) || typesOf(schemas).some((each) => mayMatch(document, schemas, each, depth - 1))
+    );
   });
 }
 
 function tagsOf(document: SchemaDocument, all: readonly Schema[]): Map<string, ReadonlySet<string>> {
   const tags = new Map<string, ReadonlySet<string>>();
   for (const name of requiredProperties(all)) {
-    const set = valueSetOf(conjunctionOf(document, propertySchemas(all, name)).schemas, 'string');
-    if (set !== null) tags.set(name, set.values);
+    const property = propertySchemas(all, name);
+    const set = valueSetOf(conjunctionOf(document, property).schemas, null);
+    // OpenAPI 3.0: `nullable` allows null even if `enum` does not list it.
+    if (set !== null) tags.set(name, acceptsNull(document, property) ? new Set([...set.values, 'null']) : set.values);
   }
   return tags;
 }

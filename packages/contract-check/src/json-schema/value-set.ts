@@ -15,9 +15,14 @@ export interface ValueSet {
   readonly constant: boolean;
 }
 
-/** Null if any value is allowed. The set never contains the value null. */
-export function valueSetOf(all: readonly Schema[], type: InstanceType): ValueSet | null {
-  const lists = all.flatMap(listsOf).map((list) => list.filter((value) => instanceTypeOf(value) === type));
+/**
+ * The values of a type. Null if any value is allowed.
+ *
+ * @param type null for the values of all types, among them the value null
+ */
+export function valueSetOf(all: readonly Schema[], type: InstanceType | null): ValueSet | null {
+  const fits = (value: JsonValue): boolean => type === null || instanceTypeOf(value) === type;
+  const lists = all.flatMap(listsOf).map((list) => list.filter(fits));
   const [first, ...rest] = lists.map((list) => new Set(list.map(canonicalJson)));
   if (first === undefined) return null;
   const values = new Set([...first].filter((value) => rest.every((other) => other.has(value))));
