@@ -1,6 +1,7 @@
 import { InputError } from '../input-error.ts';
 import { canonicalJson, ownMember, type JsonValue } from '../json/json-value.ts';
 import { conjunctionOf, listMember, type Choice } from './conjunction.ts';
+import { keywordValues } from './keyword-values.ts';
 import { isDocumentation } from './keywords.ts';
 import { never, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 import { resolveUnevaluated } from './unevaluated.ts';
@@ -116,9 +117,9 @@ function joined(
 ): Schema | null {
   if (branches.length < 2 || !branches.every((branch) => branch.length === 1 && branch.every(fits))) return null;
   const all = branches.flat();
-  const documentation = all.map(documentationOf).filter((text) => text !== '{}');
-  const single = { [keyword]: all.flatMap(read) };
-  return documentation.length === 0 ? single : { ...single, description: documentation.toSorted().join(' ') };
+  const others = new Set(all.flatMap((each) => Object.keys(each)).filter(isDocumentation));
+  const documentation = [...others].map((name) => [name, [...keywordValues(all, name)].toSorted()] as const);
+  return { ...Object.fromEntries(documentation), [keyword]: all.flatMap(read) };
 }
 
 /** What a joined `type` or `enum` lists several times. Every integer is also a number. */
@@ -128,10 +129,6 @@ function repeatedIn(single: Schema): string[] {
   const repeated = listed.filter((each, index) => listed.indexOf(each) < index);
   const integers = types.includes('number') && types.includes('integer') ? ['integer'] : [];
   return [...new Set([...repeated, ...integers].map(String))];
-}
-
-function documentationOf(schema: Schema): string {
-  return canonicalJson(Object.fromEntries(Object.entries(schema).filter(([keyword]) => isDocumentation(keyword))));
 }
 
 function isOnlyNull(schema: Schema): boolean {

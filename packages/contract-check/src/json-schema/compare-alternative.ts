@@ -41,7 +41,7 @@ function compareValues(comparison: Comparison, path: string, from: Alternative, 
     return comparison.found(
       'valuesUnlisted',
       path,
-      `Any value is now valid. Before, only these were: ${list(before.values)}.`,
+      `Any value of type ${from.type} is now valid. Before, only these were: ${list(before.values)}.`,
     );
   const added = [...now.values].filter((value) => !before.values.has(value));
   const removed = [...before.values].filter((value) => !now.values.has(value));

@@ -1,7 +1,7 @@
 import { describeDifference } from '../describe-difference.ts';
 import type { Comparison, Place } from './comparison.ts';
 import { keywordValues, show } from './keyword-values.ts';
-import { isDocumentation } from './keywords.ts';
+import { isDocumentation, isUnknown } from './keywords.ts';
 import type { Schema } from './schema-document.ts';
 
 /** Compares the keywords that do not decide whether a value is valid. */
@@ -33,8 +33,9 @@ export function compareAnnotations(comparison: Comparison, place: Place): void {
   const keywords = new Set([...from, ...to].flatMap((schema) => Object.keys(schema)).filter(isDocumentation));
   for (const keyword of keywords) {
     const [before, now] = [show(keywordValues(from, keyword)), show(keywordValues(to, keyword))];
-    if (before !== now)
-      comparison.found('documentationChanged', path, describeDifference(keyword, short(before), short(now)));
+    if (before === now) continue;
+    const rule = isUnknown(keyword) ? 'unknownKeywordChanged' : 'documentationChanged';
+    comparison.found(rule, path, describeDifference(keyword, ...shortened(before, now)));
   }
 }
 
@@ -55,6 +56,13 @@ function compareFlag(
   if (before !== now) changed(now);
 }
 
-function short(text: string | null): string | null {
-  return text === null || text.length <= 60 ? text : `${text.slice(0, 59)}…`;
+/** About 60 characters of each text, among them the first that differ. */
+function shortened(...texts: [string | null, string | null]): [string | null, string | null] {
+  const [from, to] = texts;
+  let same = 0;
+  while (from !== null && from[same] !== undefined && from[same] === to?.[same]) same += 1;
+  const start = same > 40 ? same - 20 : 0;
+  const short = (text: string | null): string | null =>
+    text && `${start > 0 ? '…' : ''}${text.slice(start, start + 60)}${text.length > start + 60 ? '…' : ''}`;
+  return [short(from), short(to)];
 }

@@ -1,13 +1,15 @@
 import { ownMember } from '../json/json-value.ts';
 import type { Alternative } from './alternatives.ts';
 import type { Comparison } from './comparison.ts';
+import { keywordValues, onlyIn } from './keyword-values.ts';
+import { external } from './keywords.ts';
 import { matched, type Matched } from './pairing.ts';
 import { never, schemas, type Schema } from './schema-document.ts';
 import { areWrittenAlike } from './written-alike.ts';
 
 /** Compares `not`, `if` and what depends on a condition. A change inside is reported as a replaced condition. */
 export function compareConditions(comparison: Comparison, path: string, from: Alternative, to: Alternative): void {
-  const { areSame } = comparison;
+  const { areSame, found } = comparison;
   const negations = matched(negationsOf(from.schemas), negationsOf(to.schemas), areSame);
   reportUnmatched(comparison, path, 'A `not` condition was', negations);
   const branchings = matched(branchingsOf(from.schemas), branchingsOf(to.schemas), (before, now) =>
@@ -24,6 +26,9 @@ export function compareConditions(comparison: Comparison, path: string, from: Al
   );
   const what = 'A schema with `unevaluatedProperties` or `unevaluatedItems` that depends on a condition was';
   reportUnmatched(comparison, path, what, unresolved);
+  const [before, now] = [keywordValues(from.schemas, external), keywordValues(to.schemas, external)];
+  for (const each of onlyIn(before, now)) found('conditionRemoved', path, `The reference to ${each} was removed.`);
+  for (const each of onlyIn(now, before)) found('conditionAdded', path, `A reference to ${each} was added.`);
 }
 
 function reportUnmatched(

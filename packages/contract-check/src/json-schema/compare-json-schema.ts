@@ -1,14 +1,15 @@
 import { report, type Change, type Report } from '../change.ts';
 import { describeDifference } from '../describe-difference.ts';
 import { withinStack } from '../input-error.ts';
-import { canonicalJson } from '../json/json-value.ts';
 import type { SourceText } from '../text-file.ts';
 import { comparePlace } from './compare-place.ts';
 import { changeInDirection, type Comparison, type JsonSchemaOptions, type Place } from './comparison.ts';
-import { meansTheSame } from './dialects.ts';
+import { definitionsIn, onlyDefines, unreachedNotices } from './definitions.ts';
+import { dialectRule } from './dialects.ts';
+import { keywordValues, show } from './keyword-values.ts';
 import { locateChange } from './locate-change.ts';
 import { jsonSchemaRules } from './rules.ts';
-import { readSchemaDocument, type Schema, type SchemaDocument } from './schema-document.ts';
+import { readSchemaDocument, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 
 type FoundAt = (place: Place, ...found: Parameters<Comparison['found']>) => void;
 
@@ -21,46 +22,74 @@ export function compareJsonSchemas(from: SourceText, to: SourceText, options: Js
   const changes: Change[] = [];
   const before = withinStack(from.file, () => readSchemaDocument(from));
   const now = withinStack(to.file, () => readSchemaDocument(to));
+  const notices = [...before.notices, ...now.notices];
   const found: FoundAt = (place, rule, path, message) => {
     const change = changeInDirection(jsonSchemaRules[rule], options.direction, path, message);
-    changes.push({ ...change, ...locateChange(before, now, place, path) });
+    const located = { ...change, ...locateChange(before, now, place, path) };
+    changes.push(located);
+    if (rule !== 'unknownKeywordChanged') return;
+    const [keyword = ''] = message.split(' ', 1);
+    notices.push({
+      ...located,
+      message: `The keyword ${keyword} is unknown, so its effect on values was not compared.`,
+    });
   };
   withinStack(to.file, () => {
     const start = { path: '$', from: before.root, to: now.root };
     compareIdentities(before, now, (...change) => found(start, ...change));
-    comparePlaces({ from: before, to: now, closedOutputs: options.closedOutputs ?? false }, start, found);
+    const places = [start, ...comparedDefinitions(before, now, found)];
+    if (!onlyDefines(before)) notices.push(...unreachedNotices(before, now));
+    const sides = { from: before, to: now, closedOutputs: options.closedOutputs ?? false };
+    comparePlaces(sides, places, found);
+    if (!before.refHidesSiblings && !now.refHidesSiblings) return;
+    // Drafts up to 7 ignore what is beside a `$ref`, but authors mean it, and validators such as Ajv apply it.
+    const all = { refHidesSiblings: false };
+    comparePlaces({ ...sides, from: { ...before, ...all }, to: { ...now, ...all } }, places, found);
   });
-  return report(changes);
+  return report(changes, notices);
 }
 
 function compareIdentities(from: SchemaDocument, to: SchemaDocument, found: Comparison['found']): void {
-  const [old, next] = [from.root[0], to.root[0]];
-  for (const keyword of ['$schema', '$id']) {
-    const [before = null, now = null] = [old, next].map((root) => identityOf(root, keyword));
+  const [
+    {
+      root: [old = {}],
+    },
+    {
+      root: [next = {}],
+    },
+  ] = [from, to];
+  // Draft 4 calls the address `id`.
+  for (const keyword of ['$schema', '$id', 'id']) {
+    const [before, now] = [show(keywordValues([old], keyword)), show(keywordValues([next], keyword))];
     if (before === now) continue;
-    const equivalent =
-      keyword === '$schema' &&
-      [old, next].every((root) => meansTheSame(root ?? true, old?.['$schema'], next?.['$schema']));
-    found(equivalent ? 'dialectChanged' : 'identityChanged', '$', describeDifference(keyword, before, now));
+    const addressRule = before === null ? 'identityAdded' : 'identityChanged';
+    found(keyword === '$schema' ? dialectRule(old, next) : addressRule, '$', describeDifference(keyword, before, now));
   }
 }
 
-function identityOf(schema: Schema | undefined, keyword: string): string | null {
-  const value = schema?.[keyword] ?? null;
-  return value === null ? null : canonicalJson(value);
+/** The definitions of a schema that only defines others. Each of them is compared as a root is. */
+function comparedDefinitions(from: SchemaDocument, to: SchemaDocument, found: FoundAt): Place[] {
+  const [before, now] = [onlyDefines(from) ? definitionsIn(from) : new Map(), definitionsIn(to)];
+  return [...new Set([...before.keys(), ...now.keys()])].flatMap((path) => {
+    const place = { path, from: schemas(before.get(path)), to: schemas(now.get(path)) };
+    if (!now.has(path)) found(place, 'definitionRemoved', path, 'The definition was removed.');
+    else if (before.has(path)) return [place];
+    else if (onlyDefines(from) && onlyDefines(to)) found(place, 'definitionAdded', path, 'The definition was added.');
+    return [];
+  });
 }
 
-/** Compares a place and all places below it. Compares each pair of schemas once, so that circular schemas terminate. */
+/** Compares places and all places below them. Compares each pair of schemas once, so that circular schemas terminate. */
 function comparePlaces(
   documents: { readonly from: SchemaDocument; readonly to: SchemaDocument; readonly closedOutputs: boolean },
-  start: Place,
+  starts: readonly Place[],
   found: FoundAt,
   keyOf = placeKeys(),
   inProgress: ReadonlySet<string> = new Set(),
 ): void {
   const seen = new Set<string>();
   const places: Place[] = [];
-  let current = start;
+  let current: Place;
   const comparison: Comparison = {
     ...documents,
     found: (...change) => found(current, ...change),
@@ -79,11 +108,11 @@ function comparePlaces(
       const different: FoundAt = (_, rule) => {
         if (rule !== 'documentationChanged') same = false;
       };
-      comparePlaces(documents, place, different, keyOf, new Set([...inProgress, key]));
+      comparePlaces(documents, [place], different, keyOf, new Set([...inProgress, key]));
       return same;
     },
   };
-  comparison.compareLater(start);
+  for (const start of starts) comparison.compareLater(start);
   // compareLater appends to the list during the loop.
   for (const place of places) {
     current = place;

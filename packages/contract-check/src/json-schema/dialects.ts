@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonValue } from '../json/json-value.ts';
-import { innerSchemas } from './keywords.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import type { RuleName } from './comparison.ts';
+import { innerSchemas, naming } from './keywords.ts';
 
 /** The drafts in order. */
 const drafts = ['draft-04', 'draft-06', 'draft-07', '2019-09', '2020-12'] as const;
@@ -36,10 +37,13 @@ const keywordDrafts: ReadonlyMap<string, readonly [first: Draft, last: Draft | n
   ['additionalItems', ['draft-04', '2019-09']],
 ]);
 
-/** Whether a schema has the same meaning in two drafts. The drafts are the values of `$schema`. */
-export function meansTheSame(schema: JsonValue, from: JsonValue | undefined, to: JsonValue | undefined): boolean {
-  const [one, other] = [draftOf(from), draftOf(to)];
-  return one !== null && other !== null && isDefinedIn(schema, [one, other]);
+/** The rule for a change of `$schema` in the root of a schema. */
+export function dialectRule(from: JsonObject, to: JsonObject): RuleName {
+  const [one, other] = [draftOf(from['$schema']), draftOf(to['$schema'])];
+  if (one === null || other === null) return 'identityChanged';
+  // Only the notation differs.
+  if (one === other) return 'documentationChanged';
+  return [from, to].every((root) => isDefinedIn(root, [one, other])) ? 'dialectChanged' : 'identityChanged';
 }
 
 function draftOf(dialect: JsonValue | undefined): Draft | null {
@@ -62,10 +66,7 @@ function isDefinedIn(schema: JsonValue, both: readonly Draft[]): boolean {
 /** The drafts that define a keyword with the meaning that this value has. */
 function draftsOf(keyword: string, value: JsonValue, siblings: readonly string[]): readonly [Draft, Draft | null] {
   // Before 2019-09, a `$ref` disabled its siblings. Definitions have no effect themselves.
-  const besides = siblings.filter(
-    (name) => !['$ref', '$schema', '$id', 'id', '$defs', 'definitions', '$comment'].includes(name),
-  );
-  if (keyword === '$ref' && besides.length > 0) return ['2019-09', null];
+  if (keyword === '$ref' && siblings.some((name) => name !== '$ref' && !naming.has(name))) return ['2019-09', null];
   if (keyword === 'items' && Array.isArray(value)) return ['draft-04', '2019-09'];
   if (keyword.startsWith('exclusive')) {
     return typeof value === 'boolean' ? ['draft-04', 'draft-04'] : ['draft-06', null];

@@ -1,5 +1,5 @@
 import { JsonNumber } from '../json/json-number.ts';
-import { isJsonObject, type JsonValue } from '../json/json-value.ts';
+import { isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
 
 /** How a keyword contains schemas. `named` is an object of schemas by name. `names` is a list of property names. */
 type Subschemas = 'one' | 'list' | 'named' | 'one or list' | 'named, or names';
@@ -99,18 +99,21 @@ export function expectedInstead(keyword: string, value: JsonValue): string | nul
   return shape === undefined || shape.fits(value) ? null : shape.expected;
 }
 
-/** Keywords that do not affect which values are valid, and are not documentation. */
-const structuralKeywords = [
+/** Keywords that name schemas, or contain schemas that apply only where something refers to them. */
+export const naming: ReadonlySet<string> = new Set([
   '$schema',
   '$id',
   'id',
   '$anchor',
   '$dynamicAnchor',
-  '$recursiveAnchor',
-  '$vocabulary',
   '$comment',
-  'components',
-];
+  '$defs',
+  'definitions',
+]);
+
+/** In a place of a reference to something outside of the files: its address. No schema can contain this keyword. */
+export const external = 'external $ref';
+
 /** The other keywords that the comparison covers. */
 const comparedKeywords = [
   'const',
@@ -127,11 +130,37 @@ const comparedKeywords = [
 const understood = new Set([
   ...subschemaKeywords.keys(),
   ...Object.keys(shapes),
-  ...structuralKeywords,
+  ...naming,
+  '$recursiveAnchor',
+  '$vocabulary',
+  external,
   ...comparedKeywords,
 ]);
 
 /** Whether a keyword is `title`, `description`, `examples` or one that the specification does not define. */
 export function isDocumentation(keyword: string): boolean {
   return !understood.has(keyword);
+}
+
+/** Whether no draft defines a keyword, so that nobody but its authors knows what it means. */
+export function isUnknown(keyword: string): boolean {
+  return isDocumentation(keyword) && !['title', 'description', 'examples'].includes(keyword);
+}
+
+const otherDocuments = { openapi: 'an OpenAPI', swagger: 'a Swagger', asyncapi: 'an AsyncAPI' } as const;
+
+/** What is wrong if the root of a file shows that it is no JSON Schema. Null if it can be one. */
+export function whyNoSchema(root: JsonObject): string | null {
+  for (const [member, what] of Object.entries(otherDocuments))
+    if (typeof ownMember(root, member) === 'string')
+      return `is ${what} document, not a JSON Schema. Compare the schemas in it as files of their own.`;
+  if ([root, ownMember(root, 'data')].some((each) => isJsonObject(each) && Object.hasOwn(each, '__schema')))
+    return 'is the result of a GraphQL introspection query, not a JSON Schema. Compare it with contract-check graphql.';
+  const keywords = Object.keys(root);
+  // Data and settings can have members such as `id`, `description`, and a `$schema` that describes them.
+  const isSchema =
+    keywords.some((each) => subschemaKeywords.has(each) || Object.hasOwn(shapes, each) || each === 'const') ||
+    /\bjson-schema\.org\//.test(String(root['$schema'])) ||
+    !keywords.some(isUnknown);
+  return isSchema ? null : `is no JSON Schema: it has no keyword such as type, properties or $defs.`;
 }

@@ -118,8 +118,10 @@ describe('JSON Schema', () => {
     fc.assert(
       fc.property(change, fc.constantFrom(...directions), ([from, to], direction) => {
         expect(compare(from, renamed(from), direction).changes).toEqual([]);
-        expect(compare(renamed(from), to, direction)).toEqual(compare(from, to, direction));
-        expect(compare(from, renamed(to), direction)).toEqual(compare(from, to, direction));
+        // Notices name the definitions.
+        const { verdict, changes } = compare(from, to, direction);
+        expect(compare(renamed(from), to, direction)).toMatchObject({ verdict, changes });
+        expect(compare(from, renamed(to), direction)).toMatchObject({ verdict, changes });
       }),
       { numRuns: 300 },
     );
@@ -136,7 +138,11 @@ describe('JSON Schema', () => {
   });
 
   test('never returns a smaller verdict for a combined change than for its parts', () => {
-    const cases = readCases().filter(({ from, to }) => !/"\$(?:ref|id|schema)"/.test(JSON.stringify([from, to])));
+    const ofRoot = ['$id', 'id', '$schema', '$defs', 'definitions'];
+    const cases = readCases().filter(
+      ({ from, to }) =>
+        !/"\$ref"/.test(JSON.stringify([from, to])) && ![from, to].some((root) => hasMember(root, ofRoot)),
+    );
     const some = fc.uniqueArray(fc.constantFrom(...cases), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(some, fc.constantFrom('producer' as const, 'consumer' as const), (composition, direction) => {
@@ -230,6 +236,10 @@ interface SingleCase {
 function readCases(): SingleCase[] {
   const cases: SingleCase[] = JSON.parse(readFileSync(new URL('../corpus/json-schema.json', import.meta.url), 'utf8'));
   return cases.filter(({ closedOutputs }) => closedOutputs !== true);
+}
+
+function hasMember(value: fc.JsonValue, names: readonly string[]): boolean {
+  return typeof value === 'object' && value !== null && names.some((name) => Object.hasOwn(value, name));
 }
 
 function objectOf(schemas: readonly fc.JsonValue[]): Record<string, fc.JsonValue> {

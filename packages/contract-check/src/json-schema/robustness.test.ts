@@ -27,10 +27,15 @@ describe('an invalid schema', () => {
       'b.json:2: /properties/a refers to "#/$defs/A", which does not exist',
     ],
     ['{"$ref": "#nowhere"}', 'refers to "#nowhere", which does not exist'],
-    [
-      '{"$ref": "https://example.com/a.json"}',
-      'refers to "https://example.com/a.json", which is not in this file. Refer to a file by a relative path',
-    ],
+    ['{"openapi": "3.1.0", "paths": {}}', 'b.json:1: is an OpenAPI document, not a JSON Schema. Compare the schemas'],
+    ['{"swagger": "2.0", "definitions": {}}', 'b.json:1: is a Swagger document'],
+    ['{"asyncapi": "3.0.0", "components": {}}', 'b.json:1: is an AsyncAPI document'],
+    ['{"data": {"__schema": {}}}', 'b.json:1: is the result of a GraphQL introspection query, not a JSON Schema'],
+    ['{"__schema": {}}', 'b.json:1: is the result of a GraphQL introspection query, not a JSON Schema'],
+    ['{"name": "x", "description": "A package."}', 'b.json:1: is no JSON Schema: it has no keyword such as type'],
+    ['{"$schema": "https://json.schemastore.org/package.json", "name": "x"}', 'b.json:1: is no JSON Schema'],
+    ['{"id": 1, "label": "n"}', 'b.json:1: is no JSON Schema'],
+    ['{"components": {"schemas": {}}}', 'b.json:1: is no JSON Schema'],
     ['{"$ref": "./other.json#/a"}', 'refers to "./other.json#/a", which is not in this file'],
     ['{"$ref": "#/type", "type": "object"}', '/type must be a schema'],
     [
@@ -123,12 +128,64 @@ const nextToRef = ($schema: string, maxLength: number) =>
     definitions: { s: { type: 'string' } },
   });
 
-test.each([
-  ['http://json-schema.org/draft-07/schema#', 'none'],
-  ['https://json-schema.org/draft/2019-09/schema', 'major'],
-])('compares keywords next to a $ref from draft 2019-09 on: %s', (draft, verdict) => {
-  const report = compareJsonSchemas(nextToRef(draft, 9), nextToRef(draft, 5), { direction: 'consumer' });
-  expect(report.verdict).toBe(verdict);
+test.each(['http://json-schema.org/draft-07/schema#', 'https://json-schema.org/draft/2019-09/schema'])(
+  'compares keywords next to a $ref: %s',
+  (draft) => {
+    const report = compareJsonSchemas(nextToRef(draft, 9), nextToRef(draft, 5), { direction: 'consumer' });
+    expect(report.verdict).toBe('major');
+  },
+);
+
+describe('states what was not compared', () => {
+  const noticesOf = (from: unknown, to: unknown) =>
+    compareJsonSchemas(
+      { file: 'a', text: JSON.stringify(from) },
+      { file: 'b', text: JSON.stringify(to, null, 1) },
+      {
+        direction: 'both',
+      },
+    ).notices.map(({ location, message }) => `${location.file}:${location.line} ${message}`);
+
+  test('an unknown keyword that changes', () => {
+    expect(noticesOf({ type: 'string', 'x-a': 1 }, { type: 'string', 'x-a': 1 })).toEqual([]);
+    expect(noticesOf({ items: {} }, { items: { title: 'a', examples: [], $comment: 'c', requred: ['a'] } })).toEqual([
+      'b:2 The keyword requred is unknown, so its effect on values was not compared.',
+    ]);
+  });
+
+  test('what an address contains', () => {
+    const schema = { properties: { a: { $ref: 'https://example.com/a.json' } } };
+    expect(noticesOf(schema, schema)).toEqual([
+      'b:3 /properties/a refers to "https://example.com/a.json", which is not in the files. Only a change of the reference itself is compared.',
+    ]);
+  });
+
+  test('a definition that the root does not reach', () => {
+    const root = { type: 'object', properties: { a: { $ref: '#/$defs/a' } } };
+    const schema = (type: string) => ({
+      ...root,
+      $defs: { a: { type: 'string' }, b: { type }, c: {}, d: { title: type } },
+    });
+    expect(noticesOf(schema('string'), schema('string'))).toEqual([]);
+    expect(noticesOf(schema('string'), schema('number'))).toEqual([
+      'b:null The root of the schema does not reach #/$defs/b, so changes there were not compared.',
+    ]);
+    expect(noticesOf(schema('string'), { ...root, $defs: { a: { type: 'string' }, d: {} } })[0]).toContain(
+      'does not reach #/$defs/b, #/$defs/c,',
+    );
+  });
+});
+
+test('shows the first difference of long texts', () => {
+  const text = (end: string) =>
+    asText({ description: `${'The same words. '.repeat(9)}${end}${' and more'.repeat(9)}` });
+  const { changes } = compareJsonSchemas(text('One'), text('Two'), { direction: 'both' });
+  expect(changes[0]?.message).toMatch(/^description changed from …[^…]+One[^…]+… to …[^…]+Two[^…]+…\.$/);
+});
+
+test('names the type of which any value is valid', () => {
+  const { changes } = compareJsonSchemas(asText({ enum: ['a'] }), asText({ type: 'string' }), { direction: 'both' });
+  expect(changes[0]?.message).toBe('Any value of type string is now valid. Before, only these were: "a".');
 });
 
 test.each(['%', 'part%.json', '%E0%A4%A#/$defs/x'])('rejects a $ref with malformed percent-encoding: %j', ($ref) => {

@@ -123,8 +123,16 @@ export const jsonSchemaRules = named('json-schema', {
   notExclusive: wider(
     'values that match several branches of a `oneOf` become valid (`oneOf` becomes `anyOf`, or an overlapping branch is removed)',
   ),
+  definitionAdded: alike(
+    'a definition is added to a schema that only defines others',
+    minor('Other schemas can refer to it from now on.'),
+  ),
+  definitionRemoved: alike(
+    'a definition is removed from a schema that only defines others',
+    major('A schema that refers to it is no longer valid.'),
+  ),
   conditionAdded: narrower(
-    'a condition is added (`not`, `if`, `contains`, `dependentRequired`, `dependentSchemas`, `propertyNames`, `patternProperties`, or an `unevaluatedProperties` or `unevaluatedItems` that depends on one)',
+    'a condition is added (`not`, `if`, `contains`, `dependentRequired`, `dependentSchemas`, `propertyNames`, `patternProperties`, an `unevaluatedProperties` or `unevaluatedItems` that depends on one, or a `$ref` to something outside of the files)',
   ),
   conditionRemoved: wider('a condition is removed'),
   // Annotations
@@ -165,12 +173,20 @@ export const jsonSchemaRules = named('json-schema', {
     'the `$schema` of the root schema changes to a draft in which every keyword means the same',
     minor('The same values are valid, for validators that support the new draft.'),
   ),
+  identityAdded: alike(
+    'the root schema gets an `$id`',
+    minor('Other schemas can refer to it from now on, and none could before.'),
+  ),
   identityChanged: alike(
-    'the `$id` of the root schema changes, or its `$schema` to a draft in which a keyword means something else',
+    'the `$id` of the root schema is changed or removed, or its `$schema` to a draft in which a keyword means something else',
     major('Validators interpret a schema by its `$schema`, and other schemas refer to it by its `$id`.'),
   ),
   documentationChanged: alike(
-    '`title`, `description`, `examples` or an unknown keyword is added, changed or removed',
+    '`title`, `description` or `examples` is added, changed or removed, or the notation of the `$schema` changes',
     patch('Documentation only: the same values are valid.'),
+  ),
+  unknownKeywordChanged: alike(
+    'a keyword that no draft of JSON Schema defines is added, changed or removed',
+    patch('Only those who defined the keyword know what it means, so its effect on values was not compared.'),
   ),
 });

@@ -1,6 +1,8 @@
+import type { Notice } from '../change.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { locationAt, type Location } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
+import { external, naming } from './keywords.ts';
 import { fragmentOf, resolveAddress, withoutFragment } from './schema-address.ts';
 import { SchemaFiles } from './schema-files.ts';
 import { atFragment, fail, SchemaIndex, type Schema } from './schema-index.ts';
@@ -14,8 +16,10 @@ export const never: JsonObject = { not: {} };
 export interface SchemaDocument {
   readonly file: string;
   readonly root: readonly Schema[];
-  /** Whether a `$ref` disables the other keywords of its schema, as in drafts 3 to 7. */
+  /** Whether a `$ref` disables the other keywords of its schema, as in drafts 3 to 7. False if no schema has such keywords. */
   readonly refHidesSiblings: boolean;
+  /** What is not compared. */
+  readonly notices: readonly Notice[];
   /** Null if the schema does not have the keyword. */
   target(schema: Schema, keyword: ReferenceKeyword): readonly Schema[] | null;
   /** The place of a schema, or of a value inside it. Null if the schema or the value does not exist in the files. */
@@ -37,6 +41,7 @@ export function readSchemaDocument(source: SourceText): SchemaDocument {
   const files = new SchemaFiles(source, index);
   const { first } = files;
   const targets = new Map<Schema, Map<string, readonly Schema[]>>();
+  const notices: Notice[] = [];
 
   function resolve(schema: Schema, reference: string): readonly Schema[] {
     const { pointer, resource: own } = index.placeOf(schema) ?? fail(first, '', 'contains an unknown schema');
@@ -46,7 +51,12 @@ export function readSchemaDocument(source: SourceText): SchemaDocument {
         ? own
         : (index.resourceAt(resolveAddress(address, own.address)) ??
           files.resourceAt(own, pointer, address, reference));
-    if (wanted === null) return [];
+    if (wanted === null) {
+      const location = { file: own.document.file, line: own.document.lineOf(pointer) };
+      const message = `${pointer || 'The schema'} refers to ${JSON.stringify(reference)}, which is not in the files. Only a change of the reference itself is compared.`;
+      notices.push({ location, message });
+      return [{ [external]: resolveAddress(reference, own.address) }];
+    }
     const fragment = fragmentOf(reference);
     const value = atFragment(wanted, fragment);
     if (value === undefined)
@@ -101,10 +111,15 @@ export function readSchemaDocument(source: SourceText): SchemaDocument {
   return {
     file: first.file,
     root: schemas(first.value),
-    refHidesSiblings: typeof dialect === 'string' && /draft-0[3-7]/.test(dialect),
+    refHidesSiblings: /draft-0[3-7]/.test(String(dialect)) && [...index.schemas()].some(hasRefWithSiblings),
+    notices,
     target,
     locationOf,
   };
+}
+
+function hasRefWithSiblings(schema: Schema): boolean {
+  return Object.hasOwn(schema, '$ref') && Object.keys(schema).some((name) => name !== '$ref' && !naming.has(name));
 }
 
 /** Converts a schema to a list of object schemas that must all match. `true` is an empty list. */

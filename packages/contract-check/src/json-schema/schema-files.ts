@@ -3,6 +3,7 @@ import { InputError } from '../input-error.ts';
 import { isJsonObject } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import type { SourceText } from '../text-file.ts';
+import { whyNoSchema } from './keywords.ts';
 import { pathOf } from './schema-address.ts';
 import { fail, type Resource, type SchemaIndex, type SourceDocument } from './schema-index.ts';
 
@@ -21,13 +22,15 @@ export class SchemaFiles {
     this.first = { ...parseJson(source), path: '' };
     const { value } = this.first;
     if (typeof value !== 'boolean' && !isJsonObject(value)) fail(this.first, '', 'must be an object, true or false');
+    const problem = isJsonObject(value) ? whyNoSchema(value) : null;
+    if (problem !== null) throw new InputError(source.file, 1, problem);
     index.add(this.first, value, '', null);
     // Other files may refer back to this one.
     this.#addRoot(posix.basename(source.file), this.first);
   }
 
   /**
-   * The schema in another file that a reference names.
+   * The schema in another file that a reference names. Null if its address is not one of a file.
    *
    * @param own the resource that contains the reference, at `pointer`
    * @param address the reference without its fragment
@@ -39,7 +42,8 @@ export class SchemaFiles {
     const path = pathOf(address, own.document.path, rootAddress);
     const known = this.#roots.get(path ?? '');
     if (known !== undefined) return known;
-    if (path === null || this.#source.readRelative === undefined) {
+    if (path === null) return null;
+    if (this.#source.readRelative === undefined) {
       fail(
         own.document,
         pointer,

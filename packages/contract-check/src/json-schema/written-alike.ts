@@ -1,9 +1,6 @@
 import { canonicalJson, isJsonObject, type JsonValue } from '../json/json-value.ts';
-import { innerSchemas, isDocumentation, subschemaKeywords } from './keywords.ts';
+import { innerSchemas, isDocumentation, naming, subschemaKeywords } from './keywords.ts';
 import { referenceKeywords, type Schema, type SchemaDocument } from './schema-document.ts';
-
-/** Keywords that name schemas, or contain schemas that apply only where something refers to them. */
-const naming = new Set(['$defs', 'definitions', '$id', 'id', '$anchor', '$dynamicAnchor', '$schema', '$comment']);
 
 /**
  * Whether two schemas have the same keywords, and so have the schemas inside and those that they refer to. Documentation and
