@@ -32,6 +32,11 @@ export interface Notice {
   readonly message: string;
 }
 
+/** States what is invalid in an old contract that can be compared nevertheless. */
+export function invalidBefore(location: Location, problem: string): Notice {
+  return { location, message: `The old version is invalid: ${problem}` };
+}
+
 export interface Report {
   /** The largest verdict of all changes. `none` when there are no changes. */
   readonly verdict: Verdict;

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { createApiReports } from '../api/create-api-reports.ts';
 import type { Report } from '../change.ts';
+import { compareOrRepair } from '../compare-or-repair.ts';
 import { overrideReport, overridesOf } from '../config/apply-overrides.ts';
 import { readConfig } from '../config/read-config.ts';
 import { findSchemas } from '../find/find-schemas.ts';
@@ -119,7 +120,8 @@ async function compare(invocation: Comparison, readInput: () => Uint8Array): Pro
     await readSources(from, { others: to, isGraphql, readInput }),
     await readSources(to, { others: from, isGraphql, readInput }),
   ];
-  const report = overrideReport(compareSources(invocation, before, now), overridesOf(overrides), (change) => {
+  const compared = compareOrRepair(before, now, now[0]?.file ?? '', (...sides) => compareSources(invocation, ...sides));
+  const report = overrideReport(compared, overridesOf(overrides), (change) => {
     // A change of a JSON Schema can be in a file that the compared file refers to.
     const { file } = isGraphql ? change.location : (now[0] ?? change.location);
     return kindOfPlace(file) === 'local' ? relative('.', file).replaceAll(sep, '/') : file;

@@ -34,9 +34,9 @@ export function compareGraphqlFiles(
   const changes: UnlocatedChange[] = [];
   const introspected = [...to, ...from].find(isIntrospection);
   const partial = options.partial ?? false;
-  const read = (sources: readonly SourceText[]): GraphqlContract =>
-    readGraphqlContract(sources, { partial, withoutDirectives: introspected !== undefined });
-  const [before, after] = [read(from), read(to)];
+  const read = (sources: readonly SourceText[], isOld: boolean): GraphqlContract =>
+    readGraphqlContract(sources, { partial, isOld, withoutDirectives: introspected !== undefined });
+  const [before, after] = [read(from, true), read(to, false)];
   const exposure = exposureOf(before, partial);
   // Few comparisons need them.
   let neighbours: Neighbours | undefined;

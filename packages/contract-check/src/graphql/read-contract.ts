@@ -20,7 +20,7 @@ import {
   type TypeDefinitionNode,
   type TypeExtensionNode,
 } from 'graphql';
-import type { Notice } from '../change.ts';
+import { invalidBefore, type Notice } from '../change.ts';
 import { errorMessage } from '../error-fields.ts';
 import { InputError, withinStack } from '../input-error.ts';
 import type { Location } from '../location.ts';
@@ -42,6 +42,8 @@ export interface ReadOptions {
   readonly partial: boolean;
   /** Whether to leave out the applied directives that introspection does not show. */
   readonly withoutDirectives: boolean;
+  /** Whether the schema is that of a former version, which can be invalid if it can be parsed. Defaults to false. */
+  readonly isOld?: boolean;
 }
 
 /**
@@ -52,13 +54,13 @@ export interface ReadOptions {
  */
 export function readGraphqlContract(
   sources: readonly SourceText[],
-  { partial, withoutDirectives }: ReadOptions = { partial: false, withoutDirectives: false },
+  { partial, withoutDirectives, isOld = false }: ReadOptions = { partial: false, withoutDirectives: false },
 ): GraphqlContract {
   const file = sources[0]?.file ?? '';
   return withinStack(file, () => {
     const read = concatAST(sources.map(readDocument));
     const document = withoutDirectives ? withoutAppliedDirectives(read) : read;
-    return collect(file, document, [...validate(file, document, partial), ...noticesOf(document)]);
+    return collect(file, document, [...validate(file, document, partial, isOld), ...noticesOf(document)]);
   });
 }
 
@@ -83,15 +85,17 @@ function readDocument(source: SourceText): DocumentNode {
 const harmless = /(?:must not|cannot) be deprecated\.$/;
 
 /** Returns what is inconsistent but harmless. */
-function validate(file: string, document: DocumentNode, partial: boolean): Notice[] {
+function validate(file: string, document: DocumentNode, partial: boolean, isOld: boolean): Notice[] {
   const notices: Notice[] = [];
   const completed = partial ? completePart(document) : { document, isIncomplete: () => false };
   try {
     syntactically(file, () => {
       for (const problem of validateSchema(buildASTSchema(withUndefinedDirectives(completed.document)))) {
         if (completed.isIncomplete(problem.message)) continue;
-        if (!harmless.test(problem.message)) throw problem;
-        notices.push({ location: locationOfError(file, problem), message: problem.message });
+        const location = locationOfError(file, problem);
+        if (harmless.test(problem.message)) notices.push({ location, message: problem.message });
+        else if (isOld) notices.push(invalidBefore(location, problem.message));
+        else throw problem;
       }
     });
   } catch (error) {
@@ -99,7 +103,9 @@ function validate(file: string, document: DocumentNode, partial: boolean): Notic
     if (error instanceof InputError || error instanceof RangeError) throw error;
     const message = errorMessage(error);
     const at = placeOfQuotedName(document, message) ?? { file, line: null };
-    throw new InputError(at.file, at.line, message.replaceAll('\n\n', ' '), { cause: error });
+    const problem = message.replaceAll('\n\n', ' ');
+    if (!isOld) throw new InputError(at.file, at.line, problem, { cause: error });
+    notices.push(invalidBefore(at, problem));
   }
   return notices;
 }

@@ -31,6 +31,20 @@ describe('an invalid schema', () => {
   });
 });
 
+test('compares an invalid old schema that can be parsed', () => {
+  const from = 'enum E { A }\ntype T\ntype Query { a(e: E = "A"): Int b: Lost b: Lost }';
+  const to = 'enum E { A }\ntype Query { a(e: E = A): Int }';
+  const { changes, notices } = compareGraphql({ file: 'a', text: from }, { file: 'b', text: to });
+  expect(changes.map(({ rule, coordinate }) => [rule, coordinate])).toEqual([
+    ['graphql/defaultChanged', 'Query.a(e:)'],
+    ['graphql/fieldRemoved', 'Query.b'],
+    ['graphql/unreachableChanged', 'T'],
+  ]);
+  expect(notices).toEqual([
+    { location: { file: 'a', line: 3 }, message: expect.stringContaining('The old version is invalid: ') },
+  ]);
+});
+
 test('treats names of Object.prototype as ordinary names', () => {
   const sdl = 'type constructor { toString: Int } type Query { hasOwnProperty: constructor valueOf: Int }';
   const { changes } = compareGraphql({ file: 'a', text: sdl }, { file: 'b', text: sdl.replace('valueOf: Int', '') });

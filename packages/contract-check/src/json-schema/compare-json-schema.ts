@@ -20,7 +20,7 @@ type FoundAt = (place: Place, ...found: Parameters<Comparison['found']>) => void
  */
 export function compareJsonSchemas(from: SourceText, to: SourceText, options: JsonSchemaOptions): Report {
   const changes: Change[] = [];
-  const before = withinStack(from.file, () => readSchemaDocument(from));
+  const before = withinStack(from.file, () => readSchemaDocument(from, true));
   const now = withinStack(to.file, () => readSchemaDocument(to));
   const notices = [...before.notices, ...now.notices];
   const found: FoundAt = (place, rule, path, message) => {

@@ -1,5 +1,6 @@
-import type { Notice } from '../change.ts';
+import { invalidBefore, type Notice } from '../change.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import type { OnDuplicate } from '../json/parse-json.ts';
 import { locationAt, type Location } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 import { external, naming } from './keywords.ts';
@@ -34,14 +35,18 @@ type ReferenceKeyword = (typeof referenceKeywords)[number];
  * Checks the keywords and resolves the references of a schema. Reads the other files that it refers to by a relative
  * path.
  *
+ * @param isOld whether the schema is that of a former version, in which a name can be duplicate
  * @throws {InputError} when a keyword is invalid, or a reference does not resolve.
  */
-export function readSchemaDocument(source: SourceText): SchemaDocument {
+export function readSchemaDocument(source: SourceText, isOld = false): SchemaDocument {
   const index = new SchemaIndex();
-  const files = new SchemaFiles(source, index);
+  const notices: Notice[] = [];
+  const tolerate: OnDuplicate = ({ file, line, message }) => {
+    notices.push(invalidBefore({ file, line }, message));
+  };
+  const files = new SchemaFiles(source, index, isOld ? tolerate : undefined);
   const { first } = files;
   const targets = new Map<Schema, Map<string, readonly Schema[]>>();
-  const notices: Notice[] = [];
 
   function resolve(schema: Schema, reference: string): readonly Schema[] {
     const { pointer, resource: own } = index.placeOf(schema) ?? fail(first, '', 'contains an unknown schema');

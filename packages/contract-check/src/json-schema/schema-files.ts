@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { InputError } from '../input-error.ts';
 import { isJsonObject } from '../json/json-value.ts';
-import { parseJson } from '../json/parse-json.ts';
+import { parseJson, type OnDuplicate } from '../json/parse-json.ts';
 import type { SourceText } from '../text-file.ts';
 import { whyNoSchema } from './keywords.ts';
 import { pathOf } from './schema-address.ts';
@@ -15,11 +15,14 @@ export class SchemaFiles {
   /** The resources at the roots of files, by the path relative to the first file. */
   readonly #roots = new Map<string, Resource>();
 
+  readonly #onDuplicate: OnDuplicate | undefined;
+
   /** @throws {InputError} when the first file is not a valid schema. */
-  constructor(source: SourceText, index: SchemaIndex) {
+  constructor(source: SourceText, index: SchemaIndex, onDuplicate: OnDuplicate | undefined) {
     this.#source = source;
     this.#index = index;
-    this.first = { ...parseJson(source), path: '' };
+    this.#onDuplicate = onDuplicate;
+    this.first = { ...parseJson(source, onDuplicate), path: '' };
     const { value } = this.first;
     if (typeof value !== 'boolean' && !isJsonObject(value)) fail(this.first, '', 'must be an object, true or false');
     const problem = isJsonObject(value) ? whyNoSchema(value) : null;
@@ -50,7 +53,7 @@ export class SchemaFiles {
         `refers to ${JSON.stringify(reference)}, which is not in this file. Refer to a file by a relative path, or bundle the schema into one file.`,
       );
     }
-    const document = { ...parseJson(this.#read(path, own, pointer, reference)), path };
+    const document = { ...parseJson(this.#read(path, own, pointer, reference), this.#onDuplicate), path };
     if (!isJsonObject(document.value)) fail(document, '', 'must be an object');
     this.#index.add(document, document.value, '', null);
     return this.#addRoot(path, document);

@@ -90,6 +90,17 @@ describe('parseJson', () => {
     expect(canonicalJson(parse(text).value)).toBe(canonical);
   });
 
+  test('skips a byte order mark', () => {
+    const document = parse('\uFEFF{\n"a": true}');
+    expect([document.value, document.lineOf('/a')]).toEqual([{ a: true }, 2]);
+  });
+
+  test.each(['a.yaml', 'schemas/a.YML', 'git:main:a.yml'])('states that it does not read YAML: %s', (file) => {
+    const problem = `${file}:1: expected a value, found "t". YAML is not read: convert the file to JSON`;
+    expect(() => parseJson({ file, text: 'type: object' })).toThrow(problem);
+    expect(parseJson({ file, text: '{}' }).value).toEqual({});
+  });
+
   test('keeps a member named __proto__', () => {
     expect(JSON.stringify(parse('{"__proto__":"a"}').value)).toBe('{"__proto__":"a"}');
   });

@@ -18,6 +18,9 @@ export function pointerLocator(document: JsonDocument): Locator {
   return { file, locationOf: (pointer) => locationAt(file, document.lineOf(pointer)), parentOf: parentPointer };
 }
 
+/** Receives a duplicate name as an error. */
+export type OnDuplicate = (error: InputError) => void;
+
 /** Bounds the recursion of the parser. Contracts that people write are far less deep. */
 const maxDepth = 500;
 
@@ -29,12 +32,13 @@ const nameToken = /true|false|null/y;
 
 /**
  * Parses JSON (RFC 8259) like `JSON.parse`, with three differences: it rejects duplicate names, keeps numbers as they are
- * written, and reports the line of a value.
+ * written, and reports the line of a value. Skips a byte order mark.
  *
+ * @param onDuplicate by default, throws. Otherwise the last of several members with one name counts.
  * @throws {InputError} when the text is not valid JSON.
  */
-export function parseJson(source: SourceText): JsonDocument {
-  const value = read(source, null);
+export function parseJson(source: SourceText, onDuplicate?: OnDuplicate): JsonDocument {
+  const value = read(source, null, onDuplicate);
   let lines: ReadonlyMap<string, number> | null = null;
   return {
     file: source.file,
@@ -51,21 +55,27 @@ export function parseJson(source: SourceText): JsonDocument {
 function linesOf(source: SourceText): Map<string, number> {
   const lines = new Map<string, number>();
   let [line, counted] = [1, 0];
-  read(source, (pointer, offset) => {
+  const visit: Visit = (pointer, offset) => {
     for (; counted < offset; counted += 1) if (source.text[counted] === '\n') line += 1;
     lines.set(pointer, line);
-  });
+  };
+  read(source, visit, () => {});
   return lines;
 }
 
 /** Receives the JSON Pointer and the offset of each value. */
 type Visit = (pointer: string, offset: number) => void;
 
-function read({ file, text }: SourceText, visit: Visit | null): JsonValue {
-  let at = 0;
+function read({ file, text }: SourceText, visit: Visit | null, onDuplicate: OnDuplicate = raise): JsonValue {
+  let at = text.startsWith('\uFEFF') ? 1 : 0;
+
+  function problemAt(problem: string, offset: number): InputError {
+    const hint = /\.ya?ml$/i.test(file) ? '. YAML is not read: convert the file to JSON' : '';
+    return new InputError(file, lineAt(text, offset), `${problem}${hint}`);
+  }
 
   function fail(problem: string, offset = at): never {
-    throw new InputError(file, lineAt(text, offset), problem);
+    throw problemAt(problem, offset);
   }
 
   function skipWhitespace(): void {
@@ -128,7 +138,7 @@ function read({ file, text }: SourceText, visit: Visit | null): JsonValue {
     readMembers('}', () => {
       const start = at;
       const name = readString();
-      if (members.has(name)) fail(`duplicate name ${JSON.stringify(name)} in one object`, start);
+      if (members.has(name)) onDuplicate(problemAt(`duplicate name ${JSON.stringify(name)} in one object`, start));
       skipWhitespace();
       if (text[at] !== ':') fail(`expected ":", found ${describeNext()}`);
       at += 1;
@@ -159,6 +169,10 @@ function read({ file, text }: SourceText, visit: Visit | null): JsonValue {
   skipWhitespace();
   if (at < text.length) fail(`expected the end of the file, found ${describeNext()}`);
   return value;
+}
+
+function raise(error: InputError): never {
+  throw error;
 }
 
 function lineAt(text: string, offset: number): number {

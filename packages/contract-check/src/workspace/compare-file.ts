@@ -1,6 +1,7 @@
 import { compareApiReports } from '../api/compare-api-reports.ts';
 import { compareAppendOnly } from '../append-only/compare-append-only.ts';
 import type { Report } from '../change.ts';
+import { compareOrRepair } from '../compare-or-repair.ts';
 import type { ComparisonSettings, ContractKind } from '../config/config.ts';
 import { compareGraphql } from '../graphql/compare-graphql.ts';
 import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
@@ -8,10 +9,10 @@ import { compareManifests } from '../manifest/compare-manifests.ts';
 import type { SourceText } from '../text-file.ts';
 
 /**
- * Compares two contracts of one kind.
+ * Compares two contracts of one kind. The old one can be invalid.
  *
  * @param existed whether the old schema had a coordinate, for limits and weights of manifests
- * @throws {InputError} when a contract is invalid.
+ * @throws {InputError} when the new contract is invalid.
  */
 export function compareFile(
   kind: ContractKind,
@@ -20,16 +21,18 @@ export function compareFile(
   settings: ComparisonSettings,
   existed: () => (coordinate: string) => boolean = () => () => true,
 ): Report {
-  switch (kind) {
-    case 'graphql':
-      return compareGraphql(from, to, settings);
-    case 'json-schema':
-      return compareJsonSchemas(from, to, settings);
-    case 'manifest':
-      return compareManifests(from, to, { existed: existed() });
-    case 'api':
-      return compareApiReports(from, to, settings);
-    case 'append-only':
-      return compareAppendOnly(from, to);
-  }
+  return compareOrRepair(from, to, to.file, (old, now) => {
+    switch (kind) {
+      case 'graphql':
+        return compareGraphql(old, now, settings);
+      case 'json-schema':
+        return compareJsonSchemas(old, now, settings);
+      case 'manifest':
+        return compareManifests(old, now, { existed: existed() });
+      case 'api':
+        return compareApiReports(old, now, settings);
+      case 'append-only':
+        return compareAppendOnly(old, now);
+    }
+  });
 }

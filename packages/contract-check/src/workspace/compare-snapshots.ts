@@ -3,6 +3,7 @@ import { changeBy, type Change, type Notice, type Report, type UnlocatedChange }
 import type { ApplyOverrides } from '../config/apply-overrides.ts';
 import { hasCoordinate } from '../graphql/coordinates.ts';
 import { readGraphqlContract } from '../graphql/read-contract.ts';
+import { InputError } from '../input-error.ts';
 import { locate } from '../location.ts';
 import { compareFile } from './compare-file.ts';
 import { compareVersionPresence, compareVersionStates, type Lifecycle } from './compare-versions.ts';
@@ -152,12 +153,18 @@ function ofWholeFile(file: ContractFile | undefined): Pick<Change, 'location' | 
   return { location: { file: file?.read().file ?? '', line: null }, oldLocation: null };
 }
 
-/** Returns whether the SDL of a version had a coordinate. Without SDL, every coordinate is assumed to have existed. */
+/** Returns whether the SDL of a version had a coordinate. Without valid SDL, every coordinate is assumed to have existed. */
 function existedIn(baseline: Snapshot, version: string, partial: boolean): (coordinate: string) => boolean {
   const sdl = [...filesOf(baseline, version).values()].find(({ kind }) => kind === 'graphql');
   if (sdl === undefined) return () => true;
-  const contract = readGraphqlContract([sdl.read()], { partial, withoutDirectives: false });
-  return (coordinate) => hasCoordinate(contract, coordinate);
+  try {
+    const contract = readGraphqlContract([sdl.read()], { partial, withoutDirectives: false, isOld: true });
+    return (coordinate) => hasCoordinate(contract, coordinate);
+  } catch (error) {
+    // The comparison of the SDL reports it.
+    if (error instanceof InputError) return () => true;
+    throw error;
+  }
 }
 
 function filesOf(snapshot: Snapshot, version: string): Map<string, ContractFile> {

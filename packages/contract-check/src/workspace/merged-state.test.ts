@@ -203,6 +203,48 @@ describe('a pull request does not choose what it is compared with', () => {
   });
 });
 
+describe('a pull request can repair a released contract', () => {
+  test('that is invalid, but can be compared', async () => {
+    release({ [contract]: 'type Query {\n  a: Int\n  a: Int\n  b: Int\n}\n' });
+    commit({ [contract]: sdl });
+    expect(await check()).toMatchObject({
+      rules: [],
+      codes: [],
+      notices: expect.arrayContaining(['The old version is invalid: Field "Query.a" can only be defined once.']),
+    });
+    commit({ [contract]: broken });
+    expect(await check()).toMatchObject(brokenRelease);
+    commit({ [contract]: 'type Query {\n  a: Int\n  a: Int\n}\n' });
+    await expect(check()).rejects.toThrow(/2026-01-01\.graphql:3: Field "Query\.a" can only be defined once\./);
+  });
+
+  test.each([
+    ['versions/2026-01-01.graphql', 'type Query {', sdl, 'released-version-broken'],
+    ['versions/2026-01-01.manifest.json', '{ "limits": 1 }', '{}', 'released-version-broken'],
+    ['json-schema/entry/1.json', '{ "type": "strin" }', '{ "type": "string" }', 'released-version-broken'],
+    ['codes.json', '{', '{}', 'released-version-broken'],
+    ['api/index.api.json', '{}', one, 'bump-too-small'],
+  ])('that cannot be compared, in a major or by an exception: %s', async (path, old, now, code) => {
+    const file = `packages/api/${path}`;
+    const settings = { appendOnly: ['codes.json'] };
+    const coordinate = path.slice(path.lastIndexOf('/') + 1);
+    const rule = 'version/contractRepaired';
+    const exception = { package: '@books/api', file: path, rule, coordinate, reason: 'It was invalid.' };
+    const exceptions = [{ ...exception, verdict: 'patch', expiresOn: '9999-12-31', approvedBy: 'Ada' }];
+    release({ 'packages/api/package.json': manifest('1.0.0', settings), [contract]: sdl, [file]: old });
+    commit({ [file]: now });
+    const problem = { rules: [rule], codes: [code] };
+    expect(await check()).toMatchObject(problem);
+    write({ [file]: old });
+    commit({ 'contract-exceptions.json': JSON.stringify({ exceptions }) });
+    merge(root);
+    write({ [file]: now });
+    expect(await check({ declared: 'patch' })).toMatchObject({ rules: [rule], codes: [] });
+    write({ [file]: old });
+    await expect(check()).rejects.toThrow(path);
+  });
+});
+
 describe('the last release', () => {
   test('of a version is the oldest commit that has it, over all parents', async () => {
     release();

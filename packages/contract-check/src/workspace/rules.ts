@@ -77,6 +77,11 @@ export const workspaceRules = named('version', {
     verdict: 'minor',
     why: 'The version promises more, and its existing promises are unchanged.',
   },
+  contractRepaired: {
+    what: 'an invalid contract becomes valid',
+    verdict: 'major',
+    why: 'What the old contract promised is unknown, so the change can break it.',
+  },
   contractRemoved: {
     what: 'an existing version loses a contract file',
     verdict: 'major',
