@@ -5,6 +5,7 @@ import type { Comparison } from './comparison.ts';
 import type { GraphqlContract } from './contract.ts';
 import { argumentMeaning, type ArgumentMeaning } from './directive-arguments.ts';
 import type { Position } from './exposure.ts';
+import { canonicalArgument, federationRules } from './federation.ts';
 import { canonicalLiteral } from './literal.ts';
 import { graphqlRules } from './rules.ts';
 
@@ -69,7 +70,12 @@ function compareApplications(
   const after = to.list.map(printApplication);
   if (JSON.stringify(before.toSorted()) === JSON.stringify(after.toSorted())) return;
   const message = describeApplications(name, before, after);
-  for (const rule of rulesFor(comparison, name, from, to, position)) comparison.found(rule, coordinate, message);
+  const isAdded = after.some((each) => !before.includes(each));
+  const isRemoved = before.some((each) => !after.includes(each));
+  const known = comparison.isFederated && !comparison.directives.has(name);
+  const rules = known ? federationRules(name, isAdded, isRemoved) : null;
+  for (const rule of rules ?? rulesFor(comparison, name, from, to, position))
+    comparison.found(rule, coordinate, message);
 }
 
 function rulesFor(
@@ -178,10 +184,13 @@ function applicationOf(contract: GraphqlContract, node: ConstDirectiveNode): App
   }
   for (const { name, value } of node.arguments ?? []) {
     const type = definition?.args.get(name.value)?.type ?? anyType;
-    application.set(name.value, canonicalLiteral(contract, type, value));
+    const literal = canonicalLiteral(contract, type, value);
+    application.set(name.value, canonicalArgument(node.name.value, name.value, literal));
   }
-  // An argument that is null equals one that is omitted.
-  return new Map([...application].filter(([, value]) => value !== 'null'));
+  // An argument that is null equals one that is omitted. An entity is resolvable by default.
+  return new Map(
+    [...application].filter(([name, value]) => value !== 'null' && `${name}:${value}` !== 'resolvable:true'),
+  );
 }
 
 /** For arguments of built-in directives, which a schema does not have to define. */

@@ -8,9 +8,11 @@ import { compareTypes } from './compare-types.ts';
 import { collectInto, type Comparison, type GraphqlOptions } from './comparison.ts';
 import type { GraphqlContract } from './contract.ts';
 import { exposureOf } from './exposure.ts';
+import { inaccessibleIn, isFederated } from './federation.ts';
 import { introspectionNotice, isIntrospection } from './introspection.ts';
 import { type Neighbours, neighboursIn } from './neighbours.ts';
 import { readGraphqlContract } from './read-contract.ts';
+import { graphqlRules } from './rules.ts';
 
 /**
  * Compares two schemas, each a complete SDL document or the result of an introspection query.
@@ -38,6 +40,11 @@ export function compareGraphqlFiles(
     readGraphqlContract(sources, { partial, isOld, withoutDirectives: introspected !== undefined });
   const [before, after] = [read(from, true), read(to, false)];
   const exposure = exposureOf(before, partial);
+  const federated = partial || isFederated(before) || isFederated(after);
+  const hidden = federated ? inaccessibleIn(before) : new Set();
+  const isHidden = (coordinate: string | null): boolean =>
+    coordinate !== null && (hidden.has(coordinate) || isHidden(before.locator.parentOf(coordinate)));
+  const found = collectInto(changes);
   // Few comparisons need them.
   let neighbours: Neighbours | undefined;
   const comparison: Comparison = {
@@ -47,7 +54,13 @@ export function compareGraphqlFiles(
     neighbours: (...field) => (neighbours ??= neighboursIn(before, exposure))(...field),
     closedOutputs: options.closedOutputs ?? false,
     directives: new Map(Object.entries(options.directives ?? {})),
-    found: collectInto(changes),
+    isFederated: federated,
+    found: (rule, coordinate, message) =>
+      found(
+        rule.verdict === 'major' && isHidden(coordinate) ? graphqlRules.unreachableChanged : rule,
+        coordinate,
+        message,
+      ),
   };
   compareRoots(comparison);
   compareTypes(comparison);

@@ -1,3 +1,4 @@
+import { Kind } from 'graphql';
 import type { Rule } from '../change.ts';
 import { describeDifference } from '../describe-difference.ts';
 import { compareDocumented } from './compare-documented.ts';
@@ -49,11 +50,22 @@ function compareInput(comparison: Comparison, coordinate: string, from: InputVal
 function compareDefaults(comparison: Comparison, coordinate: string, from: InputValue, to: InputValue): void {
   const before = from.defaultValue && canonicalLiteral(comparison.from, from.type, from.defaultValue);
   const after = to.defaultValue && canonicalLiteral(comparison.to, to.type, to.defaultValue);
-  if (before === after) return;
+  if (before === after || areCoercedAlike(comparison, from, to)) return;
   comparison.found(defaultRule(from, to), coordinate, describeDifference('The default', before, after));
 }
 
+/** Whether both schemas coerce both defaults to the same value: `{}` is `{ a: 3 }` if 3 is the default of the field `a`. */
+function areCoercedAlike({ from: before, to: now }: Comparison, from: InputValue, to: InputValue): boolean {
+  const [old, next] = [from.defaultValue, to.defaultValue];
+  if (old === null || next === null) return false;
+  return [before, now].every(
+    (contract) => canonicalLiteral(contract, from.type, old, true) === canonicalLiteral(contract, to.type, next, true),
+  );
+}
+
 function defaultRule(from: InputValue, to: InputValue): Rule {
+  const [old, next] = [from.defaultValue ?? to.defaultValue, to.defaultValue ?? from.defaultValue];
+  if (old?.kind === Kind.NULL && next?.kind === Kind.NULL) return graphqlRules.nullDefaultChanged;
   if (from.defaultValue === null) {
     return isRequired(from) ? graphqlRules.defaultOfRequiredAdded : graphqlRules.defaultAdded;
   }

@@ -19,7 +19,7 @@ export function compareTypes(comparison: Comparison): void {
   const { from, to, exposure, found } = comparison;
   matchByName(from.types, to.types, {
     removed({ name, kind }) {
-      const rule = exposure.positionOf(name) === null ? graphqlRules.unreachableChanged : graphqlRules.typeRemoved;
+      const rule = exposure.positionOf(name) === null ? graphqlRules.unreachableBroken : graphqlRules.typeRemoved;
       found(rule, name, `The ${kindNames[kind]} was removed.`);
     },
     added(type) {
@@ -39,7 +39,8 @@ function ofUnreachable(comparison: Comparison): Comparison {
   return {
     ...comparison,
     found(rule, coordinate, message) {
-      comparison.found(rule.verdict === 'patch' ? rule : graphqlRules.unreachableChanged, coordinate, message);
+      const other = rule.verdict === 'major' ? graphqlRules.unreachableBroken : graphqlRules.unreachableChanged;
+      comparison.found(rule.verdict === 'patch' ? rule : other, coordinate, message);
     },
   };
 }

@@ -32,6 +32,8 @@ export interface Comparison {
   readonly neighbours: Neighbours;
   readonly closedOutputs: boolean;
   readonly directives: ReadonlyMap<string, Verdict>;
+  /** Whether the directives of Apollo Federation have their meaning. */
+  readonly isFederated: boolean;
   readonly found: Found;
 }
 

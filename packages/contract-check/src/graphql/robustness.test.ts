@@ -38,7 +38,7 @@ test('compares an invalid old schema that can be parsed', () => {
   expect(changes.map(({ rule, coordinate }) => [rule, coordinate])).toEqual([
     ['graphql/defaultChanged', 'Query.a(e:)'],
     ['graphql/fieldRemoved', 'Query.b'],
-    ['graphql/unreachableChanged', 'T'],
+    ['graphql/unreachableBroken', 'T'],
   ]);
   expect(notices).toEqual([
     { location: { file: 'a', line: 3 }, message: expect.stringContaining('The old version is invalid: ') },

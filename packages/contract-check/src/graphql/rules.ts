@@ -20,8 +20,12 @@ export const graphqlRules = named('graphql', {
     'Selections, fragments and literals written for the old kind are no longer valid.',
   ),
   unreachableChanged: patch(
-    'a type that no operation can reach is changed or removed',
-    'No operation can use the type, so only introspection and documentation show the change.',
+    'a type that no operation can reach, or an element that was `@inaccessible`, is changed or removed',
+    'No operation can use it, so only introspection and documentation show the change.',
+  ),
+  unreachableBroken: patch(
+    'a type that no operation can reach is removed, or changed in a way that is major for other types',
+    'No operation can use the type. If clients use it in another way, such as for webhook payloads, pass --partial or set "partial", so that every type counts.',
   ),
   // Output: fields, interfaces, unions
   fieldAdded: minor('a field is added', 'Clients receive a field only if they select it.'),
@@ -107,6 +111,10 @@ export const graphqlRules = named('graphql', {
     'an optional argument or input field gains a default',
     'Operations that omit it may get another result, because SDL does not show which value the server used before.',
   ),
+  nullDefaultChanged: minor(
+    'the default null of an optional argument or input field is added or removed',
+    'A server that takes an omitted value for null, as most do, behaves the same.',
+  ),
   semanticNonNullAdded: minor(
     '`@semanticNonNull` is added to an output field, or covers more levels',
     'Clients that handle null still work, but the stronger guarantee cannot be withdrawn later.',
@@ -181,6 +189,18 @@ export const graphqlRules = named('graphql', {
   specifiedByChanged: major(
     'the `@specifiedBy` URL of a scalar is changed or removed',
     'The values may have another format, because what a URL refers to cannot be compared.',
+  ),
+  federationInternal: patch(
+    'a directive that only the composition and the router read is added, changed or removed: `@link`, `@tag`, `@composeDirective`, `@extends`, `@requires`, `@provides`, `@override` or `@cacheControl`',
+    'The API stays the same for clients and for the other subgraphs.',
+  ),
+  federationOpened: minor(
+    '`@key` or `@shareable` is added, or `@inaccessible`, `@external`, `@authenticated`, `@requiresScopes` or `@policy` removed',
+    'Clients or other subgraphs gain something that cannot be withdrawn later.',
+  ),
+  federationClosed: major(
+    '`@key` or `@shareable` is removed, or `@inaccessible`, `@external`, `@authenticated`, `@requiresScopes` or `@policy` added',
+    'Clients or other subgraphs can no longer use what they could before.',
   ),
   directiveUndecided: major(
     'any other applied directive is added, changed or removed',
