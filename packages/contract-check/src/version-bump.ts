@@ -36,6 +36,11 @@ export function isReleaseVersion(version: string): boolean {
   return /^\d+\.\d+\.\d+(?:\+.*)?$/.test(version) && !/^0\.0\.0(?!\d)/.test(version);
 }
 
+/** Whether git never has the version of a package, but nothing or a text such as 0.0.0-development. */
+export function isPlaceholder(version: string | null): boolean {
+  return version === null || version.startsWith('0.0.0-');
+}
+
 /** Returns a negative number if `a` is smaller than `b`. Ignores the pre-release and build parts. */
 export function compareVersions(a: string, b: string): number {
   const [before, now] = [parse(a), parse(b)];

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { changeBy, report, type Report } from '../change.ts';
-import { openRepository } from '../history/repository.ts';
+import { openRepository, type Repository } from '../history/repository.ts';
+import { InputError } from '../input-error.ts';
 import { pathFromRoot } from '../source/git-files.ts';
 import { isPattern } from '../source/package-files.ts';
 import { kindOfPlace, splitPlace } from '../source/place.ts';
@@ -25,15 +26,39 @@ export function oneSidedReport(from: readonly string[], to: readonly string[]): 
   const path = named === null ? local : pathFromRoot(ref, named, '.');
   // A missing file at another path is more likely a mistake.
   if (path !== local) return null;
-  const wasThere = repository.git('ls-tree', '--full-tree', '--name-only', commit, '--', path) !== '';
+  const entries = repository.git('ls-tree', '--full-tree', '-z', commit, '--', ...withFolders(path)).split('\0');
+  const wasThere = entries.some((entry) => entry.endsWith(`\t${path}`));
+  // A submodule or a link to a folder: the commit does not have the files in it.
+  const [, , outside] = entries.map((entry) => /^(120000|160000) .*\t(.*)$/s.exec(entry)).find((found) => found) ?? [];
+  if (!wasThere && outside !== undefined)
+    throw new InputError(
+      `git:${ref}:${path}`,
+      null,
+      `the commit has no files in ${outside}, which is a submodule or a symbolic link. Compare in the repository that contains the file.`,
+    );
   const location = { file: now, line: null };
-  if (!wasThere && existsSync(now))
-    return report([
-      { ...changeBy(workspaceRules.contractAdded, now, `${now} was added.`), location, oldLocation: null },
-    ]);
+  if (!wasThere && existsSync(now)) {
+    const change = changeBy(workspaceRules.contractAdded, now, `${now} was added.`);
+    const moved = renamedFrom(repository, commit, path);
+    const message = `${moved} has a similar text and was moved here. To compare with it: --from git:${ref}:${moved}`;
+    return report([{ ...change, location, oldLocation: null }], moved === undefined ? [] : [{ location, message }]);
+  }
   if (wasThere && !existsSync(now)) {
     const oldLocation = { file: `git:${ref}:${path}`, line: null };
     return report([{ ...changeBy(workspaceRules.contractRemoved, now, `${now} was removed.`), location, oldLocation }]);
   }
   return null;
+}
+
+/** A path and the folders around it, the outermost first. */
+function withFolders(path: string): string[] {
+  const steps = path.split('/');
+  return steps.map((_, index) => steps.slice(0, index + 1).join('/'));
+}
+
+/** The file of a commit that git takes for the former place of a file. */
+function renamedFrom(repository: Repository, commit: string, path: string): string | undefined {
+  const found = repository.git('diff', '--name-status', '--diff-filter=R', '-M', '-z', commit).split('\0');
+  const at = found.indexOf(path);
+  return at === -1 ? undefined : found[at - 1];
 }

@@ -124,6 +124,7 @@ export function summaryOf({ passed, groups, verdict, exceptions }: Outcome): str
     return first.declared === null ? `Verdict: ${verdict}` : `Passed: the declared bump is ${first.declared}.`;
   }
   if (passed && groups.length === 0) return 'Passed: there is no contract to compare.';
+  if (passed && groups.every(({ baseline }) => baseline === null)) return 'Passed: nothing is released yet.';
   if (passed) return 'Passed: every change is declared, and no released version is broken.';
   const failed = groups.filter(({ failures }) => failures.length > 0).map((group) => group.package ?? '');
   if (exceptions.some(({ status }) => status === 'expired')) failed.push(exceptionsFile);

@@ -42,7 +42,7 @@ function renderGroup({ package: name, baseline, verdict, declared, findings, fai
   return [
     `### ${name === null ? 'Contract' : escapeText(name)}: ${verdict}${bump} (${compared})`,
     ...(rows.length === 0
-      ? ['No changes.']
+      ? [baseline === null ? 'Every change is allowed.' : 'No changes.']
       : [['| Verdict | Element | Change | Place | Rule |', '| --- | --- | --- | --- | --- |', ...rows].join('\n')]),
     ...failures.map(({ message, remedy }) => {
       const [first = '', ...commands] = remedy.split('\n');

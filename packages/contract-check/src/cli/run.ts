@@ -120,7 +120,11 @@ async function compare(invocation: Comparison, readInput: () => Uint8Array): Pro
     await readSources(from, { others: to, isGraphql, readInput }),
     await readSources(to, { others: from, isGraphql, readInput }),
   ];
-  const compared = compareOrRepair(before, now, now[0]?.file ?? '', (...sides) => compareSources(invocation, ...sides));
+  // What was released can be invalid. Another place with something invalid is more likely a mistake.
+  const isReleased = from.every((place) => ['git', 'npm'].includes(kindOfPlace(place)));
+  const compared = isReleased
+    ? compareOrRepair(before, now, now[0]?.file ?? '', (...sides) => compareSources(invocation, ...sides))
+    : compareSources(invocation, before, now);
   const report = overrideReport(compared, overridesOf(overrides), (change) => {
     // A change of a JSON Schema can be in a file that the compared file refers to.
     const { file } = isGraphql ? change.location : (now[0] ?? change.location);

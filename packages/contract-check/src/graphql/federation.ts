@@ -44,7 +44,7 @@ export function federationRules(directive: string, isAdded: boolean, isRemoved: 
 export function canonicalArgument(directive: string, name: string, literal: string): string {
   if (name !== 'fields' || !['key', 'requires', 'provides'].includes(importedName(directive))) return literal;
   const words: readonly string[] = literal.slice(1, -1).match(/[{}]|[^\s,{}]+/g) ?? [];
-  return (words.includes('{') ? words : words.toSorted()).join(' ');
+  return JSON.stringify((words.includes('{') ? words : words.toSorted()).join(' '));
 }
 
 /** Without the prefix that a directive has if a subgraph does not import it. */

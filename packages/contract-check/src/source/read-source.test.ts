@@ -147,9 +147,8 @@ describe('several files', () => {
   test('that contradict each other are named', async () => {
     write('twice/a.graphql', 'type Query {\n  a: Int\n}\n');
     write('twice/b.graphql', '\ntype Query {\n  b: Int\n}\n');
-    expect(await placeIn(join(folder, 'twice/*.graphql'))).toBe(
-      `${join(folder, 'twice/b.graphql')}:2: There can be only one type named "Query".`,
-    );
+    const { stderr } = await run(['graphql', '--from', to, '--to', join(folder, 'twice/*.graphql')]);
+    expect(stderr).toBe(`${join(folder, 'twice/b.graphql')}:2: There can be only one type named "Query".\n`);
     expect(await placeIn(join(folder, 'none/*.graphql'))).toBe(`${join(folder, 'none/*.graphql')}: matches no file`);
   });
 
@@ -220,6 +219,57 @@ describe('a commit', () => {
     git(folder, 'checkout', '--quiet', 'events');
     expect(await runInFolder(folder, ['graphql', '--from', 'git:HEAD', '--to', 'lost.graphql'])).toContain(
       'lost.graphql',
+    );
+  });
+
+  test('that has an invalid file is repaired in a major', async () => {
+    write('repaired.graphql', 'type Query {');
+    commitAll(folder);
+    write('repaired.graphql', old);
+    const output = await runInFolder(folder, ['graphql', '--from', 'git:HEAD', '--to', 'repaired.graphql']);
+    expect(output).toMatch(
+      /^Verdict: major\n[^]*The old version cannot be compared: git:HEAD:repaired\.graphql:1: Syntax/,
+    );
+    const invalid = ['graphql', '--from', 'git:HEAD', '--to', 'repaired.graphql'];
+    write('repaired.graphql', 'type Query {');
+    expect(await runInFolder(folder, invalid)).toMatch(/^repaired\.graphql:1: Syntax/);
+  });
+
+  test.each(['submodule', 'link'])(
+    'that has no files in a folder is an error, not an added contract: %s',
+    async (kind) => {
+      write('elsewhere/schema.graphql', old);
+      initRepository(join(folder, 'elsewhere'));
+      const commit = commitAll(join(folder, 'elsewhere'));
+      const blob = git(folder, 'hash-object', '-w', 'old.graphql').trim();
+      const entry = kind === 'submodule' ? `160000,${commit},${kind}` : `120000,${blob},${kind}`;
+      git(folder, 'update-index', '--add', '--cacheinfo', entry);
+      git(folder, 'commit', '--quiet', '--message', 'Add a folder');
+      write(`${kind}/schema.graphql`, 'type Query {\n  a: Int\n}\n');
+      for (const from of ['git:HEAD', `git:HEAD:${kind}/schema.graphql`])
+        expect(
+          await runInFolder(folder, [
+            'graphql',
+            '--from',
+            from,
+            '--to',
+            `${kind}/schema.graphql`,
+            '--declared',
+            'minor',
+          ]),
+        ).toBe(
+          `git:HEAD:${kind}/schema.graphql: the commit has no files in ${kind}, which is a submodule or a symbolic link. Compare in the repository that contains the file.\n`,
+        );
+    },
+  );
+
+  test('that has the file at another path is named in a notice', async () => {
+    git(folder, 'mv', 'old.graphql', 'moved.graphql');
+    write('moved.graphql', `${old}# moved`);
+    const output = await runInFolder(folder, ['graphql', '--from', 'git:HEAD', '--to', 'moved.graphql']);
+    git(folder, 'mv', 'moved.graphql', 'old.graphql');
+    expect(output).toContain(
+      'moved.graphql: old.graphql has a similar text and was moved here. To compare with it: --from git:HEAD:old.graphql',
     );
   });
 

@@ -8,7 +8,7 @@ import { openRepository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { declareBump, keepReleased, tooSmallBump } from '../remedy.ts';
 import { compareVerdicts, largerVerdict, type Verdict } from '../verdict.ts';
-import { bumpBetween, bumpFor, isReleaseVersion, isVersion } from '../version-bump.ts';
+import { bumpBetween, bumpFor, isPlaceholder, isReleaseVersion, isVersion } from '../version-bump.ts';
 import {
   applyExceptions,
   isCoveredByNew,
@@ -315,7 +315,7 @@ function smallBump(
   return {
     code: 'bump-too-small',
     ...tooSmallBump(
-      { ...bump, released: version === null ? null : released, raisedTo: isRaised ? version : null },
+      { ...bump, released: isPlaceholder(version) ? null : released, raisedTo: isRaised ? version : null },
       declaring,
     ),
   };

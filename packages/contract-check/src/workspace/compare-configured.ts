@@ -181,7 +181,8 @@ async function compareEntry(context: ComparisonContext, entry: Entry): Promise<C
       ).map((file) => posix.join(folder, file)),
       ...(now === null ? [] : [posix.join(now.path, 'package.json')]),
     ],
-    notices: [],
+    notices:
+      contracts.baseline === undefined && before !== null ? (await context.lastRelease(before, now)).notices : [],
   };
 }
 

@@ -74,7 +74,7 @@ export function combine(compared: readonly ComparedPackage[]): ComparedPackage[]
           release === undefined ? [] : [{ ...release, ...uniteChanges([release, ...rest]) }],
         ),
         inGit: [...new Set(all.flatMap(({ inGit }) => inGit))],
-        notices: all.flatMap(({ notices }) => notices),
+        notices: [...new Set(all.flatMap(({ notices }) => notices))],
       },
     ];
   });

@@ -13,7 +13,7 @@ import type { CommitFiles, Repository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { publishedPackages, type PublishedPackage } from '../source/npm-package.ts';
 import type { PackageFiles } from '../source/package-files.ts';
-import { compareVersions, isReleaseVersion, precedingReleases } from '../version-bump.ts';
+import { compareVersions, isPlaceholder, isReleaseVersion, precedingReleases } from '../version-bump.ts';
 import { baselineOf, type Baseline } from './baseline.ts';
 import { findPackages, packageOfFiles, packageReader, type WorkspacePackage } from './contract-package.ts';
 import { ownerOf } from './listed-contracts.ts';
@@ -146,13 +146,19 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
       const version = isStated ? largerVersion(tagged.version, of.version) : null;
       return { baselines: [{ ...tagged.released, version }], notices: [] };
     }
+    const remedy = `If you publish it without committing its version, push a tag ${of.name}@VERSION for each release, or set "registry" in contract-check.json.`;
+    if (versions.length === 0 && isPlaceholder(of.version)) {
+      const merged = atCommit(of, base.commit, `commit ${base.commit.slice(0, 12)}`);
+      const message = `No commit or tag of ${of.name} has a version that names a release, so what is merged counts as released. ${remedy}`;
+      return { baselines: [{ ...merged, version: null }], notices: [notice(message)] };
+    }
     if (versions.length === 0) {
-      const message = `No commit of ${of.name} has a version that names a release, so every change is allowed. If you publish it without committing its version, push a tag ${of.name}@VERSION for each release, or set "registry" in contract-check.json.`;
+      const message = `No commit of ${of.name} has a version that names a release, so it was not compared, and every change is allowed. ${remedy}`;
       return { baselines: [], notices: [notice(message)] };
     }
     const baselines = versions.flatMap((version) => atVersion(of, version, reached.get(version)?.at ?? []));
     if (!isFirst) return { baselines, notices: [] };
-    const message = `${of.name} has had version ${versions.join(', ')} since its first commit, so that commit counts as its last release. Until the first release, use version 0.0.0. If you publish it without committing its version, push a tag ${of.name}@VERSION for each release, or set "registry" in contract-check.json.`;
+    const message = `${of.name} has had version ${versions.join(', ')} since its first commit, so that commit counts as its last release. Until the first release, use version 0.0.0. ${remedy}`;
     return { baselines, notices: [notice(message)] };
   }
 

@@ -317,8 +317,11 @@ describe('the last release', () => {
     initRepository(root);
     commitAll(root);
     merge(root);
-    expect(await check()).toMatchObject({ baselines: [null], codes: [] });
-    expect((await check()).notices).toEqual([expect.stringContaining('push a tag api@VERSION for each release')]);
+    expect(await check()).toMatchObject({
+      baselines: ['commit <id>'],
+      codes: [],
+      notices: [expect.stringContaining('push a tag api@VERSION for each release')],
+    });
     git(root, 'tag', 'v1.9.0');
     commit({ 'versions/1.graphql': sdl });
     git(root, 'tag', 'v1.10.0');
@@ -406,6 +409,55 @@ describe('the last release', () => {
     expect(await check()).toMatchObject({ baselines: ['commit <id> (1.0.0)', null], codes: [] });
     write({ 'packages/new': null });
     expect(await check()).toMatchObject({ verdicts: [['@books/api', 'none']], codes: [] });
+  });
+
+  test.each([
+    ['no version', undefined],
+    ['a placeholder', '0.0.0-development'],
+  ])('of a package with %s and without a tag is what is merged', async (_, version) => {
+    const contracts = [{ kind: 'graphql', files: ['schema.graphql'] }];
+    for (const [path, config] of [
+      ['packages/api/versions/1.graphql', null],
+      ['schema.graphql', JSON.stringify({ contracts })],
+    ] as const) {
+      const of = path === 'schema.graphql' ? 'package.json' : 'packages/api/package.json';
+      write({ [of]: JSON.stringify({ name: 'api', version }), [path]: sdl });
+      if (config !== null) write({ 'contract-check.json': config });
+      if (config === null) initRepository(root);
+      commitAll(root);
+      merge(root);
+      write({ [path]: broken });
+      const notices = [expect.stringContaining('so what is merged counts as released')];
+      expect(await check({ declared: 'minor' })).toMatchObject({
+        rules: ['graphql/fieldRemoved'],
+        baselines: ['commit <id>'],
+        notices,
+      });
+      const { exitCode, stdout } = await run(['workspace', '--root', root]);
+      expect({ exitCode, remedy: stdout.includes('raise "version"') }).toEqual({ exitCode: 1, remedy: false });
+      write({ [path]: sdl });
+      rmSync(join(root, 'packages'), { recursive: true, force: true });
+    }
+  });
+
+  test('does not exist for version 0.0.0, of which nothing is claimed', async () => {
+    const contracts = [{ kind: 'graphql', files: ['schema.graphql'] }];
+    write({
+      'package.json': '{ "name": "api", "version": "0.0.0" }',
+      'schema.graphql': sdl,
+      'contract-check.json': JSON.stringify({ contracts }),
+    });
+    initRepository(root);
+    commitAll(root);
+    write({ 'schema.graphql': broken });
+    const outputs = ['text', 'json', 'github', 'markdown'].map((format) =>
+      run(['workspace', '--root', root, '--declared', 'none', '--format', format]),
+    );
+    for (const { exitCode, stdout } of await Promise.all(outputs)) {
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain('so it was not compared, and every change is allowed.');
+      expect(stdout).not.toMatch(/every change is declared|No changes/);
+    }
   });
 
   test('does not exist for contracts that a released package gains', async () => {
