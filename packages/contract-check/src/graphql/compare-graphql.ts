@@ -8,7 +8,7 @@ import { compareTypes } from './compare-types.ts';
 import { collectInto, type Comparison, type GraphqlOptions } from './comparison.ts';
 import type { GraphqlContract } from './contract.ts';
 import { exposureOf } from './exposure.ts';
-import { inaccessibleIn, isFederated } from './federation.ts';
+import { isFederated, isInaccessible } from './federation.ts';
 import { introspectionNotice, isIntrospection } from './introspection.ts';
 import { type Neighbours, neighboursIn } from './neighbours.ts';
 import { readGraphqlContract } from './read-contract.ts';
@@ -41,9 +41,6 @@ export function compareGraphqlFiles(
   const [before, after] = [read(from, true), read(to, false)];
   const exposure = exposureOf(before, partial);
   const federated = partial || isFederated(before) || isFederated(after);
-  const hidden = federated ? inaccessibleIn(before) : new Set();
-  const isHidden = (coordinate: string | null): boolean =>
-    coordinate !== null && (hidden.has(coordinate) || isHidden(before.locator.parentOf(coordinate)));
   const found = collectInto(changes);
   // Few comparisons need them.
   let neighbours: Neighbours | undefined;
@@ -55,12 +52,10 @@ export function compareGraphqlFiles(
     closedOutputs: options.closedOutputs ?? false,
     directives: new Map(Object.entries(options.directives ?? {})),
     isFederated: federated,
-    found: (rule, coordinate, message) =>
-      found(
-        rule.verdict === 'major' && isHidden(coordinate) ? graphqlRules.unreachableChanged : rule,
-        coordinate,
-        message,
-      ),
+    found(rule, coordinate, message) {
+      const isHidden = federated && rule.verdict === 'major' && isInaccessible(before, coordinate);
+      found(isHidden ? graphqlRules.unreachableChanged : rule, coordinate, message);
+    },
   };
   compareRoots(comparison);
   compareTypes(comparison);

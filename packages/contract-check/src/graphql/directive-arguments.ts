@@ -4,37 +4,25 @@
  */
 export type ArgumentMeaning = 'upper bound' | 'lower bound' | 'divisor' | 'restriction' | 'cost';
 
-const bounds: Readonly<Record<string, ArgumentMeaning>> = {
-  max: 'upper bound',
-  maximum: 'upper bound',
-  maxLength: 'upper bound',
-  maxItems: 'upper bound',
-  exclusiveMax: 'upper bound',
-  exclusiveMaximum: 'upper bound',
-  min: 'lower bound',
-  minimum: 'lower bound',
-  minLength: 'lower bound',
-  minItems: 'lower bound',
-  exclusiveMin: 'lower bound',
-  exclusiveMinimum: 'lower bound',
-  multipleOf: 'divisor',
+const bounds: ReadonlyMap<string, ArgumentMeaning> = new Map([
+  ...meaning('upper bound', 'max maximum maxLength maxItems exclusiveMax exclusiveMaximum'),
+  ...meaning('lower bound', 'min minimum minLength minItems exclusiveMin exclusiveMinimum'),
+  ...meaning('divisor', 'multipleOf'),
   // Adding and removing these can be compared. Two different texts cannot.
-  pattern: 'restriction',
-  format: 'restriction',
-  startsWith: 'restriction',
-  endsWith: 'restriction',
-  contains: 'restriction',
-  notContains: 'restriction',
-};
+  ...meaning('restriction', 'pattern format startsWith endsWith contains notContains'),
+]);
 
-const costs: Readonly<Record<string, Readonly<Record<string, ArgumentMeaning>>>> = {
-  cost: { weight: 'cost', complexity: 'cost', value: 'cost' },
-  complexity: { value: 'cost' },
-  listSize: { assumedSize: 'cost' },
-};
+const costs: ReadonlyMap<string, ReadonlyMap<string, ArgumentMeaning>> = new Map([
+  ['cost', new Map(meaning('cost', 'weight complexity value'))],
+  ['complexity', new Map(meaning('cost', 'value'))],
+  ['listSize', new Map(meaning('cost', 'assumedSize'))],
+]);
+
+function meaning(of: ArgumentMeaning, names: string): (readonly [name: string, ArgumentMeaning])[] {
+  return names.split(' ').map((name) => [name, of]);
+}
 
 /** Null if the meaning is unknown. */
 export function argumentMeaning(directive: string, argument: string): ArgumentMeaning | null {
-  const table = costs[directive] ?? bounds;
-  return Object.hasOwn(table, argument) ? (table[argument] ?? null) : null;
+  return (costs.get(directive) ?? bounds).get(argument) ?? null;
 }

@@ -34,8 +34,8 @@ export function exposureOf(contract: GraphqlContract, partial = false): Exposure
   function reachOutput(name: string): void {
     if (outputs.has(name)) return;
     outputs.add(name);
-    for (const each of [...(abstract.get(name) ?? []), ...(possible.get(name) ?? [])])
-      pending.push(() => reachOutput(each));
+    for (const each of abstract.get(name) ?? []) pending.push(() => reachOutput(each.container));
+    for (const each of possible.get(name) ?? []) pending.push(() => reachOutput(each.name));
     for (const field of contract.types.get(name)?.fields.values() ?? []) {
       pending.push(() => reachReturned(namedType(field.type)));
       for (const argument of field.args.values()) pending.push(() => reachInput(namedType(argument.type)));
@@ -47,7 +47,7 @@ export function exposureOf(contract: GraphqlContract, partial = false): Exposure
     if (returned.has(name)) return;
     returned.add(name);
     pending.push(() => reachOutput(name));
-    for (const each of possible.get(name) ?? []) pending.push(() => reachReturned(each));
+    for (const each of possible.get(name) ?? []) pending.push(() => reachReturned(each.name));
   }
 
   for (const name of contract.roots.values()) reachReturned(name);
@@ -76,27 +76,18 @@ export function exposureOf(contract: GraphqlContract, partial = false): Exposure
 
 interface Abstractions {
   /** The members of a union, or the implementations of an interface. */
-  readonly possible: ReadonlyMap<string, readonly string[]>;
+  readonly possible: ReadonlyMap<string, readonly { readonly name: string }[]>;
   /** The unions and interfaces that contain a type. */
-  readonly abstract: ReadonlyMap<string, readonly string[]>;
+  readonly abstract: ReadonlyMap<string, readonly { readonly container: string }[]>;
 }
 
 function abstractionsIn(contract: GraphqlContract): Abstractions {
-  const possible = new Map<string, string[]>();
-  const abstract = new Map<string, string[]>();
-  const contains = (container: string, name: string): void => {
-    addTo(possible, container, name);
-    addTo(abstract, name, container);
+  const pairs = [...contract.types.values()].flatMap(({ name, interfaces, members }) => [
+    ...[...interfaces].map((container) => ({ container, name })),
+    ...[...members].map((member) => ({ container: name, name: member })),
+  ]);
+  return {
+    possible: Map.groupBy(pairs, ({ container }) => container),
+    abstract: Map.groupBy(pairs, ({ name }) => name),
   };
-  for (const { name, interfaces, members } of contract.types.values()) {
-    for (const each of interfaces) contains(each, name);
-    for (const each of members) contains(name, each);
-  }
-  return { possible, abstract };
-}
-
-function addTo(lists: Map<string, string[]>, key: string, name: string): void {
-  const names = lists.get(key);
-  if (names === undefined) lists.set(key, [name]);
-  else names.push(name);
 }

@@ -1,5 +1,5 @@
 import type { Rule } from '../change.ts';
-import type { Documented, GraphqlContract } from './contract.ts';
+import type { GraphqlContract } from './contract.ts';
 import { graphqlRules } from './rules.ts';
 
 /** The directives of Apollo Federation that clients and other subgraphs do not notice. */
@@ -52,18 +52,11 @@ function importedName(directive: string): string {
   return directive.replace(/^federation__/, '');
 }
 
-/** The coordinates of the elements that no client can use. */
-export function inaccessibleIn({ types }: GraphqlContract): ReadonlySet<string> {
-  const found = new Set<string>();
-  const visit = (coordinate: string, { applied }: Documented): void => {
-    if (applied.some(({ name }) => importedName(name.value) === 'inaccessible')) found.add(coordinate);
-  };
-  for (const type of types.values()) {
-    visit(type.name, type);
-    for (const each of [...type.fields.values(), ...type.inputFields.values(), ...type.values.values()])
-      visit(`${type.name}.${each.name}`, each);
-    for (const { name, args } of type.fields.values())
-      for (const argument of args.values()) visit(`${type.name}.${name}(${argument.name}:)`, argument);
-  }
-  return found;
+/** Whether no client can use the element at a coordinate, or something around it. */
+export function isInaccessible({ types }: GraphqlContract, coordinate: string): boolean {
+  const [, name = '', member = '', argument = ''] = /^(\w+)(?:\.(\w+)(?:\((\w+):\))?)?$/.exec(coordinate) ?? [];
+  const type = types.get(name);
+  const field = type?.fields.get(member);
+  const elements = [type, field, type?.inputFields.get(member), type?.values.get(member), field?.args.get(argument)];
+  return elements.some((each) => each?.applied.some((node) => importedName(node.name.value) === 'inaccessible'));
 }

@@ -26,17 +26,12 @@ export function neighboursIn(contract: GraphqlContract, exposure: Exposure): Nei
     for (const each of [...interfaces, ...members]) if (isOutput(exposure, each)) groups.join(name, each);
   }
   const shapeOf = ({ type }: FieldDefinition): string => shape(type, contract);
+  const all = selectable.flatMap(({ name, fields: own }) =>
+    [...own.values()].map((field): Neighbour => ({ typeName: name, field })),
+  );
   let fields: Map<string, Neighbour[]>;
   do {
-    fields = new Map();
-    for (const { name: typeName, fields: own } of selectable) {
-      for (const field of own.values()) {
-        const key = `${groups.find(typeName)}.${field.name}: ${shapeOf(field)}`;
-        const found = fields.get(key);
-        if (found === undefined) fields.set(key, [{ typeName, field }]);
-        else found.push({ typeName, field });
-      }
-    }
+    fields = Map.groupBy(all, ({ typeName, field }) => `${groups.find(typeName)}.${field.name}: ${shapeOf(field)}`);
   } while (joinSelectionSets(fields, contract, groups));
   return ({ name }, field) => {
     const found = fields.get(`${groups.find(name)}.${field.name}: ${shapeOf(field)}`) ?? [];

@@ -110,14 +110,25 @@ function validate(file: string, document: DocumentNode, partial: boolean, isOld:
   return notices;
 }
 
-/** The first application of each directive that the schema does not define, by name. */
-function undefinedDirectives(document: DocumentNode): Map<string, DirectiveNode> {
+interface UndefinedDirective {
+  /** Its first application. */
+  readonly node: DirectiveNode;
+  /** The names of the arguments of all applications. */
+  readonly args: Set<string>;
+}
+
+/** The directives that the schema applies and does not define, by name. */
+function undefinedDirectives(document: DocumentNode): Map<string, UndefinedDirective> {
   const defined = new Set(specifiedDirectives.map(({ name }) => name));
   for (const node of document.definitions) if (node.kind === 'DirectiveDefinition') defined.add(node.name.value);
-  const found = new Map<string, DirectiveNode>();
+  const found = new Map<string, UndefinedDirective>();
   visit(document, {
     Directive(node) {
-      if (!defined.has(node.name.value) && !found.has(node.name.value)) found.set(node.name.value, node);
+      const name = node.name.value;
+      if (defined.has(name)) return;
+      const directive = found.get(name) ?? { node, args: new Set() };
+      for (const argument of node.arguments ?? []) directive.args.add(argument.name.value);
+      found.set(name, directive);
     },
   });
   return found;
@@ -127,21 +138,13 @@ function undefinedDirectives(document: DocumentNode): Map<string, DirectiveNode>
 function withUndefinedDirectives(document: DocumentNode): DocumentNode {
   const missing = undefinedDirectives(document);
   if (missing.size === 0) return document;
-  const argumentsOf = new Map<string, Set<string>>();
-  visit(document, {
-    Directive({ name, arguments: passed }) {
-      const names = argumentsOf.get(name.value) ?? new Set();
-      for (const argument of passed ?? []) names.add(argument.name.value);
-      argumentsOf.set(name.value, names);
-    },
-  });
   const anyValue = { kind: Kind.NAME, value: 'ContractCheckAnyValue' } as const;
-  const definitions = [...missing.keys()].map((name): DirectiveDefinitionNode => ({
+  const definitions = Array.from(missing, ([name, { args }]): DirectiveDefinitionNode => ({
     kind: Kind.DIRECTIVE_DEFINITION,
     name: { kind: Kind.NAME, value: name },
     repeatable: true,
     locations: Object.values(DirectiveLocation).map((value) => ({ kind: Kind.NAME, value })),
-    arguments: [...(argumentsOf.get(name) ?? [])].map((argument) => ({
+    arguments: [...args].map((argument) => ({
       kind: Kind.INPUT_VALUE_DEFINITION,
       name: { kind: Kind.NAME, value: argument },
       type: { kind: Kind.NAMED_TYPE, name: anyValue },
@@ -152,7 +155,7 @@ function withUndefinedDirectives(document: DocumentNode): DocumentNode {
 }
 
 function noticesOf(document: DocumentNode): Notice[] {
-  return Array.from(undefinedDirectives(document), ([name, node]) => ({
+  return Array.from(undefinedDirectives(document), ([name, { node }]) => ({
     location: locationOfNode(node) ?? { file: '', line: null },
     message: `The schema does not define the directive @${name}. Only its applications are compared.`,
   }));
@@ -188,20 +191,15 @@ function placeOfQuotedName(document: DocumentNode, message: string): Location | 
   return place;
 }
 
-const kindOfNode: Readonly<Record<(TypeDefinitionNode | TypeExtensionNode)['kind'], TypeKind>> = {
-  ScalarTypeDefinition: 'scalar',
-  ScalarTypeExtension: 'scalar',
-  ObjectTypeDefinition: 'object',
-  ObjectTypeExtension: 'object',
-  InterfaceTypeDefinition: 'interface',
-  InterfaceTypeExtension: 'interface',
-  UnionTypeDefinition: 'union',
-  UnionTypeExtension: 'union',
-  EnumTypeDefinition: 'enum',
-  EnumTypeExtension: 'enum',
-  InputObjectTypeDefinition: 'input',
-  InputObjectTypeExtension: 'input',
-};
+/** The kind of a definition or an extension by the part of its kind before `Type`. */
+const kinds: ReadonlyMap<string, TypeKind> = new Map([
+  ['Scalar', 'scalar'],
+  ['Object', 'object'],
+  ['Interface', 'interface'],
+  ['Union', 'union'],
+  ['Enum', 'enum'],
+  ['InputObject', 'input'],
+]);
 
 function collect(file: string, document: DocumentNode, notices: readonly Notice[]): GraphqlContract {
   const types = new Map<string, TypeDefinition>();
@@ -228,13 +226,7 @@ function collect(file: string, document: DocumentNode, notices: readonly Notice[
     if (directive !== undefined) directive.applied = [...directive.applied, ...(node.directives ?? [])];
   }
   if (!document.definitions.some(({ kind }) => kind === 'SchemaDefinition')) {
-    for (const [operation, name] of [
-      ['query', 'Query'],
-      ['mutation', 'Mutation'],
-      ['subscription', 'Subscription'],
-    ] as const) {
-      if (types.has(name)) roots.set(operation, name);
-    }
+    for (const name of ['Query', 'Mutation', 'Subscription']) if (types.has(name)) roots.set(name.toLowerCase(), name);
   }
   return {
     description,
@@ -251,7 +243,7 @@ function addType(types: Map<string, TypeDefinition>, node: TypeDefinitionNode | 
   const name = node.name.value;
   // An extension may precede the definition that it extends.
   const type = types.get(name) ?? {
-    kind: kindOfNode[node.kind],
+    kind: kinds.get(node.kind.replace(/Type\w+$/, '')) ?? 'object',
     name,
     description: null,
     applied: [],

@@ -20,16 +20,8 @@ export function compareAnnotations(comparison: Comparison, place: Place): void {
       comparison.found(set ? restricting : 'accessOpened', path, `${keyword} is now ${set}.`),
     );
   }
-  const [discriminator, newDiscriminator] = [
-    show(keywordValues(from, 'discriminator')),
-    show(keywordValues(to, 'discriminator')),
-  ];
-  if (discriminator !== newDiscriminator)
-    comparison.found(
-      'discriminatorChanged',
-      path,
-      describeDifference('discriminator', discriminator, newDiscriminator),
-    );
+  const [old, next] = [show(keywordValues(from, 'discriminator')), show(keywordValues(to, 'discriminator'))];
+  if (old !== next) comparison.found('discriminatorChanged', path, describeDifference('discriminator', old, next));
   const keywords = new Set([...from, ...to].flatMap((schema) => Object.keys(schema)).filter(isDocumentation));
   for (const keyword of keywords) {
     const [before, now] = [show(keywordValues(from, keyword)), show(keywordValues(to, keyword))];

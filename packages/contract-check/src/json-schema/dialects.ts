@@ -6,35 +6,22 @@ import { innerSchemas, naming } from './keywords.ts';
 const drafts = ['draft-04', 'draft-06', 'draft-07', '2019-09', '2020-12'] as const;
 type Draft = (typeof drafts)[number];
 
-/** The first and the last draft that define a keyword. The last is null if newer drafts define it with the same meaning. */
-const keywordDrafts: ReadonlyMap<string, readonly [first: Draft, last: Draft | null]> = new Map([
-  ['id', ['draft-04', 'draft-04']],
-  ['$id', ['draft-06', null]],
-  ['const', ['draft-06', null]],
-  ['contains', ['draft-06', null]],
-  ['propertyNames', ['draft-06', null]],
-  ['if', ['draft-07', null]],
-  ['then', ['draft-07', null]],
-  ['else', ['draft-07', null]],
-  ['contentEncoding', ['draft-07', null]],
-  ['contentMediaType', ['draft-07', null]],
-  ['readOnly', ['draft-07', null]],
-  ['writeOnly', ['draft-07', null]],
-  ['deprecated', ['2019-09', null]],
-  ['$anchor', ['2019-09', null]],
-  ['minContains', ['2019-09', null]],
-  ['maxContains', ['2019-09', null]],
-  ['dependentRequired', ['2019-09', null]],
-  ['dependentSchemas', ['2019-09', null]],
-  ['unevaluatedItems', ['2019-09', null]],
-  ['unevaluatedProperties', ['2019-09', null]],
-  ['$recursiveRef', ['2019-09', '2019-09']],
-  ['$recursiveAnchor', ['2019-09', '2019-09']],
-  ['$dynamicRef', ['2020-12', null]],
-  ['$dynamicAnchor', ['2020-12', null]],
-  ['prefixItems', ['2020-12', null]],
-  ['dependencies', ['draft-04', 'draft-07']],
-  ['additionalItems', ['draft-04', '2019-09']],
+/** The keywords that each draft added. Drafts define all others from draft 4 on. */
+const added: Readonly<Partial<Record<Draft, string>>> = {
+  'draft-06': '$id const contains propertyNames',
+  'draft-07': 'if then else contentEncoding contentMediaType readOnly writeOnly',
+  '2019-09':
+    'deprecated $anchor minContains maxContains dependentRequired dependentSchemas unevaluatedItems unevaluatedProperties $recursiveRef $recursiveAnchor',
+  '2020-12': '$dynamicRef $dynamicAnchor prefixItems',
+};
+
+/** The last draft of keywords that newer drafts do not define with the same meaning. */
+const last: ReadonlyMap<string, Draft> = new Map([
+  ['id', 'draft-04'],
+  ['dependencies', 'draft-07'],
+  ['additionalItems', '2019-09'],
+  ['$recursiveRef', '2019-09'],
+  ['$recursiveAnchor', '2019-09'],
 ]);
 
 /** The rule for a change of `$schema` in the root of a schema. */
@@ -73,7 +60,8 @@ function draftsOf(keyword: string, value: JsonValue, siblings: readonly string[]
   }
   // A plain-name fragment was an anchor until draft 7.
   if (keyword === '$id' && typeof value === 'string' && value.includes('#')) return ['draft-06', 'draft-07'];
-  return keywordDrafts.get(keyword) ?? ['draft-04', null];
+  const first = drafts.find((draft) => added[draft]?.split(' ').includes(keyword));
+  return [first ?? 'draft-04', last.get(keyword) ?? null];
 }
 
 function inAll(both: readonly Draft[], first: Draft, last: Draft | null): boolean {

@@ -5,29 +5,19 @@ import { isJsonObject, ownMember, type JsonObject, type JsonValue } from '../jso
 type Subschemas = 'one' | 'list' | 'named' | 'one or list' | 'named, or names';
 
 /** Every keyword that contains schemas, in drafts 4 to 2020-12. */
-export const subschemaKeywords: ReadonlyMap<string, Subschemas> = new Map([
-  ['$defs', 'named'],
-  ['definitions', 'named'],
-  ['properties', 'named'],
-  ['patternProperties', 'named'],
-  ['dependentSchemas', 'named'],
-  ['dependencies', 'named, or names'],
-  ['additionalProperties', 'one'],
-  ['unevaluatedProperties', 'one'],
-  ['propertyNames', 'one'],
-  ['items', 'one or list'],
-  ['prefixItems', 'list'],
-  ['additionalItems', 'one'],
-  ['unevaluatedItems', 'one'],
-  ['contains', 'one'],
-  ['allOf', 'list'],
-  ['anyOf', 'list'],
-  ['oneOf', 'list'],
-  ['not', 'one'],
-  ['if', 'one'],
-  ['then', 'one'],
-  ['else', 'one'],
+export const subschemaKeywords = new Map<string, Subschemas>([
+  ...each('named', '$defs definitions properties patternProperties dependentSchemas'),
+  ...each('named, or names', 'dependencies'),
+  ...each('one', 'additionalProperties unevaluatedProperties propertyNames additionalItems unevaluatedItems'),
+  ...each('one', 'contains not if then else'),
+  ...each('one or list', 'items'),
+  ...each('list', 'prefixItems allOf anyOf oneOf'),
 ]);
+
+/** The same value for each keyword of a list. */
+function each<const T>(value: T, keywords: string): (readonly [keyword: string, T])[] {
+  return keywords.split(' ').map((keyword) => [keyword, value]);
+}
 
 /** The schemas in the value of a keyword, by their name or index in it. The name is null if the value itself is the schema. */
 export function innerSchemas(keyword: string, value: JsonValue): (readonly [name: string | null, JsonValue])[] {
@@ -49,45 +39,46 @@ const isCount = (value: JsonValue): boolean => isNumber(value) && value.isIntege
 const isTexts = (value: JsonValue): boolean => Array.isArray(value) && value.every(isText);
 const isTypeName = (value: JsonValue): boolean => typeof value === 'string' && typeNames.has(value);
 
+interface Shape {
+  readonly expected: string;
+  readonly fits: (value: JsonValue) => boolean;
+}
+
+const text: Shape = { expected: 'a string', fits: isText };
+const count: Shape = { expected: 'a non-negative integer', fits: isCount };
+const bound: Shape = { expected: 'a number below 1e10000', fits: isNumber };
+// Draft 4 had booleans.
+const exclusiveBound: Shape = { ...bound, fits: (value) => isNumber(value) || isFlag(value) };
+
 /** The valid values of the other keywords. */
-const shapes: Readonly<Record<string, { expected: string; fits(value: JsonValue): boolean }>> = {
-  type: {
-    expected: 'a type name or a list of type names',
-    fits: (value) => isTypeName(value) || (Array.isArray(value) && value.every(isTypeName)),
-  },
-  enum: { expected: 'a list', fits: Array.isArray },
-  required: {
-    expected: 'a list of names',
-    // Draft 3 had a boolean in the property itself. Some tools still write it. It has no effect.
-    fits: (value) => isTexts(value) || isFlag(value),
-  },
-  dependentRequired: {
-    expected: 'an object of lists of names',
-    fits: (value) => isJsonObject(value) && Object.values(value).every(isTexts),
-  },
-  multipleOf: { expected: 'a number above 0 and below 1e10000', fits: (value) => isNumber(value) && value.sign > 0 },
-  maximum: { expected: 'a number below 1e10000', fits: isNumber },
-  minimum: { expected: 'a number below 1e10000', fits: isNumber },
-  exclusiveMaximum: { expected: 'a number below 1e10000', fits: (value) => isNumber(value) || isFlag(value) },
-  exclusiveMinimum: { expected: 'a number below 1e10000', fits: (value) => isNumber(value) || isFlag(value) },
-  maxLength: { expected: 'a non-negative integer', fits: isCount },
-  minLength: { expected: 'a non-negative integer', fits: isCount },
-  maxItems: { expected: 'a non-negative integer', fits: isCount },
-  minItems: { expected: 'a non-negative integer', fits: isCount },
-  maxProperties: { expected: 'a non-negative integer', fits: isCount },
-  minProperties: { expected: 'a non-negative integer', fits: isCount },
-  maxContains: { expected: 'a non-negative integer', fits: isCount },
-  minContains: { expected: 'a non-negative integer', fits: isCount },
-  uniqueItems: { expected: 'true or false', fits: isFlag },
-  pattern: { expected: 'a string', fits: isText },
-  format: { expected: 'a string', fits: isText },
-  $ref: { expected: 'a string', fits: isText },
-  $dynamicRef: { expected: 'a string', fits: isText },
-  $recursiveRef: { expected: 'a string', fits: isText },
-  $id: { expected: 'a string', fits: isText },
-  $anchor: { expected: 'a string', fits: isText },
-  $dynamicAnchor: { expected: 'a string', fits: isText },
-};
+const shapes: ReadonlyMap<string, Shape> = new Map([
+  ...each(text, 'pattern format $ref $dynamicRef $recursiveRef $id $anchor $dynamicAnchor'),
+  ...each(count, 'maxLength minLength maxItems minItems maxProperties minProperties maxContains minContains'),
+  ...each(bound, 'maximum minimum'),
+  ...each(exclusiveBound, 'exclusiveMaximum exclusiveMinimum'),
+  [
+    'type',
+    {
+      expected: 'a type name or a list of type names',
+      fits: (value) => isTypeName(value) || (Array.isArray(value) && value.every(isTypeName)),
+    },
+  ],
+  ['enum', { expected: 'a list', fits: Array.isArray }],
+  // Draft 3 had a boolean in the property itself. Some tools still write it. It has no effect.
+  ['required', { expected: 'a list of names', fits: (value) => isTexts(value) || isFlag(value) }],
+  [
+    'dependentRequired',
+    {
+      expected: 'an object of lists of names',
+      fits: (value) => isJsonObject(value) && Object.values(value).every(isTexts),
+    },
+  ],
+  [
+    'multipleOf',
+    { expected: 'a number above 0 and below 1e10000', fits: (value) => isNumber(value) && value.sign > 0 },
+  ],
+  ['uniqueItems', { expected: 'true or false', fits: isFlag }],
+]);
 
 /** Describes the expected value of a keyword. Null if the value is valid or the keyword is unknown. */
 export function expectedInstead(keyword: string, value: JsonValue): string | null {
@@ -95,46 +86,26 @@ export function expectedInstead(keyword: string, value: JsonValue): string | nul
   if (subschemas === 'list' && !Array.isArray(value)) return 'a list of schemas';
   if ((subschemas === 'named' || subschemas === 'named, or names') && !isJsonObject(value))
     return 'an object of schemas';
-  const shape = Object.hasOwn(shapes, keyword) ? shapes[keyword] : undefined;
+  const shape = shapes.get(keyword);
   return shape === undefined || shape.fits(value) ? null : shape.expected;
 }
 
 /** Keywords that name schemas, or contain schemas that apply only where something refers to them. */
-export const naming: ReadonlySet<string> = new Set([
-  '$schema',
-  '$id',
-  'id',
-  '$anchor',
-  '$dynamicAnchor',
-  '$comment',
-  '$defs',
-  'definitions',
-]);
+export const naming: ReadonlySet<string> = new Set(
+  '$schema $id id $anchor $dynamicAnchor $comment $defs definitions'.split(' '),
+);
 
 /** In a place of a reference to something outside of the files: its address. No schema can contain this keyword. */
 export const external = 'external $ref';
 
-/** The other keywords that the comparison covers. */
-const comparedKeywords = [
-  'const',
-  'default',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-  'nullable',
-  'contentEncoding',
-  'contentMediaType',
-  'discriminator',
-];
-
+/** The keywords that the comparison covers, or that have no effect on values. */
 const understood = new Set([
   ...subschemaKeywords.keys(),
-  ...Object.keys(shapes),
+  ...shapes.keys(),
   ...naming,
-  '$recursiveAnchor',
-  '$vocabulary',
   external,
-  ...comparedKeywords,
+  ...'const default deprecated readOnly writeOnly nullable contentEncoding contentMediaType discriminator'.split(' '),
+  ...'$recursiveAnchor $vocabulary'.split(' '),
 ]);
 
 /** Whether a keyword is `title`, `description`, `examples` or one that the specification does not define. */
@@ -159,7 +130,7 @@ export function whyNoSchema(root: JsonObject): string | null {
   const keywords = Object.keys(root);
   // Data and settings can have members such as `id`, `description`, and a `$schema` that describes them.
   const isSchema =
-    keywords.some((each) => subschemaKeywords.has(each) || Object.hasOwn(shapes, each) || each === 'const') ||
+    keywords.some((each) => subschemaKeywords.has(each) || shapes.has(each) || each === 'const') ||
     /\bjson-schema\.org\//.test(String(root['$schema'])) ||
     !keywords.some(isUnknown);
   return isSchema ? null : `is no JSON Schema: it has no keyword such as type, properties or $defs.`;

@@ -5,7 +5,7 @@ import { locationAt, type Location } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 import { external, naming } from './keywords.ts';
 import { fragmentOf, resolveAddress, withoutFragment } from './schema-address.ts';
-import { SchemaFiles } from './schema-files.ts';
+import { schemaFiles } from './schema-files.ts';
 import { atFragment, fail, SchemaIndex, type Schema } from './schema-index.ts';
 
 export type { Schema } from './schema-index.ts';
@@ -44,7 +44,7 @@ export function readSchemaDocument(source: SourceText, isOld = false): SchemaDoc
   const tolerate: OnDuplicate = ({ file, line, message }) => {
     notices.push(invalidBefore({ file, line }, message));
   };
-  const files = new SchemaFiles(source, index, isOld ? tolerate : undefined);
+  const files = schemaFiles(source, index, isOld ? tolerate : undefined);
   const { first } = files;
   const targets = new Map<Schema, Map<string, readonly Schema[]>>();
 

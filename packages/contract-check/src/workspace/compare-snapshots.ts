@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { changeBy, type Change, type Notice, type Report, type UnlocatedChange } from '../change.ts';
 import type { ApplyOverrides } from '../config/apply-overrides.ts';
-import { hasCoordinate } from '../graphql/coordinates.ts';
 import { readGraphqlContract } from '../graphql/read-contract.ts';
 import { InputError } from '../input-error.ts';
 import { locate } from '../location.ts';
@@ -159,7 +158,7 @@ function existedIn(baseline: Snapshot, version: string, partial: boolean): (coor
   if (sdl === undefined) return () => true;
   try {
     const contract = readGraphqlContract([sdl.read()], { partial, withoutDirectives: false, isOld: true });
-    return (coordinate) => hasCoordinate(contract, coordinate);
+    return (coordinate) => contract.locator.locationOf(coordinate) !== null;
   } catch (error) {
     // The comparison of the SDL reports it.
     if (error instanceof InputError) return () => true;
