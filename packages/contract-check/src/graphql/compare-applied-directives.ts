@@ -133,24 +133,15 @@ function effectsOf(directive: string, from: Application, to: Application): Effec
 
 function effectOf(meaning: ArgumentMeaning | null, before: string, after: string): Effect {
   if (meaning === null) return 'undecided';
-  if (before === 'null') return meaning === 'cost' ? 'raised' : 'tightened';
-  if (after === 'null') return meaning === 'cost' ? 'lowered' : 'loosened';
+  const [more, less] = meaning === 'cost' ? (['raised', 'lowered'] as const) : (['tightened', 'loosened'] as const);
+  if (before === 'null') return more;
+  if (after === 'null') return less;
   const [old, now] = [toNumber(before), toNumber(after)];
-  if (!Number.isFinite(old) || !Number.isFinite(now)) return 'undecided';
-  return numberEffects[meaning](old, now);
+  if (!Number.isFinite(old) || !Number.isFinite(now) || meaning === 'restriction') return 'undecided';
+  if (meaning === 'divisor' && now % old !== 0) return old % now === 0 ? less : 'undecided';
+  if (meaning === 'divisor') return more;
+  return (meaning === 'upper bound' ? now < old : now > old) ? more : less;
 }
-
-/** The effect of changing a number, by the meaning of the argument. */
-const numberEffects: Readonly<Record<ArgumentMeaning, (from: number, to: number) => Effect>> = {
-  'upper bound': (from, to) => (to < from ? 'tightened' : 'loosened'),
-  'lower bound': (from, to) => (to > from ? 'tightened' : 'loosened'),
-  divisor(from, to) {
-    if (to % from === 0) return 'tightened';
-    return from % to === 0 ? 'loosened' : 'undecided';
-  },
-  restriction: () => 'undecided',
-  cost: (from, to) => (to > from ? 'raised' : 'lowered'),
-};
 
 function rulesOfEffect(effect: Effect, position: Position): Rule[] {
   if (effect === 'undecided') return [graphqlRules.directiveUndecided];

@@ -1,3 +1,4 @@
+import { onlyIn } from '../only-in.ts';
 import { compareDocumented } from './compare-documented.ts';
 import { compareInputs } from './compare-inputs.ts';
 import { matchByName, type Comparison } from './comparison.ts';
@@ -33,14 +34,10 @@ function ofSdl(comparison: Comparison): Comparison {
 function compareDefinition(comparison: Comparison, from: DirectiveDefinition, to: DirectiveDefinition): void {
   const { found } = comparison;
   const coordinate = `@${from.name}`;
-  for (const location of from.locations) {
-    if (to.locations.has(location)) continue;
+  for (const location of onlyIn(from.locations, to.locations))
     found(graphqlRules.directiveLocationRemoved, coordinate, `It may no longer be applied at ${location}.`);
-  }
-  for (const location of to.locations) {
-    if (from.locations.has(location)) continue;
+  for (const location of onlyIn(to.locations, from.locations))
     found(graphqlRules.directiveLocationAdded, coordinate, `It may now be applied at ${location}.`);
-  }
   if (from.repeatable && !to.repeatable) {
     found(graphqlRules.directiveRepeatableRemoved, coordinate, 'It is no longer repeatable.');
   }

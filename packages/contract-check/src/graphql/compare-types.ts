@@ -1,3 +1,4 @@
+import { onlyIn } from '../only-in.ts';
 import { compareDocumented } from './compare-documented.ts';
 import { compareFields } from './compare-fields.ts';
 import { compareInputs } from './compare-inputs.ts';
@@ -64,12 +65,9 @@ function compareType(comparison: Comparison, from: TypeDefinition, to: TypeDefin
 }
 
 function compareInterfaces(comparison: Comparison, from: TypeDefinition, to: TypeDefinition): void {
-  for (const name of from.interfaces) {
-    if (to.interfaces.has(name)) continue;
+  for (const name of onlyIn(from.interfaces, to.interfaces))
     comparison.found(graphqlRules.interfaceAbandoned, from.name, `It no longer implements ${name}.`);
-  }
-  for (const name of to.interfaces) {
-    if (from.interfaces.has(name)) continue;
+  for (const name of onlyIn(to.interfaces, from.interfaces)) {
     comparison.found(graphqlRules.interfaceImplemented, from.name, `It now implements ${name}.`);
     comparePossibleType(comparison, name, from.name);
   }
@@ -82,14 +80,10 @@ function comparePossibleType(comparison: Comparison, interfaceName: string, type
 }
 
 function compareMembers(comparison: Comparison, from: TypeDefinition, to: TypeDefinition): void {
-  for (const name of from.members) {
-    if (!to.members.has(name))
-      comparison.found(graphqlRules.unionMemberRemoved, from.name, `It can no longer be of type ${name}.`);
-  }
-  for (const name of to.members) {
-    if (!from.members.has(name))
-      comparison.found(possibleTypeRule(comparison), from.name, `It can now be of type ${name}.`);
-  }
+  for (const name of onlyIn(from.members, to.members))
+    comparison.found(graphqlRules.unionMemberRemoved, from.name, `It can no longer be of type ${name}.`);
+  for (const name of onlyIn(to.members, from.members))
+    comparison.found(possibleTypeRule(comparison), from.name, `It can now be of type ${name}.`);
 }
 
 function possibleTypeRule({ closedOutputs }: Comparison) {

@@ -1,7 +1,8 @@
 import { ownMember } from '../json/json-value.ts';
+import { onlyIn } from '../only-in.ts';
 import type { Alternative } from './alternatives.ts';
 import type { Comparison } from './comparison.ts';
-import { keywordValues, onlyIn } from './keyword-values.ts';
+import { keywordValues } from './keyword-values.ts';
 import { external } from './keywords.ts';
 import { matched, type Matched } from './pairing.ts';
 import { never, schemas, type Schema } from './schema-document.ts';

@@ -25,14 +25,11 @@ export function compareJsonSchemas(from: SourceText, to: SourceText, options: Js
   const notices = [...before.notices, ...now.notices];
   const found: FoundAt = (place, rule, path, message) => {
     const change = changeInDirection(jsonSchemaRules[rule], options.direction, path, message);
-    const located = { ...change, ...locateChange(before, now, place, path) };
-    changes.push(located);
+    const located = locateChange(before, now, place, path);
+    changes.push({ ...change, ...located });
     if (rule !== 'unknownKeywordChanged') return;
-    const [keyword = ''] = message.split(' ', 1);
-    notices.push({
-      ...located,
-      message: `The keyword ${keyword} is unknown, so its effect on values was not compared.`,
-    });
+    const notice = `The keyword ${message.split(' ', 1)[0]} is unknown, so its effect on values was not compared.`;
+    notices.push({ location: located.location, message: notice });
   };
   withinStack(to.file, () => {
     const start = { path: '$', from: before.root, to: now.root };
@@ -50,14 +47,7 @@ export function compareJsonSchemas(from: SourceText, to: SourceText, options: Js
 }
 
 function compareIdentities(from: SchemaDocument, to: SchemaDocument, found: Comparison['found']): void {
-  const [
-    {
-      root: [old = {}],
-    },
-    {
-      root: [next = {}],
-    },
-  ] = [from, to];
+  const [old = {}, next = {}] = [from.root[0], to.root[0]];
   // Draft 4 calls the address `id`.
   for (const keyword of ['$schema', '$id', 'id']) {
     const [before, now] = [show(keywordValues([old], keyword)), show(keywordValues([next], keyword))];

@@ -1,8 +1,9 @@
 import { describeDifference } from '../describe-difference.ts';
 import { JsonNumber } from '../json/json-number.ts';
+import { onlyIn } from '../only-in.ts';
 import { compareFormats } from './compare-strings.ts';
 import type { Comparison, Place } from './comparison.ts';
-import { onlyIn, keywordValues, show } from './keyword-values.ts';
+import { keywordValues, show } from './keyword-values.ts';
 import type { Schema } from './schema-document.ts';
 import { isInteger } from './value-set.ts';
 

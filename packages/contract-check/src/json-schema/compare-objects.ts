@@ -1,7 +1,7 @@
+import { onlyIn } from '../only-in.ts';
 import type { Comparison, Place, RuleName } from './comparison.ts';
 import { propertyPath } from './comparison.ts';
 import { objectMember } from './conjunction.ts';
-import { onlyIn } from './keyword-values.ts';
 import { never, schemas, type Schema } from './schema-document.ts';
 import {
   declaredProperties,

@@ -1,6 +1,7 @@
 import { describeDifference } from '../describe-difference.ts';
+import { onlyIn } from '../only-in.ts';
 import type { Comparison, Place, RuleName } from './comparison.ts';
-import { onlyIn, keywordValues, show } from './keyword-values.ts';
+import { keywordValues, show } from './keyword-values.ts';
 
 /**
  * The formats that include all texts of a format, by format (JSON Schema, section "Defined Formats", and their RFCs).

@@ -11,11 +11,6 @@ export function keywordValues(all: readonly Schema[], keyword: string): Set<stri
   );
 }
 
-/** The elements of the first set that are not in the second, sorted. */
-export function onlyIn(set: ReadonlySet<string>, other: ReadonlySet<string>): string[] {
-  return [...set].filter((value) => !other.has(value)).toSorted();
-}
-
 /** Null if there are no values. */
 export function show(values: Iterable<string>): string | null {
   const texts = [...values].toSorted();

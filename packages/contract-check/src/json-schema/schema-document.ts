@@ -1,6 +1,5 @@
-import { invalidBefore, type Notice } from '../change.ts';
+import type { Notice } from '../change.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import type { OnDuplicate } from '../json/parse-json.ts';
 import { locationAt, type Location } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 import { external, naming } from './keywords.ts';
@@ -41,10 +40,7 @@ type ReferenceKeyword = (typeof referenceKeywords)[number];
 export function readSchemaDocument(source: SourceText, isOld = false): SchemaDocument {
   const index = new SchemaIndex();
   const notices: Notice[] = [];
-  const tolerate: OnDuplicate = ({ file, line, message }) => {
-    notices.push(invalidBefore({ file, line }, message));
-  };
-  const files = schemaFiles(source, index, isOld ? tolerate : undefined);
+  const files = schemaFiles(source, index, isOld ? notices : null);
   const { first } = files;
   const targets = new Map<Schema, Map<string, readonly Schema[]>>();
 

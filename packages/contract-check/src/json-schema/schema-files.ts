@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
+import type { Notice } from '../change.ts';
 import { InputError } from '../input-error.ts';
 import { isJsonObject } from '../json/json-value.ts';
-import { parseJson, type OnDuplicate } from '../json/parse-json.ts';
+import { parseJson } from '../json/parse-json.ts';
 import type { SourceText } from '../text-file.ts';
 import { whyNoSchema } from './keywords.ts';
 import { pathOf } from './schema-address.ts';
@@ -21,8 +22,8 @@ export interface SchemaFiles {
 }
 
 /** @throws {InputError} when the first file is not a valid schema. */
-export function schemaFiles(source: SourceText, index: SchemaIndex, onDuplicate?: OnDuplicate): SchemaFiles {
-  const first = { ...parseJson(source, onDuplicate), path: '' };
+export function schemaFiles(source: SourceText, index: SchemaIndex, tolerated: Notice[] | null): SchemaFiles {
+  const first = { ...parseJson(source, tolerated), path: '' };
   if (typeof first.value !== 'boolean' && !isJsonObject(first.value))
     fail(first, '', 'must be an object, true or false');
   const problem = isJsonObject(first.value) ? whyNoSchema(first.value) : null;
@@ -53,7 +54,7 @@ export function schemaFiles(source: SourceText, index: SchemaIndex, onDuplicate?
       if (path === null) return null;
       const known = roots.get(path);
       if (known !== undefined) return known;
-      const document = { ...parseJson(read(path, own, pointer, reference), onDuplicate), path };
+      const document = { ...parseJson(read(path, own, pointer, reference), tolerated), path };
       if (!isJsonObject(document.value)) fail(document, '', 'must be an object');
       index.add(document, document.value, '', null);
       roots.set(path, rootOf(document));

@@ -1,3 +1,4 @@
+import { invalidBefore, type Notice } from '../change.ts';
 import { InputError } from '../input-error.ts';
 import { locationAt, type Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
@@ -18,9 +19,6 @@ export function pointerLocator(document: JsonDocument): Locator {
   return { file, locationOf: (pointer) => locationAt(file, document.lineOf(pointer)), parentOf: parentPointer };
 }
 
-/** Receives a duplicate name as an error. */
-export type OnDuplicate = (error: InputError) => void;
-
 /** Bounds the recursion of the parser. Contracts that people write are far less deep. */
 const maxDepth = 500;
 
@@ -34,11 +32,11 @@ const nameToken = /true|false|null/y;
  * Parses JSON (RFC 8259) like `JSON.parse`, with three differences: it rejects duplicate names, keeps numbers as they are
  * written, and reports the line of a value. Skips a byte order mark.
  *
- * @param onDuplicate by default, throws. Otherwise the last of several members with one name counts.
+ * @param tolerated receives duplicate names, of which the last one counts. Null if they are errors.
  * @throws {InputError} when the text is not valid JSON.
  */
-export function parseJson(source: SourceText, onDuplicate?: OnDuplicate): JsonDocument {
-  const value = read(source, null, onDuplicate);
+export function parseJson(source: SourceText, tolerated: Notice[] | null = null): JsonDocument {
+  const value = read(source, null, tolerated);
   let lines: ReadonlyMap<string, number> | null = null;
   return {
     file: source.file,
@@ -59,23 +57,19 @@ function linesOf(source: SourceText): Map<string, number> {
     for (; counted < offset; counted += 1) if (source.text[counted] === '\n') line += 1;
     lines.set(pointer, line);
   };
-  read(source, visit, () => {});
+  read(source, visit, []);
   return lines;
 }
 
 /** Receives the JSON Pointer and the offset of each value. */
 type Visit = (pointer: string, offset: number) => void;
 
-function read({ file, text }: SourceText, visit: Visit | null, onDuplicate: OnDuplicate = raise): JsonValue {
+function read({ file, text }: SourceText, visit: Visit | null, tolerated: Notice[] | null): JsonValue {
   let at = text.startsWith('\uFEFF') ? 1 : 0;
 
-  function problemAt(problem: string, offset: number): InputError {
-    const hint = /\.ya?ml$/i.test(file) ? '. YAML is not read: convert the file to JSON' : '';
-    return new InputError(file, lineAt(text, offset), `${problem}${hint}`);
-  }
-
   function fail(problem: string, offset = at): never {
-    throw problemAt(problem, offset);
+    const hint = /\.ya?ml$/i.test(file) ? '. YAML is not read: convert the file to JSON' : '';
+    throw new InputError(file, lineAt(text, offset), `${problem}${hint}`);
   }
 
   function skipWhitespace(): void {
@@ -138,7 +132,10 @@ function read({ file, text }: SourceText, visit: Visit | null, onDuplicate: OnDu
     readMembers('}', () => {
       const start = at;
       const name = readString();
-      if (members.has(name)) onDuplicate(problemAt(`duplicate name ${JSON.stringify(name)} in one object`, start));
+      if (members.has(name)) {
+        const problem = `duplicate name ${JSON.stringify(name)} in one object`;
+        (tolerated ?? fail(problem, start)).push(invalidBefore({ file, line: lineAt(text, start) }, problem));
+      }
       skipWhitespace();
       if (text[at] !== ':') fail(`expected ":", found ${describeNext()}`);
       at += 1;
@@ -169,10 +166,6 @@ function read({ file, text }: SourceText, visit: Visit | null, onDuplicate: OnDu
   skipWhitespace();
   if (at < text.length) fail(`expected the end of the file, found ${describeNext()}`);
   return value;
-}
-
-function raise(error: InputError): never {
-  throw error;
 }
 
 function lineAt(text: string, offset: number): number {
