@@ -185,7 +185,7 @@ describe('help and version', () => {
       'Append-only file',
       'Versions of a package',
     ]);
-    expect(stdout.match(/^  \S+\/\S+ /gm)).toHaveLength(169);
+    expect(stdout.match(/^  \S+\/\S+ /gm)).toHaveLength(179);
   });
 
   test('explain prints the page of a rule, with examples from the corpus', async () => {

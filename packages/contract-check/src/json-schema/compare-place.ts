@@ -1,3 +1,4 @@
+import { InputError } from '../input-error.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { acceptsNull } from './accepts-null.ts';
 import { alternativesOf, type Alternative, type Alternatives } from './alternatives.ts';
@@ -9,9 +10,21 @@ import { areEqual, pairAlternatives } from './pairing.ts';
 import { schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 import { areDisjoint } from './similarity.ts';
 import { instanceTypes, type InstanceType } from './value-set.ts';
+import { areWrittenAlike } from './written-alike.ts';
 
-/** Compares the valid values at one place: first null, then each type. */
+/** Compares the valid values at one place. Schemas with too many alternatives are an error only if they change. */
 export function comparePlace(comparison: Comparison, place: Place): void {
+  try {
+    compareValues(comparison, place);
+  } catch (error) {
+    const isAlike = (schema: Schema, other: Schema): boolean =>
+      areWrittenAlike(comparison.from, schema, comparison.to, other);
+    if (!(error instanceof InputError) || !areEqual(place.from, place.to, isAlike)) throw error;
+  }
+}
+
+/** Compares first null, then each type. */
+function compareValues(comparison: Comparison, place: Place): void {
   const { path, from, to } = place;
   if (!place.nullCompared) {
     const [before, now] = [acceptsNull(comparison.from, from), acceptsNull(comparison.to, to)];

@@ -176,6 +176,25 @@ describe('states what was not compared', () => {
   });
 });
 
+test('compares the rest of a schema if too many ways of anyOf and oneOf are unchanged', () => {
+  const many = (minLength: number) => ({
+    allOf: Array.from({ length: 12 }, (_, i) => ({ anyOf: [{ minLength }, { maxLength: i }, { pattern: `${i}` }] })),
+  });
+  const schema = (type: string, minLength = 1) => asText({ properties: { a: many(minLength), b: { type } } });
+  const compare = (to: { file: string; text: string }) =>
+    compareJsonSchemas(schema('string'), to, { direction: 'both' }).changes.map(({ rule, coordinate }) => [
+      rule,
+      coordinate,
+    ]);
+  expect(compare(schema('string'))).toEqual([]);
+  expect(compare(schema('number'))).toEqual([
+    ['json-schema/typeAdded', '$.b'],
+    ['json-schema/typeRemoved', '$.b'],
+  ]);
+  expect(() => compare(schema('string', 2))).toThrow('in more than 2000 ways');
+  expect(() => compare(asText({ items: many(1) }))).toThrow('in more than 2000 ways');
+});
+
 test('shows the first difference of long texts', () => {
   const text = (end: string) =>
     asText({ description: `${'The same words. '.repeat(9)}${end}${' and more'.repeat(9)}` });
