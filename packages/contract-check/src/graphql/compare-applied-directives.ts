@@ -1,4 +1,4 @@
-import { Kind, type ConstDirectiveNode, type TypeNode } from 'graphql';
+import type { ConstDirectiveNode, TypeNode } from 'graphql';
 import type { Rule } from '../change.ts';
 import type { Verdict } from '../verdict.ts';
 import type { Comparison } from './comparison.ts';
@@ -174,8 +174,7 @@ function applicationOf(contract: GraphqlContract, node: ConstDirectiveNode): App
     if (defaultValue !== null) application.set(name, canonicalLiteral(contract, type, defaultValue));
   }
   for (const { name, value } of node.arguments ?? []) {
-    const type = definition?.args.get(name.value)?.type ?? anyType;
-    const literal = canonicalLiteral(contract, type, value);
+    const literal = canonicalLiteral(contract, definition?.args.get(name.value)?.type, value);
     application.set(name.value, canonicalArgument(node.name.value, name.value, literal));
   }
   // An argument that is null equals one that is omitted. An entity is resolvable by default.
@@ -183,9 +182,6 @@ function applicationOf(contract: GraphqlContract, node: ConstDirectiveNode): App
     [...application].filter(([name, value]) => value !== 'null' && `${name}:${value}` !== 'resolvable:true'),
   );
 }
-
-/** For arguments of built-in directives, which a schema does not have to define. */
-const anyType = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'String' } } as const;
 
 /** Accepts a number in a string, because some directives take one: `@cost(weight: "2.5")`. */
 function toNumber(literal: string): number {

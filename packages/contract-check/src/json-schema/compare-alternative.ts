@@ -1,4 +1,5 @@
 import { describeDifference } from '../describe-difference.ts';
+import { onlyIn } from '../only-in.ts';
 import type { Alternative } from './alternatives.ts';
 import { compareBounds } from './bounds.ts';
 import { compareAnnotations } from './compare-annotations.ts';
@@ -31,37 +32,29 @@ export function compareAlternative(comparison: Comparison, path: string, from: A
   compareAnnotations(comparison, place);
 }
 
-function compareValues(comparison: Comparison, path: string, from: Alternative, to: Alternative): void {
-  const before = valueSetOf(from.schemas, from.type);
-  const now = valueSetOf(to.schemas, to.type);
-  if (before === null && now === null) return;
-  if (before === null)
-    return comparison.found('valuesListed', path, `Only these values are now valid: ${list(now?.values)}.`);
-  if (now === null)
-    return comparison.found(
-      'valuesUnlisted',
-      path,
-      `Any value of type ${from.type} is now valid. Before, only these were: ${list(before.values)}.`,
-    );
-  const added = [...now.values].filter((value) => !before.values.has(value));
-  const removed = [...before.values].filter((value) => !now.values.has(value));
-  if (added.length > 0 && removed.length > 0 && before.constant && before.values.size === 1) {
-    return comparison.found(
-      'constChanged',
-      path,
-      `The constant changed from ${list(before.values)} to ${list(now.values)}.`,
-    );
+function compareValues({ found, closedOutputs }: Comparison, path: string, from: Alternative, to: Alternative): void {
+  const [before, now] = [valueSetOf(from.schemas, from.type), valueSetOf(to.schemas, to.type)];
+  if (before === null) {
+    if (now !== null) found('valuesListed', path, `Only these values are now valid: ${list(now.values)}.`);
+    return;
   }
-  if (removed.length > 0) comparison.found('enumValueRemoved', path, `${valuesWere(removed)} removed.`);
-  if (added.length === 0) return;
-  const grown = comparison.closedOutputs ? 'enumValueAddedClosed' : 'enumValueAdded';
-  comparison.found(before.constant ? 'constWidened' : grown, path, `${valuesWere(added)} added.`);
+  const old = list(before.values);
+  if (now === null) {
+    const message = `Any value of type ${from.type} is now valid. Before, only these were: ${old}.`;
+    return found('valuesUnlisted', path, message);
+  }
+  const [added, removed] = [onlyIn(now.values, before.values), onlyIn(before.values, now.values)];
+  if (added.length > 0 && removed.length > 0 && before.constant && before.values.size === 1)
+    return found('constChanged', path, `The constant changed from ${old} to ${list(now.values)}.`);
+  if (removed.length > 0) found('enumValueRemoved', path, `${valuesWere(removed)} removed.`);
+  const grown = closedOutputs ? 'enumValueAddedClosed' : 'enumValueAdded';
+  if (added.length > 0) found(before.constant ? 'constWidened' : grown, path, `${valuesWere(added)} added.`);
 }
 
 function valuesWere(values: readonly string[]): string {
   return values.length === 1 ? `The value ${list(values)} was` : `The values ${list(values)} were`;
 }
 
-function list(values: Iterable<string> = []): string {
+function list(values: Iterable<string>): string {
   return [...values].toSorted().join(', ');
 }

@@ -14,37 +14,31 @@ const widerFormats: Readonly<Record<string, readonly string[]>> = {
   iri: ['iri-reference'],
 };
 
+type TextRules = Readonly<Record<'removed' | 'added' | 'changed', RuleName>>;
+
+const patternRules = { removed: 'patternRemoved', added: 'patternAdded', changed: 'patternChanged' } as const;
+const formatRules = { removed: 'formatWidened', added: 'formatNarrowed', changed: 'formatChanged' } as const;
+
 export function compareStrings(comparison: Comparison, place: Place): void {
-  const { path, from, to } = place;
-  comparePatterns(comparison, place);
+  compareTexts(comparison, place, 'pattern', patternRules);
   compareFormats(comparison, place);
   // The encoding and the media type of the content are compared like a format.
-  for (const keyword of ['contentEncoding', 'contentMediaType']) {
-    const [before, now] = [keywordValues(from, keyword), keywordValues(to, keyword)];
-    const rule = ruleOf(onlyIn(before, now).length, onlyIn(now, before).length, formatRules);
-    if (rule !== null) comparison.found(rule, path, describeDifference(keyword, show(before), show(now)));
-  }
-}
-
-function comparePatterns({ found }: Comparison, { path, from, to }: Place): void {
-  const [before, now] = [keywordValues(from, 'pattern'), keywordValues(to, 'pattern')];
-  const rule = ruleOf(onlyIn(before, now).length, onlyIn(now, before).length, {
-    removed: 'patternRemoved',
-    added: 'patternAdded',
-    changed: 'patternChanged',
-  });
-  if (rule !== null) found(rule, path, describeDifference('pattern', show(before), show(now)));
+  compareTexts(comparison, place, 'contentEncoding', formatRules);
+  compareTexts(comparison, place, 'contentMediaType', formatRules);
 }
 
 /** For strings and for numbers, which have formats such as `int32`. */
-export function compareFormats({ found }: Comparison, { path, from, to }: Place): void {
-  const [before, now] = [keywordValues(from, 'format'), keywordValues(to, 'format')];
-  const [removed, added] = [onlyIn(before, now), onlyIn(now, before)];
-  const rule = relatedRule(removed, added) ?? ruleOf(removed.length, added.length, formatRules);
-  if (rule !== null) found(rule, path, describeDifference('format', show(before), show(now)));
+export function compareFormats(comparison: Comparison, place: Place): void {
+  compareTexts(comparison, place, 'format', formatRules);
 }
 
-const formatRules = { removed: 'formatWidened', added: 'formatNarrowed', changed: 'formatChanged' } as const;
+function compareTexts({ found }: Comparison, { path, from, to }: Place, keyword: string, rules: TextRules): void {
+  const [before, now] = [keywordValues(from, keyword), keywordValues(to, keyword)];
+  const [removed, added] = [onlyIn(before, now), onlyIn(now, before)];
+  const related = keyword === 'format' ? relatedRule(removed, added) : null;
+  const rule = related ?? ruleOf(removed.length, added.length, rules);
+  if (rule !== null) found(rule, path, describeDifference(keyword, show(before), show(now)));
+}
 
 /** Null unless one format changed to a narrower or wider one. */
 function relatedRule(removed: readonly string[], added: readonly string[]): RuleName | null {
@@ -59,11 +53,7 @@ function isPartOf(part: string, whole: string): boolean {
   return wider.includes(whole.slice(1, -1));
 }
 
-function ruleOf(
-  removed: number,
-  added: number,
-  rules: Readonly<Record<'removed' | 'added' | 'changed', RuleName>>,
-): RuleName | null {
+function ruleOf(removed: number, added: number, rules: TextRules): RuleName | null {
   if (removed > 0 && added > 0) return rules.changed;
   if (added > 0) return rules.added;
   return removed > 0 ? rules.removed : null;

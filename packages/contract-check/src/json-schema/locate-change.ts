@@ -1,6 +1,6 @@
-import { ownMember, type JsonObject } from '../json/json-value.ts';
 import type { Location } from '../location.ts';
 import type { Place } from './comparison.ts';
+import { listMember } from './conjunction.ts';
 import { schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 
 /** The places of a change at `path`, which is the path of a compared place or of a property in it. */
@@ -30,34 +30,26 @@ function propertyName(step: string): string {
 }
 
 function locationOfAny(document: SchemaDocument, all: readonly Schema[]): Location | null {
-  for (const schema of all.flatMap((each) => withTargets(document, each).toReversed())) {
-    const found = document.locationOf(schema);
-    if (found !== null) return found;
-  }
-  return null;
+  const candidates = all.flatMap((each) => withTargets(document, each).toReversed());
+  return firstOf(candidates.map((schema) => document.locationOf(schema)));
 }
 
 function locationOfProperty(document: SchemaDocument, all: readonly Schema[], name: string): Location | null {
-  for (const schema of all.flatMap((each) => withTargets(document, each))) {
-    for (const keyword of ['properties', 'patternProperties']) {
-      const found = document.locationOf(schema, keyword, name);
-      if (found !== null) return found;
-    }
-  }
-  return null;
+  const candidates = all.flatMap((each) => withTargets(document, each));
+  const keywords = ['properties', 'patternProperties'];
+  return firstOf(candidates.flatMap((schema) => keywords.map((each) => document.locationOf(schema, each, name))));
+}
+
+function firstOf(found: readonly (Location | null)[]): Location | null {
+  return found.find((location) => location !== null) ?? null;
 }
 
 /** A schema, the schemas that it refers to, and the branches of its `allOf`, each once. */
-function withTargets(document: SchemaDocument, schema: Schema): Schema[] {
-  const found = [schema];
-  for (const each of found) {
-    const next = [...(document.target(each, '$ref') ?? []), ...branchesOf(each)];
-    found.push(...next.filter((other) => !found.includes(other)));
-  }
-  return found;
-}
-
-function branchesOf(schema: JsonObject): readonly Schema[] {
-  const branches = ownMember(schema, 'allOf');
-  return Array.isArray(branches) ? branches.flatMap(schemas) : [];
+function withTargets(document: SchemaDocument, schema: Schema): readonly Schema[] {
+  const found = new Set([schema]);
+  // Appended to during the loop.
+  for (const each of found)
+    for (const next of [...(document.target(each, '$ref') ?? []), ...listMember(each, 'allOf').flatMap(schemas)])
+      found.add(next);
+  return [...found];
 }
