@@ -102,7 +102,9 @@ function simplified({ branches }: Choice): Simplified {
   const known = simplifiedBranches.get(branches);
   if (known !== undefined) return known;
   const proper = branches.map(schemas).filter((branch) => !branch.some(isOnlyNull));
-  const single = joined(proper, isBareType, 'type', typeNamesOf) ?? joined(proper, isBareValues, 'enum', valuesOf);
+  const single =
+    joined(proper, isBareType, 'type', (each) => typeKeyword(each) ?? []) ??
+    joined(proper, isBareValues, 'enum', valuesOf);
   const result =
     single === null ? { branches: proper, repeated: [] } : { branches: [[single]], repeated: repeatedIn(single) };
   simplifiedBranches.set(branches, result);
@@ -138,22 +140,18 @@ function isOnlyNull(schema: Schema): boolean {
   return listMember(schema, 'enum').length === 1 && listMember(schema, 'enum')[0] === null;
 }
 
-function typeNamesOf(schema: Schema): readonly JsonValue[] {
-  return typeKeyword(schema) ?? [];
-}
-
 function isBareType(schema: Schema): boolean {
-  return (
-    Object.keys(schema).every((keyword) => keyword === 'type' || isDocumentation(keyword)) &&
-    typeKeyword(schema) !== null
-  );
+  return hasOnly(schema, ['type']) && typeKeyword(schema) !== null;
 }
 
 function isBareValues(schema: Schema): boolean {
-  const bare = Object.keys(schema).every(
-    (keyword) => ['type', 'const', 'enum'].includes(keyword) || isDocumentation(keyword),
+  return (
+    hasOnly(schema, ['type', 'const', 'enum']) && (Object.hasOwn(schema, 'const') || Object.hasOwn(schema, 'enum'))
   );
-  return bare && (Object.hasOwn(schema, 'const') || Object.hasOwn(schema, 'enum'));
+}
+
+function hasOnly(schema: Schema, keywords: readonly string[]): boolean {
+  return Object.keys(schema).every((keyword) => keywords.includes(keyword) || isDocumentation(keyword));
 }
 
 function valuesOf(schema: Schema): readonly JsonValue[] {

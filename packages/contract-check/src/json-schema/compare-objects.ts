@@ -1,6 +1,5 @@
 import { onlyIn } from '../only-in.ts';
-import type { Comparison, Place, RuleName } from './comparison.ts';
-import { propertyPath } from './comparison.ts';
+import { propertyPath, type Comparison, type Place } from './comparison.ts';
 import { objectMember } from './conjunction.ts';
 import { never, schemas, type Schema } from './schema-document.ts';
 import {
@@ -133,13 +132,10 @@ function compareDependentNames({ found }: Comparison, { path, from, to }: Place)
 /** Compares `propertyNames`, which constrains names as texts. */
 function compareNames(comparison: Comparison, { path, from, to }: Place): void {
   const [before, now] = [namesOf(from), namesOf(to)];
-  let rule: RuleName | null = null;
-  if (before.length === 0 && now.length > 0) rule = 'conditionAdded';
-  if (before.length > 0 && now.length === 0) rule = 'conditionRemoved';
-  if (rule !== null)
-    comparison.found(rule, path, `Property names are ${now.length > 0 ? 'now' : 'no longer'} restricted.`);
-  else if (before.length > 0)
+  if (before.length > 0 && now.length > 0)
     comparison.compareLater({ path: `${path}.{name}`, from: before, to: now, nullCompared: true });
+  else if (now.length > 0) comparison.found('conditionAdded', path, 'Property names are now restricted.');
+  else if (before.length > 0) comparison.found('conditionRemoved', path, 'Property names are no longer restricted.');
 }
 
 function namesOf(all: readonly Schema[]): Schema[] {

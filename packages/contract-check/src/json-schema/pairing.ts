@@ -49,53 +49,35 @@ export function pairAlternatives(
   if (from.list.length === 1 && to.list.length === 1 && single !== undefined && counterpart !== undefined) {
     return { kept: [[single, counterpart]], removed: [], added: [] };
   }
-  const before = from.list.map((alternative) => featuresOf(from.document, alternative));
-  const after = to.list.map((alternative) => featuresOf(to.document, alternative));
-  const pairOf = new Map<number, number>();
-  const taken = new Set<number>();
-  const pair = (i: number, j: number): void => {
-    if (pairOf.has(i) || taken.has(j)) return;
-    pairOf.set(i, j);
-    taken.add(j);
-  };
-  for (const [i, j] of equalPairs(before, after)) pair(i, j);
-  for (const [i, j] of similarPairs(before, after, (old, now) => !pairOf.has(old) && !taken.has(now))) pair(i, j);
-  return {
-    kept: [...pairOf].flatMap(([i, j]) => {
-      const [old, now] = [from.list[i], to.list[j]];
-      return old === undefined || now === undefined ? [] : [[old, now] as const];
-    }),
-    removed: from.list.filter((_, i) => !pairOf.has(i)),
-    added: to.list.filter((_, j) => !taken.has(j)),
-  };
+  const described = ({ document, list }: typeof from): Described[] =>
+    list.map((alternative, index) => ({ ...featuresOf(document, alternative), alternative, index }));
+  const equal = matched(described(from), described(to), (old, now) => old.fingerprint === now.fingerprint);
+  const kept = equal.kept.map(([old, now]) => [old.alternative, now.alternative] as const);
+  const open = new Set([...equal.removed, ...equal.added].map(({ alternative }) => alternative));
+  for (const { old, now } of similarPairs(equal.removed, equal.added)) {
+    if (!open.has(old.alternative) || !open.has(now.alternative)) continue;
+    for (const each of [old, now]) open.delete(each.alternative);
+    kept.push([old.alternative, now.alternative]);
+  }
+  return { kept, removed: from.list.filter((each) => open.has(each)), added: to.list.filter((each) => open.has(each)) };
 }
 
-type Pair = readonly [i: number, j: number];
-
-/** Pairs with equal fingerprints, in order. */
-function equalPairs(before: readonly Features[], after: readonly Features[]): Pair[] {
-  const places = new Map<string, number[]>();
-  for (const [j, { fingerprint }] of after.entries()) places.set(fingerprint, [...(places.get(fingerprint) ?? []), j]);
-  return before.flatMap(({ fingerprint }, i) => {
-    const j = places.get(fingerprint)?.shift();
-    return j === undefined ? [] : [[i, j] as const];
-  });
+interface Described extends Features {
+  readonly alternative: Alternative;
+  readonly index: number;
 }
 
 /** The possible pairs, most similar first. Equal scores are ordered by distance. */
-function similarPairs(
-  before: readonly Features[],
-  after: readonly Features[],
-  isOpen: (i: number, j: number) => boolean,
-): Pair[] {
+function similarPairs(before: readonly Described[], after: readonly Described[]) {
   const inOrder = before.length * after.length > maxCombinations;
-  const candidates = before.flatMap((old, i) =>
-    after.flatMap((now, j) => {
-      if (!isOpen(i, j) || (inOrder && i !== j)) return [];
+  const candidates = before.flatMap((old) =>
+    after.flatMap((now) => {
+      if (inOrder && old.index !== now.index) return [];
       const score = similarityOf(old, now);
-      return score === null ? [] : [{ i, j, score }];
+      return score === null ? [] : [{ old, now, score, distance: Math.abs(old.index - now.index) }];
     }),
   );
-  candidates.sort((a, b) => b.score - a.score || Math.abs(a.i - a.j) - Math.abs(b.i - b.j) || a.i - b.i || a.j - b.j);
-  return candidates.map(({ i, j }) => [i, j]);
+  return candidates.toSorted(
+    (a, b) => b.score - a.score || a.distance - b.distance || a.old.index - b.old.index || a.now.index - b.now.index,
+  );
 }

@@ -1,3 +1,4 @@
+import { describeDifference } from '../describe-difference.ts';
 import { childPointer } from '../json/json-value.ts';
 import { compareDescriptions, type Found } from './found.ts';
 import type { Manifest } from './manifest.ts';
@@ -21,20 +22,15 @@ export function compareErrors(found: Found, from: Manifest['errors'], to: Manife
 type Statuses = Readonly<Record<string, number>>;
 
 function compareStatuses(found: Found, pointer: string, from: Statuses, to: Statuses): void {
+  const compare = (mediaType: string, before: number | null, now: number | null): void => {
+    if (before === now) return;
+    const rule = before === null ? manifestRules.statusAdded : manifestRules.statusChanged;
+    const [old, next] = [before, now].map((status) => status?.toString() ?? null);
+    found(rule, childPointer(pointer, mediaType), describeDifference('The status', old ?? null, next ?? null));
+  };
   matchMembers(from, to, {
-    removed(mediaType, status) {
-      found(manifestRules.statusChanged, childPointer(pointer, mediaType), `The status was removed. It was ${status}.`);
-    },
-    added(mediaType, status) {
-      found(manifestRules.statusAdded, childPointer(pointer, mediaType), `The status was added: ${status}.`);
-    },
-    kept(mediaType, before, now) {
-      if (before === now) return;
-      found(
-        manifestRules.statusChanged,
-        childPointer(pointer, mediaType),
-        `The status changed from ${before} to ${now}.`,
-      );
-    },
+    removed: (mediaType, status) => compare(mediaType, status, null),
+    added: (mediaType, status) => compare(mediaType, null, status),
+    kept: compare,
   });
 }
