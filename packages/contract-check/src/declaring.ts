@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import picomatch from 'picomatch';
 import { packageManagerOf } from './source/package-manager.ts';
@@ -31,7 +32,7 @@ export function declaringIn(folder: string): Declaring {
   const root = rootWithChangesets(resolve(folder));
   const { run } = packageManagerOf(folder);
   const config = root === null ? {} : readJson(join(root, configFile));
-  const isOld = root !== null && isBeforeChangesets3(readJson(join(root, 'package.json')));
+  const isOld = root !== null && changesetsIn(root).isBefore3;
   return {
     usesChangesets: root !== null,
     addCommand: (packageName, bump, message) =>
@@ -51,7 +52,7 @@ export function declaringIn(folder: string): Declaring {
           reason: `${packageName} has no version, so its changesets have no effect`,
           remedy: `add "version" to ${manifest}`,
         };
-      if (isPrivate !== true || versionsPrivatePackages(config['privatePackages'])) return null;
+      if (isPrivate !== true || versionsPrivatePackages(config['privatePackages'], isOld)) return null;
       return {
         reason: `${packageName} is private, and "privatePackages" in ${configFile} does not include private packages`,
         remedy: `set "privatePackages": { "version": true } in ${configFile}`,
@@ -65,18 +66,37 @@ function rootWithChangesets(folder: string): string | null {
   return dirname(folder) === folder ? null : rootWithChangesets(dirname(folder));
 }
 
-/** From version 3 on, `changeset add` takes the package and the bump as arguments. */
-function isBeforeChangesets3(manifest: Readonly<Record<string, unknown>>): boolean {
-  const ranges = [manifest['devDependencies'], manifest['dependencies']].map((all) =>
-    typeof all === 'object' && all !== null && '@changesets/cli' in all ? String(all['@changesets/cli']) : '',
-  );
-  return ranges.some((range) => /^[~^]?[012]\b/.test(range));
+/** The Changesets of a repository. */
+export interface Changesets {
+  /** The `package.json` of the installed command. Null if it is not installed. */
+  readonly installed: string | null;
+  /** Version 3 has other defaults, and takes the package and the bump as arguments of `changeset add`. */
+  readonly isBefore3: boolean;
 }
 
-/** Changesets 3 versions private packages only if the setting says so. */
-function versionsPrivatePackages(setting: unknown): boolean {
+export function changesetsIn(root: string): Changesets {
+  const manifest = join(root, 'package.json');
+  try {
+    const installed = createRequire(resolve(manifest)).resolve('@changesets/cli/package.json');
+    return { installed, isBefore3: isBefore3(readJson(installed)['version']) };
+  } catch {
+    const { dependencies, devDependencies } = readJson(manifest);
+    const ranges = [dependencies, devDependencies].map((all) =>
+      typeof all === 'object' && all !== null && '@changesets/cli' in all ? all['@changesets/cli'] : null,
+    );
+    return { installed: null, isBefore3: ranges.some(isBefore3) };
+  }
+}
+
+function isBefore3(range: unknown): boolean {
+  return /^[~^]?[012]\b/.test(String(range));
+}
+
+/** Changesets 3 versions private packages only if the setting says so, and Changesets 2 unless it says otherwise. */
+function versionsPrivatePackages(setting: unknown, byDefault: boolean): boolean {
   if (typeof setting === 'boolean') return setting;
-  return typeof setting === 'object' && setting !== null && 'version' in setting && setting.version === true;
+  if (typeof setting !== 'object' || setting === null || !('version' in setting)) return byDefault;
+  return setting.version === true;
 }
 
 /** Empty if the file is missing or invalid. */

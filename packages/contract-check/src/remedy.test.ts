@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -44,7 +44,7 @@ describe('with Changesets', () => {
     write(file, text);
     expect(await problem()).toEqual([
       `${tooSmall}.`,
-      `raise "version" in ${manifest()} to 1.5.0, or declare a minor bump of @shop/api:`,
+      `raise "version" in ${manifest()} to 1.5.0, or declare a minor bump of @shop/api, with contract-check changelog --write or with:`,
       `${command} changeset add --minor @shop/api -m "Describe the change for your users"`,
     ]);
   });
@@ -55,10 +55,41 @@ describe('with Changesets', () => {
     expect((await problem()).at(-1)).toMatch(/^yarn changeset add /);
   });
 
-  test('names the dialog of a version that takes no arguments', async () => {
+  const two = { workspaces: ['packages/*'], devDependencies: { '@changesets/cli': '^2.29.0' } };
+
+  /** Installs Changesets 2. */
+  function install2(): void {
     write('package-lock.json', '{}');
-    write('package.json', { workspaces: ['packages/*'], devDependencies: { '@changesets/cli': '^2.29.0' } });
+    write('package.json', two);
+    mkdirSync(join(root, 'node_modules/@changesets'), { recursive: true });
+    const installed = join(import.meta.dirname, '../node_modules/changesets-2');
+    symlinkSync(realpathSync(installed), join(root, 'node_modules/@changesets/cli'));
+  }
+
+  test('names the dialog of a version that takes no arguments', async () => {
+    install2();
     expect((await problem()).at(-1)).toBe('npx changeset');
+  });
+
+  test('counts the changeset of a private package, which Changesets 2 releases without a setting', async () => {
+    install2();
+    write('.changeset/a.md', changeset);
+    write('packages/api/package.json', { name: '@shop/api', version: '1.4.0', private: true });
+    write('packages/api/versions/1.graphql', 'type Query {\n  a: Int\n  b: Int\n}\n');
+    const { packages } = await checkWorkspace({ root, baselines: [join(root, '.released')] });
+    expect(packages[0]).toMatchObject({ declared: 'minor', problems: [] });
+    rmSync(join(root, '.changeset/a.md'));
+    expect((await problem())[1]).toContain('or declare a minor bump of @shop/api');
+  });
+
+  test('demands an installation if the repository depends on Changesets 2', async () => {
+    write('package-lock.json', '{}');
+    write('package.json', two);
+    const { exitCode, stderr } = await run(['workspace', '--root', root, '--baseline', join(root, '.released')]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: `${join(root, 'package.json')}: depends on Changesets 2, which is not installed, so the pending bumps are unknown. Install the dependencies first.\n`,
+    });
   });
 
   const changeset = '---\n"@shop/api": minor\n---\n\nA field.\n';

@@ -43,7 +43,10 @@ export function tooSmallBump(
   if (skip !== null)
     return { message: `${message}: ${skip.reason}.`, remedy: `${[skip.remedy, ...raise].join(', or ')}.` };
   const command = declaring.addCommand(packageName, needed, 'Describe the change for your users');
-  return { message: `${message}.`, remedy: `${[...raise, `declare ${bump}`].join(', or ')}:\n${command}` };
+  return {
+    message: `${message}.`,
+    remedy: `${[...raise, `declare ${bump}`].join(', or ')}, with contract-check changelog --write or with:\n${command}`,
+  };
 }
 
 /** The remedy for a package without a bump: a sentence, then the command to run. */

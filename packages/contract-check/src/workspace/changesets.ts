@@ -1,5 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type * as plan from '@changesets/assemble-release-plan';
+import type * as configuration from '@changesets/config';
+import type * as reader from '@changesets/read';
+import type * as manypkg from '@manypkg/get-packages';
+import { changesetsIn } from '../declaring.ts';
 import { errorMessage } from '../error-fields.ts';
 import { InputError } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
@@ -29,17 +36,28 @@ export async function readDeclaredBumps(root: string): Promise<Map<string, Verdi
 }
 
 /**
- * As `getReleasePlan` of Changesets. That function is not called, because it writes: in pre mode it moves the files of Changesets 2
- * to where Changesets 3 has them, which Changesets 2 does not read.
+ * As `changeset status` of the Changesets that the repository has installed, or of version 3 if it has none. The reader of the pre
+ * mode of version 3 is not called, because it writes: it moves the files of version 2 to where version 2 does not read them.
  */
-async function pendingReleases(root: string): Promise<readonly { readonly name: string; readonly type: string }[]> {
+async function pendingReleases(root: string): Promise<readonly Release[]> {
+  const { installed, isBefore3 } = changesetsIn(root);
+  const require = createRequire(installed ?? import.meta.url);
+  if (isBefore3) {
+    if (installed === null)
+      throw new InputError(
+        join(root, 'package.json'),
+        null,
+        'depends on Changesets 2, which is not installed, so the pending bumps are unknown. Install the dependencies first.',
+      );
+    const { default: getReleasePlan }: ReleasePlans = require('@changesets/get-release-plan');
+    return (await getReleasePlan(root)).releases;
+  }
   // Loaded here, because comparing two files does not need it.
-  const [{ getPackages }, { readConfig }, { readChangesets }, { assembleReleasePlan }] = await Promise.all([
-    import('@manypkg/get-packages'),
-    import('@changesets/config'),
-    import('@changesets/read'),
-    import('@changesets/assemble-release-plan'),
-  ]);
+  const load = async <T>(name: string): Promise<T> => import(pathToFileURL(require.resolve(name)).href);
+  const { getPackages } = await load<typeof manypkg>('@manypkg/get-packages');
+  const { readConfig } = await load<typeof configuration>('@changesets/config');
+  const { readChangesets } = await load<typeof reader>('@changesets/read');
+  const { assembleReleasePlan } = await load<typeof plan>('@changesets/assemble-release-plan');
   const packages = await getPackages(root);
   const { config, errors } = await readConfig(packages.rootDir, packages);
   if (config === undefined) throw new Error(errors.join(' '));
@@ -48,6 +66,16 @@ async function pendingReleases(root: string): Promise<readonly { readonly name: 
     pre?.released.has(changeset.id) === true ? { ...changeset, id: `pre/${changeset.id}` } : changeset,
   );
   return assembleReleasePlan(changesets, packages, config, pre?.state).releases;
+}
+
+interface Release {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** The library of version 2. */
+interface ReleasePlans {
+  readonly default: (root: string) => Promise<{ readonly releases: readonly Release[] }>;
 }
 
 interface PreState {
@@ -99,13 +127,11 @@ async function placed(folder: string, error: unknown): Promise<InputError> {
   return new InputError(join(folder, 'config.json'), null, message, { cause: error });
 }
 
-/** The first line, without the name of the operation. */
+/** Without the name of the operation, and without what follows it: the content of the changeset. */
 function messageOf(error: unknown): string {
-  return (
-    errorMessage(error)
-      .replace(/^could not parse changeset - /, '')
-      .split('\n', 1)[0] ?? ''
-  );
+  return errorMessage(error)
+    .replace(/^could not parse changeset - (.*)[^]*/, '$1')
+    .replaceAll(/\s*\n\s*/g, ' ');
 }
 
 /** The line of the first text that a message quotes. The first line if there is none. */
