@@ -75,7 +75,11 @@ export function readApiReport(source: SourceText): ApiReport {
           },
         ]),
       ),
-      union: new Set(Array.isArray(union) ? union.map(String) : fail(childPointer(pointer, 'union'), 'a list')),
+      union: new Set(
+        Array.isArray(union)
+          ? union.flatMap((type) => (type === 'boolean' ? ['false', 'true'] : String(type)))
+          : fail(childPointer(pointer, 'union'), 'a list'),
+      ),
       isInput: ownMember(declaration, 'input') === true,
       isNominal: booleanIn(ownMember(declaration, 'nominal')),
       isTypeOnly: isComplete ? ownMember(declaration, 'typeOnly') === true : null,

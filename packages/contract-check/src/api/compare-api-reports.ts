@@ -1,11 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { changeBy, locatedReport, type Report, type Rule, type UnlocatedChange } from '../change.ts';
 import { describeDifference } from '../describe-difference.ts';
 import type { SourceText } from '../text-file.ts';
 import { readApiReport, type ApiDeclaration } from './api-report.ts';
 import { flowOf, namesOf, type Flow } from './flow.ts';
-import { relateSignatures, type SignatureRelation } from './relate-signatures.ts';
+import { normalized, relateSignatures, type SignatureRelation } from './relate-signatures.ts';
 import { apiRules } from './rules.ts';
-import { isFunctionType, overloadsOf, ownParameterList } from './signature-tokens.ts';
+import { isCallable, parseSignature, withNames, type Names } from './signature.ts';
 
 export interface ApiOptions {
   /** The unions whose users handle types that they do not know. */
@@ -23,9 +24,11 @@ const futureValue = "'%future added value'";
 export function compareApiReports(from: SourceText, to: SourceText, { openUnions = [] }: ApiOptions = {}): Report {
   const [old, next] = [readApiReport(from), readApiReport(to)];
   const [before, now] = [old.declarations, next.declarations];
-  const flow = flowOf(before);
   const changes: UnlocatedChange[] = [];
-  for (const name of new Set([...before.keys(), ...now.keys()])) {
+  const all = new Set([...before.keys(), ...now.keys()]);
+  const changed = [...all].filter((name) => !isDeepStrictEqual(before.get(name), now.get(name)));
+  const flow = flowOf(changed.length === 0 ? new Map() : before);
+  for (const name of changed) {
     const [declared, redeclared] = [before.get(name), now.get(name)];
     if (declared !== undefined && redeclared !== undefined)
       changes.push(...compareDeclaration(name, declared, redeclared, openUnions, flow));
@@ -45,43 +48,70 @@ function compareDeclaration(
 ): UnlocatedChange[] {
   const found: UnlocatedChange[] = [];
   const isInput = from.isInput || to.isInput || isImplemented(from, flow.received.has(name));
-  const relation = from.kind === to.kind ? relateSignatures(from.signature, to.signature) : 'other';
+  const used = retargeted(from, to);
+  const [names, namesNow] = [namesIn(from, used), namesIn(to, used)];
+  const relate = (old: string, now: string): SignatureRelation => relateSignatures(old, now, [names, namesNow]);
+  const relation = from.kind === to.kind ? relate(from.signature, to.signature) : 'other';
   if (relation !== 'same') {
     const [before, now] = [from, to].map(({ kind, signature }) => `${kind} ${signature}`.trimEnd());
     const message = describeDifference('The declaration', before ?? null, now ?? null);
     found.push(changeBy(signatureRule(relation, isInput, apiRules.declarationChanged), name, message));
   }
-  found.push(...compareUse(name, from, to));
+  found.push(...compareUse(name, from, to, used));
   if (from.isNominal === false && to.isNominal === true)
     found.push(
       changeBy(apiRules.classNominal, name, 'The class has a private or protected member for the first time.'),
     );
-  found.push(...compareMembers(name, from, to, isInput, flow.passed.has(name)));
+  found.push(...compareMembers(name, from, to, isInput, flow.passed.has(name), relate));
   const isOpen = openUnions.includes(name) || (from.union.has(futureValue) && to.union.has(futureValue));
   const added = isOpen ? apiRules.openUnionMemberAdded : apiRules.unionMemberAdded;
   // A declaration that becomes a union has changed as a whole.
   if (from.union.size === 0 || to.union.size === 0) return found;
-  for (const type of to.union) if (!from.union.has(type)) found.push(changeBy(added, name, `${type} was added.`));
-  for (const type of from.union) {
-    if (!to.union.has(type)) found.push(changeBy(apiRules.unionMemberRemoved, name, `${type} was removed.`));
-  }
+  const [before, now] = [
+    new Map([...from.union].map((type) => [normalized(type, names), type])),
+    new Map([...to.union].map((type) => [normalized(type, namesNow), type])),
+  ];
+  for (const [key, type] of now) if (!before.has(key)) found.push(changeBy(added, name, `${type} was added.`));
+  for (const [key, type] of before)
+    if (!now.has(key)) found.push(changeBy(apiRules.unionMemberRemoved, name, `${type} was removed.`));
   return found;
 }
 
+/** The names that stand for something else than before. A name of one side only is a change of the text. */
+function retargeted(from: ApiDeclaration, to: ApiDeclaration): string[] {
+  const [before, now] = [from.references, to.references];
+  if (before === null || now === null) return [];
+  const [used, stillUsed] = [from, to].map((each) => new Set(namesOf(each).map(({ text }) => text)));
+  return [...new Set([...before.keys(), ...now.keys()])].filter(
+    (name) => before.get(name) !== now.get(name) && used?.has(name) === true && stillUsed?.has(name) === true,
+  );
+}
+
+/** What the names in a declaration stand for, without those that are compared on their own. */
+function namesIn({ references, signature }: ApiDeclaration, without: readonly string[]): Names {
+  const known = [...(references ?? [])].filter(([name]) => !without.includes(name));
+  const { typeParameters } = parseSignature(signature);
+  return withNames(
+    new Map(known),
+    typeParameters.map(({ name }) => String(name)),
+  );
+}
+
 /** Compares what the text of a declaration does not show. */
-function compareUse(name: string, from: ApiDeclaration, to: ApiDeclaration): UnlocatedChange[] {
+function compareUse(
+  name: string,
+  from: ApiDeclaration,
+  to: ApiDeclaration,
+  names: readonly string[],
+): UnlocatedChange[] {
   const found: UnlocatedChange[] = [];
   if (from.isTypeOnly === false && to.isTypeOnly === true)
     found.push(changeBy(apiRules.declarationChanged, name, 'The declaration can only be used as a type.'));
   if (from.isTypeOnly === true && to.isTypeOnly === false)
     found.push(changeBy(apiRules.declarationAdded, name, 'The declaration can also be used as a value.'));
-  if (from.references === null || to.references === null) return found;
-  const [used, stillUsed] = [namesOf(from), namesOf(to)];
-  for (const text of new Set([...from.references.keys(), ...to.references.keys()])) {
-    const [before, now] = [from.references.get(text) ?? null, to.references.get(text) ?? null];
-    // A name of one side only is a change of the text, which is compared on its own.
-    if (before === now || !used.has(text) || !stillUsed.has(text)) continue;
-    found.push(changeBy(apiRules.declarationChanged, name, describeDifference(`The target of ${text}`, before, now)));
+  for (const each of names) {
+    const [before = null, now = null] = [from.references?.get(each), to.references?.get(each)];
+    found.push(changeBy(apiRules.declarationChanged, name, describeDifference(`The target of ${each}`, before, now)));
   }
   return found;
 }
@@ -89,9 +119,9 @@ function compareUse(name: string, from: ApiDeclaration, to: ApiDeclaration): Unl
 /** Whether only callers create values of a type: nothing that is exported returns it, and it has functions, so it is no data. */
 function isImplemented({ kind, signature, members }: ApiDeclaration, isReceived: boolean): boolean {
   if (isReceived || (kind !== 'type' && kind !== 'interface')) return false;
-  return [signature, ...Array.from(members.values(), (member) => member.signature)]
-    .flatMap(overloadsOf)
-    .some((tokens) => ownParameterList(tokens) !== -1);
+  return [signature, ...Array.from(members.values(), (member) => member.signature)].some((text) =>
+    parseSignature(text).parts.some(isCallable),
+  );
 }
 
 function compareMembers(
@@ -100,12 +130,13 @@ function compareMembers(
   to: ApiDeclaration,
   isInput: boolean,
   isPassed: boolean,
+  relate: (old: string, now: string) => SignatureRelation,
 ): UnlocatedChange[] {
   return [...new Set([...from.members.keys(), ...to.members.keys()])].flatMap((path) => {
     const [old, now] = [from.members.get(path), to.members.get(path)];
     const change = (rule: Rule, message: string): UnlocatedChange => changeBy(rule, `${name}.${path}`, message);
     if (path === 'constructor' && from.kind === 'class') {
-      const rule = constructorRule(from, old?.signature ?? null, now?.signature ?? null);
+      const rule = constructorRule(from, old?.signature ?? null, now?.signature ?? null, relate);
       const [before, after] = [old, now].map((each) => each?.signature ?? null);
       return rule === null ? [] : [change(rule, describeDifference('The constructor', before ?? null, after ?? null))];
     }
@@ -118,7 +149,9 @@ function compareMembers(
       return [change(isRequired ? apiRules.requiredMemberAdded : apiRules.memberAdded, 'The member was added.')];
     }
     const found: UnlocatedChange[] = [];
-    const relation = relateSignatures(old.signature, now.signature);
+    // A subclass cannot replace a property by a method.
+    const isProperty = from.kind === 'class' && isFunctionType(old.signature) !== isFunctionType(now.signature);
+    const relation = isProperty ? 'other' : relate(old.signature, now.signature);
     if (relation !== 'same') {
       const rule = signatureRule(relation, isInput || isAssignable(old.signature), apiRules.memberChanged);
       found.push(change(rule, describeDifference('The member', old.signature, now.signature)));
@@ -140,13 +173,14 @@ function constructorRule(
   { signature, isNominal }: ApiDeclaration,
   old: string | null,
   now: string | null,
+  relate: (old: string, now: string) => SignatureRelation,
 ): Rule | null {
   if (old === now || old?.startsWith('private ') === true) return null;
   // Older reports do not list private constructors.
   if (old === null && isNominal === null && now?.startsWith('private ') === true) return null;
   const isInherited = /(?:^|[ >])extends /.test(signature);
   if (isInherited && (old === null || now === null)) return apiRules.memberChanged;
-  const relation = relateSignatures(old ?? '()', now ?? '()');
+  const relation = relate(old ?? '()', now ?? '()');
   return relation === 'same' ? null : signatureRule(relation, false, apiRules.memberChanged);
 }
 
@@ -156,8 +190,11 @@ function isAbstract(signature: string): boolean {
 
 /** Whether callers can assign a function of their own to a member. */
 function isAssignable(signature: string): boolean {
-  const [tokens] = overloadsOf(signature);
-  return tokens !== undefined && isFunctionType(tokens) && !tokens.texts.includes('readonly');
+  return isFunctionType(signature) && !parseSignature(signature).modifiers.includes('readonly');
+}
+
+function isFunctionType(signature: string): boolean {
+  return parseSignature(signature).parts.some(({ type }) => type === 'TSFunctionType');
 }
 
 /** The rule for a changed signature. `rest` is the one for a change after which code that uses it may not compile. */

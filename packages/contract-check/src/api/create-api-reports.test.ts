@@ -244,3 +244,108 @@ test('reports what is not an ordinary export', async () => {
   });
   expect(found).toEqual(changed);
 });
+
+/** Two texts of one declaration, and the verdict of the change. A compiler may write either of most pairs. */
+const texts: readonly (readonly [what: string, from: string, to: string, verdict: string])[] = [
+  ['an alias', 'type NAME = "a" | "b"', 'type NAME = "b" | "a"', 'none'],
+  ['a result', 'function NAME(): "a" | "b"', 'function NAME(): "b" | "a"', 'none'],
+  ['a parameter', 'function NAME(x: "a" | "b"): void', 'function NAME(x: "b" | "a"): void', 'none'],
+  ['a property', 'interface NAME { p: "a" | "b" }', 'interface NAME { p: "b" | "a" }', 'none'],
+  ['a constant', 'const NAME: "a" | "b"', 'const NAME: "b" | "a"', 'none'],
+  ['a tuple', 'type NAME = ["a" | "b"]', 'type NAME = ["b" | "a"]', 'none'],
+  ['a type argument', 'type NAME = Set<"a" | "b">', 'type NAME = Set<"b" | "a">', 'none'],
+  ['undefined', 'interface NAME { p: string | undefined }', 'interface NAME { p: undefined | string }', 'none'],
+  ['Array', 'interface NAME { p: Array<string> }', 'interface NAME { p: string[] }', 'none'],
+  ['ReadonlyArray', 'interface NAME { p: ReadonlyArray<string> }', 'interface NAME { p: readonly string[] }', 'none'],
+  ['a readonly property', 'interface NAME { readonly p: Array<1> }', 'interface NAME { readonly p: 1[] }', 'none'],
+  ['an intersection', 'function NAME(x: {a:1} & {b:2}): void', 'function NAME(x: {b:2} & {a:1}): void', 'none'],
+  ['members', 'function NAME(x: {a:1; b:2}): void', 'function NAME(x: {b:2; a:1}): void', 'none'],
+  ['commas', 'const NAME: {a: {c: 1; d: 2}}', 'const NAME: {a: {c: 1, d: 2}}', 'none'],
+  ['quotes', "type NAME = 'a'", 'type NAME = "a"', 'none'],
+  ['quotes in a union', "type NAME = 'a' | 'b'", 'type NAME = "a" | "b"', 'none'],
+  ['parentheses', 'const NAME: ("a" | "b")', 'const NAME: "a" | "b"', 'none'],
+  ['parentheses inside', 'const NAME: ("a" | "b") | (("c"))', 'const NAME: "a" | "b" | "c"', 'none'],
+  ['a constraint', 'function NAME<T extends 1 | 2>(x: T): void', 'function NAME<T extends 2 | 1>(x: T): void', 'none'],
+  ['keys', 'const NAME: Pick<{a:1;b:2;c:3}, "a" | "b">', 'const NAME: Pick<{a:1;b:2;c:3}, "b" | "a">', 'none'],
+  ['boolean', 'const NAME: boolean | string', 'const NAME: string | true | false', 'none'],
+  ['boolean in a union', 'type NAME = boolean | string', 'type NAME = string | true | false', 'none'],
+  [
+    'a type parameter',
+    'function NAME<T>(x: T, y: <V>(v: V) => T): T',
+    'function NAME<U>(x: U, y: <W>(v: W) => U): U',
+    'none',
+  ],
+  ['one of an interface', 'interface NAME<T> { a: T; b(): T }', 'interface NAME<U> { a: U; b(): U }', 'none'],
+  ['one of a class', 'class NAME<T> extends Set<T> { a: T }', 'class NAME<U> extends Set<U> { a: U }', 'none'],
+  ['one of an alias', 'type NAME<T> = T | Set<T>', 'type NAME<U> = U | Set<U>', 'none'],
+  ['an import in a type', 'const NAME: Url', 'const NAME: import("node:url").URL', 'none'],
+  ['a method without parameters', 'interface NAME { m(): void }', 'interface NAME { m: () => void }', 'none'],
+  ['a parameter name', 'function NAME(x: string): void', 'function NAME(y: string): void', 'patch'],
+  // What a compiler does not write in another way.
+  ['a method with parameters', 'interface NAME { m(x: 1): void }', 'interface NAME { m: (x: 1) => void }', 'major'],
+  ['a method of a class', 'class NAME { m(): void }', 'class NAME { m: () => void }', 'major'],
+  ['overloads', 'function NAME(x: {m(): 1; m(a: 1): 2}): 1', 'function NAME(x: {m(a: 1): 2; m(): 1}): 1', 'major'],
+  ['swapped type parameters', 'function NAME<T, U>(x: T, y: U): T', 'function NAME<T, U>(x: U, y: T): T', 'major'],
+  ['another nesting', 'type NAME<T> = (keyof T)[]', 'type NAME<T> = keyof T[]', 'major'],
+  ['a function in a union', 'const NAME: (() => 1) | 2', 'const NAME: () => 1 | 2', 'major'],
+  ['an intersection in a union', 'const NAME: ({a:1} | {b:2}) & {c:3}', 'const NAME: {a:1} | {b:2} & {c:3}', 'major'],
+  ['another import', 'const NAME: Url', 'const NAME: import("node:url").UrlObject', 'major'],
+  [
+    'an inline parameter that loses a requirement',
+    'function NAME(x: {a: 1}): void',
+    'function NAME(x: {a?: 1; b?: 2}): void',
+    'minor',
+  ],
+  ['an inline parameter that gains one', 'function NAME(x: {a?: 1}): void', 'function NAME(x: {a: 1}): void', 'major'],
+  ['an inline result', 'function NAME(): {a: 1}', 'function NAME(): {a?: 1}', 'major'],
+];
+
+/** The first verdict for each of the declarations `T0`, `T1` and so on, which are `O0` and so on if `name` is `O`. */
+async function verdictsOf(name: string, count: number, sides: readonly [string, string]): Promise<string[]> {
+  const reports = [];
+  for (const text of sides) {
+    const file = write('index.d.ts', text);
+    reports.push({ file, text: (await run(['api-report', file])).stdout });
+  }
+  const [from = { file: '', text: '' }, to = from] = reports;
+  const { changes } = compareApiReports(from, to);
+  return Array.from({ length: count }, (_, index) => {
+    const own = changes.find(({ coordinate }) => coordinate.split('.')[0] === `${name}${index}`);
+    return own?.verdict ?? 'none';
+  });
+}
+
+test('reports the same for what a compiler may write in another way', async () => {
+  const declare = (side: 1 | 2): string => {
+    const lines = texts.map((row, index) => `export declare ${row[side].replace('NAME', `T${index}`)};`);
+    return ["import { URL as Url } from 'node:url';", ...lines].join('\n').replaceAll('declare interface', 'interface');
+  };
+  const found = await verdictsOf('T', texts.length, [declare(1), declare(2)]);
+  expect(texts.map(([what], index) => [what, found[index]])).toEqual(texts.map((row) => [row[0], row[3]]));
+});
+
+/** Where a type is, whose member becomes optional, and the verdict. It is minor if callers only pass values of the type. */
+const uses: readonly (readonly [where: string, use: string, verdict: string])[] = [
+  ['a parameter', 'function f(o: O): void', 'minor'],
+  ['a constraint', 'function f<T extends O>(o: T): T', 'minor'],
+  ['a method', 'interface C { m(o: O): void } export declare const c: C', 'minor'],
+  ['a type in a parameter', 'interface P { o: O[] } export declare function f(p: P): void', 'minor'],
+  ['a constructor', 'class C { constructor(o: Partial<O>); }', 'minor'],
+  ['a parameter, with a member of its name in the result', 'function f(o: O): { O: string }', 'minor'],
+  ['a result', 'function f(o: O): O', 'major'],
+  ['a parameter of a callback', 'function f(g: (o: O) => void): void', 'major'],
+];
+
+test('follows a type to where values of it are passed or received', async () => {
+  const declare = (member: string): string =>
+    uses
+      .map(([, use], index) =>
+        `export interface O { ${member} } export declare ${use}`.replaceAll(/\b[CcOPf]\b/g, `$&${index}`),
+      )
+      .join('\n')
+      .replaceAll('declare interface', 'interface');
+  const found = await verdictsOf('O', uses.length, [declare('a: 1'), declare('a?: 1')]);
+  expect(uses.map(([where], index) => [where, found[index]])).toEqual(
+    uses.map(([where, , verdict]) => [where, verdict]),
+  );
+});

@@ -1,5 +1,5 @@
 import type { ApiDeclaration } from './api-report.ts';
-import { isName, overloadsOf, type Tokens } from './signature-tokens.ts';
+import { namesIn, parseSignature } from './signature.ts';
 
 /** How values of the declarations reach callers. */
 export interface Flow {
@@ -18,48 +18,30 @@ export function flowOf(declarations: ReadonlyMap<string, ApiDeclaration>): Flow 
   const named = Map.groupBy(declarations.keys(), (name) => name.slice(name.lastIndexOf('.') + 1));
   const received = new Set<string>();
   const passed = new Set<string>();
-  const pending: { name: string; isReceived: boolean }[] = [];
+  const pending: { declaration: ApiDeclaration; isReceived: boolean }[] = [];
 
   function reach(name: string, isReceived: boolean): void {
     const reached = isReceived ? received : passed;
-    if (reached.has(name)) return;
+    const declaration = declarations.get(name);
+    if (declaration === undefined || reached.has(name)) return;
     reached.add(name);
-    pending.push({ name, isReceived });
+    pending.push({ declaration, isReceived });
   }
 
   for (const [name, { kind }] of declarations)
     if (['class', 'enum', 'function', 'value'].includes(kind)) reach(name, true);
   // Appended to during the loop.
-  for (const { name, isReceived } of pending) {
-    for (const tokens of textsOf(declarations.get(name)).flatMap(overloadsOf)) {
-      for (const { text, isFlipped } of namesIn(tokens))
-        for (const each of named.get(text) ?? []) reach(each, isReceived !== isFlipped);
-    }
-  }
+  for (const { declaration, isReceived } of pending)
+    for (const { text, isFlipped } of namesOf(declaration))
+      for (const each of named.get(text) ?? []) reach(each, isReceived !== isFlipped);
   return { passed: new Set([...passed].filter((name) => !received.has(name))), received };
 }
 
 /** The names in the texts of a declaration. */
-export function namesOf(declaration: ApiDeclaration): Set<string> {
-  return new Set(
-    textsOf(declaration)
-      .flatMap(overloadsOf)
-      .flatMap(namesIn)
-      .map(({ text }) => text),
-  );
-}
-
-function textsOf(declaration: ApiDeclaration | undefined): string[] {
-  if (declaration === undefined) return [];
-  const { signature, members, union } = declaration;
-  return [signature, ...union, ...Array.from(members.values(), (member) => member.signature)];
-}
-
-function namesIn({ texts, parameterLists }: Tokens): { text: string; isFlipped: boolean }[] {
-  const lists = [...parameterLists];
-  return texts.flatMap((text, index) => {
-    if (!isName(text)) return [];
-    const depth = lists.filter(([start, end]) => start < index && index < end).length;
-    return [{ text, isFlipped: depth % 2 === 1 }];
+export function namesOf({ signature, members, union }: ApiDeclaration): ReturnType<typeof namesIn> {
+  const texts = [signature, ...union, ...Array.from(members.values(), (member) => member.signature)];
+  return texts.flatMap((text) => {
+    const { parts, typeParameters } = parseSignature(text);
+    return [...parts, ...typeParameters].flatMap((part) => namesIn(part));
   });
 }
