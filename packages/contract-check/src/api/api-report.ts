@@ -1,6 +1,6 @@
-import { InputError } from '../input-error.ts';
-import { childPointer, isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
+import { childPointer } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
+import { validatorOf } from '../json/validator.ts';
 import { locationAt, type Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 
@@ -35,6 +35,23 @@ export interface ApiReport {
   readonly locator: Locator;
 }
 
+/** A declaration in the file. */
+interface Written {
+  readonly kind: string;
+  readonly signature: string;
+  readonly members?: Readonly<Record<string, string>>;
+  readonly union?: readonly string[];
+  readonly input?: boolean;
+  readonly nominal?: boolean;
+  readonly typeOnly?: boolean;
+  readonly references?: Readonly<Record<string, string>>;
+}
+
+const validate = validatorOf<{ readonly format?: unknown; readonly declarations: Readonly<Record<string, Written>> }>(
+  'config.schema.json',
+  'apiReport',
+);
+
 /**
  * Reads an API report.
  *
@@ -42,75 +59,32 @@ export interface ApiReport {
  */
 export function readApiReport(source: SourceText): ApiReport {
   const document = parseJson(source);
-
-  function fail(pointer: string, expected: string): never {
-    // A missing member has no line, but the object around it has.
-    const line = document.lineOf(pointer) ?? document.lineOf(pointer.slice(0, pointer.lastIndexOf('/')));
-    throw new InputError(source.file, line, `${pointer || 'the report'} must be ${expected}`);
-  }
-
-  function object(value: unknown, pointer: string): JsonObject {
-    return isJsonObject(value) ? value : fail(pointer, 'an object');
-  }
-
-  function text(value: unknown, pointer: string): string {
-    return typeof value === 'string' ? value : fail(pointer, 'a string');
-  }
-
-  function readDeclaration(declaration: JsonObject, pointer: string): ApiDeclaration {
-    const kind = text(ownMember(declaration, 'kind'), childPointer(pointer, 'kind'));
-    const signature = text(ownMember(declaration, 'signature'), childPointer(pointer, 'signature'));
-    const members = object(ownMember(declaration, 'members') ?? {}, childPointer(pointer, 'members'));
-    const union = ownMember(declaration, 'union') ?? [];
-    const references = object(ownMember(declaration, 'references') ?? {}, childPointer(pointer, 'references'));
-    return {
-      kind,
-      signature,
-      members: new Map(
-        Object.entries(members).map(([path, member]) => [
-          path.replace(/\?$/, ''),
-          {
-            signature: text(member, childPointer(`${pointer}/members`, path)).replace(nativeCode, ''),
-            optional: path.endsWith('?'),
-          },
-        ]),
-      ),
-      union: new Set(
-        Array.isArray(union)
-          ? union.flatMap((type) => (type === 'boolean' ? ['false', 'true'] : String(type)))
-          : fail(childPointer(pointer, 'union'), 'a list'),
-      ),
-      isInput: ownMember(declaration, 'input') === true,
-      isNominal: booleanIn(ownMember(declaration, 'nominal')),
-      isTypeOnly: isComplete ? ownMember(declaration, 'typeOnly') === true : null,
-      references: isComplete
-        ? new Map(
-            Object.entries(references).map(([name, target]) => [
-              name,
-              text(target, childPointer(`${pointer}/references`, name)),
-            ]),
-          )
-        : null,
-    };
-  }
-
-  const report = object(document.value, '');
+  const { format, declarations } = validate(document, document.value);
   // Reports of version 4.1 and earlier have no format.
-  const isComplete = Object.hasOwn(report, 'format');
-  const declarations = object(ownMember(report, 'declarations'), '/declarations');
+  const isComplete = format !== undefined;
   return {
     declarations: new Map(
-      Object.entries(declarations).map(([name, value]) => {
-        const pointer = childPointer('/declarations', name);
-        return [name, readDeclaration(object(value, pointer), pointer)];
-      }),
+      Object.entries(declarations).map(([name, { kind, signature, members, union = [], ...rest }]) => [
+        name,
+        {
+          kind,
+          signature,
+          members: new Map(
+            Object.entries(members ?? {}).map(([path, text]) => [
+              path.replace(/\?$/, ''),
+              { signature: text.replace(nativeCode, ''), optional: path.endsWith('?') },
+            ]),
+          ),
+          union: new Set(union.flatMap((type) => (type === 'boolean' ? ['false', 'true'] : type))),
+          isInput: rest.input ?? false,
+          isNominal: rest.nominal ?? null,
+          isTypeOnly: isComplete ? (rest.typeOnly ?? false) : null,
+          references: isComplete ? new Map(Object.entries(rest.references ?? {})) : null,
+        },
+      ]),
     ),
     locator: locatorOf(document),
   };
-}
-
-function booleanIn(value: unknown): boolean | null {
-  return typeof value === 'boolean' ? value : null;
 }
 
 function locatorOf(document: JsonDocument): Locator {

@@ -275,6 +275,6 @@ test('rejects a file that is not a report, with the place', () => {
   const broken = { file: 'api/index.api.json', text: '{\n"declarations": {\n"Entry": { "kind": "type" } } }' };
   expect(() => compareApiReports(broken, broken)).toThrow(InputError);
   expect(() => compareApiReports(broken, broken)).toThrow(
-    'api/index.api.json:3: /declarations/Entry/signature must be',
+    "api/index.api.json:3: /declarations/Entry must have required property 'signature'",
   );
 });

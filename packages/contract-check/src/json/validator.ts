@@ -89,7 +89,10 @@ function describeError({
     return { pointer: childPointer(instancePath, extra), problem: `is not a known member${didYouMean(extra, names)}` };
   }
   const allowed: unknown = params['allowedValues'];
-  if (Array.isArray(allowed)) return { pointer: instancePath, problem: `must be one of ${allowed.join(', ')}` };
+  if (Array.isArray(allowed))
+    return { pointer: instancePath, problem: `must be one of ${allowed.map(String).join(', ')}` };
+  if (keyword === 'pattern' && parentSchema?.['description'] !== undefined)
+    return { pointer: instancePath, problem: `must be ${String(parentSchema['description'])}` };
   return { pointer: instancePath, problem: message };
 }
 

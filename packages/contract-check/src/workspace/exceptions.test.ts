@@ -145,11 +145,11 @@ test('an exception that no change needs is reported', async () => {
 
 test.each([
   ['reason', { reason: ' ' }, ':8: /exceptions/0/reason must be a text'],
-  ['approver', { approvedBy: undefined }, '/exceptions/0/approvedBy must be a text'],
+  ['approver', { approvedBy: undefined }, "/exceptions/0 must have required property 'approvedBy'"],
   ['expiry', { expiresOn: 'never' }, '/exceptions/0/expiresOn must be YYYY-MM-DD'],
   ['rule', { rule: 'anything' }, '/exceptions/0/rule must be a rule'],
   ['package', { package: 'other' }, '/exceptions/0/package must be a contract package: api'],
-  ['verdict', { verdict: 'small' }, '/exceptions/0/verdict must be none, patch, minor or major'],
+  ['verdict', { verdict: 'small' }, '/exceptions/0/verdict must be one of none, patch, minor, major, null'],
 ])('rejects an exception with an invalid %s', async (_, changed, message) => {
   list({ ...exception, ...changed });
   const { exitCode, stderr } = await run(['workspace', '--root', root]);

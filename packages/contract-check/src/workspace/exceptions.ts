@@ -1,11 +1,10 @@
 import { InputError } from '../input-error.ts';
-import { childPointer, isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
+import { validatorOf } from '../json/validator.ts';
 import { rulesById } from '../rules.ts';
 import { didYouMean } from '../suggest.ts';
 import type { SourceText } from '../text-file.ts';
-import { isVerdict, type Verdict } from '../verdict.ts';
-import { isDay } from './days.ts';
+import type { Verdict } from '../verdict.ts';
 
 /** A change that someone approved although the rules refuse it or demand a larger bump. */
 export interface ContractException {
@@ -24,7 +23,9 @@ export interface ContractException {
 
 export const exceptionsFile = 'contract-exceptions.json';
 
-const members = ['package', 'file', 'rule', 'coordinate', 'verdict', 'reason', 'expiresOn', 'approvedBy'];
+const validate = validatorOf<{
+  readonly exceptions: readonly (Omit<ContractException, 'verdict'> & { readonly verdict?: Verdict | null })[];
+}>('config.schema.json', 'exceptions');
 
 /**
  * Reads the exceptions of a workspace.
@@ -34,50 +35,15 @@ const members = ['package', 'file', 'rule', 'coordinate', 'verdict', 'reason', '
  */
 export function parseExceptions(source: SourceText, packages: readonly string[] | null): ContractException[] {
   const document = parseJson(source);
-
-  function fail(pointer: string, problem: string): never {
-    // A missing member has no line, but the object around it has.
-    const line = document.lineOf(pointer) ?? document.lineOf(pointer.slice(0, pointer.lastIndexOf('/')));
-    throw new InputError(source.file, line, `${pointer || 'the file'} ${problem}`);
-  }
-
-  function readException(entry: JsonObject, pointer: string): ContractException {
-    const unknown = Object.keys(entry).find((name) => !members.includes(name));
-    if (unknown !== undefined)
-      fail(childPointer(pointer, unknown), `is not a known member${didYouMean(unknown, members)}`);
-    const text = (name: string): string => {
-      const value = ownMember(entry, name);
-      const isText = typeof value === 'string' && value.trim() !== '';
-      return isText ? value : fail(childPointer(pointer, name), 'must be a text that is not empty');
+  return validate(document, document.value).exceptions.map(({ verdict = null, ...rest }, index) => {
+    const fail = (member: string, problem: string): never => {
+      const pointer = `/exceptions/${index}/${member}`;
+      throw new InputError(source.file, document.lineOf(pointer), `${pointer} ${problem}`);
     };
-    const verdict = ownMember(entry, 'verdict') ?? null;
-    if (verdict !== null && !isVerdict(verdict))
-      fail(childPointer(pointer, 'verdict'), 'must be none, patch, minor or major');
-    const exception = {
-      package: text('package'),
-      file: text('file'),
-      rule: text('rule'),
-      coordinate: text('coordinate'),
-      verdict,
-      reason: text('reason'),
-      expiresOn: text('expiresOn'),
-      approvedBy: text('approvedBy'),
-    };
-    if (!isDay(exception.expiresOn)) fail(childPointer(pointer, 'expiresOn'), 'must be YYYY-MM-DD');
-    if (!rulesById.has(exception.rule))
-      fail(
-        childPointer(pointer, 'rule'),
-        `must be a rule that a report names${didYouMean(exception.rule, rulesById.keys())}`,
-      );
-    if (packages !== null && !packages.includes(exception.package))
-      fail(childPointer(pointer, 'package'), `must be a contract package: ${packages.join(', ')}`);
-    return exception;
-  }
-
-  const list = isJsonObject(document.value) ? ownMember(document.value, 'exceptions') : undefined;
-  if (!Array.isArray(list)) return fail('/exceptions', 'must be a list');
-  return list.map((entry, index) => {
-    const pointer = childPointer('/exceptions', index);
-    return isJsonObject(entry) ? readException(entry, pointer) : fail(pointer, 'must be an object');
+    if (!rulesById.has(rest.rule))
+      fail('rule', `must be a rule that a report names${didYouMean(rest.rule, rulesById.keys())}`);
+    if (packages?.includes(rest.package) === false)
+      fail('package', `must be a contract package: ${packages.join(', ')}`);
+    return { ...rest, verdict };
   });
 }

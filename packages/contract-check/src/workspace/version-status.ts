@@ -1,9 +1,8 @@
-import { InputError } from '../input-error.ts';
-import { childPointer, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { childPointer, isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
+import { validatorOf } from '../json/validator.ts';
 import { locationAt, type Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
-import { isDay } from './days.ts';
 
 /**
  * The lifecycle status of a version. `preview`: may still break. `current`: released, may grow but not break.
@@ -28,7 +27,8 @@ export interface VersionStates {
 /** The state of a version that `versions.json` does not list. Released is the stricter assumption. */
 export const unlisted: VersionState = { status: 'current', deprecatedOn: null, sunsetOn: null };
 
-const statuses: readonly string[] = ['preview', 'current', 'deprecated', 'retired'] satisfies VersionStatus[];
+const validateAll = validatorOf<Readonly<Record<string, object>>>('config.schema.json', 'states');
+const validate = validatorOf<Pick<VersionState, 'status'> & Partial<VersionState>>('config.schema.json', 'state');
 
 /**
  * Reads `versions.json`, which contains states by version or, for families of contracts such as event types, by family
@@ -39,40 +39,14 @@ const statuses: readonly string[] = ['preview', 'current', 'deprecated', 'retire
 export function readVersionStates(source: SourceText): VersionStates {
   const document = parseJson(source);
   const states = new Map<string, VersionState>();
-
-  function fail(pointer: string, problem: string): never {
-    throw new InputError(source.file, document.lineOf(pointer), `${pointer === '' ? 'the file' : pointer} ${problem}`);
-  }
-
-  function readState(pointer: string, entry: JsonObject): VersionState {
-    const status = ownMember(entry, 'status');
-    if (!isStatus(status)) fail(childPointer(pointer, 'status'), `must be one of ${statuses.join(', ')}`);
-    return {
-      status,
-      deprecatedOn: readDay(pointer, entry, 'deprecatedOn'),
-      sunsetOn: readDay(pointer, entry, 'sunsetOn'),
-    };
-  }
-
-  function readDay(pointer: string, entry: JsonObject, name: string): string | null {
-    const day = ownMember(entry, name) ?? null;
-    if (day === null) return null;
-    if (!isDay(day)) fail(childPointer(pointer, name), 'must be YYYY-MM-DD or null');
-    return day;
-  }
-
-  if (!isJsonObject(document.value)) fail('', 'must be an object');
-  for (const [name, entry] of Object.entries(document.value)) {
-    const pointer = childPointer('', name);
-    if (!isJsonObject(entry)) fail(pointer, 'must be an object');
-    if (typeof ownMember(entry, 'status') === 'string') {
-      states.set(versionKey('', name), readState(pointer, entry));
-      continue;
-    }
-    for (const [version, inner] of Object.entries(entry)) {
-      const innerPointer = childPointer(pointer, version);
-      if (!isJsonObject(inner)) fail(innerPointer, 'must be an object with a status');
-      states.set(versionKey(name, version), readState(innerPointer, inner));
+  validateAll(document, document.value);
+  for (const [name, entry] of Object.entries(isJsonObject(document.value) ? document.value : {})) {
+    const family = isJsonObject(entry) && typeof ownMember(entry, 'status') !== 'string' ? entry : null;
+    for (const [version, each] of family === null ? [['', entry] as const] : Object.entries(family)) {
+      const pointer = childPointer('', name);
+      const state = validate(document, each, family === null ? pointer : childPointer(pointer, version));
+      const key = family === null ? name : versionKey(name, version);
+      states.set(key, { ...unlisted, ...state });
     }
   }
   const locator: Locator = {
@@ -107,8 +81,4 @@ export function listedVersionOf(path: string, document: JsonValue): string | nul
 /** The key of a version in a family. `family` is empty for contracts without a family. */
 export function versionKey(family: string, version: string): string {
   return family === '' ? version : `${family}/${version}`;
-}
-
-function isStatus(value: unknown): value is VersionStatus {
-  return typeof value === 'string' && statuses.includes(value);
 }
