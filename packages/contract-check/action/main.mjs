@@ -31,7 +31,7 @@ function install(name) {
 
 const folder = resolve(input('working-directory') || '.');
 const command = input('command') || 'workspace';
-const options = ['from', 'to', 'direction', 'declared', 'base', 'config'].flatMap((name) =>
+const options = ['from', 'to', 'direction', 'declared', 'header', 'base', 'config'].flatMap((name) =>
   input(name) === '' ? [] : [`--${name}`, input(name)],
 );
 const file = installedIn(folder) ?? install(input('package'));

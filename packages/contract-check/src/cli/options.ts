@@ -9,6 +9,8 @@ interface Comparing {
   /** Places. Only `graphql` accepts several. */
   readonly from: readonly string[];
   readonly to: readonly string[];
+  /** Name → the environment variable with the value. */
+  readonly header: Readonly<Record<string, string>>;
   /** Undefined when every verdict passes. */
   readonly declared?: Verdict;
   readonly format: Format;
@@ -237,6 +239,14 @@ function addComparing(command: Command, several = ''): Command {
     .option('--from <place>', `the old version (required): ${places}${several}`, addPlace)
     .option('--to <place>', `the new version (required)${several}`, addPlace)
     .addOption(
+      new Option(
+        '--header <name=variable>',
+        'send a header to URLs, with the value of an environment variable; repeatable',
+      )
+        .argParser(addHeader)
+        .default({}, 'none'),
+    )
+    .addOption(
       new Option('--declared <bump>', 'the declared bump; exit 1 if the changes need a larger one').choices(verdicts),
     )
     .addOption(formatOption())
@@ -281,6 +291,13 @@ function configOption(): Option {
 function parseDay(value: string): string {
   if (isDay(value)) return value;
   throw new InvalidArgumentError('It must be YYYY-MM-DD.');
+}
+
+function addHeader(text: string, headers: Readonly<Record<string, string>>): Record<string, string> {
+  const [, name, variable] = /^([\w-]+)=(\w+)$/.exec(text) ?? [];
+  if (name !== undefined && variable !== undefined) return { ...headers, [name]: variable };
+  // A value on the command line is visible to other processes.
+  throw new InvalidArgumentError('It must be NAME=VARIABLE, where the environment variable contains the value.');
 }
 
 function addDirective(text: string, directives: Readonly<Record<string, Verdict>>): Record<string, Verdict> {

@@ -47,6 +47,8 @@ export interface RunResult {
 export interface CommandEnvironment extends WorkflowEnvironment {
   /** The root of the repository, if git does not find it. */
   readonly GITHUB_WORKSPACE?: string | undefined;
+  /** The variables that `--header` names. */
+  readonly [variable: string]: string | undefined;
 }
 
 /**
@@ -100,13 +102,17 @@ async function invoke(
     case 'graphql':
     case 'json-schema':
     case 'manifest':
-      return rendered(await compare(invocation, readInput), invocation.format);
+      return rendered(await compare(invocation, readInput, environment), invocation.format);
   }
 }
 
 type Comparison = GraphqlInvocation | JsonSchemaInvocation | ManifestInvocation;
 
-async function compare(invocation: Comparison, readInput: () => Uint8Array): Promise<Outcome> {
+async function compare(
+  invocation: Comparison,
+  readInput: () => Uint8Array,
+  environment: CommandEnvironment,
+): Promise<Outcome> {
   const { from, to, declared = null, config = null } = invocation;
   if ([...from, ...to].filter((place) => place === '-').length > 1)
     throw new UsageError(invocation.command, 'only one of --from and --to can be -');
@@ -116,10 +122,9 @@ async function compare(invocation: Comparison, readInput: () => Uint8Array): Pro
   const found = local === undefined ? null : packageOf(dirname(resolve(local)));
   const oneSided = oneSidedReport(from, to);
   if (oneSided !== null) return outcomeOfReport(oneSided, declared, from.join(', '), found);
-  const [before, now] = [
-    await readSources(from, { others: to, isGraphql, readInput }),
-    await readSources(to, { others: from, isGraphql, readInput }),
-  ];
+  const context = { isGraphql, readInput, headers: headersOf(invocation, environment) };
+  const before = await readSources(from, { ...context, others: to });
+  const now = await readSources(to, { ...context, others: from });
   // What was released can be invalid. Another place with something invalid is more likely a mistake.
   const isReleased = from.every((place) => ['git', 'npm'].includes(kindOfPlace(place)));
   const compared = isReleased
@@ -131,6 +136,19 @@ async function compare(invocation: Comparison, readInput: () => Uint8Array): Pro
     return kindOfPlace(file) === 'local' ? relative('.', file).replaceAll(sep, '/') : file;
   });
   return outcomeOfReport(report, declared, from.join(', '), found);
+}
+
+/** @throws {UsageError} when a variable is not set, or no header can have its value. */
+function headersOf({ command, header }: Comparison, environment: CommandEnvironment): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(header).map(([name, variable]) => {
+      const value = environment[variable]?.trim() ?? '';
+      // Not the value, which may be a secret.
+      if (!/^[\t\x20-\x7E]+$/.test(value))
+        throw new UsageError(command, `--header ${name}: the variable ${variable} is not set to a line of ASCII text`);
+      return [name, value];
+    }),
+  );
 }
 
 function compareSources(invocation: Comparison, from: readonly SourceText[], to: readonly SourceText[]): Report {

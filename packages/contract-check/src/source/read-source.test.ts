@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSchema, introspectionFromSchema } from 'graphql';
@@ -68,6 +69,82 @@ describe('a URL', () => {
     server.pages.set('/latin1', Uint8Array.of(0xe9));
     expect(await placeIn(`${origin}/latin1`)).toBe(`${origin}/latin1: is not valid UTF-8`);
     expect(await placeIn('http://127.0.0.1:1/')).toMatch(/^http:\/\/127\.0\.0\.1:1\/: cannot be fetched \(.+\)$/);
+  });
+});
+
+describe('a server that responds to GET with something else than a schema', () => {
+  afterEach(() => {
+    server.greeting = null;
+  });
+
+  test.each([
+    ['its health', 'application/json', '{"status":"ok"}'],
+    ['a text', 'text/plain', 'GraphQL server is running'],
+    ['nothing', 'text/plain', ''],
+    ['an error', 'application/json', '{"errors":[{"message":"Must provide query string."}]}'],
+    ['a page', 'TEXT/HTML', '<html></html>'],
+    ['a page in XML', 'application/xhtml+xml', '<html xmlns="http://www.w3.org/1999/xhtml"></html>'],
+    ['an operation', 'text/plain', '{ ledger { id } }'],
+  ])('is asked with an introspection query: %s', async (_, type, text) => {
+    server.greeting = { type, text };
+    const { exitCode, stdout } = await run(['graphql', '--from', `${origin}/graphql`, '--to', `${origin}/graphql`]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('Verdict: none') });
+  });
+
+  test('names the problem if it refuses that as well', async () => {
+    server.greeting = { type: 'text/plain', text: 'type Query {' };
+    server.allows = () => false;
+    expect(await placeIn(`${origin}/graphql`)).toContain(
+      'the server answered 200 without a schema (Syntax Error: Expected Name, found <EOF>.) to a GET request, and 400 (',
+    );
+    server.allows = () => true;
+  });
+});
+
+describe('a server that demands credentials', () => {
+  const compareOwn = (...args: string[]): ReturnType<typeof run> =>
+    run(['graphql', '--from', `${origin}/graphql`, '--to', `${origin}/graphql`, ...args], undefined, {
+      API_TOKEN: 'Bearer secret\n',
+      BROKEN: 'a\nb',
+    });
+  beforeAll(() => {
+    server.authorization = 'Bearer secret';
+  });
+  afterAll(() => {
+    server.authorization = null;
+  });
+
+  test('is named with the option', async () => {
+    expect(await compareOwn()).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(
+        'and 401 ({"errors":[{"message":"Unauthorized"}]}) to an introspection query. It demands credentials: pass --header NAME=VARIABLE',
+      ),
+    });
+  });
+
+  test('gets the header with the value of a variable', async () => {
+    expect(await compareOwn('--header', 'authorization=API_TOKEN')).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  test.each([
+    ['an unset variable', 'authorization=LOST', 'the variable LOST is not set to a line of ASCII text'],
+    ['a value that no header can have', 'authorization=BROKEN', 'the variable BROKEN is not set to a line'],
+    ['a value in place of a variable', 'authorization=Bearer secret', 'It must be NAME=VARIABLE'],
+  ])('gets nothing for %s', async (_, header, message) => {
+    const { exitCode, stderr } = await compareOwn('--header', header);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(message) });
+  });
+
+  test('does not lead to another server, which would get them', async () => {
+    const other = createServer((_, response) => response.writeHead(302, { location: `${origin}/graphql` }).end());
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = other.address();
+    const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
+    const args = ['graphql', '--from', url, '--to', url, '--header', 'authorization=API_TOKEN'];
+    const { exitCode, stderr } = await run(args, undefined, { API_TOKEN: 'Bearer secret' });
+    other.close();
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('the server answered 302') });
   });
 });
 

@@ -8,13 +8,15 @@ import { filesOfFolder, isPattern, readAmong, readMatching } from './package-fil
 import { packageOf } from './package-of.ts';
 import { kindOfPlace, splitPlace } from './place.ts';
 import { readFiles } from './read-files.ts';
-import { readServedSchema, readUrl } from './url.ts';
+import { readServedSchema, readUrl, type RequestHeaders } from './url.ts';
 
 export interface SourceContext {
   /** The places of the other side. Their paths are those of the files in a place without a path, such as `npm:NAME@RANGE`. */
   readonly others: readonly string[];
   /** Whether the files are GraphQL schemas, for which a server can be asked. */
   readonly isGraphql: boolean;
+  /** For servers. */
+  readonly headers: RequestHeaders;
   /** Reads the standard input to its end. */
   readonly readInput: () => Uint8Array;
 }
@@ -31,13 +33,16 @@ export async function readSources(places: readonly string[], context: SourceCont
   return [...new Map(found.map((source) => [source.file, source])).values()];
 }
 
-async function readPlace(place: string, { others, isGraphql, readInput }: SourceContext): Promise<SourceText[]> {
+async function readPlace(
+  place: string,
+  { others, isGraphql, headers, readInput }: SourceContext,
+): Promise<SourceText[]> {
   const { files, path } = splitPlace(place);
   switch (kindOfPlace(place)) {
     case 'input':
       return [{ file: 'standard input', text: decodeSourceText('standard input', readInput()) }];
     case 'url':
-      return [await (isGraphql ? readServedSchema(place) : readUrl(place))];
+      return [await (isGraphql ? readServedSchema : readUrl)(place, headers)];
     case 'git': {
       const paths = path === null ? others.map((other) => `./${relativePath(other, '.', place)}`) : [path];
       return paths.flatMap((each) => readFromCommit(files.slice('git:'.length), each));

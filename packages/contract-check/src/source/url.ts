@@ -1,4 +1,4 @@
-import { getIntrospectionQuery } from 'graphql';
+import { getIntrospectionQuery, GraphQLError, Kind, parse, type DefinitionNode } from 'graphql';
 import { errorMessage } from '../error-fields.ts';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, type SourceText } from '../text-file.ts';
@@ -6,68 +6,99 @@ import { decodeSourceText, type SourceText } from '../text-file.ts';
 const timeoutMs = 30_000;
 const maxBytes = 64 * 1024 * 1024;
 
+/** Sent with each request, for example with the credentials of the client. */
+export type RequestHeaders = Readonly<Record<string, string>>;
+
 /**
  * Reads the response to a GET request.
  *
  * @throws {InputError} when the server cannot be reached or responds with an error.
  */
-export async function readUrl(url: string): Promise<SourceText> {
-  const { ok, status, text } = await request(url);
-  if (!ok) throw new InputError(url, null, `the server answered ${status}`);
-  return { file: url, text };
+export async function readUrl(url: string, headers: RequestHeaders = {}): Promise<SourceText> {
+  const { ok, status, text } = await request(url, headers);
+  if (ok) return { file: url, text };
+  throw new InputError(url, null, `the server answered ${status}.${refusalRemedy(status)}`);
 }
 
 /**
- * Reads a GraphQL schema: the response to a GET request or, if that is an error or a web page, the response to an
- * introspection query.
+ * Reads a GraphQL schema: the response to a GET request or, if that is no schema, the response to an introspection query.
  *
  * @throws {InputError} when the server cannot be reached or has no schema.
  */
-export async function readServedSchema(url: string): Promise<SourceText> {
-  const page = await request(url);
-  if (page.ok && !page.isHtml) return { file: url, text: page.text };
+export async function readServedSchema(url: string, headers: RequestHeaders = {}): Promise<SourceText> {
+  const page = await request(url, headers);
+  const problem = page.ok ? problemOfSchema(page.text) : '';
+  if (problem === null) return { file: url, text: page.text };
   const problems = [];
   // A server of an older specification rejects the fields of a newer one.
   for (const withNewFields of [true, false]) {
-    const { ok, status, text } = await request(url, introspectionRequest(withNewFields));
+    const { ok, status, text } = await request(url, headers, introspectionQuery(withNewFields));
     if (ok && text.includes('"__schema"')) return { file: url, text };
-    problems.push(`${status} (${text.slice(0, 200).replaceAll(/\s+/g, ' ').trim()})`);
+    problems.push({ status, text: text.slice(0, 200).replaceAll(/\s+/g, ' ').trim() });
   }
+  const [last = { status: 0, text: '' }] = problems.toReversed();
   throw new InputError(
     url,
     null,
-    `the server answered ${page.status} to a GET request, and ${problems.at(-1)} to an introspection query. Pass the URL of a schema, or of a GraphQL server that allows introspection.`,
+    `the server answered ${page.status}${problem === '' ? '' : ` without a schema (${problem})`} to a GET request, and ${last.status} (${last.text}) to an introspection query.${refusalRemedy(last.status) || ' Pass the URL of a schema, or of a GraphQL server that allows introspection.'}`,
   );
 }
 
-function introspectionRequest(withNewFields: boolean): RequestInit {
-  const query = getIntrospectionQuery({
+function refusalRemedy(status: number): string {
+  return status === 401 || status === 403
+    ? ' It demands credentials: pass --header NAME=VARIABLE with an environment variable that contains them.'
+    : '';
+}
+
+/** Why a text is neither SDL nor the result of an introspection query. Null if it is. */
+function problemOfSchema(text: string): string | null {
+  if (text.includes('"__schema"')) return null;
+  try {
+    const isSchema = ({ kind }: DefinitionNode): boolean =>
+      kind !== Kind.OPERATION_DEFINITION && kind !== Kind.FRAGMENT_DEFINITION;
+    return parse(text, { noLocation: true }).definitions.some(isSchema) ? null : 'it contains operations';
+  } catch (error) {
+    return error instanceof GraphQLError ? error.message : String(error);
+  }
+}
+
+function introspectionQuery(withNewFields: boolean): string {
+  return getIntrospectionQuery({
     specifiedByUrl: withNewFields,
     directiveIsRepeatable: withNewFields,
     schemaDescription: withNewFields,
     inputValueDeprecation: withNewFields,
     oneOf: withNewFields,
   });
-  return {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json, application/json' },
-    body: JSON.stringify({ query, operationName: 'IntrospectionQuery' }),
-  };
 }
 
 interface Answer {
   readonly ok: boolean;
   readonly status: number;
-  readonly isHtml: boolean;
   readonly text: string;
 }
 
-async function request(url: string, options: RequestInit = {}): Promise<Answer> {
+/** @param query sent with POST. By default, the request is a GET. */
+async function request(url: string, headers: RequestHeaders, query: string | null = null): Promise<Answer> {
+  const content = { 'content-type': 'application/json', accept: 'application/graphql-response+json, application/json' };
   try {
-    const response = await fetch(url, { ...options, signal: AbortSignal.timeout(timeoutMs) });
-    const isHtml = /^text\/html\b/.test(response.headers.get('content-type') ?? '');
-    const text = decodeSourceText(url, await readBody(url, response));
-    return { ok: response.ok, status: response.status, isHtml, text };
+    const response = await fetch(url, {
+      ...(query === null
+        ? { headers }
+        : {
+            method: 'POST',
+            headers: { ...content, ...headers },
+            body: JSON.stringify({ query, operationName: 'IntrospectionQuery' }),
+          }),
+      // Another server must not receive the credentials.
+      redirect: Object.keys(headers).length === 0 ? 'follow' : 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    return {
+      ok: response.ok,
+      status: response.status,
+      text: decodeSourceText(url, await readBody(url, response)),
+    };
   } catch (error) {
     if (error instanceof InputError) throw error;
     const cause: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'cause') : undefined;

@@ -97,7 +97,7 @@ describe('the GitHub Action', () => {
       outputs: ['verdict', 'passed'],
     });
     for (const name of declared.inputs) expect(text).toContain(`'${name}'`);
-    expect(declared.inputs).toHaveLength(10);
+    expect(declared.inputs).toHaveLength(11);
     for (const name of declared.outputs) expect(text).toContain(`setOutput('${name}'`);
   });
 });

@@ -11,6 +11,10 @@ export interface ContractServer {
   readonly pages: Map<string, Uint8Array | string>;
   /** Returns whether `/graphql` responds to a query. Otherwise, it responds with 400. */
   allows: (query: string) => boolean;
+  /** What `/graphql` responds to GET requests, with status 200. Null for an error. */
+  greeting: { readonly type: string; readonly text: string } | null;
+  /** The header `authorization` that `/graphql` demands. Null for none. */
+  authorization: string | null;
   /** Serves a tarball as a package, as a registry does. */
   publish(name: string, version: string, tarball: string): void;
   close(): void;
@@ -23,6 +27,14 @@ export async function startContractServer(sdl: string): Promise<ContractServer> 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url === '/graphql') {
       const body = await text(request);
+      if (result.authorization !== null && request.headers.authorization !== result.authorization) {
+        response.writeHead(401).end('{"errors":[{"message":"Unauthorized"}]}');
+        return;
+      }
+      if (request.method === 'GET' && result.greeting !== null) {
+        response.writeHead(200, { 'content-type': result.greeting.type }).end(result.greeting.text);
+        return;
+      }
       const query: string = body === '' ? '' : JSON.parse(body).query;
       const isAllowed = query !== '' && result.allows(query);
       const answer = isAllowed ? graphqlSync({ schema, source: query }) : { errors: [{ message: 'No.' }] };
@@ -42,6 +54,8 @@ export async function startContractServer(sdl: string): Promise<ContractServer> 
     origin,
     pages,
     allows: () => true,
+    greeting: null,
+    authorization: null,
     publish(name, version, tarball) {
       const bytes = readFileSync(tarball);
       const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
