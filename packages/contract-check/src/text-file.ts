@@ -36,11 +36,19 @@ export function readSourceText(file: string): SourceText {
   };
 }
 
-/** Decodes UTF-8 and drops a byte order mark. */
+/**
+ * Decodes UTF-8 and drops a byte order mark.
+ *
+ * @throws {InputError} when the file is something else.
+ */
 export function decodeSourceText(file: string, bytes: Uint8Array): string {
+  let text: string;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     throw new InputError(file, null, 'is not valid UTF-8', { cause: error });
   }
+  if (text.startsWith('version https://git-lfs.github.com/spec/'))
+    throw new InputError(file, null, 'is a pointer of Git LFS, not the file itself. Run git lfs pull');
+  return text;
 }

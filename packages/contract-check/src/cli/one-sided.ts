@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { relative, sep } from 'node:path';
+import { dirname, relative, sep } from 'node:path';
 import { changeBy, report, type Report } from '../change.ts';
 import { openRepository, type Repository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
@@ -44,6 +44,12 @@ export function oneSidedReport(from: readonly string[], to: readonly string[]): 
     return report([{ ...change, location, oldLocation: null }], moved === undefined ? [] : [{ location, message }]);
   }
   if (wasThere && !existsSync(now)) {
+    if (repository.git('ls-files', '-t', '--full-name', '--', `:(top,literal)${path}`).startsWith('S '))
+      throw new InputError(
+        now,
+        null,
+        `is not checked out, because the checkout is sparse. Run git sparse-checkout add ${dirname(now)}`,
+      );
     const oldLocation = { file: `git:${ref}:${path}`, line: null };
     return report([{ ...changeBy(workspaceRules.contractRemoved, now, `${now} was removed.`), location, oldLocation }]);
   }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, join, posix, resolve } from 'node:path';
 import type { Config, ConfiguredContracts } from '../config/config.ts';
-import { keptFiles } from '../history/repository.ts';
+import { filesLeftOut, keptFiles } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { below, filesOfFolder, matchingPaths } from '../source/package-files.ts';
 import { workspaceFiles, type WorkspacePackage } from '../workspace/contract-package.ts';
@@ -46,8 +46,10 @@ const maxFileBytes = 32 * 1024 * 1024;
 export function findSchemas(root: string): FoundSchemas {
   const now = workingTree(root, workspaceFiles(root), null);
   const kept = keptFiles(root);
+  const leftOut = filesLeftOut(root, () => false);
   const candidates = [...now.files].filter(
-    ([path]) => canBeSchema(path) && (kept === null || kept.has(path)) && isSmallFile(join(root, path)),
+    ([path]) =>
+      canBeSchema(path) && (kept === null || kept.has(path)) && (leftOut.has(path) || isSmallFile(join(root, path))),
   );
   const compared = comparedFiles(now);
   const found: { path: string; kind: SchemaKind; owner: WorkspacePackage | null }[] = [];
@@ -63,7 +65,7 @@ export function findSchemas(root: string): FoundSchemas {
     }
   }
   // What a pattern matches: also what git ignores, but nothing hidden.
-  const all = new Map([...(filesOfFolder(root) ?? [])].filter(([path]) => !/(?:^|\/)\./.test(path)));
+  const all = new Map([...leftOut, ...(filesOfFolder(root) ?? [])].filter(([path]) => !/(?:^|\/)\./.test(path)));
   const groups = Map.groupBy(found, ({ kind, owner }) => `${owner?.path ?? ''}\n${kind}`);
   return {
     searched: candidates.length,

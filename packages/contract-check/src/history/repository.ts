@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, posix, resolve } from 'node:path';
 import { InputError } from '../input-error.ts';
 import type { PackageFiles } from '../source/package-files.ts';
-import { decodeSourceText, type SourceText } from '../text-file.ts';
+import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
 
 /** The files of a commit. */
 export interface CommitFiles {
@@ -229,6 +229,33 @@ export function keptFiles(folder: string): ReadonlySet<string> | null {
   if (!isInRepository(resolve(folder))) return null;
   const { status, stdout } = runGit(folder, ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
   return status === 0 ? new Set(stdout.toString().split('\0')) : null;
+}
+
+/**
+ * The files in a folder that git has, but that a sparse checkout leaves out, by path relative to the folder.
+ *
+ * @param skips whether to leave out the folders of a name
+ */
+export function filesLeftOut(folder: string, skips: (name: string) => boolean): PackageFiles {
+  if (!isInRepository(resolve(folder))) return new Map();
+  const { stdout } = runGit(folder, ['ls-files', '-z', '-t']);
+  const paths = [...stdout.toString().matchAll(/(?:^|\0)S ([^\0\n]+)(?=\0)/g)].map(([, path = '']) => path);
+  const contents = new Map<string, Uint8Array | undefined>();
+  function textOf(path: string): SourceText {
+    // All packages are read. A process for each file would take long.
+    const missing = paths.filter((each) => posix.basename(each) === posix.basename(path) && !contents.has(each));
+    const objects = readObjects(
+      folder,
+      missing.map((each) => `:./${each}`),
+    );
+    for (const [index, each] of missing.entries()) contents.set(each, objects[index]?.content);
+    const [file, content] = [join(folder, path), contents.get(path)];
+    if (content === undefined) return readSourceText(file);
+    const readRelative = (other: string): SourceText => textOf(posix.join(posix.dirname(path), other));
+    return { file, text: decodeSourceText(file, content), readRelative };
+  }
+  const found = paths.filter((path) => !posix.dirname(path).split('/').some(skips));
+  return new Map(found.map((path) => [path, () => textOf(path)]));
 }
 
 /** Asks the file system, because the messages of git depend on the language. */

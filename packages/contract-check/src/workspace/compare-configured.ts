@@ -4,9 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { changeBy, type Change } from '../change.ts';
 import type { ConfiguredContracts } from '../config/config.ts';
 import { configFile } from '../config/read-config.ts';
+import { filesLeftOut } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { parseJson } from '../json/parse-json.ts';
-import { below, filesOfFolder, matchingPaths, type PackageFiles } from '../source/package-files.ts';
+import { below, filesOfFolder, foreignFolders, matchingPaths, type PackageFiles } from '../source/package-files.ts';
 import { packageOf } from '../source/package-of.ts';
 import { kindOfPlace } from '../source/place.ts';
 import { readFiles } from '../source/read-files.ts';
@@ -147,7 +148,11 @@ function pairsOf({ now, merged }: ComparisonContext, name: string, folder: strin
 async function compareEntry(context: ComparisonContext, entry: Entry): Promise<ComparedPackage | null> {
   const { root } = context;
   const { contracts, pointer, name, folder, before, now } = entry;
-  const files: PackageFiles = filesOfFolder(join(root, folder)) ?? new Map();
+  const leftOut = below(
+    filesLeftOut(root, (each) => foreignFolders.has(each)),
+    folder,
+  );
+  const files: PackageFiles = new Map([...leftOut, ...(filesOfFolder(join(root, folder)) ?? [])]);
   const baselines = await filesBefore(context, entry, files);
   const listed = [files, ...baselines.map((each) => each.files)].flatMap((all) => matchingPaths(all, contracts.files));
   if (listed.length === 0) {

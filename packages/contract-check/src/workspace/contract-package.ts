@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { ComparisonSettings } from '../config/config.ts';
+import { filesLeftOut } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
@@ -51,7 +52,7 @@ export const defaultSettings: PackageSettings = {
 export function workspaceFiles(folder: string): PackageFiles {
   const files = filesOfFolder(folder, isSkipped);
   if (files === null) throw new InputError(folder, null, 'is not a readable folder');
-  return files;
+  return new Map([...filesLeftOut(folder, isSkipped), ...files]);
 }
 
 /**
