@@ -73,6 +73,7 @@ export interface ReleaseInvocation {
 export interface FindInvocation {
   readonly command: 'find';
   readonly root: string;
+  readonly write?: boolean;
 }
 
 export interface ExplainInvocation {
@@ -124,11 +125,9 @@ export function readInvocation(args: readonly string[], version: string): Invoca
     });
   };
 
-  add('find', 'list the schemas of a repository, and print the configuration that compares them (default)').option(
-    '--root <folder>',
-    'the root of the repository',
-    '.',
-  );
+  add('find', 'list the schemas of a repository, and print the configuration that compares them (default)')
+    .option('--root <folder>', 'the root of the repository', '.')
+    .option('--write', 'write the configuration to contract-check.json instead');
   addComparing(
     add('graphql', 'compare two GraphQL schemas (SDL or introspection JSON)'),
     '; patterns match several files; repeatable',
@@ -164,7 +163,7 @@ export function readInvocation(args: readonly string[], version: string): Invoca
     .addOption(configOption());
   add('explain', 'describe a rule with examples, or list all rules')
     .argument('[rule]', 'the id of the rule, for example graphql/fieldRemoved')
-    .option('--list', 'list all rules with their verdicts');
+    .option('--list', 'list all rules with their verdicts (default)');
 
   for (const command of [program, ...program.commands]) {
     command.exitOverride().configureHelp({ helpWidth: 110 });
@@ -212,7 +211,6 @@ function readApiReport(command: Command): ApiReportInvocation {
 function readExplain(command: Command): ExplainInvocation {
   const [rule] = command.args;
   const { list = false } = command.opts<{ list?: true }>();
-  if (rule === undefined && !list) throw new UsageError('explain', 'name a rule, or pass --list');
   if (rule !== undefined && list) throw new UsageError('explain', 'pass a rule or --list, not both');
   return { command: 'explain', ...(rule === undefined ? {} : { rule }) };
 }

@@ -115,13 +115,16 @@ function levelOf({ verdict }: Change, declared: Verdict | null, version: string 
   return verdict === 'major' ? 'warning' : 'note';
 }
 
+export const nothingEnforced = 'No bump was declared, so nothing was enforced: pass --declared.';
+
 /** One sentence: whether the check passed, and why not. */
 export function summaryOf({ passed, groups, verdict, exceptions }: Outcome): string {
   const [first] = groups;
   if (groups.length === 1 && first?.package === null) {
     const [failure] = first.failures;
     if (failure !== undefined) return `Failed: ${failure.message}`;
-    return first.declared === null ? `Verdict: ${verdict}` : `Passed: the declared bump is ${first.declared}.`;
+    if (first.declared !== null) return `Passed: the declared bump is ${first.declared}.`;
+    return `Verdict: ${verdict}. ${nothingEnforced}`;
   }
   if (passed && groups.length === 0) return 'Passed: there is no contract to compare.';
   if (passed && groups.every(({ baseline }) => baseline === null)) return 'Passed: nothing is released yet.';

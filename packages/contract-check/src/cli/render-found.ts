@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { configFile } from '../config/read-config.ts';
 import { configurationOf, type FoundSchemas, type SchemaGroup } from '../find/find-schemas.ts';
@@ -15,22 +15,27 @@ const kindText: Readonly<Record<SchemaKind, string>> = {
 /**
  * The schemas of a repository, and how to compare them.
  *
- * @throws {InputError} when there is none.
+ * @param writes whether to write the configuration instead of printing it
+ * @throws {InputError} when there is none, or the configuration cannot be written.
  */
-export function renderFound(found: FoundSchemas, root: string): string {
+export function renderFound(found: FoundSchemas, root: string, writes: boolean): string {
   const { groups, compared, invalid, searched } = found;
+  const unread = Array.from(found.unread, ([noun, files]) => count(files, noun)).join(', ');
+  const notLookedAt = unread === '' ? [] : [`Not looked at, because no command reads them: ${unread}.`];
   if (groups.length === 0 && compared.size === 0) {
     const [first] = invalid;
     throw new InputError(
       root,
       null,
-      `found no schema in ${count(searched, 'file')}: no SDL or introspection result in *.graphql, *.graphqls, *.gql or *.json, and no JSON Schema in *.schema.json or with "$schema" in *.json.${first === undefined ? '' : ` The first invalid file: ${first}`}`,
+      `found no schema in ${count(searched, 'file')}: no SDL or introspection result in *.graphql, *.graphqls, *.gql or *.json, and no JSON Schema in *.schema.json or *.jsonschema, or with "$schema" in *.json.${first === undefined ? '' : ` The first invalid file: ${first}`}${notLookedAt.map((line) => ` ${line}`).join('')}`,
     );
   }
+  if (writes) writeConfiguration(found, root);
   return [
     ...(compared.size === 0 ? [] : renderCompared(found)),
-    ...(groups.length === 0 ? [] : [...renderGroups(found), ...renderStart(found, root)]),
+    ...(groups.length === 0 ? [] : [...renderGroups(found), ...renderStart(found, root, writes)]),
     ...section('These files are invalid:', invalid),
+    ...notLookedAt,
     'Nothing was compared.',
   ].join('\n');
 }
@@ -49,18 +54,22 @@ function renderGroups({ groups, compared }: FoundSchemas): string[] {
   return section(compared.size === 0 ? 'Found:' : 'It does not compare:', lines, Number.POSITIVE_INFINITY);
 }
 
-function renderStart({ groups, compared, isInGit }: FoundSchemas, root: string): string[] {
+function renderStart({ groups, compared, isInGit }: FoundSchemas, root: string, isWritten: boolean): string[] {
   if (compared.size > 0) return [`To compare these as well, list all contracts in ${configFile}.`, ''];
-  const isNode = existsSync(join(root, 'package.json'));
+  const isNode = isNodeProject(root);
   const { run, addDevelopment } = packageManagerOf(root);
   const commands = isNode
     ? [`${addDevelopment} @deedwire/contract-check graphql`, `${run} contract-check workspace`]
     : ['npx @deedwire/contract-check workspace'];
   return [
-    `To compare them with the last release of their packages, save this as ${configFile}:`,
-    '',
-    JSON.stringify(configurationOf(groups, isNode), null, 2),
-    '',
+    ...(isWritten
+      ? [`Wrote ${join(root, configFile)}, which compares them with the last release of their packages:`, '']
+      : [
+          `To compare them with the last release of their packages, save this as ${configFile}, or run find --write:`,
+          '',
+          JSON.stringify(configurationOf(groups, isNode), null, 2),
+          '',
+        ]),
     ...startNotes(groups).map((note) => `- ${note}`),
     '',
     ...(isInGit
@@ -70,6 +79,20 @@ function renderStart({ groups, compared, isInGit }: FoundSchemas, root: string):
           '',
         ]),
   ];
+}
+
+/** @throws {InputError} when there is nothing to add, or it would replace what is compared. */
+function writeConfiguration({ groups, compared }: FoundSchemas, root: string): void {
+  const file = join(root, configFile);
+  const problem = existsSync(file)
+    ? 'exists. Add to it what is missing'
+    : 'would replace the contracts that are found by their folders. List them all';
+  if (existsSync(file) || compared.size > 0 || groups.length === 0) throw new InputError(file, null, problem);
+  writeFileSync(file, `${JSON.stringify(configurationOf(groups, isNodeProject(root)), null, 2)}\n`);
+}
+
+function isNodeProject(root: string): boolean {
+  return existsSync(join(root, 'package.json'));
 }
 
 /** What the user has to decide. */

@@ -2,7 +2,16 @@ import type { Notice } from '../change.ts';
 import type { ReportedException } from '../workspace/apply-exceptions.ts';
 import type { ContractChange } from '../workspace/compare-snapshots.ts';
 import { exceptionsFile } from '../workspace/exceptions.ts';
-import { expiryText, placeOf, reasonsOf, summaryOf, type Finding, type Group, type Outcome } from './outcome.ts';
+import {
+  expiryText,
+  nothingEnforced,
+  placeOf,
+  reasonsOf,
+  summaryOf,
+  type Finding,
+  type Group,
+  type Outcome,
+} from './outcome.ts';
 
 /** Renders the text format: the changes, the problems and their remedies, then the exceptions. */
 export function renderText(outcome: Outcome): string {
@@ -10,10 +19,9 @@ export function renderText(outcome: Outcome): string {
   const [only] = groups;
   if (only?.package === null) {
     const failed = only.failures.flatMap(({ remedy }) => renderRemedy(remedy, ''));
-    const end = only.declared === null ? [] : [summaryOf(outcome), ...failed];
-    return [`Verdict: ${verdict}`, ...renderFindings(only.findings, '  '), ...renderNotices(notices), ...end].join(
-      '\n',
-    );
+    const found = [...renderFindings(only.findings, '  '), ...renderNotices(notices)];
+    const end = only.declared === null ? nothingEnforced : summaryOf(outcome);
+    return [`Verdict: ${verdict}`, ...found, end, ...failed].join('\n');
   }
   return [
     ...groups.flatMap(renderGroup),

@@ -129,10 +129,21 @@ describe('comparing two files', () => {
         '         A sender of a value that was accepted is rejected.',
         `         ${to}:1  json-schema/exclusive`,
         '',
+        'No bump was declared, so nothing was enforced: pass --declared.',
         '',
       ].join('\n'),
     );
   });
+
+  test.each(['github', 'markdown'])(
+    'says in %s that nothing was enforced, unless a bump is declared',
+    async (format) => {
+      const args = ['graphql', '--from', oldSdl, '--to', oldSdl, '--format', format];
+      const undeclared = 'No bump was declared, so nothing was enforced: pass --declared.';
+      expect((await run(args)).stdout).toContain(`Verdict: none. ${undeclared}`);
+      expect((await run([...args, '--declared', 'none'])).stdout).not.toContain('nothing was enforced');
+    },
+  );
 
   test('--directive sets the verdict of a directive', async () => {
     const sdl = 'directive @internal on FIELD_DEFINITION type Query { a: String }';
@@ -145,10 +156,10 @@ describe('comparing two files', () => {
   test('ignores a byte order mark', async () => {
     const marked = file('marked.json', `\uFEFF{ "type": "string", "enum": ["a"] }`);
     expect((await run(['json-schema', '--from', oldSchema, '--to', marked, '--direction', 'both'])).stdout).toBe(
-      'Verdict: none\n',
+      'Verdict: none\nNo bump was declared, so nothing was enforced: pass --declared.\n',
     );
     const sdl = file('marked.graphql', `\uFEFFtype Query { a: String b: Int }`);
-    expect((await run(['graphql', '--from', oldSdl, '--to', sdl])).stdout).toBe('Verdict: none\n');
+    expect((await run(['graphql', '--from', oldSdl, '--to', sdl])).stdout).toMatch(/^Verdict: none\n/);
   });
 });
 
@@ -174,6 +185,7 @@ describe('help and version', () => {
 
   test('explain --list prints each rule with its verdicts, by kind of contract', async () => {
     const { exitCode, stdout } = await run(['explain', '--list']);
+    expect(await run(['explain'])).toMatchObject({ exitCode, stdout });
     expect(exitCode).toBe(0);
     expect(stdout.split('\n').filter((line) => /^\S|fieldRemoved|nullAdded/.test(line))).toEqual([
       'GraphQL',
@@ -333,7 +345,6 @@ describe('invalid usage', () => {
       ['explain', 'defaultAded'],
       'contract-check explain: unknown rule "defaultAded" (did you mean "graphql/defaultAdded" or "json-schema/defaultAdded"?).',
     ],
-    [['explain'], 'contract-check explain: name a rule, or pass --list.'],
     [['explain', '--list', 'graphql/fieldRemoved'], 'contract-check explain: pass a rule or --list, not both.'],
     [['graphql', '--from', '-', '--to', '-'], 'contract-check graphql: only one of --from and --to can be -.'],
   ])('%j exits 2 with one line', async (args, message) => {

@@ -96,7 +96,7 @@ async function invoke(
     case 'release':
       return release(invocation, environment);
     case 'find':
-      return printed(renderFound(findSchemas(invocation.root), invocation.root));
+      return printed(renderFound(findSchemas(invocation.root), invocation.root, invocation.write === true));
     case 'workspace':
       return rendered(outcomeOfWorkspace(await check(invocation, environment)), invocation.format);
     case 'graphql':

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { buildSchema, introspectionFromSchema } from 'graphql';
@@ -73,7 +73,7 @@ test('finds the schemas of a foreign repository, and prints a configuration that
       GraphQL, a part of @shop/orders 2.0.0, 2 files
         services/orders/schema/*.gql
 
-    To compare them with the last release of their packages, save this as contract-check.json:
+    To compare them with the last release of their packages, save this as contract-check.json, or run find --write:
 
     {
       "$schema": "./node_modules/@deedwire/contract-check/config.schema.json",
@@ -225,4 +225,65 @@ test('exits 2 for a folder that does not exist, and for an invalid configuration
   expect((await run(['find', '--root', join(root, 'lost')])).stderr).toContain('is not a readable folder');
   write({ 'contract-check.json': '{', 'a.graphql': sdl });
   expect((await find()).stderr).toContain('contract-check.json:1: ');
+});
+
+const yaml = {
+  'a.schema.yaml': 'type: object\n',
+  'openapi.yml': 'openapi: 3.0.0\n',
+  'pnpm-lock.yaml': 'lockfileVersion: 9\n',
+};
+
+test('finds *.jsonschema, and counts what no command reads', async () => {
+  write({
+    'package.json': '{ "name": "shop", "version": "1.0.0" }',
+    'versions/a.jsonschema': '{ "type": "object" }',
+    'b.jsonschema': schema,
+    ...yaml,
+    'openapi.json': '{\n  "info": "x", "openapi": "3.0.0" }',
+    'events.json': '{ "asyncapi": "3.0.0" }',
+    'data.json': '{ "nested": { "openapi": "3.0.0" } }',
+    'c.json5': '{}',
+  });
+  const { stdout } = await find();
+  expect(stdout).toContain('JSON Schema of shop 1.0.0, 2 files\n    b.jsonschema\n    versions/a.jsonschema\n');
+  expect(stdout).toContain(
+    '\nNot looked at, because no command reads them: 2 YAML files, 1 JSON5 file, 1 AsyncAPI document, 1 OpenAPI document.\nNothing was compared.\n',
+  );
+});
+
+test('counts them if there is nothing else', async () => {
+  write(yaml);
+  const { exitCode, stderr } = await find();
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 2,
+    stderr: expect.stringContaining('Not looked at, because no command reads them: 2 YAML files.\n'),
+  });
+});
+
+test('--write writes the configuration once, which the next command reads', async () => {
+  write({ 'package.json': '{ "name": "shop", "version": "1.0.0" }', 'schema.graphql': sdl });
+  initRepository(root);
+  commitAll(root);
+  const printed = printedConfiguration((await find()).stdout);
+  const args = ['find', '--root', root, '--write'];
+  const { exitCode, stdout } = await run(args);
+  expect({ exitCode, stdout }).toEqual({
+    exitCode: 0,
+    stdout: expect.stringContaining(`Wrote ${root}/contract-check.json`),
+  });
+  expect(stdout).not.toContain('"contracts"');
+  expect(readFileSync(join(root, 'contract-check.json'), 'utf8')).toBe(`${printed}\n`);
+  expect((await run(['workspace', '--root', root])).stdout).toContain('shop: verdict none');
+  expect(await run(args)).toMatchObject({
+    exitCode: 2,
+    stderr: `${root}/contract-check.json: exists. Add to it what is missing\n`,
+  });
+});
+
+test('--write does not replace contracts that are found by their folders', async () => {
+  write({ 'package.json': '{ "name": "shop" }', 'versions/1.graphql': sdl, 'schema.graphql': sdl });
+  expect(await run(['find', '--root', root, '--write'])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('would replace the contracts that are found by their folders'),
+  });
 });

@@ -9,7 +9,7 @@ import { folderOf, nearest, ownerOf } from '../workspace/listed-contracts.ts';
 import { contractPaths } from '../workspace/snapshot.ts';
 import { workingTree, type WorkspaceState } from '../workspace/workspace-state.ts';
 import { filePatterns } from './file-patterns.ts';
-import { canBeSchema, recognize, type SchemaKind } from './recognize.ts';
+import { canBeSchema, recognize, unreadDocument, type SchemaKind } from './recognize.ts';
 
 /** The schemas of a repository. */
 export interface FoundSchemas {
@@ -22,6 +22,8 @@ export interface FoundSchemas {
   readonly groups: readonly SchemaGroup[];
   /** Why files that seem to be schemas are none. */
   readonly invalid: readonly string[];
+  /** The numbers of files that no command reads: `YAML file` → 3. */
+  readonly unread: ReadonlyMap<string, number>;
 }
 
 /** The schemas of one kind in one package. */
@@ -47,16 +49,20 @@ export function findSchemas(root: string): FoundSchemas {
   const now = workingTree(root, workspaceFiles(root), null);
   const kept = keptFiles(root);
   const leftOut = filesLeftOut(root, () => false);
-  const candidates = [...now.files].filter(
-    ([path]) =>
-      canBeSchema(path) && (kept === null || kept.has(path)) && (leftOut.has(path) || isSmallFile(join(root, path))),
+  const files = [...now.files].filter(
+    ([path]) => (kept === null || kept.has(path)) && (leftOut.has(path) || isSmallFile(join(root, path))),
   );
+  const candidates = files.filter(([path]) => canBeSchema(path));
   const compared = comparedFiles(now);
   const found: { path: string; kind: SchemaKind; owner: WorkspacePackage | null }[] = [];
   const invalid: string[] = [];
-  for (const [path, read] of candidates) {
+  const unread = new Map<string, number>();
+  for (const [path, read] of files) {
     if (compared.has(path)) continue;
     try {
+      const noun = unreadDocument(path, read);
+      if (noun !== null) unread.set(noun, (unread.get(noun) ?? 0) + 1);
+      if (noun !== null || !canBeSchema(path)) continue;
       const kind = recognize(path, read());
       if (kind !== null) found.push({ path, kind, owner: nearest(now.packageIn, posix.dirname(path)) });
     } catch (error) {
@@ -80,6 +86,7 @@ export function findSchemas(root: string): FoundSchemas {
       return { kind, owner, files: paths.length, entry: entryOf(kind, owner, files, basename(resolve(root))) };
     }),
     invalid,
+    unread,
   };
 }
 

@@ -11,7 +11,20 @@ export type SchemaKind = 'graphql' | 'graphql-part' | 'json-schema';
 
 /** Whether a file with this name can be a schema. */
 export function canBeSchema(path: string): boolean {
-  return /\.(?:graphqls?|gql|json)$/.test(path);
+  return /\.(?:graphqls?|gql|json|jsonschema)$/.test(path);
+}
+
+const documents: readonly (readonly [path: RegExp, text: RegExp, noun: string])[] = [
+  [/^(?!.*\bpnpm-(?:lock|workspace)).*\.ya?ml$/, /(?:)/, 'YAML file'],
+  [/\.json5$/, /(?:)/, 'JSON5 file'],
+  [/\.json$/, /^\s*\{[^{]*"(?:openapi|swagger)"\s*:/, 'OpenAPI document'],
+  [/\.json$/, /^\s*\{[^{]*"asyncapi"\s*:/, 'AsyncAPI document'],
+];
+
+/** What a file is that can contain schemas, but that no command reads. Null for other files. */
+export function unreadDocument(path: string, read: () => SourceText): string | null {
+  const found = documents.find(([name, text]) => name.test(path) && (text.source === '(?:)' || text.test(read().text)));
+  return found?.[2] ?? null;
 }
 
 /**
@@ -21,7 +34,7 @@ export function canBeSchema(path: string): boolean {
  * @throws {InputError} when it is invalid.
  */
 export function recognize(path: string, source: SourceText): SchemaKind | null {
-  if (!path.endsWith('.json')) return recognizeSdl(source);
+  if (!/\.json(?:schema)?$/.test(path)) return recognizeSdl(source);
   if (/"__schema"\s*:\s*\{/.test(source.text)) {
     readGraphqlContract([source]);
     return 'graphql';
@@ -60,7 +73,7 @@ const structure = ['type', 'properties', '$ref', '$defs', 'definitions', 'allOf'
 
 /** A file of another name has to state that it is a JSON Schema, because many JSON files have members such as `type`. */
 function isJsonSchema(path: string, source: SourceText): boolean {
-  const isNamed = path.endsWith('.schema.json');
+  const isNamed = /\.(?:schema\.json|jsonschema)$/.test(path);
   if (!isNamed && !source.text.includes('json-schema.org/')) return false;
   const { value } = parseJson(source);
   if (!isJsonObject(value)) return false;

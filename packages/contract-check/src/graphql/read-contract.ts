@@ -103,7 +103,7 @@ function validate(file: string, document: DocumentNode, partial: boolean, isOld:
     if (error instanceof InputError || error instanceof RangeError) throw error;
     const message = errorMessage(error);
     const at = placeOfQuotedName(document, message) ?? { file, line: null };
-    const problem = message.replaceAll('\n\n', ' ');
+    const problem = withHint(message.replaceAll('\n\n', ' '));
     if (!isOld) throw new InputError(at.file, at.line, problem, { cause: error });
     notices.push(invalidBefore(at, problem));
   }
@@ -167,8 +167,25 @@ function syntactically<T>(file: string, work: () => T): T {
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     const at = locationOfError(file, error);
-    throw new InputError(at.file, at.line, error.message, { cause: error });
+    const before = error.source?.body.slice(0, error.positions?.[0]);
+    throw new InputError(at.file, at.line, withHint(error.message, before), { cause: error });
   }
+}
+
+/** What to do about problems of schemas that some servers and tools accept: message, text before it, hint. */
+const hints: readonly (readonly [message: RegExp, before: RegExp, hint: string])[] = [
+  [/Unexpected Name/, /\bimplements\b[^{@]*$/, 'Separate interfaces by &: implements A & B.'],
+  [/Expected Name, found "}"/, /\{\s*$/, 'A type without fields has no braces.'],
+  [
+    /Unknown type |Cannot extend type /,
+    /(?:)/,
+    'Define it in one of the files, or pass --partial ("partial": true) if the server adds it, or another part of the schema has it.',
+  ],
+];
+
+function withHint(message: string, before = ''): string {
+  const [, , hint] = hints.find((each) => each[0].test(message) && each[1].test(before)) ?? [];
+  return hint === undefined ? message : `${message} ${hint}`;
 }
 
 function locationOfError(file: string, { source, locations }: GraphQLError): Location {

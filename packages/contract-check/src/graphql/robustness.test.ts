@@ -11,7 +11,15 @@ describe('an invalid schema', () => {
     [' \n\t', 'b.graphql:1: the file is empty, expected a GraphQL schema'],
     ['type Query {\n  a: String\n', 'b.graphql:3: Syntax Error: Expected Name, found <EOF>.'],
     ['type Query {\n  a: \n}', 'b.graphql:3: Syntax Error: Expected Name, found "}".'],
-    ['type Query {\n  a: Foo\n}', 'b.graphql:2: Unknown type "Foo".'],
+    ['type Query {\n  a: Foo\n}', 'b.graphql:2: Unknown type "Foo". Define it in one of the files, or pass --partial'],
+    ['type Query { a: T @aws }', 'Unknown type "T". Define it in one of the files, or pass --partial'],
+    ['extend type Query {\n  a: Int\n}', 'it is not defined. Define it in one of the files, or pass --partial'],
+    ['type Query implements A B { a: Int }', 'Unexpected Name "B". Separate interfaces by &: implements A & B.'],
+    ['type Query implements A, B { a: Int }', 'Unexpected Name "B". Separate interfaces by &: implements A & B.'],
+    [
+      'type Query {\n  a: Int\n}\ntype E { }',
+      'b.graphql:4: Syntax Error: Expected Name, found "}". A type without fields',
+    ],
     [
       'type Query {\n  a: Int\n}\n# Query\ntype Query {\n  b: Int\n}',
       'b.graphql:5: There can be only one type named "Query".',
