@@ -1,4 +1,5 @@
 /** `pnpm check`: all static checks. It changes no file. */
+import { readFileSync } from 'node:fs';
 import {
   checkContracts,
   checkGeneratedFiles,
@@ -17,8 +18,11 @@ interface Step {
   isUnitTest?: true;
 }
 
+/** As the documents name it, because a newcomer has no pnpm. */
+const pnpm = `npx -y ${readPackageManager()}`;
+
 // Runs before the other checks, which would otherwise read files that the generators are writing.
-const generated: Step = { name: 'generated files', remedy: 'pnpm generate', check: checkGeneratedFiles };
+const generated: Step = { name: 'generated files', remedy: `${pnpm} generate`, check: checkGeneratedFiles };
 
 /** The layers, the lists of every version of every contract, the files of each version, and the paths that pages name. */
 const ruleTests = [
@@ -34,13 +38,13 @@ const ruleTests = [
 ];
 
 const steps: Step[] = [
-  { name: 'format', remedy: 'pnpm format', check: () => run('oxfmt', ['--check']) },
+  { name: 'format', remedy: `${pnpm} format`, check: () => run('oxfmt', ['--check']) },
   {
     name: 'lint',
-    remedy: 'pnpm exec oxlint --type-aware',
+    remedy: `${pnpm} exec oxlint --type-aware`,
     check: () => run('oxlint', ['--type-aware', '--deny-warnings', '--format=unix']),
   },
-  { name: 'types', remedy: 'pnpm exec tsc -b', check: checkTypes },
+  { name: 'types', remedy: `${pnpm} exec tsc -b`, check: checkTypes },
   {
     name: 'boundaries',
     remedy: 'import only from lower layers, and declare every import as a dependency',
@@ -66,7 +70,8 @@ const steps: Step[] = [
 ];
 
 /**
- * Runs all checks and prints one line per check, plus the output of failed ones. Returns the names of the failed checks.
+ * Runs all checks and prints one line per check, plus the remedy and the output of failed ones. Returns the names of the
+ * failed checks.
  *
  * @param options `withUnitTests`: false if the unit tests run afterwards
  */
@@ -78,19 +83,27 @@ export async function check({ withUnitTests }: { withUnitTests: boolean }): Prom
   const others = isBlocked ? [] : await Promise.all(due.map(perform));
   if (isBlocked) process.stdout.write('\nSkipped the other checks because a generator failed. Fix what it names.\n');
   const failed = [generation, ...others].filter(({ result }) => !result.succeeded).map(({ step }) => step);
-  if (!isBlocked) for (const { name, remedy } of failed) process.stdout.write(`\n${name} failed. Remedy: ${remedy}\n`);
   return failed.map(({ name }) => name);
 }
 
 async function perform(step: Step): Promise<{ step: Step; result: CommandResult }> {
   const startedAt = performance.now();
   const result = await step.check();
-  const { succeeded, output, warnings = '' } = result;
+  const { succeeded, output, warnings = '', isBlocking = false } = result;
+  // Above the output, which can be long. The commands in it are those of pnpm itself.
+  const remedy = isBlocking ? '' : `Remedy: ${step.remedy}\n`;
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   process.stdout.write(
-    `${succeeded ? 'ok    ' : 'FAILED'} ${step.name} (${seconds} s)\n${succeeded ? warnings : `${output.trimEnd()}\n`}`,
+    `${succeeded ? 'ok    ' : 'FAILED'} ${step.name} (${seconds} s)\n${succeeded ? warnings : `${remedy}${output.trimEnd().replaceAll(/^( +)pnpm /gm, `$1${pnpm} `)}\n`}`,
   );
   return { step, result };
+}
+
+function readPackageManager(): string {
+  const { packageManager }: { packageManager: string } = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  );
+  return packageManager.split('+', 1).join('');
 }
 
 if (import.meta.main) {

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { commitAll, initRepository } from '../test/support/git.ts';
+import { parse } from 'yaml';
+import { commitAll, git, initRepository } from '../test/support/git.ts';
 import { runInFolder } from '../test/support/run-in-folder.ts';
+import { readInvocation } from './cli/options.ts';
 import { readConfig } from './config/read-config.ts';
 import { readManifest } from './manifest/read-manifest.ts';
 import { rulesById } from './rules.ts';
@@ -111,4 +113,38 @@ test('shows a valid configuration, and the error of an invalid one', () => {
   expect(readConfig(null, folder).contracts).toHaveLength(2);
   writeFileSync(file, '{ "overrides": [{\n  "verdict": "none", "reason": "x",\n  "rule": "graphql/fieldRemove" }] }');
   expect(() => readConfig(null, folder)).toThrow(blocks('text', page)[0]?.trimEnd());
+});
+
+test('the snippets for pull requests have known inputs, options and references', () => {
+  const [steps, pipeline] = blocks('yaml').map((text) => parse(text));
+  const { inputs } = parse(readText('action/action.yml'));
+  const inline = parse(/`with: (\{ command: .*?\})`/.exec(readme)?.[1] ?? '');
+  expect(Object.keys(inputs)).toEqual(expect.arrayContaining(Object.keys(inline)));
+  expect(inputs.command.default).toBe('workspace');
+  expect(steps[0]).toEqual({ uses: 'actions/checkout@v5', with: { 'fetch-depth': 0 } });
+  const { variables, rules, script } = pipeline['contract-check'];
+  expect({ variables, rules }).toEqual({
+    variables: { GIT_DEPTH: 0 },
+    rules: [{ if: '$CI_PIPELINE_SOURCE == "merge_request_event"' }],
+  });
+  const args = String(script.at(-1)).replace('npx contract-check ', '').split(' ');
+  expect(readInvocation(args, '')).toMatchObject({ command: 'workspace', base: 'origin/target' });
+});
+
+test('the script for GitLab fetches the target of a merge request, with which the command compares', async () => {
+  const repository = join(folder, 'gitlab');
+  const clone = join(folder, 'clone');
+  mkdirSync(join(repository, 'versions'), { recursive: true });
+  writeFileSync(join(repository, 'package.json'), '{ "name": "ledger", "version": "1.0.0" }');
+  writeFileSync(join(repository, 'versions/1.graphql'), oldSdl);
+  initRepository(repository);
+  commitAll(repository);
+  git(folder, 'clone', '--quiet', repository, clone);
+  git(clone, 'update-ref', '-d', 'refs/remotes/origin/HEAD');
+  writeFileSync(join(clone, 'versions/1.graphql'), oldSdl.replace('  CREDIT\n', ''));
+  const [, fetch = '', command = ''] = parse(blocks('yaml')[1] ?? '')['contract-check'].script;
+  const set = 'CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main';
+  execFileSync('sh', ['-c', `${set}\n${fetch}`], { cwd: clone, stdio: 'ignore' });
+  const output = await runInFolder(clone, String(command).split(' ').slice(2));
+  expect(output).toContain('versions/1.graphql breaks a released version');
 });

@@ -49,3 +49,30 @@ test('reports a path that matches nothing', () => {
     missingPaths(['tools/checks/src/run.ts', 'tools/*/src/run.ts', 'tools/checks/nothing/'], workspaceRoot),
   ).toEqual(['tools/checks/nothing/']);
 });
+
+test('the README of contract-check names the action in the repository that its package.json states', () => {
+  const folder = join(workspaceRoot, 'packages/contract-check');
+  const { repository }: { repository?: { url: string } } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  );
+  const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+  expect(actionReferences(readme)).toEqual([actionReference(repository?.url)]);
+});
+
+test.each([
+  [undefined, '<owner>/<repository>/packages/contract-check/action'],
+  ['git+https://github.com/books/deedwire.git', 'books/deedwire/packages/contract-check/action'],
+  ['https://github.com/books/deedwire', 'books/deedwire/packages/contract-check/action'],
+])('the action of the repository %s is %s', (url, reference) => {
+  expect(actionReference(url)).toBe(reference);
+});
+
+/** Until the repository is public, the reference has placeholders. */
+function actionReference(url: string | undefined): string {
+  const [, repository = '<owner>/<repository>'] = /github\.com\/([^/]+\/[^/]+?)(?:\.git)?$/.exec(url ?? '') ?? [];
+  return `${repository}/packages/contract-check/action`;
+}
+
+function actionReferences(page: string): string[] {
+  return [...page.matchAll(/uses: (\S+\/packages\/contract-check\/action)@/g)].map(([, reference = '']) => reference);
+}

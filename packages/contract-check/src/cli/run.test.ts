@@ -26,6 +26,9 @@ const graphql = ['graphql', '--from', oldSdl, '--to', newSdl];
 const jsonSchema = ['json-schema', '--from', oldSchema, '--to', newSchema, '--direction', 'producer'];
 const manifest = ['manifest', '--from', oldManifest, '--to', newManifest];
 
+const branch = (kind: string, rest = ''): string =>
+  `{ "type": "object", "properties": { "kind": { "const": "${kind}" } }, "required": ["kind"]${rest} }`;
+
 describe('comparing two files', () => {
   test('prints the verdict, the changes with their places, and the notices as JSON', async () => {
     const { exitCode, stdout } = await run([...graphql, '--format', 'json']);
@@ -144,6 +147,17 @@ describe('comparing two files', () => {
       expect((await run([...args, '--declared', 'none'])).stdout).not.toContain('nothing was enforced');
     },
   );
+
+  test('names an alternative by its title, or by the value of a required property', async () => {
+    const [from, to] = [
+      file('old-kinds.json', `{ "oneOf": [${branch('A')}, ${branch('B')}] }`),
+      file('new-kinds.json', `{ "oneOf": [${branch('A')}, ${branch('C')}, ${branch('D', ', "title": "Dog"')}] }`),
+    ];
+    const { stdout } = await run(['json-schema', '--from', from, '--to', to, '--direction', 'producer']);
+    expect(stdout).toContain('An alternative of type object (kind: "B") was removed.');
+    expect(stdout).toContain('An alternative of type object (kind: "C") was added.');
+    expect(stdout).toContain('An alternative of type object ("Dog") was added.');
+  });
 
   test('--directive sets the verdict of a directive', async () => {
     const sdl = 'directive @internal on FIELD_DEFINITION type Query { a: String }';

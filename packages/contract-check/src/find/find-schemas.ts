@@ -49,15 +49,15 @@ export function findSchemas(root: string): FoundSchemas {
   const now = workingTree(root, workspaceFiles(root), null);
   const kept = keptFiles(root);
   const leftOut = filesLeftOut(root, () => false);
-  const files = [...now.files].filter(
+  const searched = [...now.files].filter(
     ([path]) => (kept === null || kept.has(path)) && (leftOut.has(path) || isSmallFile(join(root, path))),
   );
-  const candidates = files.filter(([path]) => canBeSchema(path));
+  const candidates = searched.filter(([path]) => canBeSchema(path));
   const compared = comparedFiles(now);
   const found: { path: string; kind: SchemaKind; owner: WorkspacePackage | null }[] = [];
   const invalid: string[] = [];
   const unread = new Map<string, number>();
-  for (const [path, read] of files) {
+  for (const [path, read] of searched) {
     if (compared.has(path)) continue;
     try {
       const noun = unreadDocument(path, read);

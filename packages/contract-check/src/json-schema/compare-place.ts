@@ -8,7 +8,7 @@ import type { Comparison, Place } from './comparison.ts';
 import { conjunctionOf } from './conjunction.ts';
 import { areEqual, pairAlternatives } from './pairing.ts';
 import { schemas, type Schema, type SchemaDocument } from './schema-document.ts';
-import { areDisjoint } from './similarity.ts';
+import { areDisjoint, featuresOf } from './similarity.ts';
 import { instanceTypes, type InstanceType } from './value-set.ts';
 import { areWrittenAlike } from './written-alike.ts';
 
@@ -62,16 +62,30 @@ function compareType(
   );
   for (const [before, now] of kept) compareAlternative(comparison, path, before, now);
   for (const alternative of removed) {
-    comparison.found('variantRemoved', path, `An alternative of type ${type}${titleOf(alternative)} was removed.`);
+    comparison.found(
+      'variantRemoved',
+      path,
+      `An alternative of type ${type}${nameOf(comparison.from, alternative)} was removed.`,
+    );
   }
   for (const alternative of added) {
-    comparison.found('variantAdded', path, `An alternative of type ${type}${titleOf(alternative)} was added.`);
+    comparison.found(
+      'variantAdded',
+      path,
+      `An alternative of type ${type}${nameOf(comparison.to, alternative)} was added.`,
+    );
   }
 }
 
-function titleOf({ schemas: all }: Alternative): string {
-  const title = all.map((schema) => schema['title']).find((text) => typeof text === 'string');
-  return title === undefined ? '' : ` (${JSON.stringify(title)})`;
+/** What tells an alternative from others: its title, or the values of a required property. Empty if it has none. */
+function nameOf(document: SchemaDocument, alternative: Alternative): string {
+  const title = alternative.schemas.map((schema) => schema['title']).find((text) => typeof text === 'string');
+  const [tag] = Array.from(
+    featuresOf(document, alternative).tags,
+    ([name, values]) => `${name}: ${[...values].join(' or ')}`,
+  );
+  const name = title === undefined ? tag : JSON.stringify(title);
+  return name === undefined ? '' : ` (${name})`;
 }
 
 /**

@@ -101,12 +101,14 @@ describe('a server that responds to GET with something else than a schema', () =
   });
 });
 
+/** Compares the schema of the server with itself. */
+const compareOwn = (...args: string[]): ReturnType<typeof run> =>
+  run(['graphql', '--from', `${origin}/graphql`, '--to', `${origin}/graphql`, ...args], undefined, {
+    API_TOKEN: 'Bearer secret\n',
+    BROKEN: 'a\nb',
+  });
+
 describe('a server that demands credentials', () => {
-  const compareOwn = (...args: string[]): ReturnType<typeof run> =>
-    run(['graphql', '--from', `${origin}/graphql`, '--to', `${origin}/graphql`, ...args], undefined, {
-      API_TOKEN: 'Bearer secret\n',
-      BROKEN: 'a\nb',
-    });
   beforeAll(() => {
     server.authorization = 'Bearer secret';
   });

@@ -1,5 +1,5 @@
-import { getIntrospectionQuery, GraphQLError, Kind, parse, type DefinitionNode } from 'graphql';
 import { errorMessage } from '../error-fields.ts';
+import { getIntrospectionQuery, GraphQLError, Kind, parse } from 'graphql';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, type SourceText } from '../text-file.ts';
 
@@ -54,9 +54,9 @@ function refusalRemedy(status: number): string {
 function problemOfSchema(text: string): string | null {
   if (text.includes('"__schema"')) return null;
   try {
-    const isSchema = ({ kind }: DefinitionNode): boolean =>
-      kind !== Kind.OPERATION_DEFINITION && kind !== Kind.FRAGMENT_DEFINITION;
-    return parse(text, { noLocation: true }).definitions.some(isSchema) ? null : 'it contains operations';
+    const kinds = parse(text, { noLocation: true }).definitions.map(({ kind }) => kind);
+    const isOperation = kinds.every((kind) => kind === Kind.OPERATION_DEFINITION || kind === Kind.FRAGMENT_DEFINITION);
+    return isOperation ? 'it contains operations' : null;
   } catch (error) {
     return error instanceof GraphQLError ? error.message : String(error);
   }

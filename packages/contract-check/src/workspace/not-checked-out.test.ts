@@ -38,6 +38,12 @@ async function verdicts(): Promise<unknown> {
   return stderr || Object.fromEntries(packages.map(({ name, verdict }) => [name, verdict]));
 }
 
+const entry = (name: string): object => ({
+  kind: 'graphql',
+  folder: `packages/${name}`,
+  files: ['versions/*.graphql'],
+});
+
 const shapes = [
   ['the folder of a package', ['packages/a']],
   ['the folder of a package, and the contracts of another', ['packages/a', 'packages/b/versions']],
@@ -59,11 +65,6 @@ test('a sparse checkout keeps the contracts that a configuration lists, and thos
   commitAll(root);
   git(root, 'sparse-checkout', 'set', 'packages/a');
   expect((await run(['find', '--root', root])).stdout).toContain('packages/b/schema.graphql');
-  const entry = (name: string): object => ({
-    kind: 'graphql',
-    folder: `packages/${name}`,
-    files: ['versions/*.graphql'],
-  });
   write('contract-check.json', JSON.stringify({ contracts: ['a', 'b', 'c'].map(entry) }));
   commitAll(root);
   merge(root);

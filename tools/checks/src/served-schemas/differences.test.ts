@@ -13,11 +13,11 @@ test('finds nothing in a schema that differs in order only', () => {
   expect(differences('type Query { entries: [String!]! ledger(id: ID!): String }')).toEqual([]);
 });
 
-test('names the coordinate of each difference in the words of a contract change', () => {
+test('names the coordinate of each difference, and both sides', () => {
   expect(differences('type Query { ledger: String entries: [String] notes: Int }')).toEqual([
-    'ledger-api 2026-11-01, served instead of the contract: Query.entries: The type changed from [String!]! to [String].',
-    'ledger-api 2026-11-01, served instead of the contract: Query.ledger(id:): The argument was removed.',
-    'ledger-api 2026-11-01, served instead of the contract: Query.notes: The field was added with the type Int.',
+    'ledger-api 2026-11-01: Query.entries: The type is [String!]! in the SDL, but [String] is served.',
+    'ledger-api 2026-11-01: Query.ledger(id:): The argument is in the SDL, but not served.',
+    'ledger-api 2026-11-01: Query.notes: The field is served with the type Int, but not in the SDL.',
   ]);
 });
 

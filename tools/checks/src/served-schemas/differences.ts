@@ -11,16 +11,24 @@ export interface ServedInterface {
   readonly sdl: (version: string) => string;
 }
 
-/** The differences between the contract and the served schemas, by coordinate, in the words of a contract change. */
+/** The differences between the contract and the served schemas, by coordinate. */
 export function servedDifferences({ name, versions, problems, sdl }: ServedInterface): string[] {
   const differences = versions.flatMap(({ version, schema }) => {
     const contract = { file: `${name} ${version}, contract`, text: print(buildSchema(sdl(version))) };
     const served = { file: `${name} ${version}, served`, text: print(schema) };
     return compareGraphql(contract, served).changes.map(
-      ({ coordinate, message }) => `${name} ${version}, served instead of the contract: ${coordinate}: ${message}`,
+      ({ coordinate, message }) => `${name} ${version}: ${coordinate}: ${asComparison(message)}`,
     );
   });
   return [...differences, ...problems.map((problem) => `${name}: ${problem}`)];
+}
+
+/** Neither side is the newer one: what the app lacks can be what was just added to the SDL. */
+function asComparison(message: string): string {
+  return message
+    .replace(/ was removed\b/, ' is in the SDL, but not served')
+    .replace(/ was added( with the type [^ ]+)?\./, ' is served$1, but not in the SDL.')
+    .replace(/ changed from (.+) to (.+)\.$/s, ' is $1 in the SDL, but $2 is served.');
 }
 
 function print(schema: GraphQLSchema): string {
