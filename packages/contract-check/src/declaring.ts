@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import picomatch from 'picomatch';
+import { readJsonObject } from './source/loose-json.ts';
 import { packageManagerOf } from './source/package-manager.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -31,7 +32,7 @@ const configFile = '.changeset/config.json';
 export function declaringIn(folder: string): Declaring {
   const root = rootWithChangesets(resolve(folder));
   const { run } = packageManagerOf(folder);
-  const config = root === null ? {} : readJson(join(root, configFile));
+  const config = root === null ? {} : readJsonObject(join(root, configFile));
   const isOld = root !== null && changesetsIn(root).isBefore3;
   return {
     usesChangesets: root !== null,
@@ -45,7 +46,7 @@ export function declaringIn(folder: string): Declaring {
           reason: `"ignore" in ${configFile} matches ${packageName}, so its changesets have no effect`,
           remedy: `remove ${packageName} from "ignore" in ${configFile}`,
         };
-      const { name, version, private: isPrivate } = readJson(manifest);
+      const { name, version, private: isPrivate } = readJsonObject(manifest);
       if (name !== packageName) return null;
       if (typeof version !== 'string')
         return {
@@ -78,9 +79,9 @@ export function changesetsIn(root: string): Changesets {
   const manifest = join(root, 'package.json');
   try {
     const installed = createRequire(resolve(manifest)).resolve('@changesets/cli/package.json');
-    return { installed, isBefore3: isBefore3(readJson(installed)['version']) };
+    return { installed, isBefore3: isBefore3(readJsonObject(installed)['version']) };
   } catch {
-    const { dependencies, devDependencies } = readJson(manifest);
+    const { dependencies, devDependencies } = readJsonObject(manifest);
     const ranges = [dependencies, devDependencies].map((all) =>
       typeof all === 'object' && all !== null && '@changesets/cli' in all ? all['@changesets/cli'] : null,
     );
@@ -97,14 +98,4 @@ function versionsPrivatePackages(setting: unknown, byDefault: boolean): boolean 
   if (typeof setting === 'boolean') return setting;
   if (typeof setting !== 'object' || setting === null || !('version' in setting)) return byDefault;
   return setting.version === true;
-}
-
-/** Empty if the file is missing or invalid. */
-function readJson(file: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }

@@ -128,7 +128,7 @@ test('the snippets for pull requests have known inputs, options and references',
     rules: [{ if: '$CI_PIPELINE_SOURCE == "merge_request_event"' }],
   });
   const args = String(script.at(-1)).replace('npx contract-check ', '').split(' ');
-  expect(readInvocation(args, '')).toMatchObject({ command: 'workspace', base: 'origin/target' });
+  expect(readInvocation(args, '')).toMatchObject({ command: 'workspace', options: { base: 'origin/target' } });
 });
 
 test('the script for GitLab fetches the target of a merge request, with which the command compares', async () => {

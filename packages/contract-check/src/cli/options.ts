@@ -5,93 +5,40 @@ import { isDay } from '../workspace/days.ts';
 import { formats, type Format } from './formats.ts';
 import { UsageError } from './usage-error.ts';
 
-interface Comparing {
+/** The options of all commands. Each command has those that its definition adds, and only these are set. */
+export interface Options {
   /** Places. Only `graphql` accepts several. */
   readonly from: readonly string[];
   readonly to: readonly string[];
   /** Name → the environment variable with the value. */
   readonly header: Readonly<Record<string, string>>;
-  /** Undefined when every verdict passes. */
+  /** Undefined when every verdict passes, or the pending changesets declare the bumps. */
   readonly declared?: Verdict;
   readonly format: Format;
-  /** Undefined for `contract-check.json` in the current folder. */
+  /** Undefined for `contract-check.json` in the current folder or the root. */
   readonly config?: string;
-}
-
-export interface GraphqlInvocation extends Comparing {
-  readonly command: 'graphql';
   readonly closedOutputs?: boolean;
   readonly directive: Readonly<Record<string, Verdict>>;
   readonly partial?: boolean;
-}
-
-export interface JsonSchemaInvocation extends Comparing {
-  readonly command: 'json-schema';
   readonly direction: Direction;
-  readonly closedOutputs?: boolean;
-}
-
-export interface ManifestInvocation extends Comparing {
-  readonly command: 'manifest';
-}
-
-interface Workspace {
   readonly root: string;
   /** Undefined for the target of the pull request. */
   readonly base?: string;
   readonly baseline: readonly string[];
   /** Undefined for the current day. */
   readonly today?: string;
-  readonly config?: string;
-  readonly declared?: Verdict;
-}
-
-export interface WorkspaceInvocation extends Workspace {
-  readonly command: 'workspace';
-  readonly format: Format;
-}
-
-export interface ChangelogInvocation extends Workspace {
-  readonly command: 'changelog';
   readonly write?: boolean;
-}
-
-export interface ApiReportInvocation {
-  readonly command: 'api-report';
-  /** The declaration files of the entry points. */
-  readonly files: readonly string[];
-  /** The folder for the reports. Undefined to print the only one. */
+  /** The folder for API reports. Undefined to print the only one. */
   readonly out?: string;
+  readonly list?: boolean;
 }
 
-export interface ReleaseInvocation {
-  readonly command: 'release';
-  readonly root: string;
-  readonly config?: string;
-}
-
-export interface FindInvocation {
-  readonly command: 'find';
-  readonly root: string;
-  readonly write?: boolean;
-}
-
-export interface ExplainInvocation {
-  readonly command: 'explain';
-  /** Undefined for the list of all rules. */
-  readonly rule?: string;
-}
+/** The commands that compare two contracts. */
+export type Comparing = 'graphql' | 'json-schema' | 'manifest';
+export type CommandName = Comparing | 'find' | 'workspace' | 'changelog' | 'api-report' | 'release' | 'explain';
 
 export type Invocation =
-  | GraphqlInvocation
-  | JsonSchemaInvocation
-  | ManifestInvocation
-  | WorkspaceInvocation
-  | ChangelogInvocation
-  | ReleaseInvocation
-  | ApiReportInvocation
-  | FindInvocation
-  | ExplainInvocation
+  | { readonly command: CommandName; readonly args: readonly string[]; readonly options: Options }
   /** Help or the version. */
   | { readonly command: 'print'; readonly text: string };
 
@@ -117,11 +64,12 @@ export function readInvocation(args: readonly string[], version: string): Invoca
     .addHelpText('after', exitCodes);
   /** Reads the options of the command that was given, which have the names and the types of its invocation. */
   let read: (() => Invocation) | undefined;
-  const add = (name: Exclude<Invocation['command'], 'print'>, description: string): Command => {
+  const add = (name: CommandName, description: string): Command => {
     const command = program.command(name).description(description);
     return command.action(() => {
-      requireOptions(name, command.opts());
-      read = () => readers[name](command);
+      const { args, options } = { args: command.args, options: command.opts<Options>() };
+      check(name, args, options);
+      read = () => ({ command: name, args, options });
     });
   };
 
@@ -187,44 +135,20 @@ export function readInvocation(args: readonly string[], version: string): Invoca
   return read?.() ?? { command: 'print', text: printed };
 }
 
-type OptionsOf<T> = Omit<T, 'command'>;
-
-const readers: Readonly<Record<Exclude<Invocation['command'], 'print'>, (command: Command) => Invocation>> = {
-  graphql: (command) => ({ command: 'graphql', ...command.opts<OptionsOf<GraphqlInvocation>>() }),
-  'json-schema': (command) => ({ command: 'json-schema', ...command.opts<OptionsOf<JsonSchemaInvocation>>() }),
-  manifest: (command) => ({ command: 'manifest', ...command.opts<OptionsOf<ManifestInvocation>>() }),
-  workspace: (command) => ({ command: 'workspace', ...command.opts<OptionsOf<WorkspaceInvocation>>() }),
-  changelog: (command) => ({ command: 'changelog', ...command.opts<OptionsOf<ChangelogInvocation>>() }),
-  'api-report': readApiReport,
-  find: (command) => ({ command: 'find', ...command.opts<OptionsOf<FindInvocation>>() }),
-  release: (command) => ({ command: 'release', ...command.opts<OptionsOf<ReleaseInvocation>>() }),
-  explain: readExplain,
-};
-
-function readApiReport(command: Command): ApiReportInvocation {
-  const { out } = command.opts<{ out?: string }>();
-  if (command.args.length > 1 && out === undefined)
-    throw new UsageError('api-report', 'name the folder for the reports of several files, for example --out api');
-  return { command: 'api-report', files: command.args, ...(out === undefined ? {} : { out }) };
-}
-
-function readExplain(command: Command): ExplainInvocation {
-  const [rule] = command.args;
-  const { list = false } = command.opts<{ list?: true }>();
-  if (rule !== undefined && list) throw new UsageError('explain', 'pass a rule or --list, not both');
-  return { command: 'explain', ...(rule === undefined ? {} : { rule }) };
-}
-
-const required: Readonly<Partial<Record<Invocation['command'], readonly string[]>>> = {
+const required: Readonly<Partial<Record<CommandName, readonly string[]>>> = {
   graphql: ['from', 'to'],
   'json-schema': ['from', 'to', 'direction'],
   manifest: ['from', 'to'],
 };
 
 /** Checked after parsing: commander would report a missing option before the unknown one that was meant for it. */
-function requireOptions(command: Invocation['command'], options: object): void {
+function check(command: CommandName, args: readonly string[], options: Options): void {
   for (const name of required[command] ?? [])
     if (!Object.hasOwn(options, name)) throw new UsageError(command, `--${name} is required`);
+  if (command === 'api-report' && args.length > 1 && options.out === undefined)
+    throw new UsageError(command, 'name the folder for the reports of several files, for example --out api');
+  if (command === 'explain' && args.length > 0 && options.list === true)
+    throw new UsageError(command, 'pass a rule or --list, not both');
 }
 
 /** @param several what is different if the command accepts several places */

@@ -20,16 +20,7 @@ import { changesetsFor, writeChangesets } from './changelog.ts';
 import { explainRule, listRules } from './explain.ts';
 import { render, type Format } from './formats.ts';
 import { oneSidedReport } from './one-sided.ts';
-import {
-  readInvocation,
-  type ApiReportInvocation,
-  type ChangelogInvocation,
-  type GraphqlInvocation,
-  type JsonSchemaInvocation,
-  type ManifestInvocation,
-  type ReleaseInvocation,
-  type WorkspaceInvocation,
-} from './options.ts';
+import { readInvocation, type Comparing, type Options } from './options.ts';
 import { outcomeOfReport, outcomeOfWorkspace, type Outcome } from './outcome.ts';
 import { describeReleases } from './release.ts';
 import { renderFound } from './render-found.ts';
@@ -84,52 +75,51 @@ async function invoke(
     exitCode: outcome.passed ? 0 : 1,
   });
   const invocation = readInvocation(args, version);
-  switch (invocation.command) {
-    case 'print':
-      return printed(invocation.text.trimEnd());
+  if (invocation.command === 'print') return printed(invocation.text.trimEnd());
+  const { command, args: given, options } = invocation;
+  switch (command) {
     case 'explain':
-      return printed(invocation.rule === undefined ? listRules() : explainRule(invocation.rule));
+      return printed(given[0] === undefined ? listRules() : explainRule(given[0]));
     case 'api-report':
-      return apiReport(invocation);
+      return apiReport(given, options);
     case 'changelog':
-      return changelog(invocation, environment);
+      return changelog(options, environment);
     case 'release':
-      return release(invocation, environment);
+      return release(options, environment);
     case 'find':
-      return printed(renderFound(findSchemas(invocation.root), invocation.root, invocation.write === true));
+      return printed(renderFound(findSchemas(options.root), options.root, options.write === true));
     case 'workspace':
-      return rendered(outcomeOfWorkspace(await check(invocation, environment)), invocation.format);
+      return rendered(outcomeOfWorkspace(await check(options, environment)), options.format);
     case 'graphql':
     case 'json-schema':
     case 'manifest':
-      return rendered(await compare(invocation, readInput, environment), invocation.format);
+      return rendered(await compare(command, options, readInput, environment), options.format);
   }
 }
 
-type Comparison = GraphqlInvocation | JsonSchemaInvocation | ManifestInvocation;
-
 async function compare(
-  invocation: Comparison,
+  command: Comparing,
+  options: Options,
   readInput: () => Uint8Array,
   environment: CommandEnvironment,
 ): Promise<Outcome> {
-  const { from, to, declared = null, config = null } = invocation;
+  const { from, to, declared = null, config = null } = options;
   if ([...from, ...to].filter((place) => place === '-').length > 1)
-    throw new UsageError(invocation.command, 'only one of --from and --to can be -');
+    throw new UsageError(command, 'only one of --from and --to can be -');
   const { overrides = [] } = readConfig(config, '.');
-  const isGraphql = invocation.command === 'graphql';
+  const isGraphql = command === 'graphql';
   const local = to.find((place) => kindOfPlace(place) === 'local');
   const found = local === undefined ? null : packageOf(dirname(resolve(local)));
   const oneSided = oneSidedReport(from, to);
   if (oneSided !== null) return outcomeOfReport(oneSided, declared, from.join(', '), found);
-  const context = { isGraphql, readInput, headers: headersOf(invocation, environment) };
+  const context = { isGraphql, readInput, headers: headersOf(command, options, environment) };
   const before = await readSources(from, { ...context, others: to });
   const now = await readSources(to, { ...context, others: from });
   // What was released can be invalid. Another place with something invalid is more likely a mistake.
   const isReleased = from.every((place) => ['git', 'npm'].includes(kindOfPlace(place)));
   const compared = isReleased
-    ? compareOrRepair(before, now, now[0]?.file ?? '', (...sides) => compareSources(invocation, ...sides))
-    : compareSources(invocation, before, now);
+    ? compareOrRepair(before, now, now[0]?.file ?? '', (...sides) => compareSources(command, options, ...sides))
+    : compareSources(command, options, before, now);
   const report = overrideReport(compared, overridesOf(overrides), (change) => {
     // A change of a JSON Schema can be in a file that the compared file refers to.
     const { file } = isGraphql ? change.location : (now[0] ?? change.location);
@@ -139,7 +129,7 @@ async function compare(
 }
 
 /** @throws {UsageError} when a variable is not set, or no header can have its value. */
-function headersOf({ command, header }: Comparison, environment: CommandEnvironment): Record<string, string> {
+function headersOf(command: Comparing, { header }: Options, environment: CommandEnvironment): Record<string, string> {
   return Object.fromEntries(
     Object.entries(header).map(([name, variable]) => {
       const value = environment[variable]?.trim() ?? '';
@@ -151,12 +141,17 @@ function headersOf({ command, header }: Comparison, environment: CommandEnvironm
   );
 }
 
-function compareSources(invocation: Comparison, from: readonly SourceText[], to: readonly SourceText[]): Report {
-  switch (invocation.command) {
+function compareSources(
+  command: Comparing,
+  options: Options,
+  from: readonly SourceText[],
+  to: readonly SourceText[],
+): Report {
+  switch (command) {
     case 'graphql':
-      return compareGraphqlFiles(from, to, { ...invocation, directives: invocation.directive });
+      return compareGraphqlFiles(from, to, { ...options, directives: options.directive });
     case 'json-schema':
-      return compareJsonSchemas(onlyOne('from', from), onlyOne('to', to), invocation);
+      return compareJsonSchemas(onlyOne('from', from), onlyOne('to', to), options);
     case 'manifest':
       return compareManifests(onlyOne('from', from), onlyOne('to', to));
   }
@@ -164,21 +159,15 @@ function compareSources(invocation: Comparison, from: readonly SourceText[], to:
   function onlyOne(option: string, sources: readonly SourceText[]): SourceText {
     const [first, second] = sources;
     if (first !== undefined && second === undefined) return first;
-    throw new UsageError(
-      invocation.command,
-      `--${option} matches ${sources.length} files, but the command compares one`,
-    );
+    throw new UsageError(command, `--${option} matches ${sources.length} files, but the command compares one`);
   }
 }
 
-function check(
-  { root, baseline, ...options }: WorkspaceInvocation | ChangelogInvocation,
-  environment: WorkflowEnvironment,
-): Promise<WorkspaceReport> {
+function check({ root, baseline, ...options }: Options, environment: WorkflowEnvironment): Promise<WorkspaceReport> {
   return checkWorkspace({ ...options, root, baselines: baseline, environment });
 }
 
-async function release({ root, config }: ReleaseInvocation, environment: WorkflowEnvironment): Promise<RunResult> {
+async function release({ root, config }: Options, environment: WorkflowEnvironment): Promise<RunResult> {
   const named = config === undefined ? {} : { config };
   // A release is made from what is merged, and declares nothing but the versions that it contains.
   const report = await checkWorkspace({ root, ...named, base: 'HEAD', declared: 'none', environment });
@@ -186,21 +175,21 @@ async function release({ root, config }: ReleaseInvocation, environment: Workflo
   return { ...printed(text), exitCode: isComplete ? 0 : 1 };
 }
 
-async function changelog(invocation: ChangelogInvocation, environment: WorkflowEnvironment): Promise<RunResult> {
-  const changesets = changesetsFor((await check(invocation, environment)).packages);
+async function changelog(options: Options, environment: WorkflowEnvironment): Promise<RunResult> {
+  const changesets = changesetsFor((await check(options, environment)).packages);
   if (changesets.length === 0) return printed('Every change is declared.');
-  if (invocation.write !== true)
+  if (options.write !== true)
     return printed(
       changesets
         .map(({ text }) => text)
         .join('\n')
         .trimEnd(),
     );
-  return printed(writeChangesets(invocation.root, changesets).join('\n'));
+  return printed(writeChangesets(options.root, changesets).join('\n'));
 }
 
 /** Prints the only report, or writes all of them and prints their paths. */
-async function apiReport({ files, out }: ApiReportInvocation): Promise<RunResult> {
+async function apiReport(files: readonly string[], { out }: Options): Promise<RunResult> {
   const reports = [...(await createApiReports(files))];
   if (out === undefined) return printed(reports.map(([, text]) => text.trimEnd()).join('\n'));
   const written = reports.map(([name, text]) => {

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { InputError } from '../input-error.ts';
+import { jsonObjectIn } from '../source/loose-json.ts';
 import { isReleaseVersion, publishedVersion } from '../version-bump.ts';
 import { unshallow } from './merge-base.ts';
 import type { Repository } from './repository.ts';
@@ -172,15 +173,8 @@ function isBoundary(repository: Repository, commit: string): boolean {
   return written && repository.parentsOf(commit).length === 0;
 }
 
-/** A text in a `package.json`. Null if the file, or the member, is missing or invalid. */
+/** A text in a `package.json`. Null if the file, or the member, is missing or invalid, as in an older commit. */
 export function memberOf(text: string | null, member: 'name' | 'version'): string | null {
-  if (text === null) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, member) : null;
-    return typeof found === 'string' ? found : null;
-  } catch {
-    // An older commit may contain an invalid file.
-    return null;
-  }
+  const found = jsonObjectIn(text ?? '')[member];
+  return typeof found === 'string' ? found : null;
 }

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { readJsonObject } from './loose-json.ts';
 
 /** The commands of a package manager that remedies name. */
 export interface PackageManager {
@@ -28,7 +29,12 @@ const files: readonly (readonly [file: string, name: keyof typeof managers])[] =
 /** The package manager of the repository around a folder: the one that `packageManager` or a lockfile names, otherwise npm. */
 export function packageManagerOf(start: string): PackageManager {
   for (let folder = resolve(start); ; folder = dirname(folder)) {
-    const name = declaredIn(folder) ?? files.find(([file]) => existsSync(join(folder, file)))?.[1];
+    // `yarn@4.9.1`
+    const declared = String(readJsonObject(join(folder, 'package.json'))['packageManager']);
+    const [, name] =
+      files.find((each) => declared.startsWith(`${each[1]}@`)) ??
+      files.find(([file]) => existsSync(join(folder, file))) ??
+      [];
     if (name !== undefined) return managers[name];
     if (folder === dirname(folder)) return managers.npm;
   }
@@ -37,17 +43,4 @@ export function packageManagerOf(start: string): PackageManager {
 /** Whether a folder contains the lockfile of a package manager. */
 export function hasLockfile(folder: string): boolean {
   return files.some(([file]) => existsSync(join(folder, file)));
-}
-
-/** The name in the member `packageManager` of `package.json`: `yarn@4.9.1`. */
-function declaredIn(folder: string): keyof typeof managers | undefined {
-  try {
-    const { packageManager }: { packageManager?: unknown } = JSON.parse(
-      readFileSync(join(folder, 'package.json'), 'utf8'),
-    );
-    return files.find(([, name]) => String(packageManager).startsWith(`${name}@`))?.[1];
-  } catch {
-    // A missing or invalid package.json declares none.
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { readJsonObject } from './loose-json.ts';
 
 export interface NamedPackage {
   /** Absolute path. */
@@ -11,18 +11,8 @@ export interface NamedPackage {
 /** The nearest package with a name, from a folder upwards. Null if there is none. */
 export function packageOf(start: string): NamedPackage | null {
   for (let folder = resolve(start); ; folder = dirname(folder)) {
-    const { name, version } = manifestIn(join(folder, 'package.json'));
-    if (name !== null) return { folder, name, version };
+    const { name, version } = readJsonObject(join(folder, 'package.json'));
+    if (typeof name === 'string') return { folder, name, version: typeof version === 'string' ? version : null };
     if (folder === dirname(folder)) return null;
-  }
-}
-
-function manifestIn(file: string): Record<'name' | 'version', string | null> {
-  try {
-    const { name, version }: Partial<Record<string, unknown>> = JSON.parse(readFileSync(file, 'utf8')) ?? {};
-    return { name: typeof name === 'string' ? name : null, version: typeof version === 'string' ? version : null };
-  } catch {
-    // A missing or invalid package.json names no package.
-    return { name: null, version: null };
   }
 }

@@ -1,5 +1,5 @@
-import { errorMessage } from '../error-fields.ts';
 import { getIntrospectionQuery, GraphQLError, Kind, parse } from 'graphql';
+import { errorMessage } from '../error-fields.ts';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, type SourceText } from '../text-file.ts';
 
