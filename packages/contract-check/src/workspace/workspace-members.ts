@@ -15,7 +15,7 @@ export interface WorkspaceMembers {
 /** Reads `workspaces` in the `package.json` of the root, `pnpm-workspace.yaml` and `lerna.json`. What is invalid lists nothing. */
 export function workspaceMembers(files: PackageFiles): WorkspaceMembers {
   // Each on its own: an exclusion in the file of another package manager has no effect.
-  const matchers = [listedByNpm, listedByPnpm, listedByLerna].flatMap((listIn) => matcherOf(listIn(files)) ?? []);
+  const matchers = listsIn(files).flatMap((list) => matcherOf(list) ?? []);
   return { areListed: matchers.length > 0, includes: (folder) => matchers.some((matches) => matches(folder)) };
 }
 
@@ -46,24 +46,16 @@ function normalizedGlob(pattern: string): string {
   return posix.normalize(pattern.replaceAll('\\', '/')).replace(/^\/+/, '').replace(/\/$/, '');
 }
 
-function listedByNpm(files: PackageFiles): readonly unknown[] {
+/** The patterns that each package manager reads. */
+function listsIn(files: PackageFiles): (readonly unknown[])[] {
   // As package managers read it: of a duplicate name, the last one counts.
-  const workspaces = memberIn(parsed(files.get('package.json'), JSON.parse), 'workspaces');
-  // yarn 1 also accepts an object.
-  const list = Array.isArray(workspaces) ? workspaces : memberIn(workspaces, 'packages');
-  return Array.isArray(list) ? list : [];
-}
-
-function listedByPnpm(files: PackageFiles): readonly unknown[] {
+  const [manifest, lerna] = ['package.json', 'lerna.json'].map((file) => parsed(files.get(file), JSON.parse));
   // pnpm follows merge keys (`<<`).
-  const settings = parsed(files.get('pnpm-workspace.yaml'), (text) => parse(text, { logLevel: 'silent', merge: true }));
-  const list = memberIn(settings, 'packages');
-  return Array.isArray(list) ? list : [];
-}
-
-function listedByLerna(files: PackageFiles): readonly unknown[] {
-  const list = memberIn(parsed(files.get('lerna.json'), JSON.parse), 'packages');
-  return Array.isArray(list) ? list : [];
+  const pnpm = parsed(files.get('pnpm-workspace.yaml'), (text) => parse(text, { logLevel: 'silent', merge: true }));
+  const workspaces = memberIn(manifest, 'workspaces');
+  // yarn 1 also accepts an object.
+  const listed = Array.isArray(workspaces) ? workspaces : memberIn(workspaces, 'packages');
+  return [listed, ...[pnpm, lerna].map((settings) => memberIn(settings, 'packages'))].filter(Array.isArray);
 }
 
 /** Undefined if the file is missing or invalid. */
