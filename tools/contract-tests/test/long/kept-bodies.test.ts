@@ -15,7 +15,7 @@ const frameworks = [
   '@nestjs/common@12.5.1',
   '@nestjs/core@12.5.1',
   '@nestjs/platform-express@12.5.1',
-  '@nestjs/platform-fastify@12.5.1',
+  '@nestjs/platform-fastify@12.5.0',
   'reflect-metadata@0.2.2',
   'rxjs@7.8.2',
 ];
