@@ -59,10 +59,12 @@ function combine(parts: readonly string[]): string {
 describe('GraphQL', () => {
   test('returns none for a schema and itself', () => {
     for (const { from, to } of allCases) {
-      // A subgraph does not define the directives of Apollo Federation.
-      const none = { verdict: 'none', changes: [], notices: from.includes('@link') ? expect.any(Array) : [] };
-      expect(compare(from, from)).toEqual(none);
-      expect(compare(to, to)).toEqual(none);
+      for (const each of [from, to]) {
+        const { notices, ...rest } = compare(each, each);
+        expect(rest).toEqual({ verdict: 'none', changes: [] });
+        // A subgraph does not define the directives of Apollo Federation.
+        expect(notices.filter(({ message }) => !message.startsWith('The schema does not define'))).toEqual([]);
+      }
     }
   });
 

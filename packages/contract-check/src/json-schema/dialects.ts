@@ -16,7 +16,7 @@ const added: Readonly<Partial<Record<Draft, string>>> = {
 };
 
 /** The last draft of keywords that newer drafts do not define with the same meaning. */
-const last: ReadonlyMap<string, Draft> = new Map([
+const lastDrafts: ReadonlyMap<string, Draft> = new Map([
   ['id', 'draft-04'],
   ['dependencies', 'draft-07'],
   ['additionalItems', '2019-09'],
@@ -61,7 +61,7 @@ function draftsOf(keyword: string, value: JsonValue, siblings: readonly string[]
   // A plain-name fragment was an anchor until draft 7.
   if (keyword === '$id' && typeof value === 'string' && value.includes('#')) return ['draft-06', 'draft-07'];
   const first = drafts.find((draft) => added[draft]?.split(' ').includes(keyword));
-  return [first ?? 'draft-04', last.get(keyword) ?? null];
+  return [first ?? 'draft-04', lastDrafts.get(keyword) ?? null];
 }
 
 function inAll(both: readonly Draft[], first: Draft, last: Draft | null): boolean {

@@ -6,16 +6,16 @@ type Subschemas = 'one' | 'list' | 'named' | 'one or list' | 'named, or names';
 
 /** Every keyword that contains schemas, in drafts 4 to 2020-12. */
 export const subschemaKeywords = new Map<string, Subschemas>([
-  ...each('named', '$defs definitions properties patternProperties dependentSchemas'),
-  ...each('named, or names', 'dependencies'),
-  ...each('one', 'additionalProperties unevaluatedProperties propertyNames additionalItems unevaluatedItems'),
-  ...each('one', 'contains not if then else'),
-  ...each('one or list', 'items'),
-  ...each('list', 'prefixItems allOf anyOf oneOf'),
+  ...forEach('named', '$defs definitions properties patternProperties dependentSchemas'),
+  ...forEach('named, or names', 'dependencies'),
+  ...forEach('one', 'additionalProperties unevaluatedProperties propertyNames additionalItems unevaluatedItems'),
+  ...forEach('one', 'contains not if then else'),
+  ...forEach('one or list', 'items'),
+  ...forEach('list', 'prefixItems allOf anyOf oneOf'),
 ]);
 
 /** The same value for each keyword of a list. */
-function each<const T>(value: T, keywords: string): (readonly [keyword: string, T])[] {
+function forEach<const T>(value: T, keywords: string): (readonly [keyword: string, T])[] {
   return keywords.split(' ').map((keyword) => [keyword, value]);
 }
 
@@ -52,10 +52,10 @@ const exclusiveBound: Shape = { ...bound, fits: (value) => isNumber(value) || is
 
 /** The valid values of the other keywords. */
 const shapes: ReadonlyMap<string, Shape> = new Map([
-  ...each(text, 'pattern format $ref $dynamicRef $recursiveRef $id $anchor $dynamicAnchor'),
-  ...each(count, 'maxLength minLength maxItems minItems maxProperties minProperties maxContains minContains'),
-  ...each(bound, 'maximum minimum'),
-  ...each(exclusiveBound, 'exclusiveMaximum exclusiveMinimum'),
+  ...forEach(text, 'pattern format $ref $dynamicRef $recursiveRef $id $anchor $dynamicAnchor'),
+  ...forEach(count, 'maxLength minLength maxItems minItems maxProperties minProperties maxContains minContains'),
+  ...forEach(bound, 'maximum minimum'),
+  ...forEach(exclusiveBound, 'exclusiveMaximum exclusiveMinimum'),
   [
     'type',
     {
@@ -131,7 +131,7 @@ export function whyNoSchema(root: JsonObject): string | null {
   // Data and settings can have members such as `id`, `description`, and a `$schema` that describes them.
   const isSchema =
     keywords.some((each) => subschemaKeywords.has(each) || shapes.has(each) || each === 'const') ||
-    /\bjson-schema\.org\//.test(String(root['$schema'])) ||
+    /\bjson-schema\.org\//.test(JSON.stringify(root['$schema'] ?? null)) ||
     !keywords.some(isUnknown);
   return isSchema ? null : `is no JSON Schema: it has no keyword such as type, properties or $defs.`;
 }

@@ -136,16 +136,16 @@ test.each(['http://json-schema.org/draft-07/schema#', 'https://json-schema.org/d
   },
 );
 
-describe('states what was not compared', () => {
-  const noticesOf = (from: unknown, to: unknown) =>
-    compareJsonSchemas(
-      { file: 'a', text: JSON.stringify(from) },
-      { file: 'b', text: JSON.stringify(to, null, 1) },
-      {
-        direction: 'both',
-      },
-    ).notices.map(({ location, message }) => `${location.file}:${location.line} ${message}`);
+const noticesOf = (from: unknown, to: unknown) =>
+  compareJsonSchemas(
+    { file: 'a', text: JSON.stringify(from) },
+    { file: 'b', text: JSON.stringify(to, null, 1) },
+    {
+      direction: 'both',
+    },
+  ).notices.map(({ location, message }) => `${location.file}:${location.line} ${message}`);
 
+describe('states what was not compared', () => {
   test('an unknown keyword that changes', () => {
     expect(noticesOf({ type: 'string', 'x-a': 1 }, { type: 'string', 'x-a': 1 })).toEqual([]);
     expect(noticesOf({ items: {} }, { items: { title: 'a', examples: [], $comment: 'c', requred: ['a'] } })).toEqual([
@@ -176,29 +176,32 @@ describe('states what was not compared', () => {
   });
 });
 
+const many = (minLength: number) => ({
+  allOf: Array.from({ length: 12 }, (_, i) => ({ anyOf: [{ minLength }, { maxLength: i }, { pattern: `${i}` }] })),
+});
+
+const withMany = (type: string, minLength = 1) => asText({ properties: { a: many(minLength), b: { type } } });
+
 test('compares the rest of a schema if too many ways of anyOf and oneOf are unchanged', () => {
-  const many = (minLength: number) => ({
-    allOf: Array.from({ length: 12 }, (_, i) => ({ anyOf: [{ minLength }, { maxLength: i }, { pattern: `${i}` }] })),
-  });
-  const schema = (type: string, minLength = 1) => asText({ properties: { a: many(minLength), b: { type } } });
   const compare = (to: { file: string; text: string }) =>
-    compareJsonSchemas(schema('string'), to, { direction: 'both' }).changes.map(({ rule, coordinate }) => [
+    compareJsonSchemas(withMany('string'), to, { direction: 'both' }).changes.map(({ rule, coordinate }) => [
       rule,
       coordinate,
     ]);
-  expect(compare(schema('string'))).toEqual([]);
-  expect(compare(schema('number'))).toEqual([
+  expect(compare(withMany('string'))).toEqual([]);
+  expect(compare(withMany('number'))).toEqual([
     ['json-schema/typeAdded', '$.b'],
     ['json-schema/typeRemoved', '$.b'],
   ]);
-  expect(() => compare(schema('string', 2))).toThrow('in more than 2000 ways');
+  expect(() => compare(withMany('string', 2))).toThrow('in more than 2000 ways');
   expect(() => compare(asText({ items: many(1) }))).toThrow('in more than 2000 ways');
 });
 
+const longText = (end: string) =>
+  asText({ description: `${'The same words. '.repeat(9)}${end}${' and more'.repeat(9)}` });
+
 test('shows the first difference of long texts', () => {
-  const text = (end: string) =>
-    asText({ description: `${'The same words. '.repeat(9)}${end}${' and more'.repeat(9)}` });
-  const { changes } = compareJsonSchemas(text('One'), text('Two'), { direction: 'both' });
+  const { changes } = compareJsonSchemas(longText('One'), longText('Two'), { direction: 'both' });
   expect(changes[0]?.message).toMatch(/^description changed from …[^…]+One[^…]+… to …[^…]+Two[^…]+…\.$/);
 });
 

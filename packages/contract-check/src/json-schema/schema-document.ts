@@ -112,7 +112,8 @@ export function readSchemaDocument(source: SourceText, isOld = false): SchemaDoc
   return {
     file: first.file,
     root: schemas(first.value),
-    refHidesSiblings: /draft-0[3-7]/.test(String(dialect)) && [...index.schemas()].some(hasRefWithSiblings),
+    refHidesSiblings:
+      typeof dialect === 'string' && /draft-0[3-7]/.test(dialect) && [...index.schemas()].some(hasRefWithSiblings),
     notices,
     target,
     locationOf,

@@ -39,8 +39,8 @@ export function schemaFiles(source: SourceText, index: SchemaIndex, tolerated: N
   function read(path: string, own: Resource, pointer: string, reference: string): SourceText {
     const name = JSON.stringify(reference);
     try {
-      const problem = `refers to ${name}, which is not in this file. Refer to a file by a relative path, or bundle the schema into one file.`;
-      return source.readRelative?.(path) ?? fail(own.document, pointer, problem);
+      const missing = `refers to ${name}, which is not in this file. Refer to a file by a relative path, or bundle the schema into one file.`;
+      return source.readRelative?.(path) ?? fail(own.document, pointer, missing);
     } catch (error) {
       if (!(error instanceof InputError) || source.readRelative === undefined) throw error;
       return fail(own.document, pointer, `refers to ${name}: ${error.message}`);

@@ -148,9 +148,9 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
     }
     const remedy = `If you publish it without committing its version, push a tag ${of.name}@VERSION for each release, or set "registry" in contract-check.json.`;
     if (versions.length === 0 && isPlaceholder(of.version)) {
-      const merged = atCommit(of, base.commit, `commit ${base.commit.slice(0, 12)}`);
+      const found = atCommit(of, base.commit, `commit ${base.commit.slice(0, 12)}`);
       const message = `No commit or tag of ${of.name} has a version that names a release, so what is merged counts as released. ${remedy}`;
-      return { baselines: [{ ...merged, version: null }], notices: [notice(message)] };
+      return { baselines: [{ ...found, version: null }], notices: [notice(message)] };
     }
     if (versions.length === 0) {
       const message = `No commit of ${of.name} has a version that names a release, so it was not compared, and every change is allowed. ${remedy}`;
