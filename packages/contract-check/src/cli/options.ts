@@ -67,9 +67,9 @@ export function readInvocation(args: readonly string[], version: string): Invoca
   const add = (name: CommandName, description: string): Command => {
     const command = program.command(name).description(description);
     return command.action(() => {
-      const { args, options } = { args: command.args, options: command.opts<Options>() };
-      check(name, args, options);
-      read = () => ({ command: name, args, options });
+      const options = command.opts<Options>();
+      check(name, command.args, options);
+      read = () => ({ command: name, args: command.args, options });
     });
   };
 
