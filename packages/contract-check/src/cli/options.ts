@@ -62,7 +62,7 @@ export function readInvocation(args: readonly string[], version: string): Invoca
     .description('Reports the version bump that a contract change needs, and fails if the declared bump is smaller.')
     .version(version, '--version', 'print the version')
     .addHelpText('after', exitCodes);
-  /** Reads the options of the command that was given, which have the names and the types of its invocation. */
+  /** Reads the command that was given. */
   let read: (() => Invocation) | undefined;
   const add = (name: CommandName, description: string): Command => {
     const command = program.command(name).description(description);

@@ -293,7 +293,7 @@ function readObjects(folder: string, names: readonly string[]): (GitObject | nul
 }
 
 /** `stderr` is its first line, without the severity. */
-function runGit(
+export function runGit(
   folder: string,
   args: readonly string[],
   input = '',

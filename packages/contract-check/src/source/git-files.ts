@@ -1,6 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process';
 import { posix } from 'node:path';
-import { errorField, errorMessage } from '../error-fields.ts';
+import { runGit } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, type SourceText } from '../text-file.ts';
 import type { PackageFiles } from './package-files.ts';
@@ -51,25 +50,11 @@ function checkedRef(place: string, ref: string, folder: string): string {
   // git would take it for an option.
   if (ref === '' || ref.startsWith('-')) throw new InputError(place, null, 'must be git:REF or git:REF:PATH');
   const fetched = `refs/remotes/${ref}`;
-  return spawnSync('git', ['--no-replace-objects', 'rev-parse', '--verify', '--quiet', fetched], { cwd: folder })
-    .status === 0
-    ? fetched
-    : ref;
+  return runGit(folder, ['rev-parse', '--verify', '--quiet', fetched]).status === 0 ? fetched : ref;
 }
 
 function git(place: string, args: readonly string[], folder: string): Uint8Array {
-  try {
-    return execFileSync('git', ['--no-replace-objects', ...args], {
-      cwd: folder,
-      maxBuffer: 256 * 1024 * 1024,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-  } catch (error) {
-    throw new InputError(place, null, firstLineOf(error), { cause: error });
-  }
-}
-
-function firstLineOf(error: unknown): string {
-  const message = errorField(error, 'stderr').trim() || errorMessage(error);
-  return (message.split('\n', 1)[0] ?? '').replace(/^fatal: /, '');
+  const { status, stdout, stderr } = runGit(folder, args);
+  if (status !== 0) throw new InputError(place, null, stderr);
+  return stdout;
 }
