@@ -81,13 +81,15 @@ interface Answer {
 /** @param query sent with POST. By default, the request is a GET. */
 async function request(url: string, headers: RequestHeaders, query: string | null = null): Promise<Answer> {
   const content = { 'content-type': 'application/json', accept: 'application/graphql-response+json, application/json' };
+  // Much can happen until the next request, and a server closes an idle connection.
+  const connection = 'close';
   try {
     const response = await fetch(url, {
       ...(query === null
-        ? { headers }
+        ? { headers: { connection, ...headers } }
         : {
             method: 'POST',
-            headers: { ...content, ...headers },
+            headers: { connection, ...content, ...headers },
             body: JSON.stringify({ query, operationName: 'IntrospectionQuery' }),
           }),
       // Another server must not receive the credentials.
