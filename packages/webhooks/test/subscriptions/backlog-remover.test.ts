@@ -232,31 +232,29 @@ test('erases what the attempts of the deleted subscription sent and received, in
   expect(Math.max(...batches)).toBe(200);
 });
 
-describe('the rows of deleted subscriptions', () => {
-  const leftOf = async (...ids: SubscriptionId[]): Promise<unknown[]> =>
-    (await world.admin.run('select id from webhook_subscription where id = any ($1) order by id', [ids])).map(
-      ({ id }) => id,
-    );
-  /** A subscription that had deliveries, which have been dropped. */
-  async function addOld(): Promise<SubscriptionId> {
-    const id = await world.addLane();
-    await world.admin.run('update webhook_subscription_sequence set last_sequence = 3 where subscription_id = $1', [
-      id,
-    ]);
-    await world.delete(id);
-    await world.admin.run(`update webhook_subscription set deleted_at = now() - interval '50 days' where id = $1`, [
-      id,
-    ]);
-    return id;
-  }
-  const addReplay = (id: SubscriptionId) =>
-    world.admin.run(
-      `insert into webhook_replay (account_id, interface, subscription_id, only_failed, per_second, from_id, until_id, last_id,
-         ended_at)
-       select account_id, interface, id, true, 1, 1, 1, 0, now() from webhook_subscription where id = $1`,
-      [id],
-    );
+const leftOf = async (...ids: SubscriptionId[]): Promise<unknown[]> =>
+  (await world.admin.run('select id from webhook_subscription where id = any ($1) order by id', [ids])).map(
+    ({ id }) => id,
+  );
 
+/** A subscription that had deliveries, which have been dropped. */
+async function addOld(): Promise<SubscriptionId> {
+  const id = await world.addLane();
+  await world.admin.run('update webhook_subscription_sequence set last_sequence = 3 where subscription_id = $1', [id]);
+  await world.delete(id);
+  await world.admin.run(`update webhook_subscription set deleted_at = now() - interval '50 days' where id = $1`, [id]);
+  return id;
+}
+
+const addReplay = (id: SubscriptionId) =>
+  world.admin.run(
+    `insert into webhook_replay (account_id, interface, subscription_id, only_failed, per_second, from_id, until_id, last_id,
+       ended_at)
+     select account_id, interface, id, true, 1, 1, 1, 0, now() from webhook_subscription where id = $1`,
+    [id],
+  );
+
+describe('the rows of deleted subscriptions', () => {
   beforeEach(() =>
     world.admin.run(
       `update webhook_retention

@@ -238,7 +238,7 @@ test.each(['generic', 'custom'] as const)(
     const page = await selectForgettable(worker, shard, null, 100);
     expect(page).toHaveLength(100);
     const after = page.at(-1) ?? null;
-    const plan = await explain(superuser, (database) => selectForgettable(database, shard, after, 100), planning);
+    const plan = await explain(superuser, (recorder) => selectForgettable(recorder, shard, after, 100), planning);
     expect(plan.rowsMax).toBeLessThanOrEqual(100);
     expect(plan.removedMax).toBe(0);
   },
