@@ -16,7 +16,7 @@ let installed: boolean;
 
 // The timeout guards against hanging: a slow connection takes minutes for the runtimes.
 beforeAll(async () => {
-  [built, installed] = await Promise.all([installBuiltPackages(), installRuntimes([workerd, deno, bun])]);
+  [built, installed] = await Promise.all([installBuiltPackages(['pg']), installRuntimes([workerd, deno, bun])]);
   server.folder = built.folder;
   server.code = await bundleServer(built.folder);
 }, 900_000);

@@ -15,8 +15,12 @@ export interface BuiltPackages {
   remove(): Promise<void>;
 }
 
-/** Compiles this package and those that it depends on, as their build does, and links what they import. */
-export async function installBuiltPackages(): Promise<BuiltPackages> {
+/**
+ * Compiles this package and those that it depends on, as their build does, and links what they import.
+ *
+ * @param peers optional dependencies of this package that are installed too
+ */
+export async function installBuiltPackages(peers: readonly string[] = []): Promise<BuiltPackages> {
   const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-built-'));
   const modules = join(folder, 'node_modules');
   await mkdir(modules);
@@ -25,8 +29,7 @@ export async function installBuiltPackages(): Promise<BuiltPackages> {
     ...['webhook-events', 'webhook-receiver', 'webhook-signing'].map((name) => install(name, modules)),
     ...[
       'webhook-events/node_modules/zod',
-      'webhook-receiver/node_modules/hono',
-      'webhook-receiver/node_modules/pg',
+      ...['hono', ...peers].map((name) => `webhook-receiver/node_modules/${name}`),
     ].map((path) => symlink(join(packages, path), join(modules, path.split('/').at(-1) ?? ''), 'dir')),
   ]);
   return { folder, remove: () => rm(folder, { recursive: true }) };
