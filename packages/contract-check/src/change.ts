@@ -85,17 +85,21 @@ export function largestVerdict(changes: readonly Pick<Change, 'verdict'>[]): Ver
   return changes.reduce<Verdict>((largest, change) => largerVerdict(largest, change.verdict), 'none');
 }
 
-/** The report of changes whose coordinates the locators of both contracts resolve. */
+/** Records a change. */
+export type Found = (rule: Rule, coordinate: string, message: string) => void;
+
+/** The report of the changes that `compare` finds, whose coordinates the locators of both contracts resolve. */
 export function locatedReport(
-  found: readonly UnlocatedChange[],
   from: Locator,
   to: Locator,
+  compare: (found: Found) => void,
   notices: readonly Notice[] = [],
 ): Report {
-  return report(
-    found.map((change) => ({ ...change, ...locate(change.coordinate, from, to) })),
-    notices,
-  );
+  const changes: Change[] = [];
+  compare((rule, coordinate, message) => {
+    changes.push({ ...changeBy(rule, coordinate, message), ...locate(coordinate, from, to) });
+  });
+  return report(changes, notices);
 }
 
 /** Removes duplicates and sorts. The order depends only on the changes, not on the order in which they were found. */

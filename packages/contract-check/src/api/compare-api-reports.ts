@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { changeBy, locatedReport, type Report, type Rule, type UnlocatedChange } from '../change.ts';
+import { locatedReport, type Found, type Report, type Rule } from '../change.ts';
+import { compareMembers as compareByName } from '../compare-members.ts';
 import { describeDifference } from '../describe-difference.ts';
 import type { SourceText } from '../text-file.ts';
 import { readApiReport, type ApiDeclaration } from './api-report.ts';
@@ -24,29 +25,27 @@ const futureValue = "'%future added value'";
 export function compareApiReports(from: SourceText, to: SourceText, { openUnions = [] }: ApiOptions = {}): Report {
   const [old, next] = [readApiReport(from), readApiReport(to)];
   const [before, now] = [old.declarations, next.declarations];
-  const changes: UnlocatedChange[] = [];
-  const all = new Set([...before.keys(), ...now.keys()]);
-  const changed = [...all].filter((name) => !isDeepStrictEqual(before.get(name), now.get(name)));
-  const flow = flowOf(changed.length === 0 ? new Map() : before);
-  for (const name of changed) {
-    const [declared, redeclared] = [before.get(name), now.get(name)];
-    if (declared !== undefined && redeclared !== undefined)
-      changes.push(...compareDeclaration(name, declared, redeclared, openUnions, flow));
-    else if (declared === undefined)
-      changes.push(changeBy(apiRules.declarationAdded, name, 'The declaration was added.'));
-    else changes.push(changeBy(apiRules.declarationRemoved, name, 'The declaration was removed.'));
-  }
-  return locatedReport(changes, old.locator, next.locator);
+  const flow = flowOf(isDeepStrictEqual(before, now) ? new Map() : before);
+  return locatedReport(old.locator, next.locator, (found) =>
+    compareByName(before, now, {
+      removed: (name) => found(apiRules.declarationRemoved, name, 'The declaration was removed.'),
+      added: (name) => found(apiRules.declarationAdded, name, 'The declaration was added.'),
+      kept(name, declared, redeclared) {
+        if (!isDeepStrictEqual(declared, redeclared))
+          compareDeclaration(found, name, declared, redeclared, openUnions, flow);
+      },
+    }),
+  );
 }
 
 function compareDeclaration(
+  found: Found,
   name: string,
   from: ApiDeclaration,
   to: ApiDeclaration,
   openUnions: readonly string[],
   flow: Flow,
-): UnlocatedChange[] {
-  const found: UnlocatedChange[] = [];
+): void {
   const isInput = from.isInput || to.isInput || isImplemented(from, flow.received.has(name));
   const used = retargeted(from, to);
   const [names, namesNow] = [namesIn(from, used), namesIn(to, used)];
@@ -55,26 +54,23 @@ function compareDeclaration(
   if (relation !== 'same') {
     const [before, now] = [from, to].map(({ kind, signature }) => `${kind} ${signature}`.trimEnd());
     const message = describeDifference('The declaration', before ?? null, now ?? null);
-    found.push(changeBy(signatureRule(relation, isInput, apiRules.declarationChanged), name, message));
+    found(signatureRule(relation, isInput, apiRules.declarationChanged), name, message);
   }
-  found.push(...compareUse(name, from, to, used));
+  compareUse(found, name, from, to, used);
   if (from.isNominal === false && to.isNominal === true)
-    found.push(
-      changeBy(apiRules.classNominal, name, 'The class has a private or protected member for the first time.'),
-    );
-  found.push(...compareMembers(name, from, to, isInput, flow.passed.has(name), relate));
+    found(apiRules.classNominal, name, 'The class has a private or protected member for the first time.');
+  compareMembers(found, name, from, to, isInput, flow.passed.has(name), relate);
   const isOpen = openUnions.includes(name) || (from.union.has(futureValue) && to.union.has(futureValue));
   const added = isOpen ? apiRules.openUnionMemberAdded : apiRules.unionMemberAdded;
   // A declaration that becomes a union has changed as a whole.
-  if (from.union.size === 0 || to.union.size === 0) return found;
-  const [before, now] = [
-    new Map([...from.union].map((type) => [normalized(type, names), type])),
-    new Map([...to.union].map((type) => [normalized(type, namesNow), type])),
-  ];
-  for (const [key, type] of now) if (!before.has(key)) found.push(changeBy(added, name, `${type} was added.`));
-  for (const [key, type] of before)
-    if (!now.has(key)) found.push(changeBy(apiRules.unionMemberRemoved, name, `${type} was removed.`));
-  return found;
+  if (from.union.size === 0 || to.union.size === 0) return;
+  const before = [...from.union].map((type) => [normalized(type, names), type] as const);
+  const now = [...to.union].map((type) => [normalized(type, namesNow), type] as const);
+  compareByName(before, now, {
+    removed: (_, type) => found(apiRules.unionMemberRemoved, name, `${type} was removed.`),
+    added: (_, type) => found(added, name, `${type} was added.`),
+    kept: () => {},
+  });
 }
 
 /** The names that stand for something else than before. A name of one side only is a change of the text. */
@@ -99,21 +95,20 @@ function namesIn({ references, signature }: ApiDeclaration, without: readonly st
 
 /** Compares what the text of a declaration does not show. */
 function compareUse(
+  found: Found,
   name: string,
   from: ApiDeclaration,
   to: ApiDeclaration,
   names: readonly string[],
-): UnlocatedChange[] {
-  const found: UnlocatedChange[] = [];
+): void {
   if (from.isTypeOnly === false && to.isTypeOnly === true)
-    found.push(changeBy(apiRules.declarationChanged, name, 'The declaration can only be used as a type.'));
+    found(apiRules.declarationChanged, name, 'The declaration can only be used as a type.');
   if (from.isTypeOnly === true && to.isTypeOnly === false)
-    found.push(changeBy(apiRules.declarationAdded, name, 'The declaration can also be used as a value.'));
+    found(apiRules.declarationAdded, name, 'The declaration can also be used as a value.');
   for (const each of names) {
     const [before = null, now = null] = [from.references?.get(each), to.references?.get(each)];
-    found.push(changeBy(apiRules.declarationChanged, name, describeDifference(`The target of ${each}`, before, now)));
+    found(apiRules.declarationChanged, name, describeDifference(`The target of ${each}`, before, now));
   }
-  return found;
 }
 
 /** Whether only callers create values of a type: nothing that is exported returns it, and it has functions, so it is no data. */
@@ -125,43 +120,46 @@ function isImplemented({ kind, signature, members }: ApiDeclaration, isReceived:
 }
 
 function compareMembers(
+  found: Found,
   name: string,
   from: ApiDeclaration,
   to: ApiDeclaration,
   isInput: boolean,
   isPassed: boolean,
   relate: (old: string, now: string) => SignatureRelation,
-): UnlocatedChange[] {
-  return [...new Set([...from.members.keys(), ...to.members.keys()])].flatMap((path) => {
+): void {
+  for (const path of new Set([...from.members.keys(), ...to.members.keys()])) {
     const [old, now] = [from.members.get(path), to.members.get(path)];
-    const change = (rule: Rule, message: string): UnlocatedChange => changeBy(rule, `${name}.${path}`, message);
+    const change = (rule: Rule, message: string): void => found(rule, `${name}.${path}`, message);
     if (path === 'constructor' && from.kind === 'class') {
       const rule = constructorRule(from, old?.signature ?? null, now?.signature ?? null, relate);
       const [before, after] = [old, now].map((each) => each?.signature ?? null);
-      return rule === null ? [] : [change(rule, describeDifference('The constructor', before ?? null, after ?? null))];
+      if (rule !== null) change(rule, describeDifference('The constructor', before ?? null, after ?? null));
+      continue;
     }
-    if (now === undefined) return [change(apiRules.memberRemoved, 'The member was removed.')];
+    if (now === undefined) {
+      change(apiRules.memberRemoved, 'The member was removed.');
+      continue;
+    }
     if (old === undefined) {
       // The members of a new object type do not count: the object itself is the added member.
       const isNested = from.members.has(path.slice(0, path.lastIndexOf('.'))) || !path.includes('.');
-      if (!isNested) return [];
       const isRequired = (isInput && !now.optional) || isAbstract(now.signature);
-      return [change(isRequired ? apiRules.requiredMemberAdded : apiRules.memberAdded, 'The member was added.')];
+      if (isNested) change(isRequired ? apiRules.requiredMemberAdded : apiRules.memberAdded, 'The member was added.');
+      continue;
     }
-    const found: UnlocatedChange[] = [];
     // A subclass cannot replace a property by a method.
     const isProperty = from.kind === 'class' && isFunctionType(old.signature) !== isFunctionType(now.signature);
     const relation = isProperty ? 'other' : relate(old.signature, now.signature);
     if (relation !== 'same') {
       const rule = signatureRule(relation, isInput || isAssignable(old.signature), apiRules.memberChanged);
-      found.push(change(rule, describeDifference('The member', old.signature, now.signature)));
+      change(rule, describeDifference('The member', old.signature, now.signature));
     }
     if (!old.optional && now.optional)
-      found.push(change(isPassed ? apiRules.memberLoosened : apiRules.memberChanged, 'The member became optional.'));
+      change(isPassed ? apiRules.memberLoosened : apiRules.memberChanged, 'The member became optional.');
     if (old.optional && !now.optional)
-      found.push(change(isInput ? apiRules.memberChanged : apiRules.memberGuaranteed, 'The member became required.'));
-    return found;
-  });
+      change(isInput ? apiRules.memberChanged : apiRules.memberGuaranteed, 'The member became required.');
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { changeBy, locatedReport, type Report, type UnlocatedChange } from '../change.ts';
+import { locatedReport, type Found, type Report } from '../change.ts';
 import { withinStack } from '../input-error.ts';
 import { canonicalJson, childPointer, isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { parseJson, pointerLocator } from '../json/parse-json.ts';
@@ -15,8 +15,12 @@ const documentation = new Set(['$comment', 'description', 'why']);
  */
 export function compareAppendOnly(from: SourceText, to: SourceText): Report {
   const [before, now] = [parseJson(from), parseJson(to)];
-  const changes: UnlocatedChange[] = [];
+  return locatedReport(pointerLocator(before), pointerLocator(now), (found) =>
+    withinStack(to.file, () => compareEntries(before.value, now.value, found)),
+  );
+}
 
+function compareEntries(from: JsonValue, to: JsonValue, found: Found): void {
   function compare(old: JsonValue, next: JsonValue, pointer: string): void {
     if (isJsonObject(old) && isJsonObject(next)) compareObjects(old, next, pointer);
     else if (Array.isArray(old) && Array.isArray(next)) compareLists(old, next, pointer);
@@ -29,7 +33,7 @@ export function compareAppendOnly(from: SourceText, to: SourceText): Report {
       const [value, nextValue] = [old[key], next[key]];
       if (documentation.has(key)) {
         if (canonicalJson(value ?? null) !== canonicalJson(nextValue ?? null))
-          changes.push(changeBy(appendOnlyRules.entryDescribed, at, 'The description changed.'));
+          found(appendOnlyRules.entryDescribed, at, 'The description changed.');
       } else if (value === undefined) added(at);
       else if (nextValue === undefined) removed(at);
       else compare(value, nextValue, at);
@@ -47,15 +51,14 @@ export function compareAppendOnly(from: SourceText, to: SourceText): Report {
   }
 
   function added(pointer: string): void {
-    changes.push(changeBy(appendOnlyRules.entryAdded, pointer, 'The entry was added.'));
+    found(appendOnlyRules.entryAdded, pointer, 'The entry was added.');
   }
 
   function removed(pointer: string): void {
-    changes.push(changeBy(appendOnlyRules.entryRemoved, pointer, 'The entry was removed or changed.'));
+    found(appendOnlyRules.entryRemoved, pointer, 'The entry was removed or changed.');
   }
 
-  withinStack(to.file, () => compare(before.value, now.value, ''));
-  return locatedReport(changes, pointerLocator(before), pointerLocator(now));
+  compare(from, to, '');
 }
 
 /** An entry without its documentation. */

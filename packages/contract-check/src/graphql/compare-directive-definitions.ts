@@ -1,34 +1,25 @@
+import { compareMembers } from '../compare-members.ts';
 import { onlyIn } from '../only-in.ts';
 import { compareDocumented } from './compare-documented.ts';
 import { compareInputs } from './compare-inputs.ts';
-import { matchByName, type Comparison } from './comparison.ts';
+import { withRules, type Comparison } from './comparison.ts';
 import { isExecutable, type DirectiveDefinition } from './contract.ts';
 import { graphqlRules } from './rules.ts';
 
 export function compareDirectiveDefinitions(comparison: Comparison): void {
   const { found } = comparison;
-  matchByName(comparison.from.directives, comparison.to.directives, {
-    removed(directive) {
+  // No operation can apply the directive.
+  const ofSdl = withRules(comparison, (rule) =>
+    rule.verdict === 'major' ? graphqlRules.sdlDirectiveRestricted : rule,
+  );
+  compareMembers(comparison.from.directives, comparison.to.directives, {
+    removed(name, directive) {
       const rule = isExecutable(directive) ? graphqlRules.directiveRemoved : graphqlRules.sdlDirectiveRestricted;
-      found(rule, `@${directive.name}`, 'The directive was removed.');
+      found(rule, `@${name}`, 'The directive was removed.');
     },
-    added({ name }) {
-      found(graphqlRules.directiveAdded, `@${name}`, 'The directive was added.');
-    },
-    kept(before, after) {
-      compareDefinition(isExecutable(before) ? comparison : ofSdl(comparison), before, after);
-    },
+    added: (name) => found(graphqlRules.directiveAdded, `@${name}`, 'The directive was added.'),
+    kept: (_, before, after) => compareDefinition(isExecutable(before) ? comparison : ofSdl, before, after),
   });
-}
-
-/** Replaces the rule of every major change, because no operation can apply the directive. */
-function ofSdl(comparison: Comparison): Comparison {
-  return {
-    ...comparison,
-    found(rule, coordinate, message) {
-      comparison.found(rule.verdict === 'major' ? graphqlRules.sdlDirectiveRestricted : rule, coordinate, message);
-    },
-  };
 }
 
 function compareDefinition(comparison: Comparison, from: DirectiveDefinition, to: DirectiveDefinition): void {

@@ -1,7 +1,8 @@
 import type { Rule } from '../change.ts';
+import { compareMembers } from '../compare-members.ts';
 import { compareDocumented } from './compare-documented.ts';
 import { compareInputs } from './compare-inputs.ts';
-import { matchByName, type Comparison } from './comparison.ts';
+import type { Comparison } from './comparison.ts';
 import { printType, type FieldDefinition, type TypeDefinition } from './contract.ts';
 import { graphqlRules } from './rules.ts';
 import { relateTypes, type TypeRelation } from './type-relation.ts';
@@ -14,16 +15,11 @@ const typeRules: Readonly<Record<Exclude<TypeRelation, 'same' | 'narrower'>, Rul
 /** Compares the fields of an object type or interface. */
 export function compareFields(comparison: Comparison, from: TypeDefinition, to: TypeDefinition): void {
   const { found } = comparison;
-  matchByName(from.fields, to.fields, {
-    removed({ name }) {
-      found(graphqlRules.fieldRemoved, `${from.name}.${name}`, 'The field was removed.');
-    },
-    added({ name, type }) {
-      found(graphqlRules.fieldAdded, `${from.name}.${name}`, `The field was added with the type ${printType(type)}.`);
-    },
-    kept(before, after) {
-      compareField(comparison, from, before, after);
-    },
+  compareMembers(from.fields, to.fields, {
+    removed: (name) => found(graphqlRules.fieldRemoved, `${from.name}.${name}`, 'The field was removed.'),
+    added: (name, { type }) =>
+      found(graphqlRules.fieldAdded, `${from.name}.${name}`, `The field was added with the type ${printType(type)}.`),
+    kept: (_, before, after) => compareField(comparison, from, before, after),
   });
 }
 

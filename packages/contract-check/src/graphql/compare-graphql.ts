@@ -1,11 +1,11 @@
-import { locatedReport, type Report, type UnlocatedChange } from '../change.ts';
+import { locatedReport, type Found, type Report } from '../change.ts';
 import type { SourceText } from '../text-file.ts';
 import { compareAppliedDirectives } from './compare-applied-directives.ts';
 import { compareDirectiveDefinitions } from './compare-directive-definitions.ts';
 import { compareDescriptions } from './compare-documented.ts';
 import { compareRoots } from './compare-roots.ts';
 import { compareTypes } from './compare-types.ts';
-import { collectInto, type Comparison, type GraphqlOptions } from './comparison.ts';
+import type { Comparison, GraphqlOptions } from './comparison.ts';
 import type { GraphqlContract } from './contract.ts';
 import { exposureOf } from './exposure.ts';
 import { isFederated, isInaccessible } from './federation.ts';
@@ -33,7 +33,6 @@ export function compareGraphqlFiles(
   to: readonly SourceText[],
   options: GraphqlOptions = {},
 ): Report {
-  const changes: UnlocatedChange[] = [];
   const introspected = [...to, ...from].find(isIntrospection);
   const partial = options.partial ?? false;
   const read = (sources: readonly SourceText[], isOld: boolean): GraphqlContract =>
@@ -41,10 +40,9 @@ export function compareGraphqlFiles(
   const [before, after] = [read(from, true), read(to, false)];
   const exposure = exposureOf(before, partial);
   const federated = partial || isFederated(before) || isFederated(after);
-  const found = collectInto(changes);
   // Few comparisons need them.
   let neighbours: Neighbours | undefined;
-  const comparison: Comparison = {
+  const comparisonBy = (found: Found): Comparison => ({
     from: before,
     to: after,
     exposure,
@@ -56,16 +54,18 @@ export function compareGraphqlFiles(
       const isHidden = federated && rule.verdict === 'major' && isInaccessible(before, coordinate);
       found(isHidden ? graphqlRules.unreachableChanged : rule, coordinate, message);
     },
+  });
+  const compare = (found: Found): void => {
+    const comparison = comparisonBy(found);
+    compareRoots(comparison);
+    compareTypes(comparison);
+    compareDirectiveDefinitions(comparison);
+    compareDescriptions(comparison, 'schema', before.description, after.description);
+    compareAppliedDirectives(comparison, 'schema', before, after, 'both');
   };
-  compareRoots(comparison);
-  compareTypes(comparison);
-  compareDirectiveDefinitions(comparison);
-  compareDescriptions(comparison, 'schema', comparison.from.description, comparison.to.description);
-  compareAppliedDirectives(comparison, 'schema', comparison.from, comparison.to, 'both');
-  const { from: old, to: now } = comparison;
-  return locatedReport(changes, old.locator, now.locator, [
-    ...old.notices,
-    ...now.notices,
+  return locatedReport(before.locator, after.locator, compare, [
+    ...before.notices,
+    ...after.notices,
     ...(introspected === undefined ? [] : [introspectionNotice(introspected)]),
   ]);
 }

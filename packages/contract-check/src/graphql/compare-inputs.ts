@@ -1,8 +1,9 @@
 import { Kind } from 'graphql';
 import type { Rule } from '../change.ts';
+import { compareMembers } from '../compare-members.ts';
 import { describeDifference } from '../describe-difference.ts';
 import { compareDocumented } from './compare-documented.ts';
-import { matchByName, type Comparison } from './comparison.ts';
+import type { Comparison } from './comparison.ts';
 import { isRequired, printType, type InputValue } from './contract.ts';
 import { canonicalLiteral } from './literal.ts';
 import { graphqlRules } from './rules.ts';
@@ -23,17 +24,13 @@ export function compareInputs(
   coordinateOf: (name: string) => string,
 ): void {
   const { found } = comparison;
-  matchByName(from, to, {
-    removed({ name }) {
-      found(graphqlRules.inputRemoved, coordinateOf(name), `The ${noun} was removed.`);
-    },
-    added(input) {
+  compareMembers(from, to, {
+    removed: (name) => found(graphqlRules.inputRemoved, coordinateOf(name), `The ${noun} was removed.`),
+    added(name, input) {
       const rule = isRequired(input) ? graphqlRules.requiredInputAdded : graphqlRules.optionalInputAdded;
-      found(rule, coordinateOf(input.name), `The ${noun} was added with the type ${printType(input.type)}.`);
+      found(rule, coordinateOf(name), `The ${noun} was added with the type ${printType(input.type)}.`);
     },
-    kept(before, after) {
-      compareInput(comparison, coordinateOf(before.name), before, after);
-    },
+    kept: (name, before, after) => compareInput(comparison, coordinateOf(name), before, after),
   });
 }
 

@@ -1,8 +1,9 @@
+import { compareMembers } from '../compare-members.ts';
 import { onlyIn } from '../only-in.ts';
 import { compareDocumented } from './compare-documented.ts';
 import { compareFields } from './compare-fields.ts';
 import { compareInputs } from './compare-inputs.ts';
-import { matchByName, type Comparison } from './comparison.ts';
+import { withRules, type Comparison } from './comparison.ts';
 import type { TypeDefinition, TypeKind } from './contract.ts';
 import type { Position } from './exposure.ts';
 import { graphqlRules } from './rules.ts';
@@ -18,17 +19,17 @@ const kindNames: Readonly<Record<TypeKind, string>> = {
 
 export function compareTypes(comparison: Comparison): void {
   const { from, to, exposure, found } = comparison;
-  matchByName(from.types, to.types, {
-    removed({ name, kind }) {
+  compareMembers(from.types, to.types, {
+    removed(name, { kind }) {
       const rule = exposure.positionOf(name) === null ? graphqlRules.unreachableBroken : graphqlRules.typeRemoved;
       found(rule, name, `The ${kindNames[kind]} was removed.`);
     },
-    added(type) {
-      found(graphqlRules.typeAdded, type.name, `The ${kindNames[type.kind]} was added.`);
-      for (const interfaceName of type.interfaces) comparePossibleType(comparison, interfaceName, type.name);
+    added(name, { kind, interfaces }) {
+      found(graphqlRules.typeAdded, name, `The ${kindNames[kind]} was added.`);
+      for (const interfaceName of interfaces) comparePossibleType(comparison, interfaceName, name);
     },
-    kept(before, after) {
-      const position = exposure.positionOf(before.name);
+    kept(name, before, after) {
+      const position = exposure.positionOf(name);
       if (position === null) compareType(ofUnreachable(comparison), before, after, 'both');
       else compareType(comparison, before, after, position);
     },
@@ -37,13 +38,10 @@ export function compareTypes(comparison: Comparison): void {
 
 /** Replaces the rule of every change that is larger than a patch, because no operation can reach the type. */
 function ofUnreachable(comparison: Comparison): Comparison {
-  return {
-    ...comparison,
-    found(rule, coordinate, message) {
-      const other = rule.verdict === 'major' ? graphqlRules.unreachableBroken : graphqlRules.unreachableChanged;
-      comparison.found(rule.verdict === 'patch' ? rule : other, coordinate, message);
-    },
-  };
+  return withRules(comparison, (rule) => {
+    if (rule.verdict === 'patch') return rule;
+    return rule.verdict === 'major' ? graphqlRules.unreachableBroken : graphqlRules.unreachableChanged;
+  });
 }
 
 function compareType(comparison: Comparison, from: TypeDefinition, to: TypeDefinition, position: Position): void {
@@ -59,7 +57,7 @@ function compareType(comparison: Comparison, from: TypeDefinition, to: TypeDefin
   compareFields(comparison, from, to);
   compareInputs(comparison, 'field', from.inputFields, to.inputFields, (name) => `${from.name}.${name}`);
   compareInterfaces(comparison, from, to);
-  compareMembers(comparison, from, to);
+  compareUnion(comparison, from, to);
   compareValues(comparison, from, to, position);
   compareDocumented(comparison, from.name, from, to, position);
 }
@@ -79,7 +77,7 @@ function comparePossibleType(comparison: Comparison, interfaceName: string, type
   comparison.found(possibleTypeRule(comparison), interfaceName, `It can now be of type ${typeName}.`);
 }
 
-function compareMembers(comparison: Comparison, from: TypeDefinition, to: TypeDefinition): void {
+function compareUnion(comparison: Comparison, from: TypeDefinition, to: TypeDefinition): void {
   for (const name of onlyIn(from.members, to.members))
     comparison.found(graphqlRules.unionMemberRemoved, from.name, `It can no longer be of type ${name}.`);
   for (const name of onlyIn(to.members, from.members))
@@ -92,17 +90,13 @@ function possibleTypeRule({ closedOutputs }: Comparison) {
 
 function compareValues(comparison: Comparison, from: TypeDefinition, to: TypeDefinition, position: Position): void {
   const { found } = comparison;
-  matchByName(from.values, to.values, {
-    removed({ name }) {
+  compareMembers(from.values, to.values, {
+    removed(name) {
       const rule = position === 'output' ? graphqlRules.enumValueRemovedOutput : graphqlRules.enumValueRemovedInput;
       found(rule, `${from.name}.${name}`, 'The value was removed.');
     },
-    added({ name }) {
-      found(valueAddedRule(comparison, position), `${from.name}.${name}`, 'The value was added.');
-    },
-    kept(before, after) {
-      compareDocumented(comparison, `${from.name}.${before.name}`, before, after, position);
-    },
+    added: (name) => found(valueAddedRule(comparison, position), `${from.name}.${name}`, 'The value was added.'),
+    kept: (name, before, after) => compareDocumented(comparison, `${from.name}.${name}`, before, after, position),
   });
 }
 

@@ -1,5 +1,4 @@
-import type { Rule, UnlocatedChange } from '../change.ts';
-import { changeBy } from '../change.ts';
+import type { Found, Rule } from '../change.ts';
 import type { Verdict } from '../verdict.ts';
 import type { GraphqlContract } from './contract.ts';
 import type { Exposure } from './exposure.ts';
@@ -37,25 +36,7 @@ export interface Comparison {
   readonly found: Found;
 }
 
-/** Records a change. */
-export type Found = (rule: Rule, coordinate: string, message: string) => void;
-
-export function collectInto(changes: UnlocatedChange[]): Found {
-  return (rule, coordinate, message) => {
-    changes.push(changeBy(rule, coordinate, message));
-  };
-}
-
-/** Matches the items of two maps by name. */
-export function matchByName<T>(
-  from: ReadonlyMap<string, T>,
-  to: ReadonlyMap<string, T>,
-  handle: { removed(item: T): void; added(item: T): void; kept(from: T, to: T): void },
-): void {
-  for (const [name, item] of from) {
-    const counterpart = to.get(name);
-    if (counterpart === undefined) handle.removed(item);
-    else handle.kept(item, counterpart);
-  }
-  for (const [name, item] of to) if (!from.has(name)) handle.added(item);
+/** A comparison that reports each change by another rule. */
+export function withRules(comparison: Comparison, replace: (rule: Rule) => Rule): Comparison {
+  return { ...comparison, found: (rule, ...change) => comparison.found(replace(rule), ...change) };
 }

@@ -1,7 +1,7 @@
+import type { Found } from '../change.ts';
+import { compareMembers } from '../compare-members.ts';
 import { childPointer } from '../json/json-value.ts';
-import type { Found } from './found.ts';
 import type { Manifest } from './manifest.ts';
-import { matchMembers } from './match-members.ts';
 import { manifestRules } from './rules.ts';
 import { wordsOf } from './words-of.ts';
 
@@ -15,7 +15,7 @@ export function compareCosts(
   const areFirst = !hasCosts(from) && announcesCostLimit(from);
   for (const { member, noun } of costMembers) {
     const pointerOf = (coordinate: string): string => childPointer(`/${member}`, coordinate);
-    matchMembers(from[member], to[member], {
+    compareMembers(Object.entries(from[member] ?? {}), Object.entries(to[member] ?? {}), {
       removed(coordinate) {
         found(manifestRules.weightRemoved, pointerOf(coordinate), `The ${noun} of ${coordinate} is no longer listed.`);
       },

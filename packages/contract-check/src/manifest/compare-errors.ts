@@ -1,12 +1,13 @@
+import type { Found } from '../change.ts';
+import { compareMembers } from '../compare-members.ts';
 import { describeDifference } from '../describe-difference.ts';
 import { childPointer } from '../json/json-value.ts';
-import { compareDescriptions, type Found } from './found.ts';
+import { compareDescriptions } from './compare-descriptions.ts';
 import type { Manifest } from './manifest.ts';
-import { matchMembers } from './match-members.ts';
 import { manifestRules } from './rules.ts';
 
-export function compareErrors(found: Found, from: Manifest['errors'], to: Manifest['errors']): void {
-  matchMembers(from, to, {
+export function compareErrors(found: Found, from: Manifest['errors'] = {}, to: Manifest['errors'] = {}): void {
+  compareMembers(Object.entries(from), Object.entries(to), {
     removed: (code) =>
       found(manifestRules.errorRemoved, childPointer('/errors', code), `The error code ${code} was removed.`),
     added: (code) =>
@@ -28,7 +29,7 @@ function compareStatuses(found: Found, pointer: string, from: Statuses, to: Stat
     const [old, next] = [before, now].map((status) => status?.toString() ?? null);
     found(rule, childPointer(pointer, mediaType), describeDifference('The status', old ?? null, next ?? null));
   };
-  matchMembers(from, to, {
+  compareMembers(Object.entries(from), Object.entries(to), {
     removed: (mediaType, status) => compare(mediaType, status, null),
     added: (mediaType, status) => compare(mediaType, null, status),
     kept: compare,

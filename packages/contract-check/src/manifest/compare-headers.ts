@@ -1,39 +1,37 @@
+import type { Found } from '../change.ts';
+import { compareMembers } from '../compare-members.ts';
 import { describeDifference } from '../describe-difference.ts';
 import { childPointer } from '../json/json-value.ts';
-import { compareDescriptions, type Found } from './found.ts';
+import { compareDescriptions } from './compare-descriptions.ts';
 import type { Manifest, RequestHeader, ResponseHeader } from './manifest.ts';
-import { matchMembers } from './match-members.ts';
 import { manifestRules } from './rules.ts';
 
-// Header names are case-insensitive (RFC 9110, section 5.1).
-const lowerCase = (name: string): string => name.toLowerCase();
-const requestPointer = (name: string): string => childPointer('/requestHeaders', name);
-const responsePointer = (name: string): string => childPointer('/responseHeaders', name);
+/** By their names in lower case, because these are case-insensitive (RFC 9110, section 5.1). */
+function headersIn<T>(section: string, headers: Readonly<Record<string, T>> = {}) {
+  return Object.entries(headers).map(
+    ([name, header]) => [name.toLowerCase(), { ...header, name, pointer: childPointer(section, name) }] as const,
+  );
+}
 
 export function compareRequestHeaders(
   found: Found,
   from: Manifest['requestHeaders'],
   to: Manifest['requestHeaders'],
 ): void {
-  matchMembers(
-    from,
-    to,
-    {
-      removed: (name) =>
-        found(manifestRules.requestHeaderRemoved, requestPointer(name), `The header ${name} was removed.`),
-      added(name, header) {
-        const { rule, word } = necessity(header);
-        found(rule, requestPointer(name), `The ${word} header ${name} was added.`);
-      },
-      kept(name, before, now) {
-        compareDescriptions(found, requestPointer(name), before, now);
-        if (before.required === now.required) return;
-        const { rule, word } = necessity(now);
-        found(rule, requestPointer(name), `The header ${name} is now ${word}.`);
-      },
+  compareMembers(headersIn('/requestHeaders', from), headersIn('/requestHeaders', to), {
+    removed: (_, { name, pointer }) =>
+      found(manifestRules.requestHeaderRemoved, pointer, `The header ${name} was removed.`),
+    added(_, header) {
+      const { rule, word } = necessity(header);
+      found(rule, header.pointer, `The ${word} header ${header.name} was added.`);
     },
-    lowerCase,
-  );
+    kept(_, before, now) {
+      compareDescriptions(found, before.pointer, before, now);
+      if (before.required === now.required) return;
+      const { rule, word } = necessity(now);
+      found(rule, before.pointer, `The header ${before.name} is now ${word}.`);
+    },
+  });
 }
 
 function necessity({ required }: RequestHeader) {
@@ -47,21 +45,16 @@ export function compareResponseHeaders(
   from: Manifest['responseHeaders'],
   to: Manifest['responseHeaders'],
 ): void {
-  matchMembers(
-    from,
-    to,
-    {
-      removed: (name) =>
-        found(manifestRules.responseHeaderRemoved, responsePointer(name), `The header ${name} was removed.`),
-      added: (name) => found(manifestRules.responseHeaderAdded, responsePointer(name), `The header ${name} was added.`),
-      kept(name, before, now) {
-        compareDescriptions(found, responsePointer(name), before, now);
-        compareCases(found, responsePointer(name), before.sent, now.sent);
-        compareValues(found, responsePointer(name), before.value, now.value);
-      },
+  compareMembers(headersIn('/responseHeaders', from), headersIn('/responseHeaders', to), {
+    removed: (_, { name, pointer }) =>
+      found(manifestRules.responseHeaderRemoved, pointer, `The header ${name} was removed.`),
+    added: (_, { name, pointer }) => found(manifestRules.responseHeaderAdded, pointer, `The header ${name} was added.`),
+    kept(_, before, now) {
+      compareDescriptions(found, before.pointer, before, now);
+      compareCases(found, before.pointer, before.sent, now.sent);
+      compareValues(found, before.pointer, before.value, now.value);
     },
-    lowerCase,
-  );
+  });
 }
 
 type Cases = ResponseHeader['sent'];

@@ -1,8 +1,8 @@
-import type { Rule } from '../change.ts';
+import type { Found, Rule } from '../change.ts';
+import { compareMembers } from '../compare-members.ts';
 import { childPointer } from '../json/json-value.ts';
-import { compareDescriptions, type Found } from './found.ts';
+import { compareDescriptions } from './compare-descriptions.ts';
 import type { Limit, Manifest } from './manifest.ts';
-import { matchMembers } from './match-members.ts';
 import { manifestRules } from './rules.ts';
 import { wordsOf } from './words-of.ts';
 
@@ -11,10 +11,10 @@ export function compareLimits(
   found: Found,
   existed: (coordinate: string) => boolean,
   pointer: '/limits' | '/pagination',
-  from: Manifest['limits'],
-  to: Manifest['limits'],
+  from: Manifest['limits'] = {},
+  to: Manifest['limits'] = {},
 ): void {
-  matchMembers(from, to, {
+  compareMembers(Object.entries(from), Object.entries(to), {
     removed: (name) => found(manifestRules.limitRemoved, childPointer(pointer, name), `${name} is no longer listed.`),
     added(name, item) {
       const { value, introducedWith } = limitOf(item);

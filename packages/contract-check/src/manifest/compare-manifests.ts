@@ -1,12 +1,12 @@
-import { changeBy, locatedReport, type Report, type UnlocatedChange } from '../change.ts';
+import { locatedReport, type Found, type Report } from '../change.ts';
 import { pointerLocator } from '../json/parse-json.ts';
 import type { SourceText } from '../text-file.ts';
 import { compareCosts } from './compare-costs.ts';
+import { compareDescriptions } from './compare-descriptions.ts';
 import { compareErrors } from './compare-errors.ts';
 import { compareRequestHeaders, compareResponseHeaders } from './compare-headers.ts';
 import { compareLimits } from './compare-limits.ts';
 import { compareUnknownSections, unknownSectionNotices } from './compare-unknown-sections.ts';
-import { compareDescriptions, type Found } from './found.ts';
 import { readManifestDocument } from './read-manifest.ts';
 
 export interface ManifestOptions {
@@ -23,21 +23,19 @@ export interface ManifestOptions {
  * @throws {InputError} when a manifest is invalid.
  */
 export function compareManifests(from: SourceText, to: SourceText, options: ManifestOptions = {}): Report {
-  const changes: UnlocatedChange[] = [];
-  const found: Found = (rule, pointer, message) => {
-    changes.push(changeBy(rule, pointer, message));
-  };
   const [old, next] = [readManifestDocument(from), readManifestDocument(to)];
   const [before, now] = [old.manifest, next.manifest];
   const existed = options.existed ?? (() => true);
-  compareDescriptions(found, '', before, now);
-  compareErrors(found, before.errors, now.errors);
-  compareRequestHeaders(found, before.requestHeaders, now.requestHeaders);
-  compareResponseHeaders(found, before.responseHeaders, now.responseHeaders);
-  compareLimits(found, existed, '/limits', before.limits, now.limits);
-  compareLimits(found, existed, '/pagination', before.pagination, now.pagination);
-  compareCosts(found, existed, before, now);
-  compareUnknownSections(found, old, next);
+  const compare = (found: Found): void => {
+    compareDescriptions(found, '', before, now);
+    compareErrors(found, before.errors, now.errors);
+    compareRequestHeaders(found, before.requestHeaders, now.requestHeaders);
+    compareResponseHeaders(found, before.responseHeaders, now.responseHeaders);
+    compareLimits(found, existed, '/limits', before.limits, now.limits);
+    compareLimits(found, existed, '/pagination', before.pagination, now.pagination);
+    compareCosts(found, existed, before, now);
+    compareUnknownSections(found, old, next);
+  };
   const notices = [old, next].flatMap(unknownSectionNotices);
-  return locatedReport(changes, pointerLocator(old.document), pointerLocator(next.document), notices);
+  return locatedReport(pointerLocator(old.document), pointerLocator(next.document), compare, notices);
 }

@@ -1,8 +1,7 @@
-import type { Notice } from '../change.ts';
+import type { Found, Notice } from '../change.ts';
+import { compareMembers } from '../compare-members.ts';
 import { canonicalJson, childPointer } from '../json/json-value.ts';
 import { didYouMean } from '../suggest.ts';
-import type { Found } from './found.ts';
-import { matchMembers } from './match-members.ts';
 import { knownMembers, type ManifestDocument } from './read-manifest.ts';
 import { manifestRules } from './rules.ts';
 
@@ -10,7 +9,7 @@ import { manifestRules } from './rules.ts';
 export function compareUnknownSections(found: Found, from: ManifestDocument, to: ManifestDocument): void {
   const changed = (name: string, how: string): void =>
     found(manifestRules.sectionUndecided, childPointer('', name), `The section ${name} was ${how}.`);
-  matchMembers(Object.fromEntries(from.unknown), Object.fromEntries(to.unknown), {
+  compareMembers(from.unknown, to.unknown, {
     removed: (name) => changed(name, 'removed'),
     added: (name) => changed(name, 'added'),
     kept(name, before, now) {

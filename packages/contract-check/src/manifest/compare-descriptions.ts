@@ -1,9 +1,7 @@
-import type { Rule } from '../change.ts';
+import type { Found } from '../change.ts';
 import { manifestRules } from './rules.ts';
 
-/** Records a change. `pointer` is a JSON Pointer into the manifest. */
-export type Found = (rule: Rule, pointer: string, message: string) => void;
-
+/** @param pointer a JSON Pointer into the manifest */
 export function compareDescriptions(
   found: Found,
   pointer: string,
