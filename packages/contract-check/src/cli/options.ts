@@ -51,6 +51,13 @@ Exit codes:
   2  invalid usage or invalid input
 `;
 
+const closedOutputs = new Option(
+  '--closed-outputs',
+  'treat values and types added to outputs as major: clients may handle only known ones',
+);
+const formatOption = new Option('--format <format>', 'how to print the result').choices(formats).default('text');
+const configOption = new Option('--config <file>', 'the configuration (default: contract-check.json, if it exists)');
+
 /**
  * Parses a command line without the program name.
  *
@@ -80,7 +87,7 @@ export function readInvocation(args: readonly string[], version: string): Invoca
     add('graphql', 'compare two GraphQL schemas (SDL or introspection JSON)'),
     '; patterns match several files; repeatable',
   )
-    .addOption(closedOutputs())
+    .addOption(closedOutputs)
     .addOption(
       new Option('--directive <name=verdict>', 'set the verdict for changes of an applied directive; repeatable')
         .argParser(addDirective)
@@ -94,11 +101,11 @@ export function readInvocation(args: readonly string[], version: string): Invoca
         'producer: you send what the schema describes; consumer: you accept it; both: the larger verdict (required)',
       ).choices(directions),
     )
-    .addOption(closedOutputs());
+    .addOption(closedOutputs);
   addComparing(add('manifest', 'compare two manifests: errors, headers, limits, page sizes, cost weights'));
   addWorkspace(
     add('workspace', 'compare every contract package with its last release and its pending changesets'),
-  ).addOption(formatOption());
+  ).addOption(formatOption);
   addWorkspace(add('changelog', 'print the changesets that the changes of a workspace need')).option(
     '--write',
     'write them to .changeset/ instead',
@@ -108,7 +115,7 @@ export function readInvocation(args: readonly string[], version: string): Invoca
     .option('--out <folder>', 'write a report for each file to this folder instead, for example api');
   add('release', 'print what was last released of each package and where, and fail if its contracts changed since')
     .option('--root <folder>', 'the root of the workspace', '.')
-    .addOption(configOption());
+    .addOption(configOption);
   add('explain', 'describe a rule with examples, or list all rules')
     .argument('[rule]', 'the id of the rule, for example graphql/fieldRemoved')
     .option('--list', 'list all rules with their verdicts (default)');
@@ -171,8 +178,8 @@ function addComparing(command: Command, several = ''): Command {
     .addOption(
       new Option('--declared <bump>', 'the declared bump; exit 1 if the changes need a larger one').choices(verdicts),
     )
-    .addOption(formatOption())
-    .addOption(configOption());
+    .addOption(formatOption)
+    .addOption(configOption);
 }
 
 function addWorkspace(command: Command): Command {
@@ -192,22 +199,7 @@ function addWorkspace(command: Command): Command {
       new Option('--declared <bump>', 'the bump of every package, instead of the pending changesets').choices(verdicts),
     )
     .option('--today <day>', 'the day of the release, YYYY-MM-DD, for the dates in versions.json', parseDay)
-    .addOption(configOption());
-}
-
-function closedOutputs(): Option {
-  return new Option(
-    '--closed-outputs',
-    'treat values and types added to outputs as major: clients may handle only known ones',
-  );
-}
-
-function formatOption(): Option {
-  return new Option('--format <format>', 'how to print the result').choices(formats).default('text');
-}
-
-function configOption(): Option {
-  return new Option('--config <file>', 'the configuration (default: contract-check.json, if it exists)');
+    .addOption(configOption);
 }
 
 function parseDay(value: string): string {

@@ -1,4 +1,4 @@
-import { Kind, parse } from 'graphql';
+import { isExecutableDefinitionNode, parse } from 'graphql';
 import { readGraphqlContract } from '../graphql/read-contract.ts';
 import { InputError, withinStack } from '../input-error.ts';
 import { readSchemaDocument } from '../json-schema/schema-document.ts';
@@ -60,9 +60,7 @@ function recognizeSdl(source: SourceText): SchemaKind | null {
 
 function hasOperations({ text }: SourceText): boolean {
   try {
-    return parse(text, { noLocation: true }).definitions.some(
-      ({ kind }) => kind === Kind.OPERATION_DEFINITION || kind === Kind.FRAGMENT_DEFINITION,
-    );
+    return parse(text, { noLocation: true }).definitions.some(isExecutableDefinitionNode);
   } catch {
     // The reader of schemas names the place of the error.
     return false;

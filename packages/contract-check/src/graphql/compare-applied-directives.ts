@@ -46,14 +46,9 @@ export function compareAppliedDirectives(
   position: Position,
 ): void {
   if (from.applied.length === 0 && to.applied.length === 0) return;
-  const before = applicationsByName(comparison.from, from.applied);
-  const after = applicationsByName(comparison.to, to.applied);
-  for (const name of new Set([...before.keys(), ...after.keys()])) {
+  for (const name of new Set([...from.applied, ...to.applied].map((node) => node.name.value))) {
     if (name === 'deprecated') continue;
-    const [old, now] = [
-      { list: before.get(name) ?? [], type: from.type ?? null },
-      { list: after.get(name) ?? [], type: to.type ?? null },
-    ];
+    const [old, now] = [applicationsOf(comparison.from, from, name), applicationsOf(comparison.to, to, name)];
     compareApplications(comparison, coordinate, name, old, now, position);
   }
 }
@@ -155,16 +150,9 @@ function rulesOfEffect(effect: Effect, position: Position): Rule[] {
   return rules;
 }
 
-function applicationsByName(
-  contract: GraphqlContract,
-  nodes: readonly ConstDirectiveNode[],
-): Map<string, Application[]> {
-  const byName = new Map<string, Application[]>();
-  for (const node of nodes) {
-    const name = node.name.value;
-    byName.set(name, [...(byName.get(name) ?? []), applicationOf(contract, node)]);
-  }
-  return byName;
+function applicationsOf(contract: GraphqlContract, { applied, type }: Element, name: string): Applications {
+  const nodes = applied.filter((node) => node.name.value === name);
+  return { list: nodes.map((node) => applicationOf(contract, node)), type: type ?? null };
 }
 
 function applicationOf(contract: GraphqlContract, node: ConstDirectiveNode): Application {

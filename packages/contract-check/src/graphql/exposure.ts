@@ -16,7 +16,13 @@ export function exposureOf(contract: GraphqlContract, partial = false): Exposure
   const inputs = new Set<string>();
   const outputs = new Set<string>();
   const returned = new Set<string>();
-  const { possible, abstract } = abstractionsIn(contract);
+  const pairs = [...contract.types.values()].flatMap(({ name, interfaces, members }) => [
+    ...[...interfaces].map((container) => ({ container, name })),
+    ...[...members].map((member) => ({ container: name, name: member })),
+  ]);
+  // The members of a union or the implementations of an interface, and the unions and interfaces that contain a type.
+  const possible = Map.groupBy(pairs, ({ container }) => container);
+  const abstract = Map.groupBy(pairs, ({ name }) => name);
   // A work list instead of recursion: a chain of ten thousand types would overflow the stack.
   const pending: (() => void)[] = [];
 
@@ -71,23 +77,5 @@ export function exposureOf(contract: GraphqlContract, partial = false): Exposure
       return outputs.has(name) ? 'output' : null;
     },
     isReturned: (name) => returned.has(name),
-  };
-}
-
-interface Abstractions {
-  /** The members of a union, or the implementations of an interface. */
-  readonly possible: ReadonlyMap<string, readonly { readonly name: string }[]>;
-  /** The unions and interfaces that contain a type. */
-  readonly abstract: ReadonlyMap<string, readonly { readonly container: string }[]>;
-}
-
-function abstractionsIn(contract: GraphqlContract): Abstractions {
-  const pairs = [...contract.types.values()].flatMap(({ name, interfaces, members }) => [
-    ...[...interfaces].map((container) => ({ container, name })),
-    ...[...members].map((member) => ({ container: name, name: member })),
-  ]);
-  return {
-    possible: Map.groupBy(pairs, ({ container }) => container),
-    abstract: Map.groupBy(pairs, ({ name }) => name),
   };
 }

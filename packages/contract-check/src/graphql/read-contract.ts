@@ -3,6 +3,7 @@ import {
   concatAST,
   DirectiveLocation,
   GraphQLError,
+  isExecutableDefinitionNode,
   isTypeDefinitionNode,
   isTypeExtensionNode,
   Kind,
@@ -27,6 +28,7 @@ import type { Location } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 import type {
   DirectiveDefinition,
+  Documented,
   FieldDefinition,
   GraphqlContract,
   InputValue,
@@ -69,9 +71,7 @@ function readDocument(source: SourceText): DocumentNode {
   if (text.trim() === '') throw new InputError(file, 1, 'the file is empty, expected a GraphQL schema');
   if (isIntrospection(source)) return introspectedDocument(source);
   const document = syntactically(file, () => parse(new Source(text, file)));
-  const executable = document.definitions.find(
-    ({ kind }) => kind === 'OperationDefinition' || kind === 'FragmentDefinition',
-  );
+  const executable = document.definitions.find(isExecutableDefinitionNode);
   if (executable !== undefined) {
     const { line } = locationOfNode(executable) ?? { line: null };
     throw new InputError(file, line, 'expected a GraphQL schema, found an operation or fragment');
@@ -285,8 +285,8 @@ function addType(types: Map<string, TypeDefinition>, node: TypeDefinitionNode | 
 }
 
 function documented(
-  node: EnumValueDefinitionNode | FieldDefinitionNode | InputValueDefinitionNode,
-): Pick<InputValue, 'name' | 'description' | 'applied'> {
+  node: DirectiveDefinitionNode | EnumValueDefinitionNode | FieldDefinitionNode | InputValueDefinitionNode,
+): Documented {
   return { name: node.name.value, description: node.description?.value ?? null, applied: node.directives ?? [] };
 }
 
@@ -304,9 +304,7 @@ function inputValues(nodes: readonly InputValueDefinitionNode[] | undefined): Ma
 
 function directiveDefinition(node: DirectiveDefinitionNode): DirectiveDefinition {
   return {
-    name: node.name.value,
-    description: node.description?.value ?? null,
-    applied: node.directives ?? [],
+    ...documented(node),
     args: inputValues(node.arguments),
     locations: new Set(node.locations.map(({ value }) => value)),
     repeatable: node.repeatable,

@@ -2,23 +2,21 @@ import { describeDifference } from '../describe-difference.ts';
 import type { Comparison, Place } from './comparison.ts';
 import { keywordValues, show } from './keyword-values.ts';
 import { isDocumentation, isUnknown } from './keywords.ts';
-import type { Schema } from './schema-document.ts';
+
+/** Keywords that are true or false, and the rules for setting and removing each. */
+const flags = [
+  ['deprecated', 'deprecated', 'deprecationRevoked'],
+  ['readOnly', 'readOnlySet', 'accessOpened'],
+  ['writeOnly', 'accessRestricted', 'accessOpened'],
+] as const;
 
 /** Compares the keywords that do not decide whether a value is valid. */
 export function compareAnnotations(comparison: Comparison, place: Place): void {
   const { path, from, to } = place;
   compareDefaults(comparison, place);
-  compareFlag('deprecated', from, to, (set) =>
-    comparison.found(set ? 'deprecated' : 'deprecationRevoked', path, `deprecated is now ${set}.`),
-  );
-  const access = [
-    ['readOnly', 'readOnlySet'],
-    ['writeOnly', 'accessRestricted'],
-  ] as const;
-  for (const [keyword, restricting] of access) {
-    compareFlag(keyword, from, to, (set) =>
-      comparison.found(set ? restricting : 'accessOpened', path, `${keyword} is now ${set}.`),
-    );
+  for (const [keyword, set, removed] of flags) {
+    const [before, now] = [from, to].map((all) => keywordValues(all, keyword).has('true'));
+    if (before !== now) comparison.found(now === true ? set : removed, path, `${keyword} is now ${now}.`);
   }
   const [old, next] = [show(keywordValues(from, 'discriminator')), show(keywordValues(to, 'discriminator'))];
   if (old !== next) comparison.found('discriminatorChanged', path, describeDifference('discriminator', old, next));
@@ -36,16 +34,6 @@ function compareDefaults({ found }: Comparison, { path, from, to }: Place): void
   if (show(before) === show(now)) return;
   const rule = before.size === 0 ? 'defaultAdded' : 'defaultChanged';
   found(rule, path, describeDifference('The default', show(before), show(now)));
-}
-
-function compareFlag(
-  keyword: string,
-  from: readonly Schema[],
-  to: readonly Schema[],
-  changed: (set: boolean) => void,
-): void {
-  const [before, now] = [keywordValues(from, keyword).has('true'), keywordValues(to, keyword).has('true')];
-  if (before !== now) changed(now);
 }
 
 /** About 60 characters of each text, among them the first that differ. */

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { errorField } from '../error-fields.ts';
 import { InputError } from '../input-error.ts';
 import { filesOfTarball, type PackageFiles } from './package-files.ts';
 
@@ -40,19 +41,18 @@ export function publishedPackages(
   });
 }
 
+/** Returns what npm prints. */
+async function npm(args: readonly string[], cwd?: string): Promise<string> {
+  // npm is a script on Windows, which only a shell runs. The specification contains no characters of a shell.
+  return (await promisify(execFile)('npm', args, { cwd, shell: process.platform === 'win32' })).stdout;
+}
+
 async function publishedVersions(name: string, folder: string): Promise<string[]> {
-  const options = { cwd: folder, shell: process.platform === 'win32' };
   try {
-    const { stdout } = await promisify(execFile)(
-      'npm',
-      ['view', name, 'versions', '--json', '--prefer-online'],
-      options,
-    );
-    const printed: unknown = JSON.parse(stdout);
+    const printed: unknown = JSON.parse(await npm(['view', name, 'versions', '--json', '--prefer-online'], folder));
     return [printed].flat().filter((version) => typeof version === 'string');
   } catch (error) {
-    const printed = typeof error === 'object' && error !== null && 'stdout' in error ? String(error.stdout) : '';
-    if (/"code":\s*"E404"/.test(printed)) return [];
+    if (/"code":\s*"E404"/.test(errorField(error, 'stdout'))) return [];
     throw new InputError(`npm:${name}`, null, 'npm cannot read the versions of the package. Check the registry.', {
       cause: error,
     });
@@ -89,8 +89,7 @@ async function pack(name: string, folder: string, cwd?: string): Promise<Package
   const label = `npm:${name}`;
   try {
     const args = ['pack', name, '--ignore-scripts', '--silent', '--pack-destination', folder];
-    // npm is a script on Windows, which only a shell runs. The specification contains no characters of a shell.
-    await promisify(execFile)('npm', args, { cwd, shell: process.platform === 'win32' });
+    await npm(args, cwd);
     const tarball = readdirSync(folder).find((file) => file.endsWith('.tgz'));
     if (tarball === undefined) throw new InputError(label, null, 'npm found no package');
     const files = filesOfTarball(join(folder, tarball), label);

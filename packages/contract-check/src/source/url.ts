@@ -1,4 +1,4 @@
-import { getIntrospectionQuery, GraphQLError, Kind, parse } from 'graphql';
+import { getIntrospectionQuery, GraphQLError, isExecutableDefinitionNode, parse } from 'graphql';
 import { errorMessage } from '../error-fields.ts';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, type SourceText } from '../text-file.ts';
@@ -54,9 +54,8 @@ function refusalRemedy(status: number): string {
 function problemOfSchema(text: string): string | null {
   if (text.includes('"__schema"')) return null;
   try {
-    const kinds = parse(text, { noLocation: true }).definitions.map(({ kind }) => kind);
-    const isOperation = kinds.every((kind) => kind === Kind.OPERATION_DEFINITION || kind === Kind.FRAGMENT_DEFINITION);
-    return isOperation ? 'it contains operations' : null;
+    const { definitions } = parse(text, { noLocation: true });
+    return definitions.every(isExecutableDefinitionNode) ? 'it contains operations' : null;
   } catch (error) {
     return error instanceof GraphQLError ? error.message : String(error);
   }

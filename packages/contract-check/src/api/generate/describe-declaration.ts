@@ -42,7 +42,9 @@ function describeOne(node: TS.Declaration, members: Members): Omit<Described, 'm
       kind: 'class',
       signature: `${modifiers}${parameters(node.typeParameters)}${heritage(node.heritageClauses)}`,
       nominal: node.members.some(
-        (member) => !ts.isConstructorDeclaration(member) && (isPrivate(member) || isProtected(member)),
+        (member) =>
+          !ts.isConstructorDeclaration(member) &&
+          (isPrivate(member) || modifiersOf(member, [ts.SyntaxKind.ProtectedKeyword]) !== ''),
       ),
     };
   }
@@ -128,10 +130,6 @@ function isPrivate(node: TS.Node): boolean {
   const hidden =
     typeof named === 'object' && named !== null && 'kind' in named && named.kind === ts.SyntaxKind.PrivateIdentifier;
   return hidden || modifiersOf(node, [ts.SyntaxKind.PrivateKeyword]) !== '';
-}
-
-function isProtected(node: TS.Node): boolean {
-  return modifiersOf(node, [ts.SyntaxKind.ProtectedKeyword]) !== '';
 }
 
 function modifiersOf(node: TS.Node, kinds: readonly TS.SyntaxKind[]): string {
