@@ -32,6 +32,11 @@ export interface Notice {
   readonly message: string;
 }
 
+/** A notice about a file as a whole. */
+export function fileNotice(file: string, message: string): Notice {
+  return { location: { file, line: null }, message };
+}
+
 /** States what is invalid in an old contract that can be compared nevertheless. */
 export function invalidBefore(location: Location, problem: string): Notice {
   return { location, message: `The old version is invalid: ${problem}` };

@@ -17,10 +17,7 @@ export function compareOrRepair<T>(from: T, to: T, file: string, compare: (from:
     compare(to, to);
     const message = `The old version cannot be compared: ${error.message}`;
     const change = changeBy(workspaceRules.contractRepaired, basename(file), message);
-    const [location, oldLocation] = [
-      { file, line: null },
-      { file: error.file, line: error.line },
-    ];
-    return report([{ ...change, location, oldLocation }]);
+    const oldLocation = { file: error.file, line: error.line };
+    return report([{ ...change, location: { file, line: null }, oldLocation }]);
   }
 }

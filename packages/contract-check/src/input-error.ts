@@ -17,6 +17,16 @@ export class InputError extends Error {
   }
 }
 
+/** What `read` returns. If an input is missing or invalid, what `otherwise` returns for the error: by default, null. */
+export function ifValid<T>(read: () => T, otherwise: (error: InputError) => T | null = () => null): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof InputError) return otherwise(error);
+    throw error;
+  }
+}
+
 /**
  * Runs a function whose recursion depth depends on the input.
  *

@@ -3,6 +3,7 @@ import { parseJson, type JsonDocument } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
 import { locationAt, type Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
+import type { Reported } from './generate/create-reports.ts';
 
 /** A declaration of an entry point. */
 export interface ApiDeclaration {
@@ -35,19 +36,7 @@ export interface ApiReport {
   readonly locator: Locator;
 }
 
-/** A declaration in the file. */
-interface Written {
-  readonly kind: string;
-  readonly signature: string;
-  readonly members?: Readonly<Record<string, string>>;
-  readonly union?: readonly string[];
-  readonly input?: boolean;
-  readonly nominal?: boolean;
-  readonly typeOnly?: boolean;
-  readonly references?: Readonly<Record<string, string>>;
-}
-
-const validate = validatorOf<{ readonly format?: unknown; readonly declarations: Readonly<Record<string, Written>> }>(
+const validate = validatorOf<{ readonly format?: unknown; readonly declarations: Readonly<Record<string, Reported>> }>(
   'config.schema.json',
   'apiReport',
 );

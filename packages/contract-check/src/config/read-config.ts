@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError } from '../input-error.ts';
+import { ifValid, InputError } from '../input-error.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
 import { rulesById } from '../rules.ts';
 import { didYouMean } from '../suggest.ts';
 import { readSourceText, type SourceText } from '../text-file.ts';
-import type { Config } from './config.ts';
+import type { Config, ConfiguredContracts } from './config.ts';
 
 export const configFile = 'contract-check.json';
 
@@ -39,4 +39,9 @@ export function parseConfig(source: SourceText): Config {
       fail('cannot be a rule for versions. List the change in contract-exceptions.json.');
   }
   return config;
+}
+
+/** The contracts that the configuration of an older commit lists. Empty if the commit has none, or an invalid one. */
+export function formerlyListed(source: SourceText | null): readonly ConfiguredContracts[] {
+  return (source && ifValid(() => parseConfig(source).contracts)) ?? [];
 }

@@ -7,7 +7,7 @@ import {
   type DocumentNode,
   type IntrospectionQuery,
 } from 'graphql';
-import type { Notice } from '../change.ts';
+import { fileNotice, type Notice } from '../change.ts';
 import { errorMessage } from '../error-fields.ts';
 import { InputError } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
@@ -50,8 +50,8 @@ export function withoutAppliedDirectives(document: DocumentNode): DocumentNode {
 
 /** States what a comparison with the result of an introspection query leaves out. */
 export function introspectionNotice({ file }: SourceText): Notice {
-  return {
-    location: { file, line: null },
-    message: 'An introspection result does not show applied directives such as @tag, so they are not compared.',
-  };
+  return fileNotice(
+    file,
+    'An introspection result does not show applied directives such as @tag, so they are not compared.',
+  );
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { InputError } from '../input-error.ts';
+import { ifValid, InputError } from '../input-error.ts';
 import { isJsonObject, ownMember } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { readSourceText } from '../text-file.ts';
@@ -60,13 +60,8 @@ export function findMergeBase(repository: Repository, ref: string | null, enviro
 }
 
 function mergeBases(repository: Repository, target: string): string[] {
-  try {
-    return repository.git('merge-base', target, 'HEAD').split('\n').filter(Boolean);
-  } catch (error) {
-    // git fails without a message if there is none.
-    if (error instanceof InputError) return [];
-    throw error;
-  }
+  // git fails without a message if there is none.
+  return ifValid(() => repository.lines('merge-base', target, 'HEAD')) ?? [];
 }
 
 function defaultBase(

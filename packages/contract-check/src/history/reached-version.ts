@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { InputError } from '../input-error.ts';
+import { remembered } from '../remembered.ts';
 import { jsonObjectIn } from '../source/loose-json.ts';
 import { isReleaseVersion, publishedVersion } from '../version-bump.ts';
 import { unshallow } from './merge-base.ts';
@@ -84,10 +85,7 @@ export type PackagesAt = (commit: string) => ReadonlyMap<string, string>;
 
 /** Reads the packages of each commit once. */
 export function packagesByFolder(repository: Repository): PackagesAt {
-  const known = new Map<string, ReadonlyMap<string, string>>();
-  return (commit) => {
-    const found = known.get(commit);
-    if (found !== undefined) return found;
+  return remembered((commit) => {
     const manifests = [...repository.filesAt(commit).files.keys()].filter(
       (path) => posix.basename(path) === 'package.json',
     );
@@ -96,9 +94,8 @@ export function packagesByFolder(repository: Repository): PackagesAt {
       const name = memberOf(texts[index] ?? null, 'name');
       return name === null ? [] : [[path === 'package.json' ? '' : posix.dirname(path), name] as const];
     });
-    known.set(commit, new Map(names));
     return new Map(names);
-  };
+  });
 }
 
 interface History {
@@ -116,10 +113,7 @@ function historyOf(repository: Repository, packagesAt: PackagesAt, name: string)
     const file = posix.join(path, 'package.json');
     // Simplified merges keep each commit at which a version came in, on every branch.
     const flags = ['--topo-order', '--full-history', '--simplify-merges', '--parents'];
-    const lines = repository
-      .git('rev-list', ...flags, commit, '--', `:(literal)${file}`)
-      .split('\n')
-      .filter(Boolean);
+    const lines = repository.lines('rev-list', ...flags, commit, '--', `:(literal)${file}`);
     const commits = lines.map((line) => line.split(' '));
     const texts = repository.textsAt(commits.map(([id = '']) => ({ commit: id, path: file })));
     for (const [index, [id = '', ...rest]] of commits.entries()) {

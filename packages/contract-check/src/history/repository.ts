@@ -36,6 +36,8 @@ export interface Repository {
    * @throws {InputError} when git fails.
    */
   git(...args: string[]): string;
+  /** The lines that git prints. */
+  lines(...args: string[]): string[];
   /**
    * The id of the commit that a ref names. Null if it names none. `origin/main` is the fetched branch, even if there is a local
    * branch or a tag of this name: a pull request can come from one.
@@ -87,6 +89,12 @@ export function openRepository(folder: string): Repository | null {
     return result.stdout.toString();
   }
 
+  function lines(...args: string[]): string[] {
+    return git(...args)
+      .split('\n')
+      .filter(Boolean);
+  }
+
   function read(blob: string): Uint8Array {
     if (!contents.has(blob)) load([blob]);
     return contents.get(blob) ?? new Uint8Array();
@@ -101,9 +109,8 @@ export function openRepository(folder: string): Repository | null {
   /** The commits of the tags and the remote branches, by the full name of the ref. */
   function readRefs(): ReadonlyMap<string, string> {
     const format = '--format=%(refname)%00%(objectname)%00%(*objectname)';
-    const lines = git('for-each-ref', format, 'refs/tags', 'refs/remotes').split('\n').filter(Boolean);
     return new Map(
-      lines.map((line) => {
+      lines('for-each-ref', format, 'refs/tags', 'refs/remotes').map((line) => {
         const [name = '', object = '', target = ''] = line.split('\0');
         return [name, target === '' ? object : target];
       }),
@@ -119,6 +126,7 @@ export function openRepository(folder: string): Repository | null {
     isShallow,
     head,
     git,
+    lines,
     commitOf(ref) {
       const known = knownRefs().get(`refs/remotes/${ref}`) ?? (ref === 'HEAD' ? head : knownRefs().get(ref));
       if (known !== undefined) return known;

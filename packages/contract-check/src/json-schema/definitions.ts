@@ -1,4 +1,4 @@
-import type { Notice } from '../change.ts';
+import { fileNotice, type Notice } from '../change.ts';
 import { childPointer, isJsonObject, type JsonValue } from '../json/json-value.ts';
 import { objectMember } from './conjunction.ts';
 import { innerSchemas, isDocumentation, naming } from './keywords.ts';
@@ -32,7 +32,7 @@ export function unreachedNotices(from: SchemaDocument, to: SchemaDocument): Noti
   });
   const paths = changed.map(([path]) => path).join(', ');
   const message = `The root of the schema does not reach ${paths}, so changes there were not compared.`;
-  return changed.length === 0 ? [] : [{ location: { file: to.file, line: null }, message }];
+  return changed.length === 0 ? [] : [fileNotice(to.file, message)];
 }
 
 function reachedIn(document: SchemaDocument): ReadonlySet<Schema> {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { CommitFiles, Repository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
-import { isContract } from './listed-contracts.ts';
+import { isListed } from './listed-contracts.ts';
 import type { WorkspaceState } from './workspace-state.ts';
 
 /**
@@ -14,7 +14,7 @@ import type { WorkspaceState } from './workspace-state.ts';
  */
 export function checkStorage(root: string, now: WorkspaceState, repository: Repository): void {
   const isRead = (path: string): boolean =>
-    ['package.json', 'versions.json'].includes(posix.basename(path)) || isContract(now, path);
+    ['package.json', 'versions.json'].includes(posix.basename(path)) || isListed(now, path);
   const head = repository.filesAt(repository.head);
   const link = head.brokenLinks.find((path) => existsSync(join(root, path)) && isRead(path));
   if (link !== undefined)

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { largestVerdict, type Notice } from '../change.ts';
+import { fileNotice, largestVerdict, type Notice } from '../change.ts';
 import { overridesOf, strictest } from '../config/apply-overrides.ts';
 import { configFile } from '../config/read-config.ts';
 import { declaringIn, type Declaring } from '../declaring.ts';
@@ -26,7 +26,7 @@ import { combine, type ComparedPackage, type ComparedRelease, type ComparisonCon
 import { isContractPackage, withSkippedMembers, workspaceFiles } from './contract-package.ts';
 import { dayOf } from './days.ts';
 import { exceptionsFile } from './exceptions.ts';
-import { lastReleases, npmrcAt, remembered } from './last-release.ts';
+import { lastReleases, npmrcAt } from './last-release.ts';
 import { contractsIn } from './listed-contracts.ts';
 import { workspaceRules } from './rules.ts';
 import { uniteChanges } from './unite-changes.ts';
@@ -145,15 +145,13 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
     lastRelease:
       repository === null || tree === null || merged === null
         ? async () => ({ baselines: [], notices: [] })
-        : remembered(
-            lastReleases({
-              repository,
-              base: tree,
-              registry: merged.config.registry ?? false,
-              config: merged.configPath,
-              contractsIn: contractsIn(now, merged),
-            }),
-          ),
+        : lastReleases({
+            repository,
+            base: tree,
+            registry: merged.config.registry ?? false,
+            config: merged.configPath,
+            contractsIn: contractsIn(now, merged),
+          }),
   };
   const compared = combine([...(await compareFound(context)), ...(await compareConfigured(context))]);
   if (compared.length === 0 && merged?.hadContracts !== true)
@@ -194,7 +192,7 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
     changes: packages.flatMap(({ name, changes }) => changes.map((change) => ({ package: name, ...change }))),
     notices: [
       ...[warning, compared.length === 0 ? nothingCompared : null].flatMap((message) =>
-        message === null ? [] : [{ location: { file: root, line: null }, message }],
+        message === null ? [] : [fileNotice(root, message)],
       ),
       ...(merged?.notices ?? []),
       ...sharedNames(compared),
@@ -216,7 +214,7 @@ function sharedNames(compared: readonly ComparedPackage[]): Notice[] {
   return [...Map.groupBy(compared, ({ name }) => name)].flatMap(([name, all]) => {
     const folders = all.map(({ path }) => path || '.');
     const message = `${folders.join(' and ')} contain packages with the name ${name}. Each is compared with its own last release.`;
-    return all.length < 2 ? [] : [{ location: { file: folders[0] ?? '', line: null }, message }];
+    return all.length < 2 ? [] : [fileNotice(folders[0] ?? '', message)];
   });
 }
 

@@ -246,7 +246,7 @@ function compareWith(
   const unlisted = [...paths].toSorted().flatMap((file): ContractChange[] => {
     const old = before.get(file);
     if (old === undefined || !files.has(file)) return [];
-    if (isListed(context.now, name, contracts.kind, posix.join(folder, file))) return [];
+    if (isListed(context.now, posix.join(folder, file), name, contracts.kind)) return [];
     return [
       removed(file, old, `${file} is no longer compared, because the configuration does not list it for ${name}.`),
     ];

@@ -99,7 +99,7 @@ function compareWith(
   const unlisted = [...from.contracts.values()]
     .filter(
       (file) =>
-        to.contracts.has(file.path) && !isListed(context.now, now.name, file.kind, posix.join(now.path, file.path)),
+        to.contracts.has(file.path) && !isListed(context.now, posix.join(now.path, file.path), now.name, file.kind),
     )
     .map((file): ContractChange => {
       const message = `${file.path} is no longer compared, because the configuration does not list it.`;

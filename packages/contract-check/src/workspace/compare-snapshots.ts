@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { changeBy, type Change, type Notice, type Report, type UnlocatedChange } from '../change.ts';
 import type { ApplyOverrides } from '../config/apply-overrides.ts';
 import { readGraphqlContract } from '../graphql/read-contract.ts';
-import { InputError } from '../input-error.ts';
+import { ifValid } from '../input-error.ts';
 import { locate } from '../location.ts';
 import { compareFile } from './compare-file.ts';
 import { compareVersionPresence, compareVersionStates, type Lifecycle } from './compare-versions.ts';
@@ -156,14 +156,9 @@ function ofWholeFile(file: ContractFile | undefined): Pick<Change, 'location' | 
 function existedIn(baseline: Snapshot, version: string, partial: boolean): (coordinate: string) => boolean {
   const sdl = [...filesOf(baseline, version).values()].find(({ kind }) => kind === 'graphql');
   if (sdl === undefined) return () => true;
-  try {
-    const contract = readGraphqlContract([sdl.read()], { partial, withoutDirectives: false, isOld: true });
-    return (coordinate) => contract.locator.locationOf(coordinate) !== null;
-  } catch (error) {
-    // The comparison of the SDL reports it.
-    if (error instanceof InputError) return () => true;
-    throw error;
-  }
+  // The comparison of the SDL reports what is invalid.
+  const contract = ifValid(() => readGraphqlContract([sdl.read()], { partial, withoutDirectives: false, isOld: true }));
+  return (coordinate) => contract === null || contract.locator.locationOf(coordinate) !== null;
 }
 
 function filesOf(snapshot: Snapshot, version: string): Map<string, ContractFile> {

@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { ComparisonSettings } from '../config/config.ts';
 import { filesLeftOut } from '../history/repository.ts';
-import { InputError } from '../input-error.ts';
+import { ifValid, InputError } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
+import { remembered } from '../remembered.ts';
 import { below, filesOfFolder, type PackageFiles } from '../source/package-files.ts';
 import { readSourceText, type SourceText } from '../text-file.ts';
 import { publishedVersion } from '../version-bump.ts';
@@ -85,22 +86,16 @@ export function packageReader(
   files: PackageFiles,
   onInvalid: (path: string, error: InputError) => SourceText | null,
 ): ReadPackage {
-  const known = new Map<string, WorkspacePackage | null>();
-  return (path) => {
-    const found = known.get(path);
-    if (found !== undefined) return found;
+  return remembered((path) => {
     const own = below(files, path);
-    let read = null;
-    try {
-      read = packageOfFiles(path, own);
-    } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      const other = onInvalid(path, error);
-      read = other === null ? null : packageOfFiles(path, new Map([...own, ['package.json', () => other]]));
-    }
-    known.set(path, read);
-    return read;
-  };
+    return ifValid(
+      () => packageOfFiles(path, own),
+      (error) => {
+        const other = onInvalid(path, error);
+        return other === null ? null : packageOfFiles(path, new Map([...own, ['package.json', () => other]]));
+      },
+    );
+  });
 }
 
 /**

@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
-import { parseConfig } from '../config/read-config.ts';
+import { formerlyListed } from '../config/read-config.ts';
 import { memberOf } from '../history/reached-version.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
-import { InputError } from '../input-error.ts';
 import { isInLayout, layoutPatterns } from './snapshot.ts';
 
 /** The folders that can be that of a package, at a commit. The first one whose `package.json` has a name is. */
@@ -73,13 +72,13 @@ function listedContracts(
   base: string,
   config: string,
 ): { readonly names: readonly string[]; readonly owners: readonly PossibleOwner[] } {
-  const commits = repository
-    .git('rev-list', '--full-history', base, '--', `:(literal)${config}`)
-    .split('\n')
-    .filter(Boolean);
+  const commits = repository.lines('rev-list', '--full-history', base, '--', `:(literal)${config}`);
   const texts = repository.textsAt(commits.map((commit) => ({ commit, path: config })));
   const listed = texts.flatMap((text, index) =>
-    contractsIn(config, text).map((contracts) => ({ ...contracts, commit: commits[index] ?? '' })),
+    formerlyListed(text === null ? null : { file: config, text }).map((contracts) => ({
+      ...contracts,
+      commit: commits[index] ?? '',
+    })),
   );
   return {
     names: listed.flatMap((each) => each.package ?? []),
@@ -87,16 +86,6 @@ function listedContracts(
       .filter((each) => each.package === undefined)
       .map(({ commit, folder = '.' }) => ({ commit, folders: foldersAround(posix.join(folder, 'package.json')) })),
   };
-}
-
-function contractsIn(file: string, text: string | null) {
-  try {
-    return text === null ? [] : (parseConfig({ file, text }).contracts ?? []);
-  } catch (error) {
-    // An older commit may contain an invalid file.
-    if (error instanceof InputError) return [];
-    throw error;
-  }
 }
 
 /** The folders around a file, the innermost first. The last one is `.`. */

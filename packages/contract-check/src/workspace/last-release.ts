@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Notice } from '../change.ts';
+import { fileNotice, type Notice } from '../change.ts';
 import type { ConfiguredContracts } from '../config/config.ts';
-import { parseConfig } from '../config/read-config.ts';
+import { formerlyListed } from '../config/read-config.ts';
 import {
   findReachedVersions,
   packagesByFolder,
@@ -11,6 +11,7 @@ import {
 } from '../history/reached-version.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
+import { remembered } from '../remembered.ts';
 import { publishedPackages, type PublishedPackage } from '../source/npm-package.ts';
 import type { PackageFiles } from '../source/package-files.ts';
 import { compareVersions, isPlaceholder, isReleaseVersion, precedingReleases } from '../version-bump.ts';
@@ -55,7 +56,7 @@ export interface ReleaseSearch {
 
 /**
  * Returns a function that finds what was last released of a package: on the registry, at the tag of its version, or at the
- * commit that raised its version. A `released/` folder counts as well, as the base has it.
+ * commit that raised its version, once for each package. A `released/` folder counts as well, as the base has it.
  */
 export function lastReleases(search: ReleaseSearch): LastReleaseOf {
   const { repository, base, registry } = search;
@@ -98,8 +99,9 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
   function atCommit(found: WorkspacePackage, commit: string, name: string): ReleasedBaseline {
     const tree = filesAt(commit);
     const packageIn = packageReader(tree.files, () => null);
-    const listed = listedAt(tree, search.config).filter((each) => ownerOf(each, packageIn) === found.name);
-    return { ...baselineOf(found, name), tree, listed };
+    const listed = formerlyListed(search.config === null ? null : tree.fileAt(search.config));
+    const own = listed.filter((each) => ownerOf(each, packageIn) === found.name);
+    return { ...baselineOf(found, name), tree, listed: own };
   }
 
   function atTag(tag: string, of: WorkspacePackage): ReleasedBaseline | null {
@@ -131,8 +133,7 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
   }
 
   function inHistory(of: WorkspacePackage, versionNow: string | null): LastRelease {
-    const manifest = posix.join(of.path, 'package.json');
-    const notice = (message: string): Notice => ({ location: { file: manifest, line: null }, message });
+    const notice = (message: string): Notice => fileNotice(posix.join(of.path, 'package.json'), message);
     const reached = reachedBy(of);
     const versions = precedingReleases(reached.keys(), of.version, versionNow);
     const isFirst = versions.every((version) => reached.get(version)?.isFirst === true);
@@ -230,7 +231,7 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
     }));
   }
 
-  return async (of, now) => {
+  async function find(of: WorkspacePackage, now: WorkspacePackage | null): Promise<LastRelease> {
     const versionNow = now?.version ?? null;
     const folder = releasedFolderOf(of.files);
     const select = (versions: readonly string[]): readonly string[] =>
@@ -257,7 +258,9 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
     // The folder says more than a version that no commit raises.
     checkReleasedFolder(of, now);
     return { baselines: own, notices: [] };
-  };
+  }
+
+  return remembered(find, (of, now) => JSON.stringify([of.name, of.path, now?.path ?? null]));
 }
 
 /** @throws {InputError} when the changes write what was released, without a release. */
@@ -283,28 +286,6 @@ function largerVersion(version: string, other: string | null): string {
 /** The `.npmrc` of a commit: changes cannot choose the registry. */
 export function npmrcAt(tree: CommitFiles): string | null {
   return tree.fileAt('.npmrc')?.text ?? null;
-}
-
-/** The contracts that the configuration of a commit lists. Empty if it is invalid. */
-function listedAt(tree: CommitFiles, config: string | null): readonly ConfiguredContracts[] {
-  const source = config === null ? null : tree.fileAt(config);
-  try {
-    return source === null ? [] : (parseConfig(source).contracts ?? []);
-  } catch (error) {
-    if (error instanceof InputError) return [];
-    throw error;
-  }
-}
-
-/** Searches once for each package. */
-export function remembered(search: LastReleaseOf): LastReleaseOf {
-  const found = new Map<string, Promise<LastRelease>>();
-  return (of, now) => {
-    const key = JSON.stringify([of.name, of.path, now?.path ?? null]);
-    const release = found.get(key) ?? search(of, now);
-    found.set(key, release);
-    return release;
-  };
 }
 
 /** The version that a tag of a package names: `@books/api@1.2.0`, or `v1.2.0` for a package in the root. */

@@ -6,26 +6,26 @@ import type { ReadPackage, WorkspacePackage } from './contract-package.ts';
 import { contractPaths } from './snapshot.ts';
 import type { WorkspaceState } from './workspace-state.ts';
 
-/** Whether a workspace compares a file, by its path relative to the root, as a contract of a package. */
-export function isListed(now: WorkspaceState, name: string, kind: ContractKind, path: string): boolean {
-  const { contracts } = now.config;
-  if (contracts !== undefined)
-    return contracts.some(
-      (each) => each.kind === kind && contains(each, folderOf(each), path) && ownerOf(each, now.packageIn) === name,
-    );
-  return now.packages.some(
-    (each) =>
-      each.name === name &&
-      contractPaths(each.files, each.settings.appendOnly).includes(posix.relative(each.path, path)),
-  );
-}
-
-/** Whether a file is a contract of any kind and package, by its path relative to the root. */
-export function isContract({ config, packages }: WorkspaceState, path: string): boolean {
-  if (config.contracts !== undefined) return config.contracts.some((each) => contains(each, folderOf(each), path));
-  return packages.some((each) =>
-    contractPaths(each.files, each.settings.appendOnly).includes(posix.relative(each.path, path)),
-  );
+/**
+ * Whether a workspace compares a file as a contract.
+ *
+ * @param path relative to the root
+ * @param name the package of the contract. Any by default, and of any kind.
+ */
+export function isListed(now: WorkspaceState, path: string, name?: string, kind?: ContractKind): boolean {
+  const isOf = (owner: string | null): boolean => name === undefined || owner === name;
+  return now.config.contracts === undefined
+    ? now.packages.some(
+        (each) =>
+          isOf(each.name) &&
+          contractPaths(each.files, each.settings.appendOnly).includes(posix.relative(each.path, path)),
+      )
+    : now.config.contracts.some(
+        (each) =>
+          each.kind === (kind ?? each.kind) &&
+          contains(each, folderOf(each), path) &&
+          isOf(ownerOf(each, now.packageIn)),
+      );
 }
 
 /** The paths of the contracts of a package: those that its entries list, and those in the documented folders. */

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, posix, relative, resolve, sep } from 'node:path';
-import type { Notice } from '../change.ts';
+import { fileNotice, type Notice } from '../change.ts';
 import type { Config, Override } from '../config/config.ts';
 import { configFile, parseConfig, readConfig } from '../config/read-config.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
-import { InputError } from '../input-error.ts';
+import { ifValid } from '../input-error.ts';
 import type { PackageFiles } from '../source/package-files.ts';
 import { readSourceText, type SourceText } from '../text-file.ts';
 import {
@@ -92,41 +92,34 @@ export function stateAt(
   loadState(tree);
   if (target.commit !== tree.commit) target.load([configFile, exceptionsFile]);
   const notices: Notice[] = [];
-  function readOr<T>(path: string, other: T, read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      notices.push({
-        location: { file: path, line: null },
-        message: `The merged state does not apply: ${error.message}`,
-      });
-      return other;
-    }
+  /** Null with a notice if what `read` reads is invalid. */
+  function validOrNoticed<T>(path: string, read: () => T): T | null {
+    return ifValid(read, (error) => {
+      notices.push(fileNotice(path, `The merged state does not apply: ${error.message}`));
+      return null;
+    });
   }
   const configPath = relative(root, config === null ? join(root, configFile) : resolve(config)).replaceAll(sep, '/');
   function configAt(commit: CommitFiles): Config {
-    return readOr<Config>(configPath, {}, () => {
-      // A configuration outside the repository is not part of the changes.
+    // A configuration outside the repository is not part of the changes.
+    const read = (): Config => {
       if (!repository.contains(configPath)) return readConfig(config, root);
       const source = commit.fileAt(configPath);
       return source === null ? {} : parseConfig(source);
-    });
+    };
+    return validOrNoticed(configPath, read) ?? {};
   }
   function permissionsAt(commit: CommitFiles, { overrides = [] }: Config): Permissions {
-    const exceptions = readOr<ContractException[]>(exceptionsFile, [], () => {
+    const exceptions = validOrNoticed(exceptionsFile, () => {
       const source = commit.fileAt(exceptionsFile);
-      return source === null ? [] : parseExceptions(source, null);
+      return source && parseExceptions(source, null);
     });
-    return { overrides, exceptions };
+    return { overrides, exceptions: exceptions ?? [] };
   }
   const packageIn = packageReader(tree.files, (path, error) => {
     const older = lastValidManifest(repository, tree, path);
-    if (older !== null)
-      notices.push({
-        location: { file: posix.join(path, 'package.json'), line: null },
-        message: `The merged state does not apply, but the last valid one: ${error.message}`,
-      });
+    const message = `The merged state does not apply, but the last valid one: ${error.message}`;
+    if (older !== null) notices.push(fileNotice(posix.join(path, 'package.json'), message));
     return older;
   });
   const base = configAt(tree);
@@ -153,19 +146,14 @@ export function stateAt(
 /** The newest valid `package.json` of a folder before a commit. Null if there is none. */
 function lastValidManifest(repository: Repository, { commit }: CommitFiles, folder: string): SourceText | null {
   const path = posix.join(folder, 'package.json');
-  const commits = repository.git('rev-list', commit, '--', `:(literal)${path}`).split('\n').filter(Boolean);
+  const commits = repository.lines('rev-list', commit, '--', `:(literal)${path}`);
   const texts = repository.textsAt(commits.map((id) => ({ commit: id, path })));
-  for (const [index, text] of texts.entries()) {
-    if (text === null) continue;
-    const source = { file: `git:${commits[index]?.slice(0, 12) ?? ''}:${path}`, text };
-    try {
-      packageOfFiles(folder, new Map([['package.json', () => source]]));
-      return source;
-    } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-    }
-  }
-  return null;
+  const sources = texts.flatMap((text, index): SourceText[] =>
+    text === null ? [] : [{ file: `git:${commits[index]?.slice(0, 12) ?? ''}:${path}`, text }],
+  );
+  // In a list, because a valid one can have no name.
+  const read = (source: SourceText) => [packageOfFiles(folder, new Map([['package.json', () => source]]))];
+  return sources.find((source) => ifValid(() => read(source)) !== null) ?? null;
 }
 
 /**

@@ -10,7 +10,7 @@ import { describeDeclaration, type Described } from './describe-declaration.ts';
 import { inputDeclarations } from './input-declarations.ts';
 
 /** A declaration, and how the rest of the program uses it. */
-interface Reported extends Described {
+export interface Reported extends Described {
   /** Whether callers cannot use its value, as with `export type { Client }`. */
   readonly typeOnly?: true;
   /** What the imported names in it stand for, if they are those of a package or renamed. */
@@ -165,23 +165,17 @@ interface Exported {
 /** The exports of a module. The value of `export =` has this name, and the members of its namespace have their own. */
 function exportsOf(checker: TS.TypeChecker, module: TS.Symbol): Exported[] {
   const assignment = module.exports?.get(ts.InternalSymbolName.ExportEquals);
-  if (assignment === undefined) {
-    const values = valuesOf(checker, module);
-    return checker.getExportsOfModule(module).map((each) => {
-      const symbol = resolved(checker, each);
-      const typeOnly = (symbol.flags & ts.SymbolFlags.Value) !== 0 && !values.has(each.name);
-      return { name: each.name, symbol, declarations: symbol.declarations ?? [], typeOnly };
-    });
-  }
+  const values = assignment === undefined ? valuesOf(checker, module) : null;
+  const exported = checker.getExportsOfModule(module).map((each) => {
+    const symbol = resolved(checker, each);
+    const typeOnly = (symbol.flags & ts.SymbolFlags.Value) !== 0 && values?.has(each.name) === false;
+    return { name: each.name, symbol, declarations: symbol.declarations ?? [], typeOnly };
+  });
+  if (assignment === undefined) return exported;
+  // Not the static members of a class, which are members of its declaration.
+  const members = exported.filter((each) => each.declarations.some((declaration) => !ts.isClassElement(declaration)));
   const symbol = resolved(checker, assignment);
-  const all = symbol.declarations ?? [];
-  const members = checker
-    .getExportsOfModule(module)
-    .map((each) => ({ name: each.name, symbol: resolved(checker, each) }))
-    // Not the static members of a class, which are members of its declaration.
-    .filter((each) => each.symbol.declarations?.some((declaration) => !ts.isClassElement(declaration)) === true)
-    .map((each) => ({ ...each, declarations: each.symbol.declarations ?? [], typeOnly: false }));
-  const declarations = all.filter((declaration) => !ts.isModuleDeclaration(declaration));
+  const declarations = (symbol.declarations ?? []).filter((declaration) => !ts.isModuleDeclaration(declaration));
   return declarations.length === 0 ? members : [...members, { name: 'export=', symbol, declarations, typeOnly: false }];
 }
 
