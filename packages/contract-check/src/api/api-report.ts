@@ -36,7 +36,10 @@ export interface ApiReport {
   readonly locator: Locator;
 }
 
-const validate = validatorOf<{ readonly format?: unknown; readonly declarations: Readonly<Record<string, Reported>> }>(
+/** A declaration in the file. */
+type Written = Omit<Reported, 'kind'> & { readonly kind: string };
+
+const validate = validatorOf<{ readonly format?: unknown; readonly declarations: Readonly<Record<string, Written>> }>(
   'config.schema.json',
   'apiReport',
 );

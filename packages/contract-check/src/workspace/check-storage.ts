@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import type { CommitFiles, Repository } from '../history/repository.ts';
+import type { Repository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { isListed } from './listed-contracts.ts';
-import type { WorkspaceState } from './workspace-state.ts';
+import type { MergedState, WorkspaceState } from './workspace-state.ts';
 
 /**
  * Checks that the commits of the repository contain what the tool reads in the working tree. Otherwise a later comparison would
@@ -49,14 +49,14 @@ export function checkStorage(root: string, now: WorkspaceState, repository: Repo
  * @param paths relative to the root
  * @throws {InputError} when git ignores a file, does not contain it since the base, or has it in a submodule only
  */
-export function checkTracked(root: string, paths: readonly string[], repository: Repository, base: CommitFiles): void {
+export function checkTracked(root: string, paths: readonly string[], { repository, tree }: MergedState): void {
   const head = repository.filesAt(repository.head);
   const untracked = paths.filter((path) => !head.files.has(path) && head.fileAt(path) === null);
   if (untracked.length === 0) return;
   const listed = repository.git('ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ':/');
   const kept = new Set(listed.split('\0'));
   const broken = new Set(head.brokenLinks);
-  const lost = untracked.find((path) => base.files.has(path) || !kept.has(path) || broken.has(path));
+  const lost = untracked.find((path) => tree.files.has(path) || !kept.has(path) || broken.has(path));
   if (lost !== undefined)
     throw new InputError(
       join(root, lost),

@@ -112,11 +112,8 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
   const tracked = repository === null ? [] : repository.filesAt(repository.head).files.keys();
   const now = workingTree(root, withSkippedMembers(files, root, tracked), config);
   if (repository !== null) checkStorage(root, now, repository);
-  const base = repository === null ? null : findMergeBase(repository, ref, environment);
-  const tree = repository === null || base === null ? null : repository.filesAt(base.commit);
-  const target = repository === null || base === null ? null : repository.filesAt(base.target);
-  const merged =
-    repository === null || tree === null || target === null ? null : stateAt(root, repository, tree, target, config);
+  const base = repository && findMergeBase(repository, ref, environment);
+  const merged = repository && base && stateAt(root, repository, base, config);
   const isEmpty = now.config.contracts === undefined && !now.packages.some(isContractPackage);
   if (merged === null && baselines.length === 0 && !isEmpty)
     throw new InputError(
@@ -137,21 +134,11 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
     today,
     now,
     merged,
-    tree,
-    repository,
-    named: await baselinesAt(baselines, root, tree === null ? undefined : npmrcAt(tree), now.packages),
+    named: await baselinesAt(baselines, root, merged === null ? undefined : npmrcAt(merged.tree), now.packages),
     override: (change, file, before) =>
       strictest([own(change, file), ...mergedOverrides.flatMap((apply) => before.map((path) => apply(change, path)))]),
     lastRelease:
-      repository === null || tree === null || merged === null
-        ? async () => ({ baselines: [], notices: [] })
-        : lastReleases({
-            repository,
-            base: tree,
-            registry: merged.config.registry ?? false,
-            config: merged.configPath,
-            contractsIn: contractsIn(now, merged),
-          }),
+      merged === null ? async () => ({ baselines: [], notices: [] }) : lastReleases(merged, contractsIn(now, merged)),
   };
   const compared = combine([...(await compareFound(context)), ...(await compareConfigured(context))]);
   if (compared.length === 0 && merged?.hadContracts !== true)
@@ -160,13 +147,8 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
       null,
       `found no package that contains versions/*.graphql, versions/*.manifest.json, json-schema/**/*.json or api/**/*.api.json, or lists files under contractCheck.appendOnly in its package.json. For another layout, list the contracts in ${configFile}: contract-check find prints it.${repository?.isShallow === true ? ` If they were removed, the clone does not show it, because it is shallow. ${unshallow}` : ''}`,
     );
-  if (repository !== null && tree !== null)
-    checkTracked(
-      root,
-      compared.flatMap(({ inGit }) => inGit),
-      repository,
-      tree,
-    );
+  const inGit = compared.flatMap((each) => each.inGit);
+  if (merged !== null) checkTracked(root, inGit, merged);
   for (const { path, version } of compared)
     if (version !== null && !isVersion(version))
       throw new InputError(

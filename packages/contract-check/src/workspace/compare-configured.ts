@@ -14,7 +14,7 @@ import { readFiles } from '../source/read-files.ts';
 import { readServedSchema, readUrl } from '../source/url.ts';
 import type { SourceText } from '../text-file.ts';
 import { compareFile } from './compare-file.ts';
-import { compareSnapshots, type ContractChange, type PackageChanges } from './compare-snapshots.ts';
+import { compareSnapshots, wholeFileChange, type ContractChange, type PackageChanges } from './compare-snapshots.ts';
 import type { ComparedPackage, ComparisonContext } from './compared-package.ts';
 import { defaultSettings, packageReader, type WorkspacePackage } from './contract-package.ts';
 import { filesInGit } from './files-in-git.ts';
@@ -219,9 +219,10 @@ function compareWith(
 
   function compare(file: string): ContractChange[] {
     const [old, next] = [before.get(file), files.get(file)];
-    const place = placeOf(file);
-    if (old === undefined)
-      return [{ ...changeBy(workspaceRules.contractAdded, file, `${file} was added.`), ...place, oldLocation: null }];
+    if (old === undefined) {
+      const added = changeBy(workspaceRules.contractAdded, file, `${file} was added.`);
+      return [wholeFileChange(added, file, null, join(context.root, folder, file))];
+    }
     if (next === undefined) return [removed(file, old, `${file} was removed.`)];
     const report = compareFile(contracts.kind, old(), next(), settings);
     notices.push(...report.notices);
@@ -232,14 +233,10 @@ function compareWith(
     });
   }
 
-  function placeOf(file: string): Pick<ContractChange, 'file' | 'location' | 'breaksReleased'> {
-    return { file, location: { file: join(context.root, folder, file), line: null }, breaksReleased: false };
-  }
-
   function removed(file: string, old: () => SourceText, message: string): ContractChange {
     const change = changeBy(workspaceRules.contractRemoved, file, message);
-    const oldLocation = { file: old().file, line: null };
-    return { ...change, ...placeOf(file), oldLocation, breaksReleased: contracts.frozen ?? false };
+    const found = wholeFileChange(change, file, old().file, join(context.root, folder, file));
+    return { ...found, breaksReleased: contracts.frozen ?? false };
   }
 
   /** The files that the configuration of the working tree no longer lists. */
@@ -257,7 +254,7 @@ function compareWith(
 
 /** The released files of an entry, from its `baseline` or from the last release of its package. */
 async function filesBefore(context: ComparisonContext, entry: Entry, now: PackageFiles): Promise<ComparedFiles[]> {
-  const { root, tree, merged, lastRelease } = context;
+  const { root, merged, lastRelease } = context;
   const { contracts, pointer, folderBefore, before } = entry;
   if (contracts.baseline !== undefined) {
     const found = await filesAtPlace(context, entry, contracts.baseline, now);
@@ -274,12 +271,12 @@ async function filesBefore(context: ComparisonContext, entry: Entry, now: Packag
           )?.version ?? null);
     return [{ name: contracts.baseline, version, folder: null, isOutsideGit: kind !== 'git', files: below(found, at) }];
   }
-  if (tree === null || merged === null)
+  if (merged === null)
     return fail(root, `${pointer} needs the member "baseline", because the folder is not in a git repository`);
   if (before === null) {
-    const files = below(tree.files, folderBefore);
+    const files = below(merged.files, folderBefore);
     // Without a package, there is no version to look for: what is merged counts as released.
-    const name = `commit ${tree.commit.slice(0, 12)}`;
+    const name = `commit ${merged.tree.commit.slice(0, 12)}`;
     return [{ name, version: null, folder: folderBefore, isOutsideGit: false, files }];
   }
   const { baselines } = await lastRelease(before, entry.now);
@@ -299,7 +296,7 @@ async function filesBefore(context: ComparisonContext, entry: Entry, now: Packag
 
 /** The files at the place that an entry names as its baseline: of git those in the root, elsewhere those in the folder of the entry. */
 async function filesAtPlace(
-  { root, tree, repository }: ComparisonContext,
+  { root, merged }: ComparisonContext,
   { contracts, pointer, folder }: Entry,
   place: string,
   now: PackageFiles,
@@ -322,10 +319,10 @@ async function filesAtPlace(
       const path = resolve(root, place);
       const inRoot = relative(root, path).replaceAll(sep, '/');
       // Changes cannot replace what they are compared with. What git does not track is not part of them.
-      const merged = kind === 'local' ? (tree?.filesIn(inRoot) ?? new Map()) : new Map();
-      if (merged.size > 0) return merged;
+      const before = kind === 'local' ? merged?.tree.filesIn(inRoot) : undefined;
+      if (before !== undefined && before.size > 0) return before;
       const places = [inRoot, relative(realOf(root), realOf(path)).replaceAll(sep, '/')];
-      if (repository !== null && places.some((each) => repository.contains(each) && repository.tracks(each)))
+      if (merged !== null && places.some((each) => merged.repository.contains(each) && merged.repository.tracks(each)))
         fail(
           root,
           `${pointer ?? ''}/baseline is ${place}, which changes can replace, because git tracks it. ${kind === 'local' ? 'Merge it in an earlier pull request' : 'Name a folder'}, or omit the baseline.`,
@@ -335,7 +332,7 @@ async function filesAtPlace(
     case 'git':
     case 'input':
     case 'npm':
-      return readFiles(place, root, tree === null ? undefined : npmrcAt(tree));
+      return readFiles(place, root, merged === null ? undefined : npmrcAt(merged.tree));
   }
 }
 

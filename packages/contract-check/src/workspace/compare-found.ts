@@ -2,7 +2,7 @@ import { join, posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { changeBy } from '../change.ts';
 import type { Baseline } from './baseline.ts';
-import { compareSnapshots, type ContractChange, type PackageChanges } from './compare-snapshots.ts';
+import { compareSnapshots, wholeFileChange, type PackageChanges } from './compare-snapshots.ts';
 import type { ComparedPackage, ComparisonContext } from './compared-package.ts';
 import { isContractPackage, type PackageSettings, type WorkspacePackage } from './contract-package.ts';
 import { filesInGit } from './files-in-git.ts';
@@ -101,17 +101,10 @@ function compareWith(
       (file) =>
         to.contracts.has(file.path) && !isListed(context.now, posix.join(now.path, file.path), now.name, file.kind),
     )
-    .map((file): ContractChange => {
+    .map((file) => {
       const message = `${file.path} is no longer compared, because the configuration does not list it.`;
       const change = changeBy(workspaceRules.contractRemoved, file.path, message);
-      const location = { file: to.contracts.get(file.path)?.read().file ?? '', line: null };
-      return {
-        ...change,
-        location,
-        oldLocation: { ...location, file: file.read().file },
-        file: file.path,
-        breaksReleased: false,
-      };
+      return wholeFileChange(change, file.path, file.read().file, to.contracts.get(file.path)?.read().file ?? '');
     });
   return [
     { changes: unlisted, notices: [] },
@@ -133,15 +126,9 @@ function removed({ root, now }: ComparisonContext, { name, path }: WorkspacePack
     other === undefined
       ? 'The package was removed.'
       : `The package was removed: ${path || 'its folder'} is now ${other.name}.`;
-  const file = join(root, path, 'package.json');
-  const change: ContractChange = {
-    ...changeBy(workspaceRules.packageRemoved, name, message),
-    location: { file, line: null },
-    oldLocation: null,
-    file: 'package.json',
-    breaksReleased: true,
-  };
-  return { changes: [change], notices: [] };
+  const change = changeBy(workspaceRules.packageRemoved, name, message);
+  const found = wholeFileChange(change, 'package.json', null, join(root, path, 'package.json'));
+  return { changes: [{ ...found, breaksReleased: true }], notices: [] };
 }
 
 /** The strictest comparison results from comparing by each of them. */

@@ -18,6 +18,17 @@ export interface ContractChange extends Change {
   readonly breaksReleased: boolean;
 }
 
+/** A change of a file as a whole. `from` and `to` are its paths. `from` is null if it did not exist. */
+export function wholeFileChange(
+  change: UnlocatedChange,
+  file: string,
+  from: string | null,
+  to: string,
+): ContractChange {
+  const oldLocation = from === null ? null : { file: from, line: null };
+  return { ...change, location: { file: to, line: null }, oldLocation, file, breaksReleased: false };
+}
+
 /** The changes of a package, and what the comparison did not understand. */
 export interface PackageChanges {
   readonly changes: readonly ContractChange[];
@@ -79,7 +90,7 @@ function compareUnversioned(context: Context, path: string): ContractChange[] {
   const [before, now] = [context.from.contracts.get(path), context.to.contracts.get(path)];
   if (before === undefined) {
     const change = changeBy(workspaceRules.contractAdded, path, `${path} was added.`);
-    return [{ ...change, ...ofWholeFile(now), file: path, breaksReleased: false }];
+    return [wholeFileChange(change, path, null, now?.read().file ?? '')];
   }
   const changes = compareFiles(context, before, now);
   if (before.kind === 'append-only')
@@ -144,12 +155,7 @@ function compareFiles(context: Context, file: ContractFile, counterpart: Contrac
   if (counterpart !== undefined) return context.compare(file, counterpart);
   const coordinate = isVersioned(file) ? file.version : file.path;
   const change = changeBy(workspaceRules.contractRemoved, coordinate, `${file.path} was removed.`);
-  const location = { file: join(context.folder, file.path), line: null };
-  return [{ ...change, location, oldLocation: ofWholeFile(file).location }];
-}
-
-function ofWholeFile(file: ContractFile | undefined): Pick<Change, 'location' | 'oldLocation'> {
-  return { location: { file: file?.read().file ?? '', line: null }, oldLocation: null };
+  return [wholeFileChange(change, file.path, file.read().file, join(context.folder, file.path))];
 }
 
 /** Returns whether the SDL of a version had a coordinate. Without valid SDL, every coordinate is assumed to have existed. */

@@ -1,5 +1,4 @@
 import type { Change, Notice } from '../change.ts';
-import type { CommitFiles, Repository } from '../history/repository.ts';
 import type { Baseline } from './baseline.ts';
 import type { PackageChanges } from './compare-snapshots.ts';
 import type { LastReleaseOf } from './last-release.ts';
@@ -12,10 +11,8 @@ export interface ComparisonContext {
   /** The day of the release, `YYYY-MM-DD` in UTC. */
   readonly today: string;
   readonly now: WorkspaceState;
-  /** The state into which the changes will be merged, and its files. Null outside a git repository. */
+  /** The state into which the changes will be merged. Null outside a git repository. */
   readonly merged: MergedState | null;
-  readonly tree: CommitFiles | null;
-  readonly repository: Repository | null;
   /** The baselines that the caller names, by package. */
   readonly named: ReadonlyMap<string, Baseline>;
   readonly override: OverrideAt;

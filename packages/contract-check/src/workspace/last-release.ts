@@ -9,7 +9,7 @@ import {
   type PackageAt,
   type ReachedVersion,
 } from '../history/reached-version.ts';
-import type { CommitFiles, Repository } from '../history/repository.ts';
+import type { CommitFiles } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { remembered } from '../remembered.ts';
 import { publishedPackages, type PublishedPackage } from '../source/npm-package.ts';
@@ -19,7 +19,7 @@ import { baselineOf, type Baseline } from './baseline.ts';
 import { findPackages, packageOfFiles, packageReader, type WorkspacePackage } from './contract-package.ts';
 import { ownerOf } from './listed-contracts.ts';
 import { releasedFolderOf } from './snapshot.ts';
-import { loadState } from './workspace-state.ts';
+import { loadState, type MergedState } from './workspace-state.ts';
 
 /** A release that was found. */
 export interface ReleasedBaseline extends Baseline {
@@ -42,24 +42,16 @@ export interface LastRelease {
  */
 export type LastReleaseOf = (of: WorkspacePackage, now: WorkspacePackage | null) => Promise<LastRelease>;
 
-export interface ReleaseSearch {
-  readonly repository: Repository;
-  /** The files of the commit from which the search starts. */
-  readonly base: CommitFiles;
-  /** Whether the registry is asked first. */
-  readonly registry: boolean;
-  /** The path of the configuration, relative to the folder of the repository object. Null if it is outside the repository. */
-  readonly config: string | null;
-  /** The paths in the package of its contracts, given its name and its files. */
-  contractsIn(name: string, files: PackageFiles): readonly string[];
-}
-
 /**
  * Returns a function that finds what was last released of a package: on the registry, at the tag of its version, or at the
  * commit that raised its version, once for each package. A `released/` folder counts as well, as the base has it.
+ *
+ * @param contractsIn returns the paths in a package of its contracts, given its name and its files
  */
-export function lastReleases(search: ReleaseSearch): LastReleaseOf {
-  const { repository, base, registry } = search;
+export function lastReleases(
+  { repository, tree: base, config, configPath }: MergedState,
+  contractsIn: (name: string, files: PackageFiles) => readonly string[],
+): LastReleaseOf {
   const packagesAt = packagesByFolder(repository);
   const tags = repository.tags();
   let merged: ReadonlySet<string> | undefined;
@@ -85,21 +77,21 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
     const found =
       inFolder?.name === name ? inFolder : findPackages(tree.files, packageIn).find((each) => each.name === name);
     if (found === undefined) return null;
-    tree.load(search.contractsIn(name, found.files).map((file) => posix.join(found.path, file)));
+    tree.load(contractsIn(name, found.files).map((file) => posix.join(found.path, file)));
     return found;
   }
 
   /** Identifies the contracts of a package by their paths and contents. */
   function contentOf(of: WorkspacePackage, commit: string): string {
     const { blobs } = filesAt(commit);
-    const paths = [...search.contractsIn(of.name, of.files), 'versions.json'].toSorted();
+    const paths = [...contractsIn(of.name, of.files), 'versions.json'].toSorted();
     return paths.map((path) => `${path} ${blobs.get(posix.join(of.path, path)) ?? ''}`).join('\n');
   }
 
   function atCommit(found: WorkspacePackage, commit: string, name: string): ReleasedBaseline {
     const tree = filesAt(commit);
     const packageIn = packageReader(tree.files, () => null);
-    const listed = formerlyListed(search.config === null ? null : tree.fileAt(search.config));
+    const listed = formerlyListed(configPath === null ? null : tree.fileAt(configPath));
     const own = listed.filter((each) => ownerOf(each, packageIn) === found.name);
     return { ...baselineOf(found, name), tree, listed: own };
   }
@@ -212,7 +204,7 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
     const settings = packageOfFiles('', files)?.settings ?? of.settings;
     const name = `npm:${of.name}@${version}`;
     const baseline: ReleasedBaseline = { name, version, files, settings, path: null, tree: null, listed: [] };
-    const missing = search.contractsIn(of.name, of.files).filter((path) => !files.has(path));
+    const missing = contractsIn(of.name, of.files).filter((path) => !files.has(path));
     if (missing.length === 0) return [baseline];
     const reached = reachedBy(of).get(version);
     const inGit =
@@ -236,7 +228,7 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
     const folder = releasedFolderOf(of.files);
     const select = (versions: readonly string[]): readonly string[] =>
       precedingReleases(versions, of.version, versionNow);
-    const published = registry ? await publishedPackages(of.name, select, npmrcAt(base)) : [];
+    const published = config.registry === true ? await publishedPackages(of.name, select, npmrcAt(base)) : [];
     const own: ReleasedBaseline[] =
       folder === null
         ? []

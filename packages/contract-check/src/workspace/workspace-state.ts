@@ -3,6 +3,7 @@ import { join, posix, relative, resolve, sep } from 'node:path';
 import { fileNotice, type Notice } from '../change.ts';
 import type { Config, Override } from '../config/config.ts';
 import { configFile, parseConfig, readConfig } from '../config/read-config.ts';
+import type { MergeBase } from '../history/merge-base.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
 import { ifValid } from '../input-error.ts';
 import type { PackageFiles } from '../source/package-files.ts';
@@ -64,6 +65,9 @@ export interface Permissions {
 
 /** The state at the commit into which changes will be merged. */
 export interface MergedState extends WorkspaceState {
+  readonly repository: Repository;
+  /** The files of the commit. */
+  readonly tree: CommitFiles;
   /** At the merge base, and at the newest commit of the target: what was withdrawn since does not apply. */
   readonly permissions: readonly Permissions[];
   /** The packages that can have released contracts that the commit does not have. */
@@ -79,16 +83,9 @@ export interface MergedState extends WorkspaceState {
 /**
  * What is invalid at the commit does not apply: a pull request has to be able to repair it. In place of an invalid
  * `package.json`, the last valid one applies, because the package may be released.
- *
- * @param target the newest commit of the branch into which changes will be merged
  */
-export function stateAt(
-  root: string,
-  repository: Repository,
-  tree: CommitFiles,
-  target: CommitFiles,
-  config: string | null,
-): MergedState {
+export function stateAt(root: string, repository: Repository, base: MergeBase, config: string | null): MergedState {
+  const [tree, target] = [repository.filesAt(base.commit), repository.filesAt(base.target)];
   loadState(tree);
   if (target.commit !== tree.commit) target.load([configFile, exceptionsFile]);
   const notices: Notice[] = [];
@@ -122,21 +119,23 @@ export function stateAt(
     if (older !== null) notices.push(fileNotice(posix.join(path, 'package.json'), message));
     return older;
   });
-  const base = configAt(tree);
+  const ownConfig = configAt(tree);
   const packages = findPackages(tree.files, packageIn);
   const configInside = repository.contains(configPath) ? configPath : null;
   const owners = formerOwners(repository, tree, configInside);
   return {
+    repository,
+    tree,
     files: tree.files,
     packageIn,
     packages,
     members: workspaceMembers(tree.files),
-    config: base,
+    config: ownConfig,
     formerOwners: owners,
     hadContracts: owners.size > 0 || packages.some(isContractPackage),
     configPath: configInside,
     permissions: [
-      permissionsAt(tree, base),
+      permissionsAt(tree, ownConfig),
       ...(target.commit === tree.commit ? [] : [permissionsAt(target, configAt(target))]),
     ],
     notices,

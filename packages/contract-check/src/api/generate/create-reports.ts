@@ -12,10 +12,10 @@ import { inputDeclarations } from './input-declarations.ts';
 /** A declaration, and how the rest of the program uses it. */
 export interface Reported extends Described {
   /** Whether callers cannot use its value, as with `export type { Client }`. */
-  readonly typeOnly?: true;
+  readonly typeOnly?: boolean;
   /** What the imported names in it stand for, if they are those of a package or renamed. */
   readonly references?: Readonly<Record<string, string>>;
-  readonly input?: true;
+  readonly input?: boolean;
 }
 
 /** The exported declarations of an entry point, and the declarations that they refer to. */
