@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import picomatch from 'picomatch';
+import { foldersAround } from './source/folders-around.ts';
 import { readJsonObject } from './source/loose-json.ts';
 import { packageManagerOf } from './source/package-manager.ts';
 import type { Verdict } from './verdict.ts';
@@ -30,7 +31,7 @@ const configFile = '.changeset/config.json';
 
 /** @param folder a folder of the repository */
 export function declaringIn(folder: string): Declaring {
-  const root = rootWithChangesets(resolve(folder));
+  const root = foldersAround(resolve(folder)).find((each) => existsSync(join(each, configFile))) ?? null;
   const { run } = packageManagerOf(folder);
   const config = root === null ? {} : readJsonObject(join(root, configFile));
   const isOld = root !== null && changesetsIn(root).isBefore3;
@@ -60,11 +61,6 @@ export function declaringIn(folder: string): Declaring {
       };
     },
   };
-}
-
-function rootWithChangesets(folder: string): string | null {
-  if (existsSync(join(folder, configFile))) return folder;
-  return dirname(folder) === folder ? null : rootWithChangesets(dirname(folder));
 }
 
 /** The Changesets of a repository. */

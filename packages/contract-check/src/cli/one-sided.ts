@@ -3,6 +3,7 @@ import { dirname, relative, sep } from 'node:path';
 import { changeBy, report, type Report } from '../change.ts';
 import { openRepository, type Repository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
+import { foldersAround } from '../source/folders-around.ts';
 import { pathFromRoot } from '../source/git-files.ts';
 import { isPattern } from '../source/package-files.ts';
 import { kindOfPlace, splitPlace } from '../source/place.ts';
@@ -26,7 +27,9 @@ export function oneSidedReport(from: readonly string[], to: readonly string[]): 
   const path = named === null ? local : pathFromRoot(ref, named, '.');
   // A missing file at another path is more likely a mistake.
   if (path !== local) return null;
-  const entries = repository.git('ls-tree', '--full-tree', '-z', commit, '--', ...withFolders(path)).split('\0');
+  // Without the root, whose entries git would list.
+  const withFolders = foldersAround(path).slice(0, -1);
+  const entries = repository.git('ls-tree', '--full-tree', '-z', commit, '--', ...withFolders).split('\0');
   const wasThere = entries.some((entry) => entry.endsWith(`\t${path}`));
   // A submodule or a link to a folder: the commit does not have the files in it.
   const [, , outside] = entries.map((entry) => /^(120000|160000) .*\t(.*)$/s.exec(entry)).find((found) => found) ?? [];
@@ -54,12 +57,6 @@ export function oneSidedReport(from: readonly string[], to: readonly string[]): 
     return report([{ ...changeBy(workspaceRules.contractRemoved, now, `${now} was removed.`), location, oldLocation }]);
   }
   return null;
-}
-
-/** A path and the folders around it, the outermost first. */
-function withFolders(path: string): string[] {
-  const steps = path.split('/');
-  return steps.map((_, index) => steps.slice(0, index + 1).join('/'));
 }
 
 /** The file of a commit that git takes for the former place of a file. */

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { foldersAround } from '../source/folders-around.ts';
 
 /**
  * Patterns that match some files and no others with the same ending: of all files in a folder, or else of a single one.
@@ -33,8 +34,7 @@ export function filePatterns(found: readonly string[], all: Iterable<string>): s
 
 /** The folders around a file, the outermost first. */
 function foldersOf(path: string): string[] {
-  const steps = posix.dirname(path).split('/');
-  return steps[0] === '.' ? [] : steps.map((_, index) => steps.slice(0, index + 1).join('/'));
+  return foldersAround(posix.dirname(path)).slice(0, -1).toReversed();
 }
 
 function keyOf(folder: string, ending: string): string {

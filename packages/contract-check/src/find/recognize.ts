@@ -1,6 +1,6 @@
 import { isExecutableDefinitionNode, parse } from 'graphql';
 import { readGraphqlContract } from '../graphql/read-contract.ts';
-import { InputError, withinStack } from '../input-error.ts';
+import { ifValid, withinStack } from '../input-error.ts';
 import { readSchemaDocument } from '../json-schema/schema-document.ts';
 import { isJsonObject, ownMember } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
@@ -48,14 +48,9 @@ function recognizeSdl(source: SourceText): SchemaKind | null {
   if (source.text.trim() === '' || hasOperations(source)) return null;
   // Federation adds roots through which clients reach types that no field leads to.
   const isSubgraph = /\bspecs\.apollo\.dev\/federation\b|@key\s*\(/.test(source.text);
-  try {
-    readGraphqlContract([source], { partial: isSubgraph, withoutDirectives: false });
-    return isSubgraph ? 'graphql-part' : 'graphql';
-  } catch (error) {
-    if (!(error instanceof InputError) || isSubgraph) throw error;
-    readGraphqlContract([source], { partial: true, withoutDirectives: false });
-    return 'graphql-part';
-  }
+  if (!isSubgraph && ifValid(() => readGraphqlContract([source])) !== null) return 'graphql';
+  readGraphqlContract([source], { partial: true, withoutDirectives: false });
+  return 'graphql-part';
 }
 
 function hasOperations({ text }: SourceText): boolean {

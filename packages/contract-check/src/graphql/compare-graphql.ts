@@ -42,21 +42,20 @@ export function compareGraphqlFiles(
   const federated = partial || isFederated(before) || isFederated(after);
   // Few comparisons need them.
   let neighbours: Neighbours | undefined;
-  const comparisonBy = (found: Found): Comparison => ({
-    from: before,
-    to: after,
-    exposure,
-    neighbours: (...field) => (neighbours ??= neighboursIn(before, exposure))(...field),
-    closedOutputs: options.closedOutputs ?? false,
-    directives: new Map(Object.entries(options.directives ?? {})),
-    isFederated: federated,
-    found(rule, coordinate, message) {
-      const isHidden = federated && rule.verdict === 'major' && isInaccessible(before, coordinate);
-      found(isHidden ? graphqlRules.unreachableChanged : rule, coordinate, message);
-    },
-  });
   const compare = (found: Found): void => {
-    const comparison = comparisonBy(found);
+    const comparison: Comparison = {
+      from: before,
+      to: after,
+      exposure,
+      neighbours: (...field) => (neighbours ??= neighboursIn(before, exposure))(...field),
+      closedOutputs: options.closedOutputs ?? false,
+      directives: new Map(Object.entries(options.directives ?? {})),
+      isFederated: federated,
+      found(rule, coordinate, message) {
+        const isHidden = federated && rule.verdict === 'major' && isInaccessible(before, coordinate);
+        found(isHidden ? graphqlRules.unreachableChanged : rule, coordinate, message);
+      },
+    };
     compareRoots(comparison);
     compareTypes(comparison);
     compareDirectiveDefinitions(comparison);

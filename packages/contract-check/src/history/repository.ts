@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { dirname, join, posix, resolve } from 'node:path';
+import { join, posix, resolve } from 'node:path';
 import { InputError } from '../input-error.ts';
+import { foldersAround } from '../source/folders-around.ts';
 import type { PackageFiles } from '../source/package-files.ts';
 import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
 
@@ -72,7 +73,7 @@ const maxOutputBytes = 1024 * 1024 * 1024;
 export function openRepository(folder: string): Repository | null {
   const { status, stdout, stderr } = runGit(folder, ['rev-parse', '--is-shallow-repository', '--show-prefix', 'HEAD']);
   if (status !== 0) {
-    if (!isInRepository(resolve(folder))) return null;
+    if (!isInRepository(folder)) return null;
     const isReadable = runGit(folder, ['rev-parse', '--git-dir']).status === 0;
     throw new InputError(folder, null, isReadable ? 'the repository has no commit' : stderr);
   }
@@ -234,7 +235,7 @@ export function openRepository(folder: string): Repository | null {
  * Null if the folder is not in a repository.
  */
 export function keptFiles(folder: string): ReadonlySet<string> | null {
-  if (!isInRepository(resolve(folder))) return null;
+  if (!isInRepository(folder)) return null;
   const { status, stdout } = runGit(folder, ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
   return status === 0 ? new Set(stdout.toString().split('\0')) : null;
 }
@@ -245,7 +246,7 @@ export function keptFiles(folder: string): ReadonlySet<string> | null {
  * @param skips whether to leave out the folders of a name
  */
 export function filesLeftOut(folder: string, skips: (name: string) => boolean): PackageFiles {
-  if (!isInRepository(resolve(folder))) return new Map();
+  if (!isInRepository(folder)) return new Map();
   const { stdout } = runGit(folder, ['ls-files', '-z', '-t']);
   const paths = [...stdout.toString().matchAll(/(?:^|\0)S ([^\0\n]+)(?=\0)/g)].map(([, path = '']) => path);
   const contents = new Map<string, Uint8Array | undefined>();
@@ -268,7 +269,7 @@ export function filesLeftOut(folder: string, skips: (name: string) => boolean): 
 
 /** Asks the file system, because the messages of git depend on the language. */
 function isInRepository(folder: string): boolean {
-  return existsSync(join(folder, '.git')) || (dirname(folder) !== folder && isInRepository(dirname(folder)));
+  return foldersAround(resolve(folder)).some((each) => existsSync(join(each, '.git')));
 }
 
 interface GitObject {

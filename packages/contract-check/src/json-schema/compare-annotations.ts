@@ -11,9 +11,11 @@ const flags = [
 ] as const;
 
 /** Compares the keywords that do not decide whether a value is valid. */
-export function compareAnnotations(comparison: Comparison, place: Place): void {
-  const { path, from, to } = place;
-  compareDefaults(comparison, place);
+export function compareAnnotations(comparison: Comparison, { path, from, to }: Place): void {
+  const [oldDefault, nextDefault] = [show(keywordValues(from, 'default')), show(keywordValues(to, 'default'))];
+  const defaultRule = oldDefault === null ? 'defaultAdded' : 'defaultChanged';
+  if (oldDefault !== nextDefault)
+    comparison.found(defaultRule, path, describeDifference('The default', oldDefault, nextDefault));
   for (const [keyword, set, removed] of flags) {
     const [before, now] = [from, to].map((all) => keywordValues(all, keyword).has('true'));
     if (before !== now) comparison.found(now === true ? set : removed, path, `${keyword} is now ${now}.`);
@@ -27,13 +29,6 @@ export function compareAnnotations(comparison: Comparison, place: Place): void {
     const rule = isUnknown(keyword) ? 'unknownKeywordChanged' : 'documentationChanged';
     comparison.found(rule, path, describeDifference(keyword, ...shortened(before, now)));
   }
-}
-
-function compareDefaults({ found }: Comparison, { path, from, to }: Place): void {
-  const [before, now] = [keywordValues(from, 'default'), keywordValues(to, 'default')];
-  if (show(before) === show(now)) return;
-  const rule = before.size === 0 ? 'defaultAdded' : 'defaultChanged';
-  found(rule, path, describeDifference('The default', show(before), show(now)));
 }
 
 /** About 60 characters of each text, among them the first that differ. */

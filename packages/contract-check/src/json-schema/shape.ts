@@ -4,10 +4,13 @@ import { never, schemas, type Schema } from './schema-document.ts';
 
 /** Names of the properties under `properties`, without those that are only forbidden. */
 export function declaredProperties(all: readonly Schema[]): Set<string> {
-  const names = new Set<string>();
-  for (const schema of all) for (const name of Object.keys(objectMember(schema, 'properties'))) names.add(name);
-  for (const name of names) if (propertySchemas(all, name).includes(never)) names.delete(name);
-  return names;
+  const names = new Set(membersOf(all, 'properties').map(([name]) => name));
+  return new Set([...names].filter((name) => !propertySchemas(all, name).includes(never)));
+}
+
+/** The members of the objects that are the values of keywords. */
+function membersOf(all: readonly Schema[], ...keywords: readonly string[]): [name: string, JsonValue][] {
+  return all.flatMap((schema) => keywords.flatMap((keyword) => Object.entries(objectMember(schema, keyword))));
 }
 
 /** The schemas that the property must match. Empty if any value is valid. */
@@ -59,36 +62,25 @@ export function requiredProperties(all: readonly Schema[]): Set<string> {
 
 /** The dependencies between property names, printed as `"trigger" on "required"`. */
 export function dependentNames(all: readonly Schema[]): Set<string> {
-  const found = new Set<string>();
-  for (const schema of all) {
-    for (const keyword of ['dependentRequired', 'dependencies']) {
-      for (const [trigger, names] of Object.entries(objectMember(schema, keyword))) {
-        if (!Array.isArray(names)) continue;
-        for (const name of names) found.add(`${JSON.stringify(trigger)} on ${JSON.stringify(name)}`);
-      }
-    }
-  }
-  return found;
+  const found = membersOf(all, 'dependentRequired', 'dependencies').flatMap(([trigger, names]) =>
+    Array.isArray(names) ? names.map((name) => `${JSON.stringify(trigger)} on ${JSON.stringify(name)}`) : [],
+  );
+  return new Set(found);
 }
 
 /** The schemas that an object must match if it has a property, by the name of the property. */
 export function dependentSchemas(all: readonly Schema[]): Map<string, readonly Schema[]> {
-  return named(all, ['dependentSchemas', 'dependencies']);
+  return schemasByName(membersOf(all, 'dependentSchemas', 'dependencies'));
 }
 
 export function patternSchemas(all: readonly Schema[]): Map<string, readonly Schema[]> {
-  return named(all, ['patternProperties']);
+  return schemasByName(membersOf(all, 'patternProperties'));
 }
 
-function named(all: readonly Schema[], keywords: readonly string[]): Map<string, readonly Schema[]> {
-  const found = new Map<string, readonly Schema[]>();
-  for (const schema of all) {
-    for (const [name, value] of keywords.flatMap((keyword) => Object.entries(objectMember(schema, keyword)))) {
-      if (isJsonObject(value) || typeof value === 'boolean')
-        found.set(name, [...(found.get(name) ?? []), ...schemas(value)]);
-    }
-  }
-  return found;
+function schemasByName(members: readonly [name: string, JsonValue][]): Map<string, readonly Schema[]> {
+  const found = members.filter(([, value]) => isJsonObject(value) || typeof value === 'boolean');
+  const byName = Map.groupBy(found, ([name]) => name);
+  return new Map(Array.from(byName, ([name, each]) => [name, each.flatMap(([, value]) => schemas(value))]));
 }
 
 function matches(pattern: string, name: string): boolean {

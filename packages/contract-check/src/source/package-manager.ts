@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { foldersAround } from './folders-around.ts';
 import { readJsonObject } from './loose-json.ts';
 
 /** The commands of a package manager that remedies name. */
@@ -28,7 +29,7 @@ const files: readonly (readonly [file: string, name: keyof typeof managers])[] =
 
 /** The package manager of the repository around a folder: the one that `packageManager` or a lockfile names, otherwise npm. */
 export function packageManagerOf(start: string): PackageManager {
-  for (let folder = resolve(start); ; folder = dirname(folder)) {
+  for (const folder of foldersAround(resolve(start))) {
     // `yarn@4.9.1`
     const declared = String(readJsonObject(join(folder, 'package.json'))['packageManager']);
     const [, name] =
@@ -36,8 +37,8 @@ export function packageManagerOf(start: string): PackageManager {
       files.find(([file]) => existsSync(join(folder, file))) ??
       [];
     if (name !== undefined) return managers[name];
-    if (folder === dirname(folder)) return managers.npm;
   }
+  return managers.npm;
 }
 
 /** Whether a folder contains the lockfile of a package manager. */

@@ -1,4 +1,5 @@
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { foldersAround } from './folders-around.ts';
 import { readJsonObject } from './loose-json.ts';
 
 export interface NamedPackage {
@@ -10,9 +11,9 @@ export interface NamedPackage {
 
 /** The nearest package with a name, from a folder upwards. Null if there is none. */
 export function packageOf(start: string): NamedPackage | null {
-  for (let folder = resolve(start); ; folder = dirname(folder)) {
+  for (const folder of foldersAround(resolve(start))) {
     const { name, version } = readJsonObject(join(folder, 'package.json'));
     if (typeof name === 'string') return { folder, name, version: typeof version === 'string' ? version : null };
-    if (folder === dirname(folder)) return null;
   }
+  return null;
 }

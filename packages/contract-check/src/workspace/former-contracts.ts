@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { formerlyListed } from '../config/read-config.ts';
 import { memberOf } from '../history/reached-version.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
+import { foldersAround } from '../source/folders-around.ts';
 import { isInLayout, layoutPatterns } from './snapshot.ts';
 
 /** The folders that can be that of a package, at a commit. The first one whose `package.json` has a name is. */
@@ -61,7 +62,7 @@ function lostContracts(repository: Repository, base: string): PossibleOwner[] {
         parents = path.slice(1).split(' ').filter(Boolean);
         return [];
       }
-      const folders = foldersAround(path).filter((folder) => isInLayout(posix.relative(folder, path)));
+      const folders = foldersAround(posix.dirname(path)).filter((folder) => isInLayout(posix.relative(folder, path)));
       return parents.flatMap((commit) => folders.map((folder) => ({ commit, folders: [folder] })));
     });
 }
@@ -84,12 +85,9 @@ function listedContracts(
     names: listed.flatMap((each) => each.package ?? []),
     owners: listed
       .filter((each) => each.package === undefined)
-      .map(({ commit, folder = '.' }) => ({ commit, folders: foldersAround(posix.join(folder, 'package.json')) })),
+      .map(({ commit, folder = '.' }) => ({
+        commit,
+        folders: foldersAround(posix.dirname(manifestIn(folder))),
+      })),
   };
-}
-
-/** The folders around a file, the innermost first. The last one is `.`. */
-function foldersAround(path: string): string[] {
-  const folder = posix.dirname(path);
-  return folder === '.' || folder === '/' ? ['.'] : [folder, ...foldersAround(folder)];
 }
