@@ -13,7 +13,8 @@ do $do$
 begin
   execute replace($schema$
     -- Deletes the rows of these subscriptions, if they are deleted and have no replay, and returns the number of subscriptions.
-    -- Those that had a delivery stay unless `with_deliveries`, which is for those whose deliveries have been dropped.
+    -- Those that had a delivery stay unless `with_deliveries`, which is for those whose deliveries have been dropped. Those with a row
+    -- that another transaction holds stay too: a login of an interface can hold its event types for as long as it likes.
     create function webhook_forget_subscriptions(ids bigint[], with_deliveries boolean) returns bigint
     language plpgsql
     security definer
@@ -31,10 +32,19 @@ begin
         select s.id
         from {schema}.webhook_subscription s
         where s.id = any (ids) and s.deleted_at is not null
-          and not exists (select from {schema}.webhook_replay r where r.subscription_id = s.id)
         order by s.id
-        for update of s skip locked
+        for update skip locked
       loop
+        -- A replay locks its subscription, so now none is added.
+        continue when exists (select from {schema}.webhook_replay where subscription_id = deleted_id);
+        continue when (
+          select count(*) from {schema}.webhook_subscription_event_type where subscription_id = deleted_id
+        ) > (
+          select count(*)
+          from (
+            select from {schema}.webhook_subscription_event_type where subscription_id = deleted_id for update skip locked
+          ) free
+        );
         delete from {schema}.webhook_subscription_sequence
         where subscription_id = deleted_id and (with_deliveries or last_sequence = 0);
         continue when exists (select from {schema}.webhook_subscription_sequence where subscription_id = deleted_id);
@@ -52,3 +62,28 @@ $do$;
 
 revoke execute on function webhook_forget_subscriptions from public;
 grant execute on function webhook_forget_subscriptions to webhook_worker;
+
+-- As in 0027, and the time of a deletion is that of its transaction: it decides when the rows end.
+create or replace function webhook_check_changed_listener() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if not row_security_active(tg_relid) then
+    return new;
+  end if;
+  if old.deleted_at is not null and new.deleted_at is distinct from old.deleted_at then
+    raise exception 'The subscription % is deleted.', old.id using errcode = 'insufficient_privilege';
+  end if;
+  -- The column rounds.
+  if old.deleted_at is null and new.deleted_at not between now() - interval '1 second' and now() + interval '1 second' then
+    raise exception 'The subscription % is deleted now, and not at %.', old.id, new.deleted_at
+      using errcode = 'insufficient_privilege';
+  end if;
+  if new.last_read_at < old.last_read_at or new.last_read_at > now() + interval '1 second' then
+    raise exception 'The last read of the listener % was not at %.', old.id, new.last_read_at
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;

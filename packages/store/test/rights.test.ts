@@ -379,6 +379,16 @@ describe.each(['lender', 'partner'] as const)('the subscriptions of a %s', (inte
     await expect(subscribe(account)).rejects.toThrow('may have 20 subscriptions');
   });
 
+  test('no login dates the deletion of one, which decides when its rows end', async () => {
+    const id = await subscribe(await addAccount());
+    const set = (time: string): string => `update webhook_subscription set deleted_at = ${time} where id = ${id}`;
+    for (const time of [`now() - interval '1 minute'`, `now() + interval '1 minute'`, `'1970-01-01Z'`, `'9999-12-31Z'`])
+      await expect(api().run(set(time))).rejects.toThrow(`The subscription ${id} is deleted now, and not at `);
+    await api().run(set('now()'));
+    for (const time of [`'1970-01-01Z'`, `now() + interval '1 second'`, 'null'])
+      await expect(api().run(set(time))).rejects.toThrow(`The subscription ${id} is deleted.`);
+  });
+
   test('no login adds more than 100 event types, in one statement or in concurrent transactions', async () => {
     const id = await subscribe(await addAccount());
     const add = (first: number, last: number): string =>

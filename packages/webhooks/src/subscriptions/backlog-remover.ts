@@ -212,7 +212,7 @@ export class BacklogRemover {
   #forget(work: Shard | Walk | Backlog): void {
     if (typeof work === 'number') this.#unread.delete(work);
     else if ('lane' in work) this.#backlogs.delete(work.lane.subscriptionId);
-    else this.#walks.set(work.shard, null);
+    else if (this.#walks.has(work.shard)) this.#walks.set(work.shard, null);
   }
 
   async #readShard(shard: Shard): Promise<void> {

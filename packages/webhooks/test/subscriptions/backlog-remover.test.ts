@@ -297,6 +297,25 @@ describe('the rows of deleted subscriptions', () => {
     expect(batches.map((ids) => String(ids).split(',').length)).toEqual([100, 100, 31]);
   });
 
+  test('stay while another transaction holds one, which delays no others', async () => {
+    const [held, other] = [await addOld(), await addOld()];
+    const [heldNew, otherNew] = [await world.addLane(), await world.addLane()];
+    await world.admin.run('begin');
+    await world.admin.run('delete from webhook_subscription_event_type where subscription_id = any ($1)', [
+      [held, heldNew],
+    ]);
+    try {
+      for (const id of [heldNew, otherNew]) {
+        await world.delete(id);
+        await remover.remove({ subscriptionId: id, accountId: world.account.id }, noWriters);
+      }
+      remover.addShard(shardOf(world.account.id));
+      await eventually(async () => expect(await leftOf(held, other, heldNew, otherNew)).toEqual([held, heldNew]));
+    } finally {
+      await world.admin.run('rollback');
+    }
+  });
+
   test('stay if the worker was declared dead, or its shard is released', async () => {
     const id = await addOld();
     const shard = shardOf(world.account.id);
