@@ -205,6 +205,9 @@ export const runBlocks: ReadonlySet<string> = new Set([
   // Those that pull are run by reconcile.test.ts.
   blockWith('reconcileRegularly'),
   blockWith('LISTENER_ID'),
+  // By runtimes.test.ts and readme.test.ts of the kit.
+  blockWith('HYPERDRIVE'),
+  blockWith('receivedAt'),
 ]);
 
 /** The example that has the same block. PostgreSQL has none: its packages are in the manifest of the kit. */
