@@ -4,7 +4,7 @@ import { InputError } from './input-error.ts';
 import { workspaceRules } from './workspace/rules.ts';
 
 /**
- * Compares two contracts. If only the old one is invalid, the repair is one major change: nobody could make it otherwise.
+ * Compares two contracts. If only the old one is invalid, the repair is one major change, which an exception can allow.
  *
  * @param compare compares an old version of the contract with the new one
  * @throws {InputError} when the new contract is invalid.

@@ -113,7 +113,7 @@ export function isDocumentation(keyword: string): boolean {
   return !understood.has(keyword);
 }
 
-/** Whether no draft defines a keyword, so that nobody but its authors knows what it means. */
+/** Whether no draft defines a keyword, so that only its authors know what it means. */
 export function isUnknown(keyword: string): boolean {
   return isDocumentation(keyword) && !['title', 'description', 'examples'].includes(keyword);
 }
