@@ -1,4 +1,4 @@
-import type { Store } from '@deedwire/store';
+import { LockTimeoutError, type Store } from '@deedwire/store';
 import { FencedOutError } from '../fence/fenced-out-error.ts';
 import type { WorkerId } from '../fence/worker-id.ts';
 import type { Shard } from '../kernel/shard.ts';
@@ -168,9 +168,15 @@ export class ShardSharing {
     const stopped = [...this.#stopped];
     const inFlight = this.#options.inFlight(stopped);
     const recovering = stopped.filter((shard) => this.#recovering.has(shard));
-    await this.#options.store.transaction((transaction) =>
-      releaseShards(transaction, this.#id, stopped, recovering, inFlight),
-    );
+    const release = (skipsLocked: boolean): Promise<void> =>
+      this.#options.store.transaction((transaction) =>
+        releaseShards(transaction, this.#id, stopped, recovering, inFlight, skipsLocked),
+      );
+    await release(false).catch((error: unknown) => {
+      if (!(error instanceof LockTimeoutError)) throw error;
+      // Who else locks a delivery for so long must not keep the shards.
+      return release(true);
+    });
     this.#forget(stopped);
     this.#options.onEvent({ kind: 'shards-released', workerId: this.#id, shards: stopped });
   }

@@ -1,9 +1,10 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, type Store } from '@deedwire/store';
 import { connect, type Connection, untilBlocked } from '@deedwire/testing';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
 import type { WorkerId } from '../../src/fence/worker-id.ts';
+import { ShardSharing } from '../../src/workers/shard-sharing.ts';
 import { acquireShards, freeShardsOfDead, releaseShards } from '../../src/workers/sql/shard-rows.ts';
 import {
   declareDead,
@@ -218,23 +219,52 @@ test('a release postpones a first attempt in flight by 7 s although it is due in
   expect(due).toEqual([{ soon: true }, { soon: false }]);
 });
 
-test('a release does not wait for a delivery that is being settled', async () => {
-  const id = await register();
-  await acquireShards(store, id, 64);
-  await seedPending(superuser, 2);
-  const settling = await connect(database.databaseUrl);
-  try {
-    await settling.run('begin');
-    await settling.run('delete from webhook_pending_delivery where delivery_id = 1');
-    await store.transaction((transaction) => releaseShards(transaction, id, [0], [], [pendingKey(1), pendingKey(2)]));
-    await settling.run('rollback');
-  } finally {
-    await settling.close();
-  }
-  expect(await owners()).toContainEqual([null, false, 1]);
+describe('a release while a delivery in flight is locked', () => {
+  let id: WorkerId;
+  let locking: Connection;
+  const inFlight = [pendingKey(1), pendingKey(2)];
+
+  beforeEach(async () => {
+    id = await register();
+    await acquireShards(store, id, 64);
+    await seedPending(superuser, 2);
+    locking = await connect(database.databaseUrl);
+    await locking.run('begin');
+    await locking.run('delete from webhook_pending_delivery where delivery_id = 1');
+  });
+
+  afterEach(() => locking.close());
+
+  test('waits until it is settled: the next owner would find it due', async () => {
+    const released = store.transaction((transaction) => releaseShards(transaction, id, [0], [], inFlight));
+    await untilBlocked(superuser);
+    expect(await owners()).toEqual([[id, false, 64]]);
+    await locking.run('commit');
+    await released;
+    expect(await owners()).toContainEqual([null, false, 1]);
+    expect(await postponed()).toEqual([true]);
+  });
+
+  test('goes on without it after the lock timeout', async () => {
+    const sharing = new ShardSharing(
+      {
+        store,
+        onAcquired: async () => {},
+        recoveringIn: () => [],
+        onReleasing: async () => {},
+        inFlight: () => inFlight,
+        onEvent: () => {},
+      },
+      id,
+    );
+    await sharing.pass(true);
+    expect(await owners()).toEqual([[null, false, 64]]);
+    await locking.run('rollback');
+    expect(await postponed()).toEqual([false, true]);
+  });
 });
 
-test('a release of 2,000 deliveries in flight reads each once', async () => {
+test('a release of 2,000 deliveries in flight reads each once, and locks them in the order in which results do', async () => {
   const id = await register();
   await acquireShards(store, id, 64);
   await seedPending(superuser, 10_000);
@@ -253,7 +283,7 @@ test('a release of 2,000 deliveries in flight reads each once', async () => {
   const rows = await superuser.run(`explain (analyze, format json) ${text}`, values);
   const plan = JSON.stringify(rows);
   const removed = [...plan.matchAll(/"Rows Removed by (?:Join )?Filter":(\d+)/g)].map(([, count]) => Number(count));
-  expect(plan).toContain('LockRows');
+  expect(plan).toMatch(/"LockRows".*?"Node Type":"Sort".*?"Sort Key":\["r\.subscription_id","r\.delivery_id"\]/);
   expect(Math.max(0, ...removed)).toBeLessThan(20_000);
 });
 

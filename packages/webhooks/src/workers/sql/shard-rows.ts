@@ -66,6 +66,8 @@ const handOverSeconds = 7;
  *
  * @param recovering the shards whose next owner must continue the recovery
  * @param inFlight deliveries of these shards whose results are not recorded
+ * @param skipsLocked whether to skip deliveries that another transaction has locked, instead of waiting for it. The next owner
+ *   may then send them while their results are being recorded.
  * @throws {FencedOutError}
  */
 export async function releaseShards(
@@ -74,11 +76,13 @@ export async function releaseShards(
   shards: readonly Shard[],
   recovering: readonly Shard[],
   inFlight: readonly InFlightDelivery[],
+  skipsLocked = false,
 ): Promise<void> {
   const statement = {
-    name: 'release-shards',
+    name: skipsLocked ? 'release-shards-unlocked' : 'release-shards',
     // Indexes: the primary keys of webhook_worker and webhook_pending_delivery. webhook_shard has 64 rows.
-    // A row that is locked is being settled at this moment. Skipping it avoids deadlocks with the settling statement.
+    // A row that is locked is being settled at this moment. Until that is committed, the next owner would find the delivery due.
+    // Locking in the order of the primary key, as a settling statement does, avoids deadlocks.
     // A first attempt that is in flight was due: a later time was written before the clock was set back.
     text: `
       with worker as (select id from webhook_worker where id = $1 and alive for key share),
@@ -86,7 +90,8 @@ export async function releaseShards(
         select p.ctid
         from worker, unnest($4::bigint[], $5::bigint[]) r (subscription_id, delivery_id)
         join webhook_pending_delivery p on p.ctid = ${pendingRow}
-        for update of p skip locked
+        order by r.subscription_id, r.delivery_id
+        for update of p ${skipsLocked ? 'skip locked' : ''}
       ),
       postponed as (
         update webhook_pending_delivery p
