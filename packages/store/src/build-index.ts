@@ -42,7 +42,7 @@ export interface IndexBuild {
  */
 export async function buildIndex({ databaseUrl, sql, index, waitMs, pauseMs, onWait }: IndexBuild): Promise<void> {
   // If the session of an interrupted run still builds the index, the drop gives up, and a later try finds the index complete.
-  const builder = await openMigrationSession(databaseUrl, pauseMs);
+  const builder = await openMigrationSession(databaseUrl, { lockMs: pauseMs });
   try {
     const { rows } = await builder.query<{ pid: number; isInvalid: boolean }>(
       `select pg_backend_pid() as pid,

@@ -75,7 +75,7 @@ export async function applyMigrations(
   const { cell, waitMs = defaultWaitMs, onWait } = options;
   let client: Client | undefined;
   try {
-    client = await openMigrationSession(databaseUrl, lockTimeoutMs);
+    client = await openMigrationSession(databaseUrl, { lockMs: lockTimeoutMs });
     await requireSuitableDatabase(client);
     // The first migration reads the setting.
     await client.query(`select set_config('deedwire.cell', $1, false)`, [String(cell ?? defaultCell)]);

@@ -12,27 +12,28 @@ export interface WaitWatch {
   onWait: (holders: readonly LockHolder[]) => void;
 }
 
-/** Looks on another connection for what a session waits for, until `work` has ended. */
+/** Looks on another connection for what a session waits for, until `work` has ended. Never delays the end. */
 export async function watchWaits<Result>(
   databaseUrl: string,
   { pid, everyMs, onWait }: WaitWatch,
   work: Promise<Result>,
 ): Promise<Result> {
   let watcher: Client | undefined;
+  const watch = new AbortController();
   const look = async (): Promise<LockHolder[]> => {
-    watcher ??= await openMigrationSession(databaseUrl, everyMs);
+    watcher ??= await openMigrationSession(databaseUrl, { lockMs: everyMs, signal: watch.signal });
     return selectLockHolders(watcher, pid);
   };
   try {
     const ended = work.then(() => true);
     while (!(await Promise.race([ended, sleep(everyMs, false, { ref: false })]))) {
-      // The work goes on, whether it can be watched or not.
-      const holders = await look().catch(() => []);
+      // The work goes on, whether it can be watched or not. A pooler can accept the connection and never serve it.
+      const holders = await Promise.race([look().catch(() => []), ended.then(() => [])]);
       if (holders.length > 0) onWait(holders);
     }
     return await work;
   } finally {
-    await watcher?.end();
+    watch.abort();
   }
 }
 

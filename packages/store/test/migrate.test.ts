@@ -1,6 +1,7 @@
+import net from 'node:net';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { connect, type Connection } from '@deedwire/testing';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { connect, eventually, listen, type Connection } from '@deedwire/testing';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
   CellMismatchError,
   describeDatabaseProblems,
@@ -188,6 +189,9 @@ test('rolls back a migration that fails, and applies it in the next run', async 
   expect(await migrate(database.databaseUrl)).toEqual({ applied: allMigrations.slice(1) });
 });
 
+const buildsIndex = '-- no transaction\ncreate index concurrently if not exists account_by_name\n  on account (name);\n';
+const addIndex = [{ name: '0001-index', checksum: 'x', sql: buildsIndex }];
+
 const addColumn = [{ name: '0001-column', checksum: 'x', sql: 'alter table account add column nickname text' }];
 
 test('waits for a lock in short tries, names its holder, and applies the migration once the lock is released', async () => {
@@ -225,6 +229,43 @@ test('gives up after the time that the caller allows, and applies nothing of the
   expect(await connection.run(`select to_regclass('schema_migration') as there`)).toEqual([{ there: null }]);
 });
 
+/** A pooler that serves the first connections, and accepts further ones without an answer. */
+async function startFullPooler(served: number) {
+  const { hostname, port } = new URL(database.databaseUrl);
+  const pooler = net.createServer((client) => {
+    // The list has it after this function.
+    if (accepted.length >= served) return void client.resume();
+    const upstream = net.connect(Number(port), hostname).on('error', () => {});
+    client.pipe(upstream).pipe(client);
+    client.on('close', () => upstream.destroy());
+  });
+  const { connections: accepted, ...listening } = await listen(pooler);
+  onTestFinished(() => listening.close());
+  const url = new URL(database.databaseUrl);
+  url.host = `127.0.0.1:${listening.port}`;
+  return { url: url.href, accepted };
+}
+
+test('ends once the lock is released although a pooler never serves the connection that looks for its holder', async () => {
+  await connection.run('create table account ()');
+  await connection.run('begin; select from account');
+  const pooler = await startFullPooler(1);
+  const migrating = applyMigrations(pooler.url, addColumn, {});
+  await eventually(() => expect(pooler.accepted).toHaveLength(2));
+  await connection.run('commit');
+  expect(await migrating).toEqual({ applied: ['0001-column'] });
+  await eventually(() => expect(pooler.accepted.map(({ destroyed }) => destroyed)).not.toContain(false));
+});
+
+test('gives up when a pooler never serves a connection that it needs', { timeout: 60_000 }, async () => {
+  await connection.run('create table account (name text)');
+  const poolers = await Promise.all([startFullPooler(0), startFullPooler(1)]);
+  for (const { url } of poolers)
+    await expect(applyMigrations(url, addIndex, {})).rejects.toThrow(
+      new StoreUnavailableError(new Error('timeout expired')),
+    );
+});
+
 const stateOfIndex = async () => {
   const [row] = await connection.run(
     `select indisvalid as valid, indexrelid::text as id from pg_index where indexrelid = to_regclass('account_by_name')`,
@@ -241,8 +282,6 @@ async function whileATransactionIsOpen(work: (writer: Connection) => Promise<voi
 }
 
 describe('a migration without a transaction', () => {
-  const sql = '-- no transaction\ncreate index concurrently if not exists account_by_name\n  on account (name);\n';
-  const addIndex = [{ name: '0001-index', checksum: 'x', sql }];
   beforeEach(async () => {
     await connection.run(`create table account (name text); insert into account values ('Ada')`);
   });
