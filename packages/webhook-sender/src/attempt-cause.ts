@@ -11,6 +11,7 @@ const notSecured =
     `Could not establish a TLS connection to ${receiver}: ${problem}.`;
 
 const descriptions = {
+  NOT_OPENED: () => 'The service could not open a connection. The receiver is not the cause. Try again later.',
   REFUSED: notConnected(
     'the connection was refused. Check that the server is running and that no firewall blocks the port',
   ),
@@ -30,6 +31,15 @@ const descriptions = {
   ),
   CERTIFICATE_OF_OTHER_HOST: notSecured(
     'the certificate is for another host name. Use a certificate for this host name',
+  ),
+  CERTIFICATE_UNSUITABLE: notSecured(
+    'the certificate was not accepted. Check that it is for servers, and that its key and its signature are strong enough',
+  ),
+  TLS_REFUSED: notSecured(
+    'the server refused the TLS handshake. Check that it supports TLS 1.2 or later for this host name, without a client certificate',
+  ),
+  TLS_NOT_POSSIBLE: notSecured(
+    'the TLS handshake failed. Check that the server supports TLS 1.2 or later on this port',
   ),
   TLS_CLOSED: notSecured('the server closed the connection during the TLS handshake'),
   TLS_NOT_COMPLETED: (receiver) => `${receiver} accepted the connection but did not complete the TLS handshake.`,

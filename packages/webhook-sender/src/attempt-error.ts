@@ -4,7 +4,7 @@ import type { AttemptCause } from './attempt-cause.ts';
  * The reason why an attempt did not receive a complete response.
  *
  * - `CONNECTION_FAILED`: the TCP connection failed, or ended before the response was complete.
- * - `DNS_FAILED`: the host name could not be resolved, or has an address that the callback rules do not allow. They are one
+ * - `DNS_FAILED`: the host name could not be resolved, or the callback rules allow none of its addresses. They are one
  *   class, because the difference would tell the owner of the receiver which names exist in the internal DNS.
  * - `TLS_FAILED`: no connection with TLS 1.2 or later and a valid certificate for the host name was possible.
  * - `PROTOCOL_ERROR`: the response is not HTTP/1.1 within the size limits, or the request cannot be written as HTTP.

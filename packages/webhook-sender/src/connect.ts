@@ -1,5 +1,5 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, TLSSocket } from 'node:tls';
 import { type AttemptCause, describeCause } from './attempt-cause.ts';
 import { AttemptError, type AttemptErrorClass, errorCode } from './attempt-error.ts';
 import type { ConnectSteps } from './connect-steps.ts';
@@ -63,7 +63,8 @@ export async function connect(
     return socket.setNoDelay(true);
   } catch (error) {
     socket.destroy();
-    throw connectError(url, step, error, signal.aborted);
+    const isOfCertificate = socket instanceof TLSSocket && Boolean(socket.authorizationError);
+    throw connectError(url, step, error, signal.aborted, isOfCertificate);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
@@ -97,7 +98,7 @@ async function tunnelToAny(
 function tunnelError(url: URL, error: TunnelError, timedOut: boolean): AttemptError {
   const details = { proxyProblem: error.problem, cause: error };
   if (!error.problem.mayBeReceiver) {
-    return new AttemptError('CONNECTION_FAILED', 'The service could not open a connection. Try again later.', details);
+    return causedBy('NOT_OPENED', 'CONNECTION_FAILED', url, details);
   }
   return timedOut
     ? causedBy('NOT_ACCEPTED', 'TIMEOUT', url, details)
@@ -129,32 +130,52 @@ const tlsCauses: ReadonlyMap<string, AttemptCause> = new Map([
   ['CERT_HAS_EXPIRED', 'CERTIFICATE_EXPIRED'],
   ['CERT_NOT_YET_VALID', 'CERTIFICATE_NOT_YET_VALID'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERTIFICATE_SELF_SIGNED'],
-  ['SELF_SIGNED_CERT_IN_CHAIN', 'CERTIFICATE_SELF_SIGNED'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'CERTIFICATE_CHAIN'],
   ['UNABLE_TO_GET_ISSUER_CERT', 'CERTIFICATE_CHAIN'],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'CERTIFICATE_CHAIN'],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'CERTIFICATE_CHAIN'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'CERTIFICATE_OF_OTHER_HOST'],
   ['ECONNRESET', 'TLS_CLOSED'],
+  ['EPIPE', 'TLS_CLOSED'],
 ]);
 
-function connectError(url: URL, step: 'tcp' | 'tls', error: unknown, timedOut: boolean): AttemptError {
+// Errors that OpenSSL names by the alert of the server.
+const alertCode = /^ERR_SSL_(?:SSL\/TLS|SSLV3|TLSV1|TLSV13)_/;
+
+/** @param isOfCertificate whether the certificate was verified, and not accepted */
+function tlsCause(code: string, isOfCertificate: boolean): AttemptCause {
+  const known = tlsCauses.get(code);
+  if (known !== undefined) return known;
+  if (isOfCertificate) return 'CERTIFICATE_UNSUITABLE';
+  return alertCode.test(code) ? 'TLS_REFUSED' : 'TLS_NOT_POSSIBLE';
+}
+
+function connectError(
+  url: URL,
+  step: 'tcp' | 'tls',
+  error: unknown,
+  timedOut: boolean,
+  isOfCertificate: boolean,
+): AttemptError {
   const code = errorCode(error);
   const details = { cause: error };
   if (timedOut) return causedBy(step === 'tcp' ? 'NOT_ACCEPTED' : 'TLS_NOT_COMPLETED', 'TIMEOUT', url, details);
-  const known = (step === 'tcp' ? tcpCauses : tlsCauses).get(code);
-  if (known !== undefined) return causedBy(known, step === 'tcp' ? 'CONNECTION_FAILED' : 'TLS_FAILED', url, details);
+  if (step === 'tls') {
+    const attemptCause = tlsCause(code, isOfCertificate);
+    const foundByOpenssl = code.startsWith('ERR_SSL_') ? ` The error is ${code}.` : '';
+    return new AttemptError('TLS_FAILED', describeCause(attemptCause, url.host) + foundByOpenssl, {
+      attemptCause,
+      ...details,
+    });
+  }
+  const known = tcpCauses.get(code);
+  if (known !== undefined) return causedBy(known, 'CONNECTION_FAILED', url, details);
   const shownCode = code === '' ? '' : ` (${code})`;
-  return step === 'tcp'
-    ? new AttemptError(
-        'CONNECTION_FAILED',
-        `Could not connect to ${url.host}: the connection failed${shownCode}.`,
-        details,
-      )
-    : new AttemptError(
-        'TLS_FAILED',
-        `Could not establish a TLS connection to ${url.host}: the TLS handshake failed${shownCode}. Check that the server supports TLS 1.2 or later on this port.`,
-        details,
-      );
+  return new AttemptError(
+    'CONNECTION_FAILED',
+    `Could not connect to ${url.host}: the connection failed${shownCode}.`,
+    details,
+  );
 }
 
 function causedBy(

@@ -92,7 +92,7 @@ describe('with a trusted certificate', () => {
     expect(await localSender().verify({ url: `https://receiver.test:${port}/`, secret })).toMatchObject({
       code: 'VERIFICATION_UNREACHABLE',
       message: expect.stringMatching(
-        /^Could not establish a TLS connection to receiver\.test:\d+: the TLS handshake failed .*\. Check that the server supports TLS 1\.2 or later on this port\.$/,
+        /^Could not establish a TLS connection to receiver\.test:\d+: the server refused the TLS handshake\. Check that it supports TLS 1\.2 or later for this host name, without a client certificate\. The error is ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION\.$/,
       ),
     });
   });
@@ -108,6 +108,15 @@ describe('with a trusted certificate', () => {
       verified: false,
       code: 'VERIFICATION_UNREACHABLE',
       message: `Could not establish a TLS connection to other.test:${port}: the certificate is for another host name. Use a certificate for this host name.`,
+    });
+  });
+
+  it('rejects it when it is not for servers', async () => {
+    setDefaultCACertificates([...before, pem('private-ca')]);
+    const { port } = await tlsReceiver({ cert: pem('client-only') });
+    expect(await localSender().deliver(delivery(`https://receiver.test:${port}/`))).toMatchObject({
+      error: 'TLS_FAILED',
+      cause: 'CERTIFICATE_UNSUITABLE',
     });
   });
 
@@ -139,10 +148,33 @@ describe('without a trusted TLS connection', () => {
   it('reports a server without TLS', async () => {
     const { port } = await rawReceiver((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const { deliver, verify } = localSender();
-    expect(await deliver(delivery(`https://receiver.test:${port}/`))).toMatchObject({ error: 'TLS_FAILED' });
+    expect(await deliver(delivery(`https://receiver.test:${port}/`))).toMatchObject({
+      error: 'TLS_FAILED',
+      cause: 'TLS_NOT_POSSIBLE',
+    });
     expect(await verify({ url: `https://receiver.test:${port}/`, secret })).toMatchObject({
       code: 'VERIFICATION_UNREACHABLE',
       message: expect.stringContaining('Could not establish a TLS connection'),
+    });
+  });
+
+  it('does not call the certificate of a private authority self-signed, although its chain ends with one that is', async () => {
+    const { port } = await tlsReceiver({ cert: pem('of-private-ca') + pem('private-ca') });
+    expect(await localSender().deliver(delivery(`https://receiver.test:${port}/`))).toMatchObject({
+      error: 'TLS_FAILED',
+      cause: 'CERTIFICATE_CHAIN',
+    });
+  });
+
+  it('reports a server that refuses the handshake, and names the alert', async () => {
+    const server = createTlsServer({}).on('tlsClientError', () => {});
+    const { port } = await listening(server);
+    const { deliver, verify } = localSender();
+    expect(await deliver(delivery(`https://receiver.test:${port}/`))).toMatchObject({ cause: 'TLS_REFUSED' });
+    expect(await verify({ url: `https://receiver.test:${port}/`, secret })).toMatchObject({
+      message: expect.stringMatching(
+        / without a client certificate\. The error is ERR_SSL_.*ALERT_HANDSHAKE_FAILURE\.$/,
+      ),
     });
   });
 

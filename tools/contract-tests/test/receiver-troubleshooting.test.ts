@@ -96,7 +96,8 @@ const silentUrl = (): Promise<string> => httpUrl(() => {});
 const endlessUrl = (): Promise<string> => httpUrl((response) => void response.writeHead(200).write('{'));
 const droppingUrl = (): Promise<string> => httpUrl((response) => void response.socket?.destroy());
 
-async function tlsUrl(cert: string, name = host): Promise<string> {
+/** @param cert none: a server that refuses every handshake */
+async function tlsUrl(cert?: string, name = host): Promise<string> {
   const server = createTlsServer({ key: pem('receiver-key'), cert });
   server.on('tlsClientError', () => {});
   const { port } = await closedAfterTest(listen(server));
@@ -175,6 +176,7 @@ const handshakes: Record<string, () => Promise<string[]>> = {
       await handshake(code, await unusedUrl()),
       await handshake(code, await tlsUrl(pem('expired'))),
       await handshake(code, await tlsUrl(pem('receiver'), 'other.test')),
+      await handshake(code, await tlsUrl()),
       await handshake(code, await plainPortUrl()),
       await handshake(code, await droppingUrl()),
       await handshake(code, await rawUrl('SSH-2.0-OpenSSH\r\n')),

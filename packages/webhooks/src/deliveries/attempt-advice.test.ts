@@ -31,6 +31,16 @@ test.each([
     'CERTIFICATE_EXPIRED',
     'Could not establish a TLS connection to the receiver: the certificate has expired. Renew it.',
   ],
+  [
+    'TLS_FAILED',
+    'TLS_REFUSED',
+    'Could not establish a TLS connection to the receiver: the server refused the TLS handshake. Check that it supports TLS 1.2 or later for this host name, without a client certificate.',
+  ],
+  [
+    'CONNECTION_FAILED',
+    'NOT_OPENED',
+    'The service could not open a connection. The receiver is not the cause. Try again later.',
+  ],
   ['TIMEOUT', 'NOT_ACCEPTED', 'The receiver did not accept the connection. Check that no firewall blocks it.'],
   [
     'TIMEOUT',

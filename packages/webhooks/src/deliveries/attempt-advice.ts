@@ -23,7 +23,7 @@ const byError: Readonly<Record<ShownAttemptError, string>> = {
     'Deedwire could not render the payload and sent no request, so your receiver is not the cause. Report the identifier of the delivery, and read the record with a query.',
   TIMEOUT: 'The complete response did not arrive within 5 seconds. Store the event, respond, and process it later.',
   TLS_FAILED:
-    'The certificate has expired, is for another host or is not trusted, or the server does not support TLS 1.2. Set the callback URL of the subscription again: the message of a failed handshake states the cause.',
+    'No TLS connection: for example, the certificate is not valid for the host, or the server does not support TLS 1.2. Set the callback URL of the subscription again: the message of a failed handshake states the cause.',
 };
 
 const respondSooner = 'Store the event, respond within 5 seconds, and process it later.';
