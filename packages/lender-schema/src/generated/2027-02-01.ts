@@ -717,7 +717,7 @@ export type WebhookAttemptError =
   | 'ADDRESS_FORBIDDEN'
   /** The connection could not be established, or it was closed before the response was complete. */
   | 'CONNECTION_FAILED'
-  /** The host name could not be resolved, or not all addresses that it resolves to are public. */
+  /** The host name could not be resolved, or none of its addresses is public. */
   | 'DNS_FAILED'
   /** The response is not valid HTTP/1.1, or its headers are too large. */
   | 'PROTOCOL_ERROR'
@@ -902,8 +902,8 @@ export type CreateWebhookSubscriptionUserErrorCode =
   /** The callback URL did not respond completely to the handshake within 5 seconds. */
   | 'VERIFICATION_TIMEOUT'
   /**
-   * The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
-   * addresses that the host name resolves to must be public.
+   * The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. At
+   * least one address that the host name resolves to must be public.
    */
   | 'VERIFICATION_UNREACHABLE'
   /** The webhook secret is not `whsec_` followed by the base64 encoding of 24 to 64 bytes. */
@@ -984,8 +984,8 @@ export type UpdateWebhookSubscriptionUserErrorCode =
   /** The callback URL did not respond completely to the handshake within 5 seconds. */
   | 'VERIFICATION_TIMEOUT'
   /**
-   * The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
-   * addresses that the host name resolves to must be public.
+   * The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. At
+   * least one address that the host name resolves to must be public.
    */
   | 'VERIFICATION_UNREACHABLE'
   | '%future added value';
@@ -1075,8 +1075,8 @@ export type ResumeWebhookSubscriptionUserErrorCode =
   /** The callback URL did not respond completely to the handshake within 5 seconds. */
   | 'VERIFICATION_TIMEOUT'
   /**
-   * The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
-   * addresses that the host name resolves to must be public.
+   * The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. At
+   * least one address that the host name resolves to must be public.
    */
   | 'VERIFICATION_UNREACHABLE'
   /** The subscription pins a retired event version. Pin another one with `updateWebhookSubscription`, which resumes it. */

@@ -914,7 +914,7 @@ enum WebhookAttemptError {
   """
   CONNECTION_FAILED
   """
-  The host name could not be resolved, or not all addresses that it resolves to are public.
+  The host name could not be resolved, or none of its addresses is public.
   """
   DNS_FAILED
   """
@@ -1194,8 +1194,8 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_TIMEOUT
   """
-  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
-  addresses that the host name resolves to must be public.
+  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. At
+  least one address that the host name resolves to must be public.
   """
   VERIFICATION_UNREACHABLE
   """
@@ -1314,8 +1314,8 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_TIMEOUT
   """
-  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
-  addresses that the host name resolves to must be public.
+  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. At
+  least one address that the host name resolves to must be public.
   """
   VERIFICATION_UNREACHABLE
 }
@@ -1455,8 +1455,8 @@ enum ResumeWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_TIMEOUT
   """
-  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
-  addresses that the host name resolves to must be public.
+  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. At
+  least one address that the host name resolves to must be public.
   """
   VERIFICATION_UNREACHABLE
   """
@@ -3175,7 +3175,7 @@ enum WebhookAttemptError {
   """
   CONNECTION_FAILED
   """
-  The host name could not be resolved, or not all addresses that it resolves to are public.
+  The host name could not be resolved, or none of its addresses is public.
   """
   DNS_FAILED
   """
@@ -3455,8 +3455,8 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_TIMEOUT
   """
-  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
-  addresses that the host name resolves to must be public.
+  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. At
+  least one address that the host name resolves to must be public.
   """
   VERIFICATION_UNREACHABLE
   """
@@ -3575,8 +3575,8 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_TIMEOUT
   """
-  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
-  addresses that the host name resolves to must be public.
+  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. At
+  least one address that the host name resolves to must be public.
   """
   VERIFICATION_UNREACHABLE
 }
@@ -3716,8 +3716,8 @@ enum ResumeWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_TIMEOUT
   """
-  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
-  addresses that the host name resolves to must be public.
+  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. At
+  least one address that the host name resolves to must be public.
   """
   VERIFICATION_UNREACHABLE
   """

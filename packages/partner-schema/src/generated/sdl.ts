@@ -1159,7 +1159,7 @@ enum WebhookAttemptError {
   """
   CONNECTION_FAILED
   """
-  The host name could not be resolved, or not all addresses that it resolves to are public.
+  The host name could not be resolved, or none of its addresses is public.
   """
   DNS_FAILED
   """
@@ -1439,8 +1439,8 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_TIMEOUT
   """
-  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
-  addresses that the host name resolves to must be public.
+  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. At
+  least one address that the host name resolves to must be public.
   """
   VERIFICATION_UNREACHABLE
   """
@@ -1559,8 +1559,8 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_TIMEOUT
   """
-  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
-  addresses that the host name resolves to must be public.
+  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. At
+  least one address that the host name resolves to must be public.
   """
   VERIFICATION_UNREACHABLE
 }
@@ -1700,8 +1700,8 @@ enum ResumeWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_TIMEOUT
   """
-  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
-  addresses that the host name resolves to must be public.
+  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. At
+  least one address that the host name resolves to must be public.
   """
   VERIFICATION_UNREACHABLE
   """
