@@ -12,10 +12,7 @@ export interface MigrationSession {
 }
 
 /** Opens a session whose statements and transactions may take as long as they need. */
-export async function openMigrationSession(
-  databaseUrl: string,
-  { lockMs, signal }: MigrationSession,
-): Promise<Client> {
+export async function openMigrationSession(databaseUrl: string, { lockMs, signal }: MigrationSession): Promise<Client> {
   const client = createClient(databaseUrl, {
     application_name: 'deedwire-migrate',
     connectionTimeoutMillis: openTimeoutMs,

@@ -189,7 +189,8 @@ test('rolls back a migration that fails, and applies it in the next run', async 
   expect(await migrate(database.databaseUrl)).toEqual({ applied: allMigrations.slice(1) });
 });
 
-const buildsIndex = '-- no transaction\ncreate index concurrently if not exists account_by_name\n  on account (name);\n';
+const buildsIndex =
+  '-- no transaction\ncreate index concurrently if not exists account_by_name\n  on account (name);\n';
 const addIndex = [{ name: '0001-index', checksum: 'x', sql: buildsIndex }];
 
 const addColumn = [{ name: '0001-column', checksum: 'x', sql: 'alter table account add column nickname text' }];
