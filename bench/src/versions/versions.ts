@@ -16,10 +16,16 @@ const parts: Readonly<Record<string, RunnablePart>> = {
 
 export const versions: Bench = {
   name: 'versions',
-  summary: 'our apps beside those of another checkout, each on a database of this one',
+  summary: 'our apps beside those of another checkout, each on a database of its own with the migrations of this one',
   parts: summaries(parts),
   perRound: 'deliveries per round of deliveries; the default is 16,000, or 200 with --quick',
-  options: { beside: { value: 'folder', summary: 'the other checkout, which is installed' } },
+  options: {
+    beside: { value: 'folder', summary: 'the other checkout, which is installed' },
+    migration: {
+      value: 'number',
+      summary: 'of write: the last migration of its database; the default is the last of all',
+    },
+  },
 
   async run(options) {
     const machine = describeMachine();

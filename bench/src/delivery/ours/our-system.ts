@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { secretAssociatedData, type AccountId } from '@deedwire/domain';
 import { createLogin } from '@deedwire/embedded-postgres';
-import { createSecretKeyRing, migrate } from '@deedwire/store';
+import { applyMigrations, createSecretKeyRing, readMigrations } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
 import { createBenchStore } from '../../bench-store.ts';
 import { machineMs } from '../clock.ts';
@@ -70,9 +70,17 @@ async function until(condition: () => Promise<boolean>, problem: string): Promis
   }
 }
 
-/** @param databaseUrl an empty database, with the rights of a superuser */
-export async function createOurSystem(databaseUrl: string): Promise<OurSystem> {
-  await migrate(databaseUrl);
+/**
+ * @param databaseUrl an empty database, with the rights of a superuser
+ * @param lastMigration the number of the last migration to apply, such as `0027`. Defaults to all
+ */
+export async function createOurSystem(databaseUrl: string, lastMigration = '9999'): Promise<OurSystem> {
+  const migrations = await readMigrations();
+  await applyMigrations(
+    databaseUrl,
+    migrations.filter(({ name }) => name.slice(0, lastMigration.length) <= lastMigration),
+    {},
+  );
   const login = `${new URL(databaseUrl).pathname.slice(1)}_worker`;
   const store = createBenchStore(databaseUrl);
   const key = randomBytes(32);

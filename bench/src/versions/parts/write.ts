@@ -29,7 +29,7 @@ export const write: Part<VersionsWriteResult> = {
       progress('Starting the servers');
       const options = { input, built: false, defer };
       const own = await startOurContestants(system, `${ourOrigin}/hooks`, { ...options, name: ours });
-      const otherSystem = await createOurSystem(await postgres.createDatabase('beside'));
+      const otherSystem = await createOurSystem(await postgres.createDatabase('beside'), values['migration']);
       defer(() => otherSystem.close());
       const other = await startOurContestants(otherSystem, `${otherOrigin}/hooks`, {
         ...options,
