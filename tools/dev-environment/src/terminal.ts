@@ -10,7 +10,7 @@ export function fail(text: string, exitCode: number): void {
   process.stderr.write(terminalText(`${text}\n`, { keepsLines: true }), () => process.exit(exitCode));
 }
 
-/** Calls a function when nobody reads standard output any longer, for example because `head` has its lines. */
+/** Calls a function once the reader of standard output has closed it, for example because `head` has its lines. */
 export function onReaderGone(listener: () => void): void {
   process.stdout.on('error', listener);
 }

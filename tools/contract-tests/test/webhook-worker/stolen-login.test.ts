@@ -12,7 +12,7 @@ import {
 import { expect, onTestFinished } from 'vitest';
 import { test } from './fixtures.ts';
 
-// What somebody can do who has stolen the database login of the lender API, while a worker runs: nothing to partners.
+// An attacker who has stolen the database login of the lender API, while a worker runs, can do nothing to partners.
 
 interface Attack {
   /** A session of the login. */
@@ -95,7 +95,7 @@ test('it cannot ask for the delivery of a partner, who can still retry it', asyn
   await partner.waitFor(2);
 });
 
-test('the worker sends the delivery of a partner to nobody else, whatever a retry names', async ({
+test('the worker sends the delivery of a partner to no other account, whatever id a retry names', async ({
   harness,
   receiver: partner,
 }) => {
