@@ -9,7 +9,8 @@ const formerlyOfWorker = String.raw`^webhook_(event|payload|delivery|attempt)(_\
 /**
  * Takes from the apps the right to create objects, and refuses a database in which the login of one owns some. Statements of a
  * migration could call a function of such a login with the rights of the owner. Its own statements resolve names in
- * `pg_catalog` only.
+ * `pg_catalog` only. Every login can create large objects and temporary objects, which no other session calls: they must not stop
+ * migrations.
  *
  * @throws {ObjectsOfAppsError}
  */
@@ -44,6 +45,8 @@ export async function refuseObjectsOfApps(client: Client): Promise<void> {
      where d.refclassid = 'pg_authid'::regclass and d.deptype = 'o'
        and d.dbid = (select oid from pg_database where datname = current_database())
        and not coalesce(n.nspname = $2 and c.relkind in ('r', 'p') and c.relname ~ $3, false)
+       and d.classid <> 'pg_largeobject'::regclass
+       and coalesce((pg_identify_object(d.classid, d.objid, 0)).schema, '') !~ '^pg_(toast_)?temp'
      order by 1`,
     [apps, schema, formerlyOfWorker],
   );

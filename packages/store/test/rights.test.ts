@@ -523,6 +523,25 @@ test('what a login of the worker left behind while it owned tables is reset, or 
   }
 });
 
+test('a login stops no migration with large objects and temporary objects, which it can always create', async () => {
+  const own = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+  try {
+    const migrations = await readMigrations();
+    await applyMigrations(own.databaseUrl, migrations.slice(0, -1), {});
+    const api = await connect(await own.urlFor('lender_api'));
+    await api.run(`
+      select lo_create(0);
+      create temporary table t (a int);
+      create temporary view v as select 1;
+      create type pg_temp.e as enum ();
+      create function pg_temp.f() returns int return 1`);
+    expect((await migrate(own.databaseUrl)).applied).toEqual([migrations.at(-1)?.name]);
+    await api.close();
+  } finally {
+    await own.drop();
+  }
+});
+
 test('an owner that is no superuser migrates, and then owns all', async () => {
   const own = await createTestDatabase({ template: 'empty', prepare: async () => {} });
   const name = new URL(own.databaseUrl).pathname.slice(1);
