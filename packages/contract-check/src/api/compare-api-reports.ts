@@ -144,7 +144,7 @@ function compareMembers(
     if (old === undefined) {
       // The members of a new object type do not count: the object itself is the added member.
       const isNested = from.members.has(path.slice(0, path.lastIndexOf('.'))) || !path.includes('.');
-      const isRequired = (isInput && !now.optional) || isAbstract(now.signature);
+      const isRequired = (isInput && !now.optional) || /^(?:protected )?abstract /.test(now.signature);
       if (isNested) change(isRequired ? apiRules.requiredMemberAdded : apiRules.memberAdded, 'The member was added.');
       continue;
     }
@@ -180,10 +180,6 @@ function constructorRule(
   if (isInherited && (old === null || now === null)) return apiRules.memberChanged;
   const relation = relate(old ?? '()', now ?? '()');
   return relation === 'same' ? null : signatureRule(relation, false, apiRules.memberChanged);
-}
-
-function isAbstract(signature: string): boolean {
-  return /^(?:protected )?abstract /.test(signature);
 }
 
 /** Whether callers can assign a function of their own to a member. */

@@ -29,6 +29,12 @@ const manifest = ['manifest', '--from', oldManifest, '--to', newManifest];
 const branch = (kind: string, rest = ''): string =>
   `{ "type": "object", "properties": { "kind": { "const": "${kind}" } }, "required": ["kind"]${rest} }`;
 
+const shape = (name: string, a: string): string =>
+  `{ "type": "object", "properties": { "a": ${a}, "both": { "$ref": "#/$defs/both" } }, "required": ["a", "${name}"] }`;
+
+const anyOf = (shapes: readonly string[], both: string): string =>
+  `{ "title": "Shape", "anyOf": [${shapes.join(', ')}], "$defs": { "both": { "type": "${both}" } } }`;
+
 describe('comparing two files', () => {
   test('prints the verdict, the changes with their places, and the notices as JSON', async () => {
     const { exitCode, stdout } = await run([...graphql, '--format', 'json']);
@@ -157,6 +163,21 @@ describe('comparing two files', () => {
     expect(stdout).toContain('An alternative of type object (kind: "B") was removed.');
     expect(stdout).toContain('An alternative of type object (kind: "C") was added.');
     expect(stdout).toContain('An alternative of type object ("Dog") was added.');
+  });
+
+  test('names the alternatives in which something changed, by what only they have', async () => {
+    const position = '{ "type": "object", "properties": { "z": true } }';
+    const [from, to] = [
+      file(
+        'old-shapes.json',
+        anyOf([shape('c', '{ "type": "string" }'), shape('r', '{ "type": "string" }')], 'string'),
+      ),
+      file('new-shapes.json', anyOf([shape('c', '{ "type": "string" }'), shape('r', '{}'), position], 'boolean')),
+    ];
+    const { stdout } = await run(['json-schema', '--from', from, '--to', to, '--direction', 'producer']);
+    expect(stdout).toContain('An alternative of type object (3 of 3) was added.');
+    expect(stdout).toContain('Values of type boolean are now valid. Alternative: $ (requires r).');
+    expect(stdout).toContain('Values of type boolean are now valid. Alternatives: $ (requires c), $ (requires r).');
   });
 
   test('--directive sets the verdict of a directive', async () => {

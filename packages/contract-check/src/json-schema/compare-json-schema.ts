@@ -12,6 +12,7 @@ import { jsonSchemaRules } from './rules.ts';
 import { readSchemaDocument, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 
 type FoundAt = (place: Place, ...found: Parameters<Comparison['found']>) => void;
+type FoundChange = readonly [change: Change, alternatives: Iterable<string>];
 
 /**
  * Compares two JSON Schemas. A schema may refer to files next to it if its source has `readRelative`.
@@ -19,14 +20,14 @@ type FoundAt = (place: Place, ...found: Parameters<Comparison['found']>) => void
  * @throws {InputError} when a schema is invalid.
  */
 export function compareJsonSchemas(from: SourceText, to: SourceText, options: JsonSchemaOptions): Report {
-  const changes: Change[] = [];
+  const changes: FoundChange[] = [];
   const before = withinStack(from.file, () => readSchemaDocument(from, true));
   const now = withinStack(to.file, () => readSchemaDocument(to));
   const notices = [...before.notices, ...now.notices];
-  const found: FoundAt = (place, rule, path, message) => {
+  const found: FoundAt = (place, rule, path, message, alternatives = new Set([''])) => {
     const change = changeInDirection(jsonSchemaRules[rule], options.direction, path, message);
     const located = locateChange(before, now, place, path);
-    changes.push({ ...change, ...located });
+    changes.push([{ ...change, ...located }, alternatives]);
     if (rule !== 'unknownKeywordChanged') return;
     const notice = `The keyword ${message.split(' ', 1)[0]} is unknown, so its effect on values was not compared.`;
     notices.push({ location: located.location, message: notice });
@@ -43,7 +44,19 @@ export function compareJsonSchemas(from: SourceText, to: SourceText, options: Js
     const all = { refHidesSiblings: false };
     comparePlaces({ ...sides, from: { ...before, ...all }, to: { ...now, ...all } }, places, found);
   });
-  return report(changes, notices);
+  return report(namingAlternatives(changes), notices);
+}
+
+/** One change for all that are alike. It names three of the alternatives that it concerns, if it concerns only such. */
+function namingAlternatives(found: readonly FoundChange[]): Change[] {
+  const alike = Map.groupBy(found, ([change]) => `${change.rule}\n${change.coordinate}\n${change.message}`);
+  return [...alike.values()].flatMap((group) => {
+    const names = [...new Set(group.flatMap(([, alternatives]) => [...alternatives]))];
+    if (names.includes('')) return group.map(([change]) => change);
+    const more = names.length > 3 ? ` and ${names.length - 3} more` : '';
+    const suffix = ` Alternative${names.length === 1 ? '' : 's'}: ${names.slice(0, 3).join(', ')}${more}.`;
+    return group.map(([change]) => ({ ...change, message: `${change.message}${suffix}` }));
+  });
 }
 
 function compareIdentities(from: SchemaDocument, to: SchemaDocument, found: Comparison['found']): void {
@@ -77,17 +90,18 @@ function comparePlaces(
   keyOf = placeKeys(),
   inProgress: ReadonlySet<string> = new Set(),
 ): void {
-  const seen = new Set<string>();
-  const places: Place[] = [];
-  let current: Place;
+  const places = new Map<string, Place>();
+  let current: Place = { path: '', from: [], to: [], alternatives: new Set(['']) };
   const comparison: Comparison = {
     ...documents,
-    found: (...change) => found(current, ...change),
-    compareLater(place) {
+    found: (rule, path, message, alternatives = current.alternatives) =>
+      found(current, rule, path, message, alternatives),
+    compareLater(each) {
+      const place = { alternatives: current.alternatives, ...each };
       const key = keyOf(place);
-      if (seen.has(key)) return;
-      seen.add(key);
-      places.push(place);
+      const same = places.get(key) ?? place;
+      places.set(key, same);
+      if (same.path === place.path) for (const name of place.alternatives ?? []) same.alternatives?.add(name);
     },
     areSame(from, to) {
       const place = { path: '', from, to };
@@ -103,8 +117,8 @@ function comparePlaces(
     },
   };
   for (const start of starts) comparison.compareLater(start);
-  // compareLater appends to the list during the loop.
-  for (const place of places) {
+  // compareLater appends to the map during the loop.
+  for (const place of places.values()) {
     current = place;
     comparePlace(comparison, place);
   }

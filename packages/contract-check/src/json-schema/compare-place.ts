@@ -6,8 +6,10 @@ import { compareAlternative } from './compare-alternative.ts';
 import { compareAnnotations } from './compare-annotations.ts';
 import type { Comparison, Place } from './comparison.ts';
 import { conjunctionOf } from './conjunction.ts';
+import { keywordValues } from './keyword-values.ts';
 import { areEqual, pairAlternatives } from './pairing.ts';
 import { schemas, type Schema, type SchemaDocument } from './schema-document.ts';
+import { requiredProperties } from './shape.ts';
 import { areDisjoint, featuresOf } from './similarity.ts';
 import { instanceTypes, type InstanceType } from './value-set.ts';
 import { areWrittenAlike } from './written-alike.ts';
@@ -60,32 +62,33 @@ function compareType(
     { document: comparison.from, list: from },
     { document: comparison.to, list: to },
   );
-  for (const [before, now] of kept) compareAlternative(comparison, path, before, now);
-  for (const alternative of removed) {
-    comparison.found(
-      'variantRemoved',
-      path,
-      `An alternative of type ${type}${nameOf(comparison.from, alternative)} was removed.`,
-    );
+  const [old, current] = [nameAll(comparison.from, from), nameAll(comparison.to, to)];
+  for (const [before, now] of kept) {
+    const alternatives = new Set([`${path} (${current.get(now)})`]);
+    const within: Comparison = {
+      ...comparison,
+      found: (rule, place, message) => comparison.found(rule, place, message, alternatives),
+      compareLater: (place) => comparison.compareLater({ ...place, alternatives: new Set(alternatives) }),
+    };
+    compareAlternative(from.length + to.length === 2 ? comparison : within, path, before, now);
   }
-  for (const alternative of added) {
-    comparison.found(
-      'variantAdded',
-      path,
-      `An alternative of type ${type}${nameOf(comparison.to, alternative)} was added.`,
-    );
-  }
+  for (const each of removed)
+    comparison.found('variantRemoved', path, `An alternative of type ${type} (${old.get(each)}) was removed.`);
+  for (const each of added)
+    comparison.found('variantAdded', path, `An alternative of type ${type} (${current.get(each)}) was added.`);
 }
 
-/** What tells an alternative from others: its title, or the values of a required property. Empty if it has none. */
-function nameOf(document: SchemaDocument, alternative: Alternative): string {
-  const title = alternative.schemas.map((schema) => schema['title']).find((text) => typeof text === 'string');
-  const [tag] = Array.from(
-    featuresOf(document, alternative).tags,
-    ([name, values]) => `${name}: ${[...values].join(' or ')}`,
-  );
-  const name = title === undefined ? tag : JSON.stringify(title);
-  return name === undefined ? '' : ` (${name})`;
+/** What tells alternatives apart: a title, the values or the name of a required property, or the position. */
+function nameAll(document: SchemaDocument, list: readonly Alternative[]): ReadonlyMap<Alternative, string> {
+  const candidates = list.map((alternative) => [
+    ...keywordValues(alternative.schemas, 'title'),
+    ...Array.from(featuresOf(document, alternative).tags, ([name, values]) => `${name}: ${[...values].join(' or ')}`),
+    ...Array.from(requiredProperties(alternative.schemas), (name) => `requires ${name}`),
+  ]);
+  const counts = Map.groupBy(candidates.flat(), (name) => name);
+  const nameOf = (names: readonly string[], index: number): string =>
+    names.find((name) => counts.get(name)?.length === 1) ?? `${index + 1} of ${list.length}`;
+  return new Map(list.map((alternative, index) => [alternative, nameOf(candidates[index] ?? [], index)]));
 }
 
 /**

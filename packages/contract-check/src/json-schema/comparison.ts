@@ -22,6 +22,8 @@ export interface Place {
   readonly to: readonly Schema[];
   /** Whether the comparison of the surrounding schemas covers null. */
   readonly nullCompared?: boolean;
+  /** Names the closest alternatives around the place. Contains an empty text if one way to the place leads through none. */
+  readonly alternatives?: Set<string> | undefined;
 }
 
 /** The context of a comparison. */
@@ -29,7 +31,7 @@ export interface Comparison {
   readonly from: SchemaDocument;
   readonly to: SchemaDocument;
   readonly closedOutputs: boolean;
-  readonly found: (rule: RuleName, path: string, message: string) => void;
+  readonly found: (rule: RuleName, path: string, message: string, alternatives?: ReadonlySet<string>) => void;
   /** Adds a place to the work list. Circular and deep schemas would overflow the stack with recursion. */
   compareLater(place: Place): void;
   /** Whether the schemas of the two documents allow the same values. */

@@ -76,7 +76,9 @@ export function hasContracts(files: PackageFiles): boolean {
 }
 
 function contractsInFolders(files: PackageFiles): ContractFile[] {
-  return (['versions', 'json-schema', 'api'] as const).flatMap((folder) => contractsIn(files, folder));
+  return (['versions', 'json-schema', 'api'] as const).flatMap((folder) =>
+    contractsAmong(below(files, folder), folder),
+  );
 }
 
 /** The files in the `released/` folder of a package, and which of them are append-only. */
@@ -136,10 +138,6 @@ function snapshot(contracts: readonly ContractFile[], files: PackageFiles): Snap
     stateOf: (version) => states.get(version) ?? unlisted,
     versionLocator: locator,
   };
-}
-
-function contractsIn(files: PackageFiles, folder: keyof typeof layout): ContractFile[] {
-  return contractsAmong(below(files, folder), folder);
 }
 
 function contractsAmong(files: PackageFiles, folder: keyof typeof layout): ContractFile[] {

@@ -13,7 +13,7 @@ import { copyWorkspace, workspaceRoot, type WorkspaceCopy } from '../support/wor
 vi.setConfig({ testTimeout: 1_200_000, hookTimeout: 1_200_000 });
 
 const contributing = readFileSync(join(workspaceRoot, 'CONTRIBUTING.md'), 'utf8');
-const [section = ''] = /^## Where things go\n[^]*?(?=^## )/m.exec(contributing) ?? [];
+const [section = ''] = /^## Recipes\n[^]*?(?=^## )/m.exec(contributing) ?? [];
 const blocks = Array.from(section.matchAll(/^```bash\n([^]*?)^```$/gm), ([, commands = '']) => commands);
 const version = '2027-06-01';
 
