@@ -279,6 +279,7 @@ const texts: readonly (readonly [what: string, from: string, to: string, verdict
   ['one of a class', 'class NAME<T> extends Set<T> { a: T }', 'class NAME<U> extends Set<U> { a: U }', 'none'],
   ['one of an alias', 'type NAME<T> = T | Set<T>', 'type NAME<U> = U | Set<U>', 'none'],
   ['an import in a type', 'const NAME: Url', 'const NAME: import("node:url").URL', 'none'],
+  ['an import in a type, of its name', 'const NAME: URL', 'const NAME: import("node:url").URL', 'none'],
   ['a method without parameters', 'interface NAME { m(): void }', 'interface NAME { m: () => void }', 'none'],
   ['a parameter name', 'function NAME(x: string): void', 'function NAME(y: string): void', 'patch'],
   // What a compiler does not write in another way.
@@ -318,7 +319,9 @@ async function verdictsOf(name: string, count: number, sides: readonly [string, 
 test('reports the same for what a compiler may write in another way', async () => {
   const declare = (side: 1 | 2): string => {
     const lines = texts.map((row, index) => `export declare ${row[side].replace('NAME', `T${index}`)};`);
-    return ["import { URL as Url } from 'node:url';", ...lines].join('\n').replaceAll('declare interface', 'interface');
+    return ["import { URL, URL as Url } from 'node:url';", ...lines]
+      .join('\n')
+      .replaceAll('declare interface', 'interface');
   };
   const found = await verdictsOf('T', texts.length, [declare(1), declare(2)]);
   expect(texts.map(([what], index) => [what, found[index]])).toEqual(texts.map((row) => [row[0], row[3]]));

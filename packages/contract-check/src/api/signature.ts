@@ -215,6 +215,8 @@ export function namesIn(node: Node, isFlipped = false): { readonly text: string;
     if (name === 'parameters')
       return nodesIn(value).flatMap(({ typeAnnotation }) => namesOf(typeAnnotation, !isFlipped));
     const isPassed = node.type === 'TSTypeParameter' && name === 'constraint';
+    // What another package calls by this name.
+    if (name === 'qualifier' && nodesIn(node['argument']).some((of) => !String(of['value']).startsWith('.'))) return [];
     return name === 'key' && node['computed'] !== true ? [] : namesOf(value, isFlipped !== isPassed);
   });
   return [...own, ...inside];

@@ -258,17 +258,15 @@ export function lastReleases(
 /** @throws {InputError} when the changes write what was released, without a release. */
 function checkReleasedFolder(of: WorkspacePackage, now: WorkspacePackage | null): void {
   if (now === null || (now.version !== of.version && isReleaseVersion(now.version ?? ''))) return;
-  const [before, after] = [of, now].map(({ files }) => textsOf(releasedFolderOf(files)?.files ?? new Map()));
+  const [before, after] = [of, now].map(
+    ({ files }) => new Map([...(releasedFolderOf(files)?.files ?? [])].map(([path, read]) => [path, read().text])),
+  );
   if (isDeepStrictEqual(before, after)) return;
   throw new InputError(
     posix.join(now.path, 'released'),
     null,
     `differs from what is merged, but only a release changes it, and nothing else shows what was released of ${of.name}. Restore the folder, or raise "version" in the same pull request.`,
   );
-}
-
-function textsOf(files: PackageFiles): ReadonlyMap<string, string> {
-  return new Map([...files].map(([path, read]) => [path, read().text]));
 }
 
 function largerVersion(version: string, other: string | null): string {
