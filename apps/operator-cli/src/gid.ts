@@ -28,7 +28,7 @@ function nameTypes(types: GidTypes): string {
 const shortOrLong = /^(?:gid:\/\/(?<namespace>[^/]*)\/)?(?:(?<type>\w+)\/)?(?<number>\d+)$/;
 
 /**
- * Returns a global identifier, or the number of an account whose type it does not know.
+ * Returns a global identifier, or the number alone if it can be of several types: the action looks for each of them.
  *
  * @throws {InvalidArgumentError} if it is of another type or namespace
  */
@@ -42,7 +42,7 @@ function parse({ env }: Shell, types: GidTypes, value: string): string {
     throw new InvalidArgumentError(`Pass ${wanted}, for example gid://${own}/${firstType}/4711, or its number.`);
   if (namespace !== undefined && namespace !== own)
     throw new InvalidArgumentError(`Its namespace is ${namespace}, but GID_NAMESPACE is ${own}.`);
-  if (type === undefined) return firstType === 'Lender' && types.length > 1 ? id : formatGid(own, firstType, id);
+  if (type === undefined) return types.length > 1 ? id : formatGid(own, firstType, id);
   const found = types.find((name) => name === type || name === `Webhook${type}`);
   if (found === undefined) throw new InvalidArgumentError(`This is a ${type}; pass ${wanted}.`);
   return formatGid(own, found, id);

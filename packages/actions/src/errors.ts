@@ -17,6 +17,10 @@ export class RefusedError extends Error {
   }
 }
 
+export function noSuchSubscription(gid: string): RefusedError {
+  return new RefusedError('NOT_FOUND', `The subscription ${gid} does not exist.`);
+}
+
 /** A documented reason why a mutation changed nothing. */
 export interface UserError<Code extends string> {
   code: Code;

@@ -8,7 +8,7 @@ import {
 } from '@deedwire/webhooks/subscriptions';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
-import { RefusedError, type UserError } from './errors.ts';
+import { noSuchSubscription, type UserError } from './errors.ts';
 import { requireSubscription } from './require-subscription.ts';
 import { subscriptionNotFound, toWebhookSubscription, type WebhookSubscription } from './webhook-subscriptions.ts';
 
@@ -39,7 +39,7 @@ export async function pauseSubscription(
 ): Promise<WebhookSubscription> {
   const owner = await requireSubscription(context, subscriptionId);
   const paused = await pause(context, owner, context.operator, subscriptionId);
-  if (paused === null) throw new RefusedError('NOT_FOUND', `The subscription ${subscriptionId} does not exist.`);
+  if (paused === null) throw noSuchSubscription(subscriptionId);
   return paused;
 }
 

@@ -9,11 +9,11 @@ import {
   selectPulledSubscription,
 } from '@deedwire/webhooks/pull';
 import type { ActionContext } from './context.ts';
-import { RefusedError } from './errors.ts';
+import { noSuchSubscription } from './errors.ts';
 import { findPullStart } from './pull-start.ts';
 import type { LoggedIds } from './receiver-log/logged-ids.ts';
 import { digestOf, readReceiverLog, type ReceiverLog } from './receiver-log/read-receiver-log.ts';
-import { parseSubscriptionRef } from './subscription-ref.ts';
+import { findSubscription } from './subscription-ref.ts';
 
 export interface ReconcileInput {
   /** The global identifier of a subscription or listener. */
@@ -84,11 +84,11 @@ const deliveriesPerPage = 500;
  */
 export async function reconcileSubscription(context: ActionContext, input: ReconcileInput): Promise<Reconciliation> {
   const { gidNamespace, store } = context;
-  const { subscriptionId, since, until, onCompared = () => {} } = input;
-  const ref = parseSubscriptionRef(gidNamespace, subscriptionId);
-  const kind = ref?.isListener === true ? 'LISTENER' : 'PUSH';
-  const subscription = ref && (await selectPulledSubscription(store, null, ref.subscriptionId, kind));
-  if (ref === null || subscription === null) throw notFound(subscriptionId);
+  const { since, until, onCompared = () => {} } = input;
+  const { ref, subscriptionId } = await findSubscription(context, input.subscriptionId);
+  const kind = ref.isListener ? 'LISTENER' : 'PUSH';
+  const subscription = await selectPulledSubscription(store, null, ref.subscriptionId, kind);
+  if (subscription === null) throw noSuchSubscription(subscriptionId);
   const log = await readReceiverLog(gidNamespace, input.lines);
 
   const before = until === undefined ? null : BigInt(nearestIdAt(until));
@@ -113,7 +113,7 @@ export async function reconcileSubscription(context: ActionContext, input: Recon
   for (let isLast = false; !isLast && position.sequence < subscription.lastSequence;) {
     // Retention may have deleted deliveries since the page before.
     const current = await selectPulledSubscription(store, null, subscription.id, kind);
-    if (current === null) throw notFound(subscriptionId);
+    if (current === null) throw noSuchSubscription(subscriptionId);
     const page = await readNumberedPage(store, current, position, deliveriesPerPage);
     const last = page.rows.at(-1);
     if (last === undefined && page.end === 'expired') throw expiredDelivery(position.sequence + 1);
@@ -154,10 +154,6 @@ function addUnexpected(
   }
   result.unexpected.sort((a, b) => a.line - b.line);
   result.unexpected.splice(listedMax);
-}
-
-function notFound(subscriptionId: string): RefusedError {
-  return new RefusedError('NOT_FOUND', `The subscription ${subscriptionId} does not exist.`);
 }
 
 function expiredDelivery(sequence: number): Error {

@@ -4,7 +4,7 @@ import { lockSubscription, selectSubscription, type SubscriptionOwner } from '@d
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, Operator, OperatorContext, WebhookActionContext } from './context.ts';
 import { endPause, isReceiverFailing } from './end-pause.ts';
-import { inputError, RefusedError, type UserError } from './errors.ts';
+import { inputError, RefusedError, noSuchSubscription, type UserError } from './errors.ts';
 import { requireSubscription } from './require-subscription.ts';
 import { signingSecrets } from './signing-secrets.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
@@ -60,7 +60,7 @@ export async function resumePausedSubscription(
     return result.webhookSubscription;
   const error = result === null || result === 'unverified' ? undefined : result.userErrors[0];
   if (error?.code === 'VERSION_RETIRED') throw new RefusedError('CONFLICT', error.message);
-  throw new RefusedError('NOT_FOUND', `The subscription ${subscriptionId} does not exist.`);
+  throw noSuchSubscription(subscriptionId);
 }
 
 interface ResumeRequest {

@@ -10,8 +10,8 @@ import type { ActionContext, Caller, Operator, OperatorContext } from './context
 import { inputError, RefusedError, type UserError } from './errors.ts';
 import { type IdempotencyErrorCode, type SaveResult, withIdempotencyKey, withInputErrors } from './idempotency.ts';
 import {
+  findSubscription,
   parseSubscriptionRef,
-  selectOwnerOf,
   selectSubscribedTypes,
   type SubscriptionRef,
 } from './subscription-ref.ts';
@@ -77,11 +77,9 @@ export async function sendTestWebhookEvent(
  */
 export async function sendTestEvent(
   context: OperatorContext,
-  { subscriptionId, eventType = defaultEventType }: { subscriptionId: string; eventType?: string | undefined },
+  { subscriptionId: gid, eventType = defaultEventType }: { subscriptionId: string; eventType?: string | undefined },
 ): Promise<{ webhookEventId: string }> {
-  const ref = parseSubscriptionRef(context.gidNamespace, subscriptionId);
-  const owner = ref && (await selectOwnerOf(context.store, ref));
-  if (owner === null) throw new RefusedError('NOT_FOUND', `The subscription ${subscriptionId} does not exist.`);
+  const { owner, subscriptionId } = await findSubscription(context, gid);
   const by = { by: context.operator, perMinute: null };
   const { webhookEventId, userErrors } = await send(context, owner, by, { subscriptionId, eventType }, async () => {});
   if (webhookEventId === null) throw new RefusedError('INVALID', userErrors.map(({ message }) => message).join(' '));

@@ -1,6 +1,7 @@
-import { parseGid } from '@deedwire/domain';
+import { formatGid, parseGid, parseRecordId } from '@deedwire/domain';
 import type { Database } from '@deedwire/store';
 import {
+  type EventTypePin,
   type ListenerId,
   selectListener,
   selectListenerOwner,
@@ -10,7 +11,8 @@ import {
   subscriptionIdOf,
   type SubscriptionOwner,
 } from '@deedwire/webhooks/subscriptions';
-import type { SubscribedEventType } from './webhook-subscriptions.ts';
+import type { ActionContext } from './context.ts';
+import { noSuchSubscription, RefusedError } from './errors.ts';
 
 /** Names a subscription, or a listener. A listener is stored as a subscription that is never sent. */
 export type SubscriptionRef =
@@ -30,15 +32,37 @@ export async function selectSubscribedTypes(
   database: Database,
   accountId: SubscriptionOwner['accountId'],
   ref: SubscriptionRef,
-): Promise<SubscribedEventType[] | null> {
+): Promise<EventTypePin[] | null> {
   const row = ref.isListener
     ? await selectListener(database, accountId, ref.listenerId)
     : await selectSubscription(database, accountId, ref.subscriptionId);
   return row?.eventTypes ?? null;
 }
 
-/** Looks in all accounts, for operators. Null if there is none with this identifier. */
-export function selectOwnerOf(database: Database, ref: SubscriptionRef): Promise<SubscriptionOwner | null> {
+/**
+ * The subscription or listener with this global identifier or number, of any account, for operators.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if there is neither
+ */
+export async function findSubscription({ gidNamespace, store }: ActionContext, gid: string) {
+  const id = parseRecordId<'WebhookSubscription' | 'WebhookListener'>(gid);
+  const types = ['WebhookSubscription', 'WebhookListener'] as const;
+  for (const candidate of id === null ? [gid] : types.map((type) => formatGid(gidNamespace, type, id))) {
+    const ref = parseSubscriptionRef(gidNamespace, candidate);
+    const owner = ref && (await selectOwnerOf(store, ref));
+    if (ref !== null && owner !== null) return { ref, owner, subscriptionId: candidate };
+  }
+  throw noSuchSubscription(gid);
+}
+
+/** The error of an action for subscriptions only, for operators. It says so if the number is that of a listener. */
+export async function notASubscription({ gidNamespace, store }: ActionContext, gid: string): Promise<RefusedError> {
+  const ref = parseSubscriptionRef(gidNamespace, gid.replace('/WebhookSubscription/', '/WebhookListener/'));
+  if (ref === null || (await selectOwnerOf(store, ref)) === null) return noSuchSubscription(gid);
+  return new RefusedError('NOT_FOUND', `${ref.subscriptionId} is a listener; pass a subscription.`);
+}
+
+function selectOwnerOf(database: Database, ref: SubscriptionRef): Promise<SubscriptionOwner | null> {
   return ref.isListener
     ? selectListenerOwner(database, ref.listenerId)
     : selectSubscriptionOwner(database, ref.subscriptionId);

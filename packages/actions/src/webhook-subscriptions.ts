@@ -19,8 +19,9 @@ import {
 import { findAccount } from './accounts.ts';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller } from './context.ts';
-import { inputError, RefusedError, type UserError } from './errors.ts';
+import { inputError, type UserError } from './errors.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
+import { notASubscription } from './subscription-ref.ts';
 
 export const createMutation = 'createWebhookSubscription';
 export const rotateMutation = 'rotateWebhookSecret';
@@ -164,8 +165,7 @@ export async function readWebhookSubscription(
   const id = parseGid(context.gidNamespace, 'WebhookSubscription', input.subscriptionId);
   const row = id === null ? null : await selectSubscriptionOfAnyAccount(context.store, id);
   const state = row === null ? null : await selectSubscriptionState(context.store, row.id, countedDeliveriesMax);
-  if (row === null || state === null)
-    throw new RefusedError('NOT_FOUND', `The subscription ${input.subscriptionId} does not exist.`);
+  if (row === null || state === null) throw await notASubscription(context, input.subscriptionId);
   return {
     ...toSubscriptionOfAccount(context.gidNamespace, row),
     ...state,

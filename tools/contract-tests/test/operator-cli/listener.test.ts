@@ -86,3 +86,25 @@ test('delete deletes a listener once, and no subscription', async () => {
   expect((await listed('--account', harness.accounts.lender.id)).length).toBe(0);
   expect((await operate('list', '--account', harness.accounts.lender.id)).stdout).toContain('No listeners match.');
 });
+
+test('commands for subscriptions and listeners accept the number of a listener', async () => {
+  const number = String(partner.split('/').at(-1));
+  await harness.sql(
+    `insert into webhook_subscription_event_type values (${number}, 'partner', 'referral.created', '2026-11-01')`,
+  );
+  const sent = await callOperator(env, 'subscription', 'test', number, '--type', 'referral.created', '--json');
+  expect(sent).toMatchObject({ exitCode: 0, stderr: '' });
+  const audited = await callOperator(env, 'audit', 'list', '--limit', '1', '--json');
+  expect(JSON.parse(audited.stdout)).toMatchObject([{ action: 'webhook_listener.test', subject: partner }]);
+  const compared = await callOperator(env, 'subscription', 'reconcile', number, '--log', '/dev/null', '--json');
+  expect(JSON.parse(compared.stdout)).toMatchObject({ subscriptionId: partner });
+  expect((await callOperator(env, 'subscription', 'test', '1')).stderr).toBe(
+    'error: The subscription 1 does not exist.\n',
+  );
+  for (const verb of ['show', 'pause'])
+    expect(await callOperator(env, 'subscription', verb, number)).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: `error: ${number} is a listener; pass a subscription.\n`,
+    });
+});
