@@ -61,13 +61,10 @@ async function renderPage(
       versions.map(async ({ version, status }) => ({ version, status, example: await readExample(example, version) })),
     ),
     named,
-  };
-  const isLocal = loopbackHosts.has(host.replace(/:\d+$/, ''));
-  const page = library.renderGraphiQL({
-    title,
     // A page of another site that makes its name resolve to this machine gets no credentials.
-    headers: JSON.stringify(isLocal ? headers : {}, null, 2),
-  });
+    headers: JSON.stringify(loopbackHosts.has(host.replace(/:\d+$/, '')) ? headers : {}, null, 2),
+  };
+  const page = library.renderGraphiQL({ title, headers: options.headers });
   // The last one starts GraphiQL.
   const call = page.lastIndexOf(startCall);
   const start = `const start = (root, options) => ${startCall}root, { ...options, ...(${pageOptions.toString()})(${inScript(options)}) });`;

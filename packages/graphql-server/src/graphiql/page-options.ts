@@ -7,6 +7,8 @@ export interface PageOptions {
   versions: { version: string; status: string; example: string }[];
   /** The version that the address of the page names. Null: the version of the client. */
   named: string | null;
+  /** Those that the page fills in, as JSON. */
+  headers: string;
 }
 
 /** What GraphiQL starts with, beside what the page contains. */
@@ -34,7 +36,7 @@ interface TabState {
  * Adds a bar to the page, with a choice of the version and the cost of the last response, and returns what GraphiQL starts with.
  * Runs in the browser, so it must not use anything outside of its body.
  */
-export function pageOptions({ endpoint, versions, named }: PageOptions): StartOptions {
+export function pageOptions({ endpoint, versions, named, headers: current }: PageOptions): StartOptions {
   const style = document.createElement('style');
   style.textContent = `
     body { display: flex; flex-direction: column; height: 100dvh; margin: 0 }
@@ -91,6 +93,12 @@ export function pageOptions({ endpoint, versions, named }: PageOptions): StartOp
     tab.query = example;
     localStorage.setItem('graphiql:tabState', JSON.stringify(stored));
   }
+  // Tabs keep what somebody wrote there, but not the credentials of an earlier server.
+  if (stored && localStorage.getItem('deedwire:headers') !== current) {
+    for (const each of stored.tabs) each.headers = current;
+    localStorage.setItem('graphiql:tabState', JSON.stringify(stored));
+  }
+  localStorage.setItem('deedwire:headers', current);
   return {
     query: asked ?? tab?.query ?? example,
     variables: tab?.variables ?? undefined,

@@ -151,6 +151,29 @@ describe.skipIf(skipped)('GraphiQL in a browser', () => {
     await page.close();
   });
 
+  test('sends the credentials of the server, not what the browser stored of an earlier one', async () => {
+    const opened = await open(addressOf('partner'));
+    const { page } = opened;
+    const key = credentialHeaders(harness.accounts.partner.credential)['X-Service-API-Key'];
+    await page.click('.graphiql-execute-button');
+    await untilShown(page, '.graphiql-response', /"name":/);
+    // The browser stores the tabs a moment later.
+    await page.waitForFunction(`JSON.stringify(localStorage).includes(${JSON.stringify(key)})`, { timeout });
+    await page.evaluateOnNewDocument(`for (const [name, value] of Object.entries(localStorage))
+      localStorage.setItem(name, value.replaceAll(${JSON.stringify(key)}, 'of-an-earlier-server'));`);
+    const sent = new Set<string | undefined>();
+    page.on('request', (request) => {
+      if (request.method() === 'POST') sent.add(request.headers()['x-service-api-key']);
+    });
+    await page.reload();
+    await untilShown(page, '#cost', /^Cost: /);
+    await page.click('.graphiql-execute-button');
+    await untilShown(page, '.graphiql-response', /"name":/);
+    expect(sent).toEqual(new Set([key]));
+    expect(await opened.text('query')).toContain('partner {');
+    await page.close();
+  });
+
   test.each([
     ['wide', 1400, 800, /"locations": \[\s*\{\s*"line": 4,\s*"column": 5/],
     // The editor has the lines that it shows.
