@@ -8,6 +8,9 @@ import {
   run,
   type CommandResult,
 } from '../tools/checks/src/index.ts';
+import { endWithReader } from './end-with-reader.ts';
+
+endWithReader();
 
 interface Step {
   name: string;

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { endWithReader } from './end-with-reader.ts';
 import { deployApp } from './images/app-folder.ts';
 import { makeBase } from './images/base.ts';
 import { writeBillOfMaterials } from './images/bill-of-materials.ts';
@@ -10,6 +11,8 @@ import { buildImage } from './images/build-image.ts';
 import { appNames, readBuild, type Build } from './images/build.ts';
 import { CommandError, run } from './images/command.ts';
 import { copyNode } from './images/node.ts';
+
+endWithReader();
 
 const help = `Usage: pnpm images [options] [app]…
 

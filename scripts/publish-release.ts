@@ -4,6 +4,9 @@ import { parseArgs } from 'node:util';
 import { readPackedRelease } from '../tools/release/src/packed-release.ts';
 import { dueTags, publishPacked } from '../tools/release/src/publish-packed.ts';
 import { ReleaseError } from '../tools/release/src/release-error.ts';
+import { endWithReader } from './end-with-reader.ts';
+
+endWithReader();
 
 const help = `Usage: node scripts/publish-release.ts FOLDER [options]
 

@@ -2,6 +2,9 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openRegistry, packRelease, release, ReleaseError } from '../tools/release/src/index.ts';
+import { endWithReader } from './end-with-reader.ts';
+
+endWithReader();
 
 const help = `Usage: pnpm release [options]
 

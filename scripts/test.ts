@@ -9,6 +9,9 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { startVitest, type TestModule, type Vitest } from 'vitest/node';
 import { check } from './check.ts';
+import { endWithReader } from './end-with-reader.ts';
+
+endWithReader();
 
 interface Counts {
   passed: number;

@@ -1,5 +1,8 @@
 /** `pnpm run version`: turns the pending changesets into versions, changelogs and release records. */
 import { cutVersions, ReleaseError } from '../tools/release/src/index.ts';
+import { endWithReader } from './end-with-reader.ts';
+
+endWithReader();
 
 try {
   const cut = await cutVersions();

@@ -1,8 +1,11 @@
 /** The program behind `pnpm bench`. `scripts/bench.ts` installs the peers and starts it. */
+import { endWithReader } from '../../scripts/end-with-reader.ts';
 import { BenchProblem } from './bench.ts';
 import { benches } from './benches/index.ts';
 import { helpText, parseCommand } from './command-line.ts';
 import { saveResult, writePage } from './page/write-page.ts';
+
+endWithReader();
 
 const command = parseCommand(process.argv.slice(2), benches);
 if (command.kind === 'help') process.stdout.write(helpText(benches));
