@@ -57,6 +57,17 @@ describe('in a terminal', () => {
     ]);
   });
 
+  test('aligns and cuts by what a character takes in a terminal, and splits none', () => {
+    const names = ['山田太郎', `e\u0301${'😀'.repeat(18)}`, `${'x'.repeat(34)}😀`];
+    const table = formatTable(names, { name: (name) => name, n: () => 1 }, { width: 80, now });
+    expect(table.split('\n')).toEqual([
+      `name${' '.repeat(32)}  n`,
+      `山田太郎${' '.repeat(28)}  1`,
+      `e\u0301${'😀'.repeat(17)}…  1`,
+      `${'x'.repeat(34)}😀  1`,
+    ]);
+  });
+
   test('shows the first columns that fit, and names the others', () => {
     const columns = { a: () => '12345', b: () => '12345', c: () => '1' };
     expect(formatTable([1], columns, { width: 15, now })).toBe('a      b      c\n12345  12345  1');

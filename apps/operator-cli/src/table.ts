@@ -1,4 +1,5 @@
 import { terminalText } from '@deedwire/domain';
+import stringWidth from 'string-width';
 import { shortGid } from './gid.ts';
 
 export type Cell = string | Date | number | null;
@@ -8,12 +9,12 @@ export type Columns<Row> = Record<string, (row: Row) => Cell>;
 
 /** Where a person reads a table. */
 export interface Terminal {
-  /** In characters. */
+  /** In columns: a Chinese character takes two. */
   width: number;
   now: Date;
 }
 
-/** Longer texts are cut in a terminal. Ids in their short form are shorter. */
+/** Wider texts are cut in a terminal. Ids in their short form are shorter. */
 const terminalCellMax = 36;
 
 /**
@@ -24,13 +25,15 @@ const terminalCellMax = 36;
 export function formatTable<Row>(rows: readonly Row[], columns: Columns<Row>, terminal?: Terminal): string {
   const names = Object.keys(columns);
   const cells = rows.map((row) => Object.values(columns).map((read) => formatCell(read(row), terminal)));
-  const widths = names.map((name, column) => Math.max(name.length, ...cells.map((row) => row[column]?.length ?? 0)));
+  const widths = names.map((name, column) =>
+    Math.max(name.length, ...cells.map((row) => stringWidth(row[column] ?? ''))),
+  );
   const ends = widths.map((_, column) => widths.slice(0, column + 1).reduce((sum, width) => sum + width + 2, -2));
   const shown = Math.max(1, ends.filter((end) => end <= (terminal?.width ?? Number.POSITIVE_INFINITY)).length);
   const lines = [names, ...cells].map((row) =>
     row
       .slice(0, shown)
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - stringWidth(cell)))
       .join('  ')
       .trimEnd(),
   );
@@ -52,8 +55,16 @@ function formatCell(value: Cell, terminal?: Terminal): string {
   const text = terminalText(String(value));
   if (terminal === undefined) return text;
   const short = shortGid(text);
-  return short.length <= terminalCellMax ? short : `${short.slice(0, terminalCellMax - 1)}…`;
+  if (stringWidth(short) <= terminalCellMax) return short;
+  let cut = '';
+  for (const { segment } of graphemes.segment(short)) {
+    if (stringWidth(cut + segment) >= terminalCellMax) break;
+    cut += segment;
+  }
+  return `${cut}…`;
 }
+
+const graphemes = new Intl.Segmenter('en');
 
 const units = [
   ['year', 31_536_000],
