@@ -93,6 +93,7 @@ export function describeReplay({ id, status, queuedCount, skippedCount }: Webhoo
 type Estimate = NonNullable<Awaited<ReturnType<typeof replaySubscription>>['estimate']>;
 
 function describeEstimate({ count, isLowerBound, byType, seconds }: Estimate): string {
+  if (count === 0) return 'No deliveries match. Those that did not fail match only with --all.';
   const total = `${isLowerBound ? 'At least ' : ''}${count.toLocaleString('en')} deliveries, at least ${seconds.toLocaleString('en')} seconds`;
   return [total, ...byType.map((row) => `  ${row.type}: ${row.count.toLocaleString('en')}`)].join('\n');
 }

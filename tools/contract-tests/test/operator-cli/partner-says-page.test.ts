@@ -95,7 +95,7 @@ const expected: [start: string, output: () => string][] = [
   ['delivery watch', () => ''],
   ['delivery retry', () => 'is sent again.'],
   ['delivery show', () => `X-Service-Webhook-Subscription-Id: ${values['<subscription>']}`],
-  ['subscription replay', () => '0 deliveries'],
+  ['subscription replay', () => 'No deliveries match.'],
   ['subscription replay', () => 'Replay'],
 ];
 

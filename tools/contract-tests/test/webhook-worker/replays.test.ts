@@ -128,6 +128,8 @@ test.concurrent('an operator counts, replays and waits', async ({ harness, recei
     stdout: '20 deliveries, at least 2 seconds\n  referral.created: 20\n',
     stderr: '',
   });
+  const none = await callOperator(env, 'subscription', 'replay', subscriptionId, '--dry-run');
+  expect(none.stdout).toBe('No deliveries match. Those that did not fail match only with --all.\n');
   const replayed = await callOperator(env, 'subscription', 'replay', subscriptionId, ...options, '--wait', '--json');
   expect(replayed).toMatchObject({ exitCode: 0, stderr: '' });
   const { id, ...replay }: { id: string } = JSON.parse(replayed.stdout);
