@@ -26,7 +26,7 @@ export function welcome({ devFile, variablesFiles, receiverUrl }: Welcome): stri
   const next =
     receiverUrl === null
       ? 'docs/quickstart.md: receive it in your code. `dev --receiver` prints it here.'
-      : 'docs/quickstart.md: receive it in your code. The sample receiver prints it below.';
+      : 'docs/quickstart.md: receive it in your code. The sample receiver prints it here.';
   return `Deedwire is running. Press Ctrl-C to stop it.
 
 ${alignColumns(addresses)
