@@ -50,7 +50,7 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
         id: (row) => row.id,
         columns: {
           subscription: (row) => row.id,
-          status: (row) => row.pausedReason ?? row.status,
+          status: (row) => (row.pausedReason === null ? row.status : `PAUSED with ${row.pausedReason}`),
           'callback URL': (row) => row.callbackUrl,
           account: (row) => row.accountId,
           created: (row) => row.createdAt,

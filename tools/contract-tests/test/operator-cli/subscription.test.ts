@@ -132,6 +132,7 @@ describe('pause and resume', () => {
     const since = pausedAt instanceof Date ? pausedAt.toISOString() : '';
     const stdout = `The subscription ${gid()} is paused with OWNER since ${since}\n`;
     expect(paused).toEqual({ exitCode: 0, stdout, stderr: '' });
+    expect((await operate('list')).stdout).toContain('  PAUSED with OWNER  ');
     expect(await operate('pause', gid())).toEqual(paused);
     expect(await operate('resume', gid())).toEqual({
       exitCode: 0,
