@@ -76,14 +76,15 @@ export function chooseEventTypes(
 }
 
 /** The message of `EVENT_TYPE_UNKNOWN`. */
-export function describeUnknownType(interfaceName: InterfaceName, type: string): string {
+export function describeUnknownType(interfaceName: InterfaceName | null, type: string): string {
   const types = webhookEventTypes
-    .filter(({ interfaces }) => interfaces.includes(interfaceName))
+    .filter(({ interfaces }) => interfaceName === null || interfaces.includes(interfaceName))
     .map((eventType) => eventType.type);
   // A longer text is not a misspelled type, and comparing it would take long.
   const nearest = type.length > quotedMaxLength ? null : nearestName(type, types);
   const suggestion = nearest === null ? '' : ` Did you mean "${nearest}"?`;
-  return `The ${interfaceName} interface has no event type ${quote(type)}.${suggestion} Its event types are ${types.join(', ')}.`;
+  const of = interfaceName === null ? 'Deedwire' : `The ${interfaceName} interface`;
+  return `${of} has no event type ${quote(type)}.${suggestion} Its event types are ${types.join(', ')}.`;
 }
 
 /** A value of the client, quoted, and truncated for an error message. */

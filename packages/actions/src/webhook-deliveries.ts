@@ -1,4 +1,5 @@
 import { type AccountId, formatGid, parseGid, type RecordId, timeOf } from '@deedwire/domain';
+import { findEventType } from '@deedwire/webhook-events';
 import {
   adviceFor,
   AttemptFollower,
@@ -25,6 +26,7 @@ import {
   toShownAttemptError,
 } from '@deedwire/webhooks/deliveries';
 import { findAccount } from './accounts.ts';
+import { describeUnknownType } from './choose-event-types.ts';
 import type { ActionContext, Caller } from './context.ts';
 import { InvalidArgumentError, RefusedError } from './errors.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from './page.ts';
@@ -198,6 +200,8 @@ export async function listAllWebhookDeliveries(
   request: AllDeliveriesRequest,
 ): Promise<Page<WebhookDelivery>> {
   const { status = null, eventType = null, since = null, until = null } = request;
+  if (eventType !== null && findEventType(eventType) === undefined)
+    throw new RefusedError('INVALID', describeUnknownType(null, eventType));
   const of = await ownerOfDeliveries(context, request);
   if (of !== null) return pageOfDeliveries(context, { ...of, status, since, until }, eventType, request);
   if (eventType !== null)

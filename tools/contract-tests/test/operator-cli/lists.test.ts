@@ -246,6 +246,7 @@ describe('delivery list', () => {
 
   test.each<[string[], number, string]>([
     [['--type', 'webhook.test'], 2, '--type needs --account or --subscription'],
+    [['--account', 'Partner/1', '--type', 'referral.craeted'], 1, 'Did you mean "referral.created"?'],
     [['--since', '2027-01-02', '--until', '2027-01-01'], 2, '--since must be before --until'],
     [['--limit', '10001'], 2, 'It must be a whole number from 1 to 10000.'],
     [['--status', 'LOST'], 2, 'Allowed choices are PENDING, DELIVERED, FAILED, EXPIRED.'],
