@@ -1,68 +1,47 @@
 import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
-import { deprecationHeaders, operationCostPoints } from '@deedwire/domain';
-import {
-  doLater,
-  type HandlerContext,
-  type HttpResponse,
-  logAt,
-  type Logger,
-  requestPath,
-  withChosenFields,
-} from '@deedwire/service-runtime';
+import { deprecationHeaders } from '@deedwire/domain';
+import type { HandlerContext, HttpResponse, Logger } from '@deedwire/service-runtime';
+import { Deadlines } from '@deedwire/store';
+import { createYoga } from 'graphql-yoga';
 import type { Registry } from 'prom-client';
-import { CredentialsRefusedError, createRequestAuthenticator } from './authentication/authenticate-request.ts';
+import { createRequestAuthenticator } from './authentication/authenticate-request.ts';
 import type { CostBuckets } from './cost/bucket.ts';
 import { createClientSlots } from './cost/client-slots.ts';
 import { createClientTurns } from './cost/client-turns.ts';
 import { createPricing } from './cost/operation-price.ts';
-import { rateLimitHeaders } from './cost/rate-limit-headers.ts';
 import { createRefusalPace } from './cost/refusal-pace.ts';
-import { openRequestAccount, type RequestAccount } from './cost/request-account.ts';
+import { openRequestAccount } from './cost/request-account.ts';
 import type { Documentation } from './documentation.ts';
-import { mapError } from './errors/map-error.ts';
 import { RequestError } from './errors/request-error.ts';
-import type { LoadedPlugins } from './operation/load-plugins.ts';
-import type { OperationPauses } from './operation/operation-pauses.ts';
-import { createOperationRunner, type OperationLimits } from './operation/operation-runner.ts';
+import type { Graphiql } from './graphiql/graphiql.ts';
+import { createDocuments } from './operation/documents.ts';
 import { warmUp } from './operation/warm-up.ts';
-import type { WorkContext } from './operation/work-context.ts';
+import {
+  type ContextOfOperation,
+  Exchange,
+  present,
+  type RequestContext,
+  type ServedVersion,
+} from './plugins/exchange.ts';
+import { guardPlugin, keepContext } from './plugins/guard-plugin.ts';
+import type { InterfacePlugin } from './plugins/interface-plugin.ts';
+import { asRequest, lightFetch, noContext, LightRequest, LightResponse } from './plugins/light-fetch.ts';
+import { sendProbe } from './plugins/probe.ts';
+import { useBody } from './plugins/use-body.ts';
+import { useClient } from './plugins/use-client.ts';
+import { useCost } from './plugins/use-cost.ts';
+import { useDocuments } from './plugins/use-documents.ts';
+import { useExecution } from './plugins/use-execution.ts';
+import { useRequestChecks } from './plugins/use-request-checks.ts';
+import { useRequestLog } from './plugins/use-request-log.ts';
+import { useResponse } from './plugins/use-response.ts';
+import { useVersion } from './plugins/use-version.ts';
+import { type RequestLimits, requestLimits } from './request-limits.ts';
 import { countParsedDocuments, createRequestMetrics } from './request-metrics.ts';
 import type { OperationOrigin } from './schema/operation-context.ts';
-import { checkHead } from './transport/check-head.ts';
-import { parseParameters } from './transport/parameters.ts';
-import { readBody } from './transport/read-body.ts';
-import { negotiateMediaType } from './transport/response-media-type.ts';
-import { errorResponse, type GraphqlResponse, type ResponseContext, resultResponse } from './transport/response.ts';
-import { excessBytes, serializeResponse } from './transport/serialize-response.ts';
-import { chooseVersion } from './versions/choose-version.ts';
 import type { InterfaceVersion } from './versions/serve-contract.ts';
-
-export interface RequestLimits extends OperationLimits {
-  bodyBytes: number;
-  /** From the request head until the body is complete. */
-  bodyMs: number;
-  /** The largest price assumes one byte per character, so a response with many long texts in other scripts can exceed this. */
-  responseBytes: number;
-}
-
-/** These limits are published with the contract, so they are not configurable. Only tests use other values. */
-export const requestLimits: RequestLimits = {
-  bodyBytes: 100_000,
-  bodyMs: 10_000,
-  queryTokens: 2000,
-  queryDepth: 10,
-  queryAliases: 30,
-  queryDirectives: 20,
-  operationMs: 10_000,
-  operationCostPoints,
-  requestBodyBytesPerPoint: 500,
-  queryBytesPerPoint: 100,
-  rejectedQueryBytesPerPoint: 10,
-  rejectedQueryMinimumPoints: 40,
-  responseBytes: 1_000_000,
-};
 
 /** A client that sends new documents occupies at most a fifth of the process with reading them. */
 const restAfterReading = 4;
@@ -75,9 +54,6 @@ const tooManyOperations = `The operation was not run: ${operationsPerClient} ope
 /** Refusals for cost. A client that waits for `Retry-After` notices no delay. */
 const refusalPace = { atOnce: 20, perSecond: 20, maxDelayMs: 5_000, maxDue: 400 };
 
-/** Refusals of dropped requests that wait at a time. Behind a proxy, each of them occupies a connection. */
-const lateRefusalsMax = 500;
-
 export interface GraphqlHandlerOptions {
   interfaceName: InterfaceName;
   /** The path of the interface, for example `/lenders/graphql`. Every other path is 404. */
@@ -85,8 +61,8 @@ export interface GraphqlHandlerOptions {
   /** Oldest first. */
   versions: readonly InterfaceVersion[];
   authenticator: Authenticator;
-  /** Each is used for all versions. Null if there are none. */
-  plugins: LoadedPlugins | null;
+  /** Of the app, for all versions. */
+  plugins: readonly InterfacePlugin[];
   /** Creates the context of resolvers. Called once per operation. */
   createContext: (request: OperationOrigin) => ContextOfOperation;
   logger: Logger;
@@ -96,22 +72,21 @@ export interface GraphqlHandlerOptions {
   buckets: CostBuckets;
   now: () => Date;
   limits?: RequestLimits;
-}
-
-/** What the handler reads of the context of resolvers. */
-export interface ContextOfOperation extends WorkContext {
-  /** Added to `extensions` of the response. */
-  readonly extensions: object;
+  /** Undefined outside of development. */
+  graphiql?: Graphiql | undefined;
 }
 
 export type GraphqlHandler = (request: IncomingMessage, context: HandlerContext) => Promise<HttpResponse>;
 
-/** Serves one interface. Every request receives a response, whatever it contains and whatever fails. */
-export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
-  const { interfaceName, path, createContext, documentation, logger, buckets, now, limits = requestLimits } = options;
-  const onParsed = countParsedDocuments(interfaceName, options.metrics);
+/**
+ * Serves one interface with Yoga. What the interface promises is a list of plugins in the order of a request.
+ *
+ * @throws {PluginRefusedError} if a plugin of the app replaces a part of the contract
+ */
+export async function createGraphqlHandler(options: GraphqlHandlerOptions): Promise<GraphqlHandler> {
+  const { interfaceName, path, createContext, documentation, logger, metrics, buckets, now, graphiql } = options;
+  const { limits = requestLimits } = options;
   const pace = createRefusalPace(refusalPace);
-  let lateRefusals = 0;
   const shares = {
     turns: createClientTurns(restAfterReading),
     slots: createClientSlots({
@@ -120,194 +95,78 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       refusal: () => new RequestError('SERVICE_UNAVAILABLE', { message: tooManyOperations }),
     }),
   };
-  const versions = options.versions.map((version) => ({
+  const versions = options.versions.map((version): ServedVersion => ({
     ...version,
-    operations: createOperationRunner({
-      schema: version.schema,
-      pricing: createPricing(version.schema, { ...limits, costs: version.costs }),
-      limits,
-      plugins: options.plugins,
-      onParsed,
-    }),
     headers: {
       'X-Service-Schema-Version': version.version,
       ...(version.deprecation && deprecationHeaders(version.deprecation, documentation)),
     },
+    documents: createDocuments(version.schema, limits),
+    pricing: createPricing(version.schema, { ...limits, costs: version.costs }),
   }));
   const [oldest] = versions;
   if (oldest) warmUp(oldest.schema, limits);
-  const observe = createRequestMetrics(interfaceName, options.metrics);
-  const requestLogger = withChosenFields(logger);
   const authenticator = createRequestAuthenticator(options);
-  const unknownPath = new RequestError('NOT_FOUND', {
-    message: `This path does not exist. Send requests to ${path}.`,
+  const deadlines = new Deadlines(limits.operationMs);
+  const ofApp = options.plugins.map((plugin, index) => guardPlugin(plugin, `plugins[${index}]`, deadlines));
+
+  const yoga = createYoga<RequestContext>({
+    graphqlEndpoint: path,
+    plugins: [
+      ...(graphiql ? [graphiql.plugin] : []),
+      useRequestChecks({ path, ...limits }),
+      useClient({
+        authenticator,
+        pace,
+        openAccount: (client, { http }) =>
+          openRequestAccount(buckets, client, limits, { ...shares, isOpen: () => http.isOpen() }),
+      }),
+      useVersion(versions, now),
+      useBody(limits),
+      useDocuments(),
+      useExecution(),
+      ...(ofApp.length > 0 ? [keepContext, ...ofApp] : []),
+      useCost({ limits, onParsed: countParsedDocuments(interfaceName, metrics) }),
+      useResponse(limits),
+      useRequestLog({ logger, observe: createRequestMetrics(interfaceName, metrics), pace, ...refusalPace }),
+    ],
+    context({ exchange }) {
+      const { requestId, address, message, http } = exchange;
+      const client = present(exchange.client);
+      const whenClosed: OperationOrigin['whenClosed'] = (listener) => http.whenClosed(listener);
+      const context = createContext({ client, requestId, address, whenClosed });
+      // A wait is longer than a revoked key may be accepted. First, so that a refused one takes nothing again.
+      context.pauses?.add({
+        pause() {},
+        async resume() {
+          await authenticator.authenticate(message, exchange);
+        },
+      });
+      exchange.pauses = context.pauses;
+      exchange.extensions = context.extensions;
+      return context;
+    },
+    fetchAPI: lightFetch,
+    graphiql: graphiql?.graphiql ?? false,
+    renderGraphiQL: graphiql?.renderGraphiQL,
+    healthCheckEndpoint: ' ', // No URL ends like this.
+    parserAndValidationCache: false, // useDocuments: Yoga's counts documents, not their bytes
+    maskedErrors: false, // useResponse
+    maxRequestBodySize: false, // useBody
+    multipart: false,
+    batching: false,
+    cors: false,
+    landingPage: false,
+    logging: false, // useRequestLog
   });
 
-  /**
-   * The order of the steps matters: cheap checks come first, and the body is read only for an authenticated client that is not known
-   * to have no points.
-   */
-  async function respond(
-    request: IncomingMessage,
-    context: HandlerContext,
-    exchange: Exchange,
-  ): Promise<GraphqlResponse> {
-    if (requestPath(request) !== path) throw unknownPath;
-    checkHead(request, limits);
-    if (!exchange.isAcceptable) throw new RequestError('NOT_ACCEPTABLE');
-    if (!context.ready) throw new RequestError('SERVICE_UNAVAILABLE');
-
-    const authenticated = authenticator.authenticate(request, exchange);
-    const { client, keyId } = authenticated instanceof Promise ? await authenticated : authenticated;
-    const account = openRequestAccount(buckets, client, limits, { ...shares, isOpen: () => context.isOpen() });
-    exchange.clientId = client.clientId;
-    exchange.account = account;
-    exchange.keyId = keyId;
-    if (pace.isFull(client.clientId, performance.now())) {
-      // A client that waits for responses never gets here.
-      context.drop();
-      exchange.isDropped = true;
-      throw new RequestError('RATE_LIMITED');
-    }
-    const tooManyConnections = context.authenticated(client.clientId);
-    if (tooManyConnections) throw new RequestError(tooManyConnections.code, tooManyConnections);
-    const named = request.headers['x-service-schema-version'];
-    const { version, operations, headers } = chooseVersion(versions, named, client.schemaVersion, now());
-    exchange.schemaVersion = version;
-    exchange.versionHeaders = headers;
-
-    const checked = account.checkPoints();
-    if (checked !== undefined) await checked;
-    context.acceptBody();
-    const body = await readBody(request, limits);
-    exchange.bodyBytes = body.bytes;
-    const operation = { message: request, parameters: parseParameters(body.text), bodyBytes: body.bytes };
-    const { requestId, address } = exchange;
-    const operationContext = createContext({
-      client,
-      requestId,
-      address,
-      whenClosed: (listener) => context.whenClosed(listener),
-    });
-    exchange.pauses = operationContext.pauses;
-    // A wait is longer than a revoked key may be accepted. First, so that a refused one takes nothing again.
-    operationContext.pauses?.add({
-      pause() {},
-      async resume() {
-        await authenticator.authenticate(request, exchange);
-      },
-    });
-    const result = await operations.run(operation, operationContext, account);
-    return resultResponse(result, exchange, operationContext.extensions);
+  async function respond(exchange: Exchange): Promise<HttpResponse> {
+    const response: unknown = await yoga.handleRequest(asRequest(new LightRequest(exchange)), noContext);
+    if (!(response instanceof LightResponse)) throw new Error('A plugin returned no response.');
+    const { status, fields: headers, body } = response;
+    return { status, headers, body, ...(exchange.afterwards && { afterwards: exchange.afterwards }) };
   }
 
-  return async function handle(request, context) {
-    const startedMs = performance.now();
-    const exchange = openExchange(request, context, documentation);
-    let isLogged = false;
-    let response: GraphqlResponse;
-    try {
-      response = await respond(request, context, exchange);
-    } catch (error) {
-      isLogged = error instanceof CredentialsRefusedError;
-      const failure = mapError(error);
-      const isByClient = failure.code !== 'RATE_LIMITED' && failure.cause === undefined;
-      if (isByClient) exchange.account?.deductFailure(exchange.bodyBytes);
-      response = errorResponse(failure, exchange);
-    }
-    const { account } = exchange;
-    if (account !== undefined) {
-      account.end();
-      exchange.rateLimitHeaders = rateLimitHeaders(account.status());
-    }
-    let serialized = serializeResponse(response, exchange);
-    const bytes = excessBytes(serialized, limits.responseBytes);
-    if (bytes !== null) {
-      response = errorResponse(tooLarge(bytes, limits), exchange);
-      serialized = serializeResponse(response, exchange);
-    }
-
-    const { requestId, clientId, keyId, address, schemaVersion } = exchange;
-    const { code, status } = response;
-    if (exchange.isDropped && lateRefusals < lateRefusalsMax) {
-      lateRefusals += 1;
-      await context.waitWhileOpen(refusalPace.maxDelayMs);
-      lateRefusals -= 1;
-    } else if (clientId !== undefined && account?.isRefused()) {
-      const delayMs = pace.next(clientId, performance.now());
-      if (delayMs > 0) await context.waitWhileOpen(delayMs);
-    }
-    const waitedMs = exchange.pauses?.waitedMs ?? 0;
-    const durationMs = Math.round((performance.now() - startedMs - waitedMs) * 1000) / 1000;
-    const { causes } = response;
-    const afterwards = (): void => {
-      const level = code === 'INTERNAL_SERVER_ERROR' ? 'error' : 'warn';
-      for (const err of causes) logger[level]({ requestId, clientId, code, err }, 'request failed');
-      const endedMs = Date.now();
-      const hasLine = !isLogged && !exchange.isDropped;
-      const clientRequestId = hasLine ? readClientRequestId(request) : undefined;
-      const line = { requestId, clientRequestId, clientId, keyId, address, schemaVersion, status, code, durationMs };
-      const waited = waitedMs > 0 ? { waitedMs: Math.round(waitedMs) } : {};
-      doLater(() => {
-        observe(line);
-        if (hasLine) logAt(endedMs, () => requestLogger.info({ ...line, ...waited }, 'request'));
-      });
-    };
-    return { ...serialized, afterwards };
-  };
-}
-
-function tooLarge(bytes: number, { responseBytes }: RequestLimits): RequestError {
-  const [found, allowed] = [bytes, responseBytes].map((number) => number.toLocaleString('en'));
-  const message = `The response has ${found} bytes; at most ${allowed} are allowed. Request fewer items or fields.`;
-  return new RequestError('OPERATION_TOO_COMPLEX', { message });
-}
-
-/** The state of a request. The steps of `respond` fill it in. */
-interface Exchange extends ResponseContext {
-  isAcceptable: boolean;
-  /** The address of the client. */
-  address: string;
-  clientId: string | undefined;
-  keyId: string | undefined;
-  /** The client has so many refusals that this request was not looked at. */
-  isDropped: boolean;
-  account: RequestAccount | undefined;
-  /** 0 if the body was not read. */
-  bodyBytes: number;
-  /** Of the operation, as soon as it has a context. */
-  pauses: OperationPauses | undefined;
-  schemaVersion: string | undefined;
-  versionHeaders: Readonly<Record<string, string>>;
-  rateLimitHeaders: Readonly<Record<string, string>>;
-}
-
-function openExchange(
-  request: IncomingMessage,
-  { requestId, address }: HandlerContext,
-  documentation: Documentation,
-): Exchange {
-  const mediaType = negotiateMediaType(request.headers.accept);
-  return {
-    requestId,
-    documentation,
-    mediaType: mediaType ?? 'application/json',
-    isAcceptable: mediaType !== null,
-    address,
-    clientId: undefined,
-    keyId: undefined,
-    isDropped: false,
-    account: undefined,
-    bodyBytes: 0,
-    pauses: undefined,
-    schemaVersion: undefined,
-    versionHeaders: {},
-    rateLimitHeaders: {},
-  };
-}
-
-/** The client's own request id is only logged, because ours must be unique. */
-function readClientRequestId({ headers }: IncomingMessage): string | undefined {
-  const value = headers['x-request-id'];
-  return typeof value === 'string' && /^[!-~]{1,128}$/.test(value) ? value : undefined;
+  if (ofApp.length > 0) for (const version of versions) await sendProbe(respond, version, { path, interfaceName });
+  return (message, http) => respond(new Exchange(message, http, documentation));
 }

@@ -22,12 +22,12 @@ import { checkDatabaseOfApps, describeCheckOfApps } from '@deedwire/webhooks/che
 import { Registry } from 'prom-client';
 import { openCostBuckets } from './cost/open-cost-buckets.ts';
 import { documentationAt } from './documentation.ts';
-import { withGraphiql } from './graphiql/graphiql.ts';
-import { createGraphqlHandler, requestLimits } from './graphql-handler.ts';
+import { createGraphiql } from './graphiql/graphiql.ts';
+import { createGraphqlHandler } from './graphql-handler.ts';
 import type { InterfaceConfig } from './interface-config.ts';
-import { loadPlugins } from './operation/load-plugins.ts';
-import type { InterfacePlugin } from './operation/plugin-hooks.ts';
-import { createTracePlugin } from './operation/trace-plugin.ts';
+import type { InterfacePlugin } from './plugins/interface-plugin.ts';
+import { useTraces } from './plugins/use-traces.ts';
+import { requestLimits } from './request-limits.ts';
 import { createClientStores } from './schema/client-stores.ts';
 import { createOperationContext, type InterfaceActionContext } from './schema/operation-context.ts';
 import { createRefusalRenderer } from './transport/render-refusal.ts';
@@ -59,8 +59,7 @@ const connectionsPerClient = 6;
 export async function startInterfaceService(options: InterfaceServiceOptions): Promise<RunningServer> {
   const { name, interfaceName, path, contract, config } = options;
   const tracing = await loadTracing(options.appVersion);
-  const given = options.plugins;
-  const plugins = await loadPlugins(tracing === null ? given : [createTracePlugin(tracing, interfaceName), ...given]);
+  const plugins = tracing === null ? options.plugins : [useTraces(tracing, interfaceName), ...options.plugins];
   const logger = createLogger({ name, level: config.LOG_LEVEL });
   const metrics = new Registry();
   const documentation = documentationAt(config.DOCUMENTATION_URL);
@@ -115,7 +114,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     },
   });
 
-  const handle = createGraphqlHandler({
+  const handle = await createGraphqlHandler({
     interfaceName,
     path,
     versions: contract.versions,
@@ -143,6 +142,17 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     metrics,
     documentation,
     now,
+    graphiql:
+      config.NODE_ENV === 'development'
+        ? await createGraphiql({
+            path,
+            title: `The ${interfaceName} interface of Deedwire`,
+            versions: contract.versions,
+            example: { folder: options.examples, name: `${interfaceName}.graphql` },
+            headers: config.GRAPHIQL_HEADERS,
+            logger,
+          })
+        : undefined,
   });
 
   return startService({
@@ -154,17 +164,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     pools: { requests: store.poolState, keys: unprovenKeyStore.poolState, costs: costStore.poolState },
     clients: {
       config,
-      handle:
-        config.NODE_ENV === 'development'
-          ? withGraphiql(handle, {
-              path,
-              title: `The ${interfaceName} interface of Deedwire`,
-              versions: contract.versions,
-              example: { folder: options.examples, name: `${interfaceName}.graphql` },
-              headers: config.GRAPHIQL_HEADERS,
-              logger,
-            })
-          : handle,
+      handle,
       renderRefusal: createRefusalRenderer(documentation),
     },
     async readiness() {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { useOpenTelemetry } from '@envelop/opentelemetry';
+import { useResponseCache } from '@envelop/response-cache';
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import {
@@ -12,6 +13,7 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { afterEach, describe, expect, test } from 'vitest';
+import { createCostBuckets } from '../src/cost/cost-buckets.ts';
 import { key, type SampleServer, type SampleServerOptions, startSampleServer } from './sample-server.ts';
 
 // Hooks can demand what a plugin adds to the context.
@@ -22,8 +24,13 @@ let server: SampleServer | undefined;
 afterEach(() => server?.close());
 
 async function start(plugins: readonly AnyPlugin[], options: SampleServerOptions = {}): Promise<void> {
+  isStarting = true;
   server = await startSampleServer({ ...options, plugins });
+  isStarting = false;
 }
+
+/** True while the app sends its probe operations. */
+let isStarting = false;
 
 interface Answer {
   status: number;
@@ -140,12 +147,32 @@ describe('persisted operations', () => {
   });
 });
 
+test('a response cache runs an operation once for each client, and each time the client pays for it', async () => {
+  let executions = 0;
+  const count: AnyPlugin = {
+    onExecute({ executeFn, setExecuteFn }) {
+      setExecuteFn((args: ExecutionArgs) => {
+        if (!isStarting) executions += 1;
+        return executeFn(args);
+      });
+    },
+  };
+  await start([count, useResponseCache({ session: (context) => String(context['clientId']), ttl: 60_000 })]);
+  for (const _ of [1, 2, 3]) {
+    const { data, extensions } = await send({ query: '{ again { hello again { hello } } }' });
+    expect(data).toEqual({ again: { hello: 'hello world', again: { hello: 'hello world' } } });
+    expect(extensions).toEqual({ cost: expect.objectContaining({ requestedQueryCost: 3, actualQueryCost: 3 }) });
+  }
+  expect(executions).toBe(1);
+});
+
 /** Records the hooks that are called, and whether all get the same context. */
 function createRecorder() {
   const calls: string[] = [];
   const contexts = new Set<object>();
   const documents = new Set<unknown>();
   const note = (name: string, context: object): void => {
+    if (isStarting) return;
     calls.push(name);
     contexts.add(context);
   };
@@ -153,11 +180,11 @@ function createRecorder() {
     onParams: ({ context }) => note('params', context),
     onParse({ context }) {
       note('parse', context);
-      return ({ result }) => void documents.add(result);
+      return ({ result }) => void (isStarting || documents.add(result));
     },
     onValidate({ context }) {
       note('validate', context);
-      return ({ valid }) => void calls.push(valid ? 'valid' : 'invalid');
+      return ({ valid }) => void (isStarting || calls.push(valid ? 'valid' : 'invalid'));
     },
     onContextBuilding: ({ context }) => note('context', context),
     onExecute({ args }) {
@@ -193,7 +220,8 @@ test('a document that was rejected before fails in parseFn, so onValidate does n
 
 test('hooks see the request and its extensions, and not the API key', async () => {
   const seen: Record<string, unknown>[] = [];
-  const see = (request: Request, params: object): number =>
+  const see = (request: Request, params: object): unknown =>
+    isStarting ||
     seen.push({
       method: request.method,
       url: request.url,
@@ -203,6 +231,7 @@ test('hooks see the request and its extensions, and not the API key', async () =
     });
   await start([
     {
+      onRequest: ({ request }) => void see(request, {}),
       onParams: ({ request, params }) => void see(request, params),
       onExecute: ({ args: { contextValue } }) => void see(contextValue.request, contextValue.params),
     },
@@ -215,7 +244,7 @@ test('hooks see the request and its extensions, and not the API key', async () =
     key: null,
     params: { query: '{ hello }', variables: {}, extensions: { tenant: 'a' } },
   };
-  expect(seen).toEqual([expected, expected]);
+  expect(seen).toEqual([{ ...expected, params: {} }, expected, expected]);
 });
 
 test('rules that a plugin adds run for each operation, also on a document that another client sent first', async () => {
@@ -306,7 +335,20 @@ const refuse = (): never => {
 const hang = (): Promise<never> => new Promise(() => {});
 
 describe('a plugin that', () => {
-  const hooks = ['onParams', 'onParse', 'onParseDone', 'onValidate', 'onContextBuilding', 'onExecute', 'onExecuteDone'];
+  const hooks = [
+    'onRequest',
+    'onRequestParse',
+    'onParams',
+    'onParse',
+    'onParseDone',
+    'onValidate',
+    'onContextBuilding',
+    'onExecute',
+    'onExecuteDone',
+    'onExecutionResult',
+    'onResultProcess',
+    'onResponse',
+  ];
   let failing = '';
   let end: () => unknown;
   const act = (hook: string): void => (hook === failing ? (end() as never) : undefined);
@@ -319,7 +361,11 @@ describe('a plugin that', () => {
     onValidate: () => act('onValidate'),
     onContextBuilding: () => act('onContextBuilding'),
     onExecute: () => act('onExecute') ?? { onExecuteDone: () => act('onExecuteDone') },
+    onRequest: () => act('onRequest'),
+    onRequestParse: () => act('onRequestParse'),
     onExecutionResult: () => act('onExecutionResult'),
+    onResultProcess: () => act('onResultProcess'),
+    onResponse: () => act('onResponse'),
   };
 
   /** What a client gets when a hook acts: in the first operation of a document, and in one whose document is cached. */
@@ -352,7 +398,7 @@ describe('a plugin that', () => {
 
   test('does not end loses its request at the deadline', async () => {
     await start([plugin], { limits: { operationMs: 50 } });
-    const asynchronous = ['onParams', 'onContextBuilding', 'onExecute', 'onExecuteDone', 'onExecutionResult'];
+    const asynchronous = hooks.filter((hook) => !['onParse', 'onParseDone', 'onValidate'].includes(hook));
     const answers = await eachHook(asynchronous, hang, () => refusal({ query: '{ hello }' }));
     expect(answers).toEqual(answers.map(() => '503 OPERATION_TIMEOUT'));
   });
@@ -379,6 +425,118 @@ describe('a plugin that', () => {
 });
 
 const other = parse('{ again { count } }');
+const invalid = parse('{ nope }');
+const deep = parse(`${'{ again '.repeat(11)}{ hello }${'}'.repeat(11)}`);
+const withNul = { query: 'query ($n: String) { hello(name: $n) }', variables: { n: '\0' } };
+const tooLong = { data: { hello: 'x'.repeat(2_000) } };
+const bug = {
+  data: { hello: null },
+  errors: [new GraphQLError('secret', { originalError: new Error('select secret_column') })],
+};
+const masked = ['200 INTERNAL_SERVER_ERROR', 'An internal error occurred. Include the request id when you report it.'];
+
+type Answering = { fetchAPI: typeof globalThis } & Partial<
+  Record<'endResponse' | 'setResponse', (response: Response) => void>
+>;
+
+/** A hook that answers itself. */
+const respondWith = (text: string, status: number) => (payload: object) => {
+  const answering = payload as Answering;
+  const response = new answering.fetchAPI.Response(text, { status, headers: { 'X-Own': '1' } });
+  if (answering.setResponse) answering.setResponse(response);
+  else answering.endResponse?.(response);
+};
+
+describe('what a plugin sets lifts no limit, no deadline and no entry of the error table:', () => {
+  const limits = { operationMs: 200, responseBytes: 1_500 };
+
+  /** What a client gets: `200`, or a code with its message. */
+  async function outcome(plugin: AnyPlugin, body: object = { query: '{ hello }' }): Promise<unknown> {
+    await start([plugin], { limits });
+    const { status, headers, data, errors: [error] = [], extensions } = await send(body);
+    expect(headers.get('x-service-schema-version')).toBe('2026-01-01');
+    expect(headers.get('ratelimit')).toMatch(/^"clientCostPoints";r=/);
+    if (error) return [`${status} ${String(error.extensions['code'])}`, error.message];
+    return [status, data, extensions?.cost?.actualQueryCost];
+  }
+  const notFound = expect.stringContaining('"nope"');
+  const tooLarge = ['200 OPERATION_TOO_COMPLEX', expect.stringContaining('at most 1,500 are allowed')];
+
+  test.each<[string, AnyPlugin, unknown, object?]>([
+    ['setRequest', { onRequest: (payload) => payload.setRequest(new Request('http://localhost/x', { method: 'POST' })) }, [200, { hello: 'hello world' }, 1]], // prettier-ignore
+    ['setRequestParserResult with a batch', { onRequestParse: () => ({ onRequestParseDone: ({ setRequestParserResult }) => setRequestParserResult([{ query: '{ hello }' }]) }) }, ['400 BAD_REQUEST', 'Batching is not supported.']], // prettier-ignore
+    ['setRequestParserResult with variables', { onRequestParse: () => ({ onRequestParseDone: ({ setRequestParserResult }) => setRequestParserResult(withNul) }) }, ['200 BAD_USER_INPUT', expect.any(String)]], // prettier-ignore
+    ['setParams', { onParams: ({ setParams }) => setParams(withNul) }, ['200 BAD_USER_INPUT', expect.any(String)]],
+    ['setParamsHandler', { onParams: ({ setParamsHandler }) => setParamsHandler(() => ({ data: { hello: 'x' } })) }, [200, { hello: 'x' }, 1]], // prettier-ignore
+    ['setResult of onParams', { onParams: ({ setResult }) => setResult(tooLong) }, tooLarge],
+    ['setParsedDocument', { onParse: ({ setParsedDocument }) => setParsedDocument(deep) }, ['200 OPERATION_TOO_COMPLEX', expect.stringContaining('12')]], // prettier-ignore
+    ['replaceParseResult', { onParse: () => ({ replaceParseResult }) => replaceParseResult(invalid) }, ['200 GRAPHQL_VALIDATION_FAILED', notFound]], // prettier-ignore
+    ['setResult of onValidate', { onValidate: ({ setResult }) => setResult([]) }, ['200 GRAPHQL_VALIDATION_FAILED', notFound], { query: '{ nope }' }], // prettier-ignore
+    ['setResult after validation', { onValidate: () => ({ setResult }) => setResult([]) }, ['200 GRAPHQL_VALIDATION_FAILED', notFound], { query: '{ nope }' }], // prettier-ignore
+    ['breakContextBuilding', { onContextBuilding: ({ breakContextBuilding }) => breakContextBuilding() }, [200, { hello: 'hello world' }, 1]], // prettier-ignore
+    ['setExecuteFn with a function that hangs', { onExecute: ({ setExecuteFn }) => setExecuteFn(() => new Promise(() => {})) }, ['503 OPERATION_TIMEOUT', expect.any(String)]], // prettier-ignore
+    ['setExecuteFn with another document', { onExecute: ({ executeFn, setExecuteFn }) => setExecuteFn((args: ExecutionArgs) => executeFn({ ...args, document: invalid })) }, ['200 GRAPHQL_VALIDATION_FAILED', notFound]], // prettier-ignore
+    ['setResultAndStopExecution', { onExecute: ({ setResultAndStopExecution }) => setResultAndStopExecution(tooLong) }, tooLarge], // prettier-ignore
+    ['setResult of onExecuteDone', { onExecute: () => ({ onExecuteDone: ({ setResult }) => setResult(bug) }) }, masked], // prettier-ignore
+    ['setResult of onExecutionResult', { onExecutionResult: (payload) => payload.setResult(bug) }, masked],
+    ['setResult of onResultProcess', { onResultProcess: (payload) => payload.setResult(bug) }, masked],
+    ['endResponse of onRequest', { onRequest: respondWith('x'.repeat(2_000), 200) }, tooLarge],
+    ['endResponse of onRequestParse', { onRequestParse: respondWith('{"data":1}', 200) }, [200, 1, undefined]],
+    ['setResponse', { onResponse: respondWith('x'.repeat(2_000), 200) }, tooLarge],
+  ])('%s', async (_, plugin, expected, body) => {
+    expect(await outcome(plugin, body)).toEqual(expected);
+  });
+
+  test('a response of a plugin costs a point', async () => {
+    const deducted: number[] = [];
+    const buckets = createCostBuckets({ settle: async (__, { needed, spare }) => ({ granted: needed + spare, points: 1_500, processes: 1 }) }); // prettier-ignore
+    await start([{ onRequest: respondWith('{}', 403) }], {
+      buckets: { ...buckets, deduct: (_, __, points) => void deducted.push(points) },
+    });
+    const { status, headers } = await send({ query: '{ hello }' });
+    expect([status, headers.get('x-own'), deducted]).toEqual([403, '1', [1]]);
+  });
+});
+
+/** What would replace the schema, our steps or the form of the response. */
+const refused: Record<string, [string, (payload: Record<string, (value: unknown) => void>) => void]> = {
+  onPluginInit: ['setSchema', ({ setSchema }) => setSchema?.(buildSchema('type Query { other: ID }'))],
+  onSchemaChange: ['replaceSchema', ({ replaceSchema }) => replaceSchema?.(buildSchema('type Query { other: ID }'))],
+  onEnveloped: ['setSchema', ({ setSchema }) => setSchema?.(buildSchema('type Query { other: ID }'))],
+  onRequest: ['setRequestHandler', ({ setRequestHandler }) => setRequestHandler?.(() => new Response('{}'))],
+  onRequestParse: ['setRequestParser', ({ setRequestParser }) => setRequestParser?.(() => ({}))],
+  onParse: ['setParseFn', ({ setParseFn }) => setParseFn?.(parse)],
+  onValidate: ['setValidationFn', ({ setValidationFn }) => setValidationFn?.(() => [])],
+  onResultProcess: ['setResultProcessor', ({ setResultProcessor }) => setResultProcessor?.(() => new Response('{}'))],
+};
+
+test.each(Object.entries(refused))(
+  'the server does not start with a plugin that, in %s, calls the setter',
+  async (hook, [setter, call]) => {
+    await expect(start([{}, { [hook]: call }])).rejects.toThrow(
+      `plugins[1].${hook} calls ${setter}, which would replace`,
+    );
+  },
+);
+
+test('nor with a plugin that another one adds, or with a function that was not called', async () => {
+  const added: AnyPlugin = { onParse: ({ setParseFn }) => setParseFn(parse) };
+  const adds: AnyPlugin = {
+    onPluginInit: ({ addPlugin }: { addPlugin: (plugin: object) => void }) => addPlugin(added),
+  };
+  await expect(start([adds])).rejects.toThrow('a plugin of plugins[0].onParse calls setParseFn');
+  await expect(start([useOpenTelemetry as AnyPlugin])).rejects.toThrow('plugins[0] is not an object.');
+});
+
+test.each(Object.entries(refused).filter(([hook]) => !['onPluginInit', 'onSchemaChange'].includes(hook)))(
+  'a plugin that calls the setter on a later request, in %s, fails it, and the log has the hook and the plugin',
+  async (hook, [setter, call]) => {
+    await start([{ [hook]: (payload: Parameters<typeof call>[0]) => (isStarting ? undefined : call(payload)) }]);
+    expect(await refusal({ query: '{ hello }' })).toBe('500 INTERNAL_SERVER_ERROR');
+    const line = server?.logged.find(({ msg }) => msg === 'request failed');
+    expect(line).toMatchObject({ err: { message: expect.stringContaining(`plugins[0].${hook} calls ${setter}`) } });
+  },
+);
 
 test.each<[string, (args: ExecutionArgs) => void]>([
   [
@@ -403,24 +561,4 @@ test('errors of a result that a plugin sets keep their codes, and are not taken 
   const { errors, extensions } = await send({ query: '{ hello }' });
   expect(errors?.[0]).toMatchObject({ message: 'Slow down.', extensions: { code: 'RATE_LIMITED' } });
   expect(extensions?.cost).toMatchObject({ actualQueryCost: 1 });
-});
-
-test.each<[string, AnyPlugin, string]>([
-  ['a plugin that needs a hook of the HTTP layer', { onResponse: () => {} }, 'A plugin registers "onResponse"'],
-  [
-    'a plugin that needs an instrumentation of it',
-    { instrumentation: { operation: () => {} } },
-    'A plugin registers "operation"',
-  ],
-  [
-    'a plugin that replaces the schema',
-    {
-      onPluginInit: ({ setSchema }: { setSchema: (schema: object) => void }) =>
-        setSchema(buildSchema('type Query { other: ID }')),
-    },
-    'A plugin replaced the schema.',
-  ],
-  ['a function that was not called', useOpenTelemetry as AnyPlugin, 'A plugin is not an object.'],
-])('the server does not start with %s', async (_, plugin, message) => {
-  await expect(start([plugin])).rejects.toThrow(message);
 });

@@ -13,9 +13,9 @@ import { Registry } from 'prom-client';
 import type { CostBuckets } from '../src/cost/bucket.ts';
 import { type CostBucketsOptions, createCostBuckets } from '../src/cost/cost-buckets.ts';
 import { documentationAt } from '../src/documentation.ts';
-import { createGraphqlHandler, type RequestLimits, requestLimits } from '../src/graphql-handler.ts';
-import { loadPlugins } from '../src/operation/load-plugins.ts';
-import type { InterfacePlugin } from '../src/operation/plugin-hooks.ts';
+import { createGraphqlHandler } from '../src/graphql-handler.ts';
+import type { InterfacePlugin } from '../src/plugins/interface-plugin.ts';
+import { type RequestLimits, requestLimits } from '../src/request-limits.ts';
 import { createRefusalRenderer } from '../src/transport/render-refusal.ts';
 import { type Contract, serveContract } from '../src/versions/serve-contract.ts';
 
@@ -148,7 +148,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
   const logger =
     options.logger ?? createLogger({ name: 'test', level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) });
   const documentation = documentationAt('https://docs.example');
-  const handle = createGraphqlHandler({
+  const handle = await createGraphqlHandler({
     interfaceName: 'lender',
     path: '/lenders/graphql',
     versions: serveContract(
@@ -163,7 +163,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
       },
       cacheMs: 0,
     }),
-    plugins: await loadPlugins(options.plugins ?? []),
+    plugins: options.plugins ?? [],
     createContext: ({ client }) => ({ clientId: client.clientId, extensions: {} }),
     buckets: options.buckets ?? createCostBuckets({ settle: endless }),
     logger,

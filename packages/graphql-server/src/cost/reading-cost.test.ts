@@ -4,8 +4,8 @@ import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
 import { buildSchema, parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { requestLimits } from '../graphql-handler.ts';
 import { selectOperation } from '../operation/select-operation.ts';
+import { requestLimits } from '../request-limits.ts';
 import { createPricing } from './operation-price.ts';
 import { bodyCost, readingCost, rejectionCost } from './reading-cost.ts';
 

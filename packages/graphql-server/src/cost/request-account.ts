@@ -1,14 +1,47 @@
 import type { AuthenticatedClient } from '@deedwire/auth';
 import { RequestError } from '../errors/request-error.ts';
-import type { CostAccount } from '../operation/operation-runner.ts';
 import type { Admission, BucketStatus, CostBuckets, Rejection, ThrottleStatus } from './bucket.ts';
 import type { ClientSlots } from './client-slots.ts';
-import type { ClientTurns } from './client-turns.ts';
+import type { ClientTurns, EndTurn } from './client-turns.ts';
 import { rateLimitedError } from './rate-limited-error.ts';
 import { bodyCost, type ReadingCostLimits } from './reading-cost.ts';
 
+/** The value of `extensions.cost`. */
+export interface OperationCost {
+  /** The points charged before the operation ran: its price, or those for reading the request if they are more. */
+  requestedQueryCost: number;
+  /**
+   * The points charged in the end: the price of what the response contains, or those for reading the request if they are more.
+   * More than `requestedQueryCost` only if texts have characters with several bytes, or resolvers did extra work.
+   */
+  actualQueryCost: number;
+  /** The bucket after the refund. */
+  throttleStatus: ThrottleStatus;
+}
+
 /** The bucket of the client of one request. */
-export interface RequestAccount extends CostAccount {
+export interface RequestAccount {
+  /** Resolves when the client may occupy the process with a new document. */
+  turn(): Promise<EndTurn>;
+  /**
+   * Returns a function that ends the operation, once the client may run it.
+   *
+   * @throws {RequestError} if others of its operations run for too long, or the client has gone.
+   */
+  slot(): (() => void) | Promise<() => void>;
+  /** @throws {RequestError} if the bucket holds fewer points. */
+  chargeReading(points: number): void | Promise<void>;
+  /**
+   * @param price what the operation costs if its document is cached
+   * @param paid the part of the price that reading the document has paid
+   * @throws {RequestError} if the bucket holds fewer points.
+   */
+  chargeOperation(price: number, paid: number): void | Promise<void>;
+  /** Takes points even if the bucket holds fewer. */
+  deduct(points: number): void;
+  refund(points: number): ThrottleStatus;
+  /** Returns points until the operation goes on. Charges of the client's other requests do not wait for it. */
+  suspend(points: number): void;
   /** @throws {RequestError} if the client is known to have no points. */
   checkPoints(): Promise<void> | undefined;
   /** The request will not be refunded any points from now on. Charges of the client's other requests do not wait for it. */

@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { buildSchema, type GraphQLFieldResolver, isObjectType, Kind, parse } from 'graphql';
+import { Deadlines } from '@deedwire/store';
+import { buildSchema, type ExecutionResult, type GraphQLFieldResolver, isObjectType, Kind, parse } from 'graphql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createOperationExecutor, type OperationExecutor } from './execute-operation.ts';
+import { type OperationDeadline, withDeadline } from '../operation/deadline.ts';
+import { createOperationExecutor } from './execute-operation.ts';
 
 const sdl = /* GraphQL */ `
   type Query {
@@ -73,7 +75,7 @@ function setUp({ query, resolversOf }: Place, value: () => Promise<string>, oper
   return { result, gate, started: started.promise, isClosed: () => isClosed };
 }
 
-function run(query: string, resolvers: Resolvers, operationMs: number): ReturnType<OperationExecutor> {
+async function run(query: string, resolvers: Resolvers, operationMs: number): Promise<ExecutionResult> {
   const schema = buildSchema(sdl);
   for (const [name, fields] of Object.entries(resolvers)) {
     const type = schema.getType(name);
@@ -86,8 +88,10 @@ function run(query: string, resolvers: Resolvers, operationMs: number): ReturnTy
   const document = parse(query);
   const [operation] = document.definitions;
   if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('There is no operation.');
-  const execute = createOperationExecutor(schema, { operationMs });
-  return execute({ document, operation, variables: {}, contextValue: {} });
+  const deadline: OperationDeadline = { isLate: false, abort: null };
+  const execute = createOperationExecutor(schema);
+  const runNow = async () => execute({ document, operation, variables: {}, contextValue: {}, deadline });
+  return withDeadline('The operation', new Deadlines(operationMs), runNow, { deadline });
 }
 
 test.each(Object.entries(places))(
@@ -146,8 +150,12 @@ test('the fields of a mutation run one after another, and none begins after the 
   const document = parse('mutation { a: rename(to: "a") b: rename(to: "b") }');
   const [operation] = document.definitions;
   if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('There is no operation.');
-  const execute = createOperationExecutor(schema, { operationMs: 20 });
-  const runAgain = () => execute({ document, operation, variables: {}, contextValue: {} });
+  const execute = createOperationExecutor(schema);
+  const runAgain = () => {
+    const deadline: OperationDeadline = { isLate: false, abort: null };
+    const runNow = async () => execute({ document, operation, variables: {}, contextValue: {}, deadline });
+    return withDeadline('The operation', new Deadlines(20), runNow, { deadline });
+  };
   // The third run is the first one with a plan.
   for (let number = 0; number < 3; number += 1) {
     calls.length = 0;

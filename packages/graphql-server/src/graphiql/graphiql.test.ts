@@ -1,23 +1,14 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
-import type { HandlerContext, HttpResponse } from '@deedwire/service-runtime';
+import type { HandlerContext } from '@deedwire/service-runtime';
+import { createYoga } from 'graphql-yoga';
 import { expect, test } from 'vitest';
-import { withGraphiql } from './graphiql.ts';
+import { Exchange, type RequestContext, type RequestPlugin } from '../plugins/exchange.ts';
+import { asRequest, lightFetch, LightRequest, LightResponse, noContext } from '../plugins/light-fetch.ts';
+import { createGraphiql } from './graphiql.ts';
 
-const ofHandler: HttpResponse = { status: 405, headers: {}, body: 'of the handler' };
-const context: HandlerContext = {
-  requestId: 'request-1',
-  address: '127.0.0.1',
-  ready: true,
-  acceptBody: () => {},
-  authenticated: () => null,
-  drop: () => {},
-  isOpen: () => true,
-  whenClosed: () => () => {},
-  waitWhileOpen: async () => {},
-};
-const handle = withGraphiql(async () => ofHandler, {
+const graphiql = await createGraphiql({
   path: '/partners/graphql',
   title: 'Partner interface',
   versions: [
@@ -28,10 +19,26 @@ const handle = withGraphiql(async () => ofHandler, {
   headers: { 'X-Service-API-Key': 'sample-key' },
   logger: { warn: () => {} },
 });
+const ofInterface: RequestPlugin = {
+  onRequest: (payload) => payload.endResponse(new payload.fetchAPI.Response('of the interface', { status: 405 })),
+};
+const yoga = createYoga<RequestContext>({
+  graphqlEndpoint: '/partners/graphql',
+  plugins: [graphiql.plugin, ofInterface],
+  graphiql: graphiql.graphiql,
+  renderGraphiQL: graphiql.renderGraphiQL,
+  fetchAPI: lightFetch,
+  logging: false,
+});
 
-function respond(fields: { method?: string; url?: string; accept?: string; host?: string }): Promise<HttpResponse> {
+async function respond(fields: { method?: string; url?: string; accept?: string; host?: string }) {
   const { method = 'GET', url = '/partners/graphql', accept = 'text/html,*/*;q=0.8', host = '127.0.0.1:4002' } = fields;
-  return handle(Object.assign(new IncomingMessage(new Socket()), { method, url, headers: { accept, host } }), context);
+  const message = Object.assign(new IncomingMessage(new Socket()), { method, url, headers: { accept, host } });
+  const exchange = new Exchange(message, {} as HandlerContext, { error: () => '' });
+  const response: unknown = await yoga.handleRequest(asRequest(new LightRequest(exchange)), noContext);
+  if (!(response instanceof LightResponse)) throw new Error('There is no response.');
+  const { status, fields: headers, body } = response;
+  return { status, headers, body };
 }
 
 test('a browser gets the page with the credentials and the versions', async () => {
@@ -80,7 +87,7 @@ test.each([
   ['a GET of JSON at /', { url: '/', accept: '*/*' }],
   ['a POST at /', { url: '/', method: 'POST' }],
 ])('%s gets what the interface responds', async (_, fields) => {
-  expect(await respond(fields)).toBe(ofHandler);
+  expect(await respond(fields)).toMatchObject({ status: 405, body: 'of the interface' });
 });
 
 test('a URL that cannot be parsed gets the page of the newest version', async () => {

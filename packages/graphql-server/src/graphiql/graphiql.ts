@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { type HttpResponse, type Logger, requestPath } from '@deedwire/service-runtime';
-import type { GraphqlHandler } from '../graphql-handler.ts';
+import { type Logger, requestPath } from '@deedwire/service-runtime';
+import type { GraphiQLOptions, GraphiQLOptionsOrFactory, YogaServerOptions } from 'graphql-yoga';
+import type { RequestPlugin } from '../plugins/exchange.ts';
+import { exchangeOf } from '../plugins/light-fetch.ts';
 import { type PageOptions, pageOptions } from './page-options.ts';
 
 export interface GraphiqlOptions {
@@ -23,60 +24,82 @@ export interface GraphiqlOptions {
 /** The values of the Host header under which a browser reaches this machine, without port. */
 const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 
+/** What Yoga needs for the page. */
+export interface Graphiql {
+  graphiql: GraphiQLOptionsOrFactory<object>;
+  renderGraphiQL: NonNullable<YogaServerOptions<object, object>['renderGraphiQL']>;
+  plugin: RequestPlugin;
+}
+
+/** What is different for each request. */
+interface PageRequest extends GraphiQLOptions {
+  headers: string;
+  named: string | null;
+}
+
 /**
- * Serves GraphiQL to browsers at the path of the interface, redirects them there from `/`, and serves everything else by `handle`.
- * For development only: the page contains credentials, and its package is a development dependency. Without the package,
- * browsers get what `handle` responds.
+ * Lets Yoga serve GraphiQL to browsers at the path of the interface, and redirects them there from `/`. For development only: the
+ * page contains credentials, and its package is a development dependency. Without the package, browsers get what others get.
  */
-export function withGraphiql(handle: GraphqlHandler, options: GraphiqlOptions): GraphqlHandler {
-  return async (request, context) => {
-    if (isPageRequest(request, '/')) return { status: 302, headers: { Location: options.path }, body: '' };
-    const page = isPageRequest(request, options.path) ? await renderPage(request, options) : null;
-    return page ?? handle(request, context);
+export async function createGraphiql(options: GraphiqlOptions): Promise<Graphiql> {
+  const { path, title, versions, example, logger } = options;
+  const library = await import('@graphql-yoga/render-graphiql').catch((error: unknown) => {
+    logger.warn({ err: error }, 'GraphiQL is not installed');
+    return null;
+  });
+  return {
+    graphiql(request) {
+      if (library === null || !acceptsHtml.test(request.headers.get('accept') ?? '')) return false;
+      const { message } = exchangeOf(request);
+      if (requestPath(message) !== path) return false;
+      const isLocal = loopbackHosts.has((message.headers.host ?? '').replace(/:\d+$/, ''));
+      const asked = URL.parse(message.url ?? '/', 'http://localhost')?.searchParams.get('version');
+      const page: PageRequest = {
+        // A page of another site that makes its name resolve to this machine gets no credentials.
+        headers: JSON.stringify(isLocal ? options.headers : {}, null, 2),
+        // Only a known version, because it becomes a part of a script.
+        named: versions.find(({ version }) => version === asked)?.version ?? null,
+      };
+      return page;
+    },
+    async renderGraphiQL(given) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- from above
+      const { named, headers } = given as PageRequest;
+      const html = library?.renderGraphiQL({ title, headers }) ?? '';
+      const readExamples = versions.map(async ({ version, status }) => ({
+        version,
+        status,
+        example: await readExample(example, version),
+      }));
+      return withBar(html, { endpoint: path, versions: await Promise.all(readExamples), named, headers });
+    },
+    plugin: {
+      onRequest(payload) {
+        const { request, fetchAPI } = payload;
+        const { message } = exchangeOf(request);
+        if (request.method !== 'GET' || requestPath(message) !== '/') return;
+        if (!acceptsHtml.test(request.headers.get('accept') ?? '')) return;
+        payload.endResponse(new fetchAPI.Response('', { status: 302, headers: { Location: path } }));
+      },
+      onResponse({ response }) {
+        if (response.headers.get('Content-Type') !== 'text/html') return;
+        response.headers.set('Content-Type', 'text/html; charset=utf-8');
+        response.headers.set('Content-Security-Policy', "frame-ancestors 'none'");
+        response.headers.set('Referrer-Policy', 'no-referrer');
+      },
+    },
   };
 }
 
 /** A quality of 0 means that the client does not take the type. */
 const acceptsHtml = /\btext\/html\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 
-function isPageRequest(request: IncomingMessage, path: string): boolean {
-  return request.method === 'GET' && requestPath(request) === path && acceptsHtml.test(request.headers.accept ?? '');
-}
-
-async function renderPage(
-  { url = '/', headers: { host = '' } }: IncomingMessage,
-  { path, title, versions, example, headers, logger }: GraphiqlOptions,
-): Promise<HttpResponse | null> {
-  const library = await import('@graphql-yoga/render-graphiql').catch((error: unknown) => {
-    logger.warn({ err: error }, 'GraphiQL is not installed');
-    return null;
-  });
-  if (library === null) return null;
-  const asked = URL.parse(url, 'http://localhost')?.searchParams.get('version');
-  // Only a known version, because it becomes a part of a script.
-  const named = versions.find(({ version }) => version === asked)?.version ?? null;
-  const options: PageOptions = {
-    endpoint: path,
-    versions: await Promise.all(
-      versions.map(async ({ version, status }) => ({ version, status, example: await readExample(example, version) })),
-    ),
-    named,
-    // A page of another site that makes its name resolve to this machine gets no credentials.
-    headers: JSON.stringify(loopbackHosts.has(host.replace(/:\d+$/, '')) ? headers : {}, null, 2),
-  };
-  const page = library.renderGraphiQL({ title, headers: options.headers });
+/** The page, started with our options. */
+function withBar(page: string, options: PageOptions): string {
   // The last one starts GraphiQL.
   const call = page.lastIndexOf(startCall);
   const start = `const start = (root, options) => ${startCall}root, { ...options, ...(${pageOptions.toString()})(${inScript(options)}) });`;
-  return {
-    status: 200,
-    headers: {
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': "frame-ancestors 'none'",
-      'Referrer-Policy': 'no-referrer',
-    },
-    body: `${page.slice(0, call)}\n${start}\nstart(${page.slice(call + startCall.length)}`,
-  };
+  return `${page.slice(0, call)}\n${start}\nstart(${page.slice(call + startCall.length)}`;
 }
 
 const startCall = 'YogaGraphiQL.renderYogaGraphiQL(';

@@ -1,7 +1,7 @@
 import { sdl } from '@deedwire/partner-schema';
 import { buildSchema, getIntrospectionQuery, parse } from 'graphql';
 import { beforeEach, expect, test } from 'vitest';
-import { requestLimits } from '../graphql-handler.ts';
+import { requestLimits } from '../request-limits.ts';
 import { createDocuments, type Documents } from './documents.ts';
 import { createDocumentSteps, readDocument, RejectedDocumentError } from './read-document.ts';
 

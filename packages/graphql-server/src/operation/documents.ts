@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql';
+import { type DocumentNode, type GraphQLError, type GraphQLSchema, Location } from 'graphql';
 import type { FoundError } from '../errors/found-error.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { createByteCache } from './byte-cache.ts';
@@ -73,7 +73,7 @@ export function createDocuments(
       if (known && texts.get(known) === query) return known;
       const rejection = rejected.get(keyOf(query));
       if (rejection) throw new RejectedDocumentError(rejection, false);
-      const document = attempt(query, () => steps.parse(query));
+      const document = attempt(query, () => withFixedNodes(steps.parse(query)));
       texts.set(document, query);
       return document;
     },
@@ -93,6 +93,22 @@ export function createDocuments(
       return valid.bytes + rejected.bytes;
     },
   };
+}
+
+/**
+ * Freezes the nodes of a document. Other requests get the same ones, validated, so a plugin has to replace what it changes. It
+ * can add properties to the document itself.
+ */
+function withFixedNodes(document: DocumentNode): DocumentNode {
+  freeze(document.definitions);
+  return Object.defineProperty(document, 'definitions', { writable: false, configurable: false });
+}
+
+function freeze(value: unknown): void {
+  // Places are written when they are read.
+  if (typeof value !== 'object' || value === null || value instanceof Location) return;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) freeze(inner);
 }
 
 /** Of a rejected document, whose text is not kept. */

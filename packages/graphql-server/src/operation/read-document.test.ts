@@ -5,7 +5,7 @@ import { hostileDocuments } from '../../test/support/hostile-documents.ts';
 import { introspectionQueries } from '../../test/support/introspection-queries.ts';
 import { readingCost, rejectionCost } from '../cost/reading-cost.ts';
 import { RequestError } from '../errors/request-error.ts';
-import { requestLimits } from '../graphql-handler.ts';
+import { requestLimits } from '../request-limits.ts';
 import { createDocumentSteps, readDocument } from './read-document.ts';
 import { warmUp } from './warm-up.ts';
 

@@ -9,6 +9,7 @@ import {
   validate,
   type ValidationRule,
 } from 'graphql';
+import { errorTable } from '../errors/error-table.ts';
 import { describeFoundError, type FoundError } from '../errors/found-error.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { checkDocument, checkTokens, type DocumentLimits } from './document-limits.ts';
@@ -56,34 +57,39 @@ const maxErrors = 10;
 /** The maximum number of visited selections. Real documents are far below it: a full introspection query has about 300. */
 const maxVisits = 10_000;
 
-/**
- * The document has no text: every GraphQLError counts the lines of the text up to each of its nodes, in validation and in
- * execution. In a document of 100 kB with as many lines, 100 errors take more than 100 ms. Places are read from the tokens.
- *
- * @throws {RequestError} if the document is rejected. It is a RejectedDocumentError if no plugin has failed.
- */
+/** @throws {RequestError} if the document is rejected. */
 export function readDocument(query: string, steps: DocumentSteps): DocumentNode {
   const document = steps.parse(query);
-  if (document.loc) document.loc.source.body = '';
   const errors = steps.validate(document);
-  if (errors.length > 0) throw new RejectedDocumentError(invalidDocument(errors));
+  if (errors.length > 0) throw invalidDocument(errors);
   return document;
 }
 
 /** Has at most 10 errors, and says if there are more. */
-export function invalidDocument(errors: readonly GraphQLError[]): RequestError {
+export function invalidDocument(errors: readonly GraphQLError[]): RejectedDocumentError {
   const found: FoundError[] = errors.slice(0, maxErrors).map(describeFoundError);
   if (errors.length > maxErrors) found.push({ message: `The document has more than these ${maxErrors} errors.` });
-  return new RequestError('GRAPHQL_VALIDATION_FAILED', { found });
+  return new RejectedDocumentError({
+    code: 'GRAPHQL_VALIDATION_FAILED',
+    message: errorTable.GRAPHQL_VALIDATION_FAILED.message,
+    found,
+  });
 }
 
-/** The steps without a cache and without plugins. Parsing stops at the token limit, and validation begins after all limits. */
+/**
+ * The steps without a cache. Parsing stops at the token limit, and validation begins after all limits.
+ *
+ * A document has no text: every GraphQLError counts the lines of the text up to each of its nodes, in validation and in execution.
+ * In a document of 100 kB with as many lines, 100 errors take more than 100 ms. Places are read from the tokens.
+ */
 export function createDocumentSteps(schema: GraphQLSchema, limits: DocumentLimits): DocumentSteps {
   return {
     parse(query) {
       const source = new Source(withoutComments(query));
       try {
-        return withoutOverflow(() => parse(source, { maxTokens: limits.queryTokens }));
+        const document = withoutOverflow(() => parse(source, { maxTokens: limits.queryTokens }));
+        source.body = '';
+        return document;
       } catch (error) {
         checkTokens(source.body, limits);
         if (error instanceof GraphQLError)

@@ -1,11 +1,10 @@
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
-import type { RequestAccount } from '../cost/request-account.ts';
+import type { OperationCost, RequestAccount } from '../cost/request-account.ts';
 import type { Documentation } from '../documentation.ts';
 import { type ErrorCode, errorTable, type ResponseMediaType, statusOf } from '../errors/error-table.ts';
 import { shorten } from '../errors/found-error.ts';
 import { mapFieldError } from '../errors/map-error.ts';
 import { RequestError } from '../errors/request-error.ts';
-import type { OperationResult } from '../operation/operation-runner.ts';
 
 /** A response, without the headers that every response has. */
 export interface GraphqlResponse {
@@ -45,17 +44,16 @@ export function errorResponse(error: RequestError, context: ResponseContext): Gr
 }
 
 /**
- * The response to an operation that was executed, with the extensions that its resolvers have set. When a field failed because the service is unavailable, the whole
+ * The response to an operation that was executed, with the extensions that plugins and its resolvers have set. When a field failed because the service is unavailable, the whole
  * response is 503, so that the client retries the operation instead of working with half of its data.
  */
 export function resultResponse(
-  { execution: result, cost }: OperationResult,
+  { execution: result, cost }: { execution: ExecutionResult; cost: OperationCost },
   context: ResponseContext,
   ofResolvers: object = {},
 ): GraphqlResponse {
-  // Most operations have no other extensions.
-  const hasOthers = result.extensions !== undefined || Object.keys(ofResolvers).length > 0;
-  const extensions = hasOthers ? { ...result.extensions, ...ofResolvers, cost } : { cost };
+  const { cost: _, ...ofPlugins } = result.extensions ?? {};
+  const extensions = { ...ofPlugins, ...ofResolvers, cost };
   if (!result.errors)
     return { status: 200, headers: {}, body: { data: result.data ?? null, extensions }, code: null, causes: [] };
 
@@ -87,4 +85,11 @@ function extensionsOf(code: ErrorCode, { requestId, documentation }: ResponseCon
 
 function placeOf({ locations, path }: GraphQLError): Pick<GraphQLFormattedError, 'locations' | 'path'> {
   return { ...(locations && { locations }), ...(path && { path }) };
+}
+
+/** The size of a body if it is larger than the limit, otherwise null. A character has 1 to 3 bytes. */
+export function excessBytes(body: string, limitBytes: number): number | null {
+  if (body.length * 3 <= limitBytes) return null;
+  const bytes = Buffer.byteLength(body);
+  return bytes > limitBytes ? bytes : null;
 }

@@ -2,7 +2,7 @@ import type { Tracing } from '@deedwire/service-runtime';
 import { type ExecutionArgs, type ExecutionResult, getOperationAST } from 'graphql';
 import { mapFieldError } from '../errors/map-error.ts';
 import type { OperationContext } from '../schema/operation-context.ts';
-import type { InterfacePlugin } from './plugin-hooks.ts';
+import type { InterfacePlugin } from './interface-plugin.ts';
 
 /** The arguments of `onExecute` that are used, without the global types that those of Envelop need. */
 interface ExecuteHook {
@@ -17,7 +17,7 @@ interface ExecuteHook {
  * Makes a span of each operation that is executed. Events that it causes belong to its trace. Neither variables nor the document are
  * recorded, because they contain what clients write.
  */
-export function createTracePlugin(tracing: Tracing, interfaceName: string): InterfacePlugin {
+export function useTraces(tracing: Tracing, interfaceName: string): InterfacePlugin {
   return {
     onExecute({ args, executeFn, setExecuteFn }: ExecuteHook) {
       const { caller, request } = args.contextValue;

@@ -1,26 +1,27 @@
-import { createHook } from 'node:async_hooks';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sdl } from '@deedwire/partner-schema';
-import { buildSchema } from 'graphql';
+import type { HandlerContext } from '@deedwire/service-runtime';
+import { buildSchema, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { createYoga } from 'graphql-yoga';
 import { beforeEach, expect, test } from 'vitest';
+import type { OperationCost, RequestAccount } from '../cost/request-account.ts';
 import { RequestError } from '../errors/request-error.ts';
-import { requestLimits } from '../graphql-handler.ts';
-import { loadPlugins } from './load-plugins.ts';
-import { OperationPauses } from './operation-pauses.ts';
-import {
-  type CostAccount,
-  createOperationRunner,
-  type OperationCost,
-  type OperationRunner,
-  type OperationRunnerOptions,
-} from './operation-runner.ts';
+import { createDocuments } from '../operation/documents.ts';
+import { OperationPauses } from '../operation/operation-pauses.ts';
+import { requestLimits } from '../request-limits.ts';
+import { Exchange, type RequestContext, type RequestPlugin, type ServedVersion } from './exchange.ts';
+import { asRequest, exchangeOf, lightFetch, LightRequest, noContext } from './light-fetch.ts';
+import { useCost } from './use-cost.ts';
+import { useDocuments } from './use-documents.ts';
+import { useExecution } from './use-execution.ts';
+import { useResponse } from './use-response.ts';
+import { useVersion } from './use-version.ts';
 
 const throttleStatus = { maximumAvailable: 2_000, currentlyAvailable: 2_000, restoreRate: 200 };
 
-let runner: OperationRunner;
-let options: OperationRunnerOptions;
+let serve: ReturnType<typeof setUp>;
 let parsed: boolean[];
 /** The calls of the account, in their order. */
 let calls: string[];
@@ -39,7 +40,7 @@ function call(name: string, ...points: number[]): void {
   if (refused === name) throw new RequestError('RATE_LIMITED');
 }
 
-const account: CostAccount = {
+const account: RequestAccount = {
   async turn() {
     await turns.shift();
     return (occupiedMs) => occupied.push(occupiedMs);
@@ -59,29 +60,83 @@ const account: CostAccount = {
     return throttleStatus;
   },
   suspend: (points) => call('suspend', points),
+  checkPoints: () => undefined,
+  end() {},
+  deductFailure() {},
+  isRefused: () => false,
+  throttleStatus: () => throttleStatus,
+  status: () => ({ ...throttleStatus, nextPointMs: 1 }),
 };
 
-const message = new IncomingMessage(new Socket());
+interface SetUp {
+  schema?: GraphQLSchema;
+  limits?: typeof requestLimits;
+  plugins?: RequestPlugin[];
+  context?: object;
+}
+
+interface Served {
+  exchange: Exchange;
+  body: ExecutionResult;
+}
+
+/** Serves one version by Yoga with the plugins that an operation passes, and the account of above. */
+function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], context = {} }: SetUp = {}) {
+  const version: Partial<ServedVersion> = {
+    schema,
+    documents: createDocuments(schema, limits),
+    pricing: { price: () => ({ requestedQueryCost: 8, priceOf: () => used }) },
+  };
+  const begin: RequestPlugin = {
+    onRequest({ request, serverContext }) {
+      serverContext.exchange = exchangeOf(request);
+    },
+    onRequestParse: ({ serverContext: { exchange }, setRequestParser }) =>
+      setRequestParser(() => exchange.params as object),
+  };
+  const { onEnveloped } = useVersion([], () => new Date());
+  const yoga = createYoga<RequestContext>({
+    plugins: [
+      begin,
+      { onEnveloped },
+      useDocuments(),
+      useExecution(),
+      ...plugins,
+      useCost({ limits, onParsed: (isValid) => parsed.push(isValid) }),
+      useResponse(limits),
+    ],
+    context: () => context,
+    fetchAPI: lightFetch,
+    parserAndValidationCache: false,
+    maskedErrors: false,
+    logging: false,
+  });
+  return async (params: object, bodyBytes: number): Promise<Served> => {
+    const message = Object.assign(new IncomingMessage(new Socket()), { method: 'POST', url: '/graphql' });
+    const exchange = new Exchange(message, { requestId: 'r' } as HandlerContext, { error: () => '' });
+    Object.assign(exchange, { account, version, params, bodyBytes });
+    const response = await yoga.handleRequest(asRequest(new LightRequest(exchange)), noContext);
+    return { exchange, body: JSON.parse(await response.text()) };
+  };
+}
+
+const partnerSchema = buildSchema(sdl('2026-11-01'));
 
 beforeEach(() => {
   [parsed, calls, refused, turns, occupied, slots] = [[], [], null, [], [], []];
   // Every operation costs 8 points before it runs, and 3 in the end, unless a test changes that.
   used = 3;
-  const pricing = { price: () => ({ requestedQueryCost: 8, priceOf: () => used }) };
-  const onParsed = (isValid: boolean): number => parsed.push(isValid);
-  options = { schema: buildSchema(sdl('2026-11-01')), pricing, limits: requestLimits, plugins: null, onParsed };
-  runner = createOperationRunner(options);
+  serve = setUp();
 });
 
 /** Runs a document of some bytes. Returns its cost, or the code of its error. */
 async function run(query: string, bytes = query.length, bodyBytes = bytes + 12): Promise<OperationCost | string> {
-  const padded = query.padEnd(bytes);
-  const parameters = { query: padded, variables: {}, operationName: null, extensions: null };
-  try {
-    return (await runner.run({ message, parameters, bodyBytes }, {}, account)).cost;
-  } catch (error) {
-    return error instanceof RequestError ? error.code : String(error);
-  }
+  const { exchange } = await serve({ query: query.padEnd(bytes), variables: {} }, bodyBytes);
+  return outcomeOf(exchange);
+}
+
+function outcomeOf({ code, cost }: Exchange): OperationCost | string {
+  return cost ?? String(code);
 }
 
 const valid = '{partner{id}}';
@@ -110,19 +165,18 @@ test('an operation that used more than it was charged owes the difference', asyn
 test('the extra work of resolvers costs points in the end, also if the operation fails, and at most the limit', async () => {
   const runWith = async (cost: number, query = valid, fails = false): Promise<unknown> => {
     const extraWork = { cost: 0 };
-    const rootValue = () => {
-      extraWork.cost += cost;
-      if (fails) throw new RequestError('OPERATION_TIMEOUT');
-      return {};
+    const work: RequestPlugin = {
+      onExecute({ executeFn, setExecuteFn }) {
+        setExecuteFn((args: ExecutionArgs) => {
+          extraWork.cost += cost;
+          if (fails) throw new RequestError('OPERATION_TIMEOUT');
+          return executeFn(args);
+        });
+      },
     };
-    const onExecute = ({ args }: { args: { rootValue?: unknown } }) => void (args.rootValue = rootValue());
-    const withPlugin = createOperationRunner({ ...options, plugins: await loadPlugins([{ onExecute }]) });
-    const parameters = { query, variables: {}, operationName: null, extensions: null };
     calls = [];
-    return withPlugin.run({ message, parameters, bodyBytes: 20 }, { extraWork }, account).then(
-      ({ cost: { actualQueryCost } }) => actualQueryCost,
-      (error: unknown) => (error instanceof RequestError ? error.code : String(error)),
-    );
+    const { exchange } = await setUp({ plugins: [work], context: { extraWork } })({ query }, 20);
+    return exchange.cost?.actualQueryCost ?? exchange.code;
   };
   expect(await runWith(4_001)).toBe(8);
   expect(calls).toEqual(['read 1', 'run 8 1', 'refund 0']);
@@ -212,12 +266,8 @@ async function runWaiting(work: (pauses: OperationPauses) => Promise<void>, limi
   const pauses = new OperationPauses();
   const schema = buildSchema('type Query { partner: Int }');
   Object.assign(schema.getQueryType()?.getFields()['partner'] ?? {}, { resolve: () => work(pauses).then(() => null) });
-  const waiting = createOperationRunner({ ...options, schema, limits });
-  const parameters = { query: '{partner}', variables: {}, operationName: null, extensions: null };
-  return waiting.run({ message, parameters, bodyBytes: 20 }, { pauses }, account).then(
-    ({ execution, cost: { actualQueryCost } }) => [execution.data, execution.errors?.length ?? 0, actualQueryCost],
-    (error: unknown) => (error instanceof RequestError ? error.code : String(error)),
-  );
+  const { exchange, body } = await setUp({ schema, limits, context: { pauses } })({ query: '{partner}' }, 20);
+  return exchange.cost ? [body.data, body.errors?.length ?? 0, exchange.cost.actualQueryCost] : exchange.code;
 }
 
 test('an operation that waits has no slot and only the points for reading it', async () => {
@@ -266,47 +316,3 @@ test('keeps the document of an operation that is refused, so that a retry costs 
   expect(calls).toEqual(['read 3', 'run 8 3', 'run 8 0', 'refund 5']);
   expect(parsed).toEqual([true]);
 });
-
-/** The least promises, timers and other asynchronous resources that Node created for a run of a cached operation. */
-async function resourcesOfRun(withPlugins: OperationRunner): Promise<number> {
-  const parameters = { query: valid, variables: {}, operationName: null, extensions: null };
-  const runOnce = () => withPlugins.run({ message, parameters, bodyBytes: valid.length }, {}, account);
-  let created = 0;
-  let least = Number.POSITIVE_INFINITY;
-  for (let count = 0; count < 5; count += 1) await runOnce();
-  const hook = createHook({ init: () => (created += 1) }).enable();
-  try {
-    // The test runner creates some now and then.
-    for (let count = 0; count < 20; count += 1) {
-      created = 0;
-      await runOnce();
-      least = Math.min(least, created);
-    }
-  } finally {
-    hook.disable();
-  }
-  return least;
-}
-
-test('an operation does nothing for plugins unless one of them registers a hook', async () => {
-  const withPlugins = async (...plugins: object[]): Promise<number> =>
-    resourcesOfRun(createOperationRunner({ ...options, plugins: await loadPlugins(plugins) }));
-  const without = await resourcesOfRun(runner);
-  expect(without).toBeGreaterThan(0);
-  expect(await withPlugins()).toBe(without);
-  expect(await withPlugins({}, { onPluginInit() {}, onSchemaChange() {} })).toBe(without);
-  expect(await withPlugins({ onExecute() {} })).toBeGreaterThan(without);
-});
-
-test('without a plugin, Yoga is not loaded, and without a hook, it makes no hooks', async () => {
-  const steps = { parse: () => never(), validate: () => never(), execute: () => never() };
-  const hooksOf = async (...plugins: object[]) =>
-    (await loadPlugins(plugins))?.createHooks(options.schema, steps, requestLimits);
-  expect(await loadPlugins([])).toBeNull();
-  expect(await hooksOf({}, { onPluginInit() {} })).toBeNull();
-  expect(await hooksOf({ onParse() {} })).toMatchObject({ run: expect.any(Function) });
-});
-
-function never(): never {
-  throw new Error('A step ran.');
-}

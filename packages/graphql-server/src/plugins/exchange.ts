@@ -1,0 +1,97 @@
+import type { IncomingMessage } from 'node:http';
+import type { AuthenticatedClient } from '@deedwire/auth';
+import type { HandlerContext } from '@deedwire/service-runtime';
+import type { DocumentNode } from 'graphql';
+import type { Plugin, YogaInitialContext } from 'graphql-yoga';
+import type { Pricing } from '../cost/operation-price.ts';
+import type { OperationCost, RequestAccount } from '../cost/request-account.ts';
+import type { Documentation } from '../documentation.ts';
+import type { ErrorCode, ResponseMediaType } from '../errors/error-table.ts';
+import type { OperationDeadline } from '../operation/deadline.ts';
+import type { Documents } from '../operation/documents.ts';
+import type { OperationPauses } from '../operation/operation-pauses.ts';
+import type { WorkContext } from '../operation/work-context.ts';
+import type { InterfaceVersion } from '../versions/serve-contract.ts';
+
+/** A version of the interface, with what the operations on its schema share. */
+export interface ServedVersion extends InterfaceVersion {
+  headers: Readonly<Record<string, string>>;
+  documents: Documents;
+  pricing: Pricing;
+}
+
+/** The state of a request. Our plugins fill it in, in their order. The plugins of an app must not change it. */
+export class Exchange {
+  readonly message: IncomingMessage;
+  readonly http: HandlerContext;
+  readonly documentation: Pick<Documentation, 'error'>;
+  readonly startedMs = performance.now();
+  mediaType: ResponseMediaType = 'application/json';
+  client: AuthenticatedClient | undefined = undefined;
+  keyId: string | undefined = undefined;
+  /** Undefined until the client is authenticated. */
+  account: RequestAccount | undefined = undefined;
+  /** The client has so many refusals that this request was not looked at. */
+  isDropped = false;
+  version: ServedVersion | undefined = undefined;
+  /** 0 if the body was not read. */
+  bodyBytes = 0;
+  /** What the body contains. Plugins can replace it. */
+  params: object | undefined = undefined;
+  /** A document that is not cached, while it is read. */
+  reading: { query: string; bytes: number; startMs: number; end: (occupiedMs: number) => void } | undefined = undefined;
+  /** The points that reading the document has cost. */
+  paid = 0;
+  /** Parsed, and then validated. */
+  document: DocumentNode | undefined = undefined;
+  /** The operation, as long as it is executed. */
+  deadline: OperationDeadline | undefined = undefined;
+  cost: OperationCost | undefined = undefined;
+  pauses: OperationPauses | undefined = undefined;
+  /** What resolvers add to `extensions` of the response. */
+  extensions: object | undefined = undefined;
+  response: { status: number } | undefined = undefined;
+  /** Of the response. Null when nothing failed. */
+  code: ErrorCode | null = null;
+  /** The internal errors to log. */
+  causes: readonly unknown[] = [];
+  /** The refusal has been logged. */
+  isLogged = false;
+  /** Called once the response is sent. */
+  afterwards: (() => void) | undefined = undefined;
+
+  constructor(message: IncomingMessage, http: HandlerContext, documentation: Pick<Documentation, 'error'>) {
+    this.message = message;
+    this.http = http;
+    this.documentation = documentation;
+  }
+
+  get requestId(): string {
+    return this.http.requestId;
+  }
+
+  /** Of the client. */
+  get address(): string {
+    return this.http.address;
+  }
+}
+
+/** What a plugin gets as `serverContext` and `context`. Resolvers get it too, with the context of the operation. */
+export interface RequestContext {
+  exchange: Exchange;
+}
+
+/** What the plugins read of the context of resolvers. */
+export interface ContextOfOperation extends WorkContext {
+  /** Added to `extensions` of the response. */
+  readonly extensions: object;
+}
+
+export type RequestPlugin = Plugin<RequestContext, RequestContext>;
+export type OperationContextValue = RequestContext & ContextOfOperation & YogaInitialContext;
+
+/** Of these, an exchange has one. */
+export function present<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('A plugin skipped a step.');
+  return value;
+}

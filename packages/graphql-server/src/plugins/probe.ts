@@ -1,0 +1,76 @@
+import type { IncomingMessage } from 'node:http';
+import type { InterfaceName } from '@deedwire/domain';
+import type { HandlerContext } from '@deedwire/service-runtime';
+import type { RequestAccount } from '../cost/request-account.ts';
+import { readDocument } from '../operation/read-document.ts';
+import { Exchange, type ServedVersion } from './exchange.ts';
+import { PluginRefusedError } from './guard-plugin.ts';
+
+const query = 'query Start { __typename }';
+
+/**
+ * Sends an operation through the whole pipeline before the first request, so that an app does not start with a plugin that is
+ * refused, and plugins have wrapped the resolvers of the schema. The operation has a client that no key belongs to, costs nothing,
+ * and has no line in the log. A plugin can refuse it as it refuses others.
+ *
+ * @throws {PluginRefusedError} if a plugin replaces a part of the contract
+ */
+export async function sendProbe(
+  respond: (exchange: Exchange) => Promise<unknown>,
+  { version, documents }: ServedVersion,
+  { path, interfaceName }: { path: string; interfaceName: InterfaceName },
+): Promise<void> {
+  documents.keep(query, readDocument(query, documents));
+  const exchange = new Exchange(messageTo(path), http, { error: () => '' });
+  exchange.client = {
+    interfaceName,
+    clientId: 'start',
+    accountId: '0',
+    schemaVersion: version,
+    costLimit: { maximum: 1, restoreRate: 1 },
+  };
+  exchange.account = account;
+  await respond(exchange);
+  const refusal = exchange.causes.find((cause) => cause instanceof PluginRefusedError);
+  if (refusal) throw refusal;
+}
+
+function messageTo(path: string): IncomingMessage {
+  const body = [Buffer.from(JSON.stringify({ query }))];
+  const headers = { 'content-type': 'application/json' };
+  const rawHeaders = Object.entries(headers).flat();
+  const read = (): Buffer | null => body.shift() ?? null;
+  const message = { method: 'POST', url: path, headers, rawHeaders, complete: true, read, readableLength: 0 };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- has what our plugins use
+  return message as unknown as IncomingMessage;
+}
+
+const http: HandlerContext = {
+  requestId: 'start',
+  address: '127.0.0.1',
+  ready: true,
+  acceptBody() {},
+  authenticated: () => null,
+  drop() {},
+  isOpen: () => true,
+  whenClosed: () => () => {},
+  async waitWhileOpen() {},
+};
+
+const throttleStatus = { maximumAvailable: 1, currentlyAvailable: 1, restoreRate: 1 };
+
+const account: RequestAccount = {
+  turn: async () => () => {},
+  slot: () => () => {},
+  chargeReading() {},
+  chargeOperation() {},
+  deduct() {},
+  refund: () => throttleStatus,
+  suspend() {},
+  checkPoints: () => undefined,
+  end() {},
+  deductFailure() {},
+  isRefused: () => false,
+  throttleStatus: () => throttleStatus,
+  status: () => ({ ...throttleStatus, nextPointMs: 1 }),
+};

@@ -1,0 +1,31 @@
+import type { GraphQLParams } from 'graphql-yoga';
+import { type Parameters, parseParameters } from '../transport/parameters.ts';
+import { readBody } from '../transport/read-body.ts';
+import { present, type RequestPlugin } from './exchange.ts';
+
+/** Reads the body and the parameters in it, unless the client is known to have no points. Replaces the parsers of Yoga. */
+export function useBody(limits: { bodyBytes: number; bodyMs: number }): RequestPlugin {
+  return {
+    onRequestParse({ serverContext: { exchange }, setRequestParser }) {
+      setRequestParser(async () => {
+        const checked = present(exchange.account).checkPoints();
+        if (checked !== undefined) await checked;
+        exchange.http.acceptBody();
+        const { text, bytes } = await readBody(exchange.message, limits);
+        exchange.bodyBytes = bytes;
+        const params = toParams(parseParameters(text));
+        exchange.params = params;
+        return params;
+      });
+    },
+  };
+}
+
+function toParams({ query, variables, operationName, extensions }: Parameters): GraphQLParams {
+  return {
+    ...(query !== null && { query }),
+    variables,
+    ...(operationName !== null && { operationName }),
+    ...(extensions !== null && { extensions }),
+  };
+}

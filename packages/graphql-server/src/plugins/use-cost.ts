@@ -1,0 +1,206 @@
+import { Deadlines } from '@deedwire/store';
+import { type ExecutionArgs, type ExecutionResult, getOperationAST, type GraphQLError } from 'graphql';
+import type { ThrottleStatus } from '../cost/bucket.ts';
+import { toPoints } from '../cost/operation-costs.ts';
+import { bodyCost, type ReadingCostLimits, readingCost, rejectionCost } from '../cost/reading-cost.ts';
+import type { RequestAccount } from '../cost/request-account.ts';
+import { RunningOperation } from '../cost/running-operation.ts';
+import { type OperationDeadline, withDeadline } from '../operation/deadline.ts';
+import { invalidDocument, RejectedDocumentError } from '../operation/read-document.ts';
+import { findOperation, selectOperation } from '../operation/select-operation.ts';
+import { readParameters, requireQuery } from '../transport/parameters.ts';
+import { type Exchange, type OperationContextValue, present, type RequestPlugin } from './exchange.ts';
+import type { Execute } from './use-execution.ts';
+import { failureOf, singleResult } from './use-response.ts';
+
+export interface CostOptions {
+  limits: ReadingCostLimits & { operationMs: number };
+  /** Called for each document that was parsed because it was not cached. Must not throw. */
+  onParsed: (isValid: boolean) => void;
+}
+
+/**
+ * Charges the largest cost of an operation, runs it until its deadline, and refunds what its response did not cost, or deducts what
+ * it cost more. A failed operation without a result keeps its charge, unless it got no slot. The extra work of its resolvers is
+ * deducted in both cases; with it, an operation costs at most the limit.
+ *
+ * A document that is not cached is charged before it is parsed, because its price is not known earlier. Its operation costs at
+ * least as much. A document that is rejected costs more.
+ *
+ * Comes after the plugins of the app: it charges what they leave, and the deadline covers their functions too.
+ */
+export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
+  const deadlines = new Deadlines(limits.operationMs);
+
+  /** Waits for the turn of the client, and charges a document that is not cached. */
+  async function beginReading(query: string, exchange: Exchange): Promise<void> {
+    const account = present(exchange.account);
+    const end = await account.turn();
+    // Another request with the same document can have come first.
+    if (present(exchange.version).documents.find(query)) return end(0);
+    const bytes = Buffer.byteLength(query);
+    exchange.paid = readingCost(bytes, limits);
+    try {
+      await account.chargeReading(exchange.paid);
+    } catch (error) {
+      end(0);
+      throw error;
+    }
+    exchange.reading = { query, bytes, startMs: performance.now(), end };
+    return undefined;
+  }
+
+  function endReading(exchange: Exchange, isValid: boolean | null): void {
+    const { reading } = exchange;
+    if (!reading) return;
+    exchange.reading = undefined;
+    reading.end(performance.now() - reading.startMs);
+    if (isValid === null) return;
+    onParsed(isValid);
+    if (!isValid) present(exchange.account).deduct(rejectionCost(reading.bytes, limits) - exchange.paid);
+  }
+
+  /** A plugin can skip validation, but prices and limits are for valid documents only. This costs a lookup. */
+  function accept(exchange: Exchange): void {
+    const { documents } = present(exchange.version);
+    const document = present(exchange.document);
+    const errors = documents.validate(document);
+    if (errors.length > 0) throw invalidDocument(errors);
+    if (!exchange.reading) return;
+    documents.keep(exchange.reading.query, document);
+    endReading(exchange, true);
+  }
+
+  async function run(args: ExecutionArgs, exchange: Exchange, execute: Execute): Promise<ExecutionResult> {
+    const { document, operationName } = args;
+    if (document !== exchange.document)
+      throw new Error(
+        'A plugin replaced the document of onExecute. Replace it in onParse: it is validated after that.',
+      );
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Yoga has built it
+    const context = args.contextValue as OperationContextValue;
+    const account = present(exchange.account);
+    const { paid, bodyBytes } = exchange;
+    const operation = selectOperation(document, operationName ?? null);
+    const { pricing } = present(exchange.version);
+    const { requestedQueryCost: largest, priceOf } = pricing.price(document, operation, args.variableValues ?? {});
+    const least = bodyCost(bodyBytes, limits);
+    const price = Math.max(largest, least);
+    const charged = price > paid ? account.chargeOperation(price, paid) : undefined;
+    if (charged instanceof Promise) await charged;
+    const requestedQueryCost = Math.max(price, paid);
+    const slot = enter(account, requestedQueryCost - paid);
+    const running = new RunningOperation(account, {
+      leave: slot instanceof Promise ? await slot : slot,
+      // What reading the request cost stays paid.
+      suspended: requestedQueryCost - Math.max(least, paid),
+      pauses: context.pauses,
+    });
+    const withExtraWork = (points: number): number =>
+      Math.min(Math.max(points, limits.operationCostPoints), points + Math.ceil((context.extraWork?.cost ?? 0) / 1000));
+    const settleAt = (used: number): void => {
+      const throttleStatus = settle(account, requestedQueryCost, used);
+      exchange.cost = { requestedQueryCost, actualQueryCost: used, throttleStatus };
+    };
+    let result: ExecutionResult;
+    try {
+      const deadline: OperationDeadline = { isLate: false, abort: null };
+      exchange.deadline = deadline;
+      const executed = withDeadline('The operation', deadlines, () => execute(args), {
+        deadline,
+        pauses: context.pauses,
+      });
+      result = singleResult(executed instanceof Promise ? await executed : executed);
+    } catch (error) {
+      running.end();
+      settle(account, requestedQueryCost, withExtraWork(requestedQueryCost));
+      throw error;
+    }
+    running.end();
+    if (isAboutVariables(result)) {
+      // They cost what a rejected document of the size of the body costs: the same errors are made.
+      settleAt(Math.max(rejectionCost(bodyBytes, limits), paid));
+      const cost = present(exchange.cost);
+      cost.requestedQueryCost = Math.max(cost.requestedQueryCost, cost.actualQueryCost);
+    } else {
+      settleAt(withExtraWork(Math.max(priceOf(result.data, result.errors), least, paid)));
+    }
+    return { ...result, extensions: { ...result.extensions, cost: exchange.cost } };
+  }
+
+  /** The cost of a result that a plugin has without an operation: a point for 1,000 bytes, as in the price of operations. */
+  async function chargeResult(result: ExecutionResult, exchange: Exchange): Promise<void> {
+    const account = present(exchange.account);
+    const bytes = Buffer.byteLength(JSON.stringify(result));
+    const points = Math.max(
+      Math.min(toPoints(bytes), limits.operationCostPoints),
+      bodyCost(exchange.bodyBytes, limits),
+    );
+    await account.chargeOperation(points, 0);
+    exchange.cost = { requestedQueryCost: points, actualQueryCost: points, throttleStatus: account.refund(0) };
+  }
+
+  return {
+    onParams({ params, context: { exchange } }) {
+      const query = requireQuery(params);
+      if (params !== exchange.params) readParameters({ ...params });
+      return present(exchange.version).documents.find(query) ? undefined : beginReading(query, exchange);
+    },
+    onParse:
+      () =>
+      ({ result, context: { exchange, params } }) => {
+        if (result instanceof Error) return;
+        exchange.document = result;
+        const operationName = params.operationName ?? null;
+        if (getOperationAST(result, operationName)) return;
+        // Yoga would respond to it with another code, and before it is validated.
+        accept(exchange);
+        findOperation(result, operationName);
+      },
+    onValidate:
+      () =>
+      ({ result, context: { exchange } }) => {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- graphql's and ours are
+        if (result.length > 0) throw invalidDocument(result as GraphQLError[]);
+        accept(exchange);
+      },
+    onExecute({ args, executeFn, setExecuteFn }) {
+      const { exchange } = args.contextValue;
+      setExecuteFn((given: ExecutionArgs) => run(given, exchange, executeFn));
+    },
+    onExecutionResult({ result, context: { exchange } }) {
+      const single = singleResult(result);
+      return exchange.cost || failureOf(single) ? undefined : chargeResult(single, exchange);
+    },
+    onResultProcess({ result, serverContext: { exchange } }) {
+      if (!exchange.reading) return;
+      const failure = failureOf(singleResult(result));
+      endReading(exchange, failure instanceof RejectedDocumentError && failure.isNew ? false : null);
+    },
+  };
+}
+
+/** Refunds the charge of an operation that gets no slot. */
+function enter(account: RequestAccount, charged: number): (() => void) | Promise<() => void> {
+  const refund = (error: unknown): never => {
+    account.refund(charged);
+    throw error;
+  };
+  try {
+    const slot = account.slot();
+    return slot instanceof Promise ? slot.catch(refund) : slot;
+  } catch (error) {
+    return refund(error);
+  }
+}
+
+/** Refunds what was charged and not used, or takes what was used and not charged. */
+function settle(account: RequestAccount, charged: number, used: number): ThrottleStatus {
+  if (used > charged) account.deduct(used - charged);
+  return account.refund(Math.max(0, charged - used));
+}
+
+/** Errors of plugins have codes. */
+function isAboutVariables({ data, errors = [] }: ExecutionResult): boolean {
+  return data === undefined && errors.every(({ extensions }) => extensions['code'] === undefined);
+}

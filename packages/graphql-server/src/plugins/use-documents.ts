@@ -1,0 +1,35 @@
+import { type DocumentNode, type GraphQLError, type GraphQLSchema, specifiedRules, type ValidationRule } from 'graphql';
+import { validateRules } from '../operation/read-document.ts';
+import { present, type RequestPlugin } from './exchange.ts';
+
+/**
+ * Parses and validates documents within limits. Both steps run once for a document, as long as the cache of its version keeps the
+ * result. The rules that plugins add run for each operation, because they can depend on the context.
+ */
+export function useDocuments(): RequestPlugin {
+  return {
+    onParse({ context: { exchange }, setParseFn }) {
+      setParseFn(present(exchange.version).documents.parse);
+    },
+    onValidate({ context: { exchange }, setValidationFn }) {
+      const { validate } = present(exchange.version).documents;
+      setValidationFn((schema: GraphQLSchema, document: DocumentNode, rules: readonly ValidationRule[] = []) => {
+        const errors = validate(document);
+        return errors.length > 0 ? errors : validateAdded(schema, document, rules);
+      });
+    },
+  };
+}
+
+const graphqlRules = new Set(specifiedRules);
+
+function validateAdded(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  rules: readonly ValidationRule[],
+): readonly GraphQLError[] {
+  // Yoga adds graphql's own.
+  if (rules.length === graphqlRules.size) return [];
+  const added = rules.filter((rule) => !graphqlRules.has(rule));
+  return validateRules(schema, document, added);
+}

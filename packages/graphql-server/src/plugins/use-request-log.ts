@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import { doLater, logAt, type Logger, withChosenFields } from '@deedwire/service-runtime';
+import type { RefusalPace } from '../cost/refusal-pace.ts';
+import type { ServedRequest } from '../request-metrics.ts';
+import type { Exchange, RequestPlugin } from './exchange.ts';
+
+export interface RequestLogOptions {
+  logger: Logger;
+  observe: (served: ServedRequest) => void;
+  pace: RefusalPace;
+  maxDelayMs: number;
+}
+
+/** Refusals of dropped requests that wait at a time. Behind a proxy, each of them occupies a connection. */
+const lateRefusalsMax = 500;
+
+/** Delays the refusals of a client that has too few points. Then logs and counts each request, after its response. */
+export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogOptions): RequestPlugin {
+  const requestLogger = withChosenFields(logger);
+  let lateRefusals = 0;
+
+  async function delay({ http, client, isDropped }: Exchange): Promise<void> {
+    if (isDropped && lateRefusals < lateRefusalsMax) {
+      lateRefusals += 1;
+      await http.waitWhileOpen(maxDelayMs);
+      lateRefusals -= 1;
+    } else if (client) {
+      const delayMs = pace.next(client.clientId, performance.now());
+      if (delayMs > 0) await http.waitWhileOpen(delayMs);
+    }
+  }
+
+  function describe(exchange: Exchange): void {
+    const { message, http, client, keyId, version, code, startedMs, isLogged, isDropped } = exchange;
+    const waitedMs = exchange.pauses?.waitedMs ?? 0;
+    const hasLine = !isLogged && !isDropped;
+    const line = {
+      requestId: http.requestId,
+      clientRequestId: hasLine ? readClientRequestId(message) : undefined,
+      clientId: client?.clientId,
+      keyId,
+      address: http.address,
+      schemaVersion: version?.version,
+      status: exchange.response?.status,
+      code,
+      durationMs: Math.round((performance.now() - startedMs - waitedMs) * 1000) / 1000,
+    };
+    exchange.afterwards = writeLater(line, exchange.causes, hasLine, waitedMs);
+  }
+
+  /** Runs after the response, so it gets values: what kept the exchange would let it survive until the next full collection. */
+  function writeLater(
+    line: ServedRequest & { requestId: string; clientId: string | undefined },
+    causes: readonly unknown[],
+    hasLine: boolean,
+    waitedMs: number,
+  ): () => void {
+    return () => {
+      const { requestId, clientId, code } = line;
+      const level = code === 'INTERNAL_SERVER_ERROR' ? 'error' : 'warn';
+      for (const err of causes) logger[level]({ requestId, clientId, code, err }, 'request failed');
+      const endedMs = Date.now();
+      const waited = waitedMs > 0 ? { waitedMs: Math.round(waitedMs) } : {};
+      doLater(() => {
+        observe(line);
+        if (hasLine) logAt(endedMs, () => requestLogger.info({ ...line, ...waited }, 'request'));
+      });
+    };
+  }
+
+  return {
+    onResponse({ serverContext: { exchange } }) {
+      // A page of GraphiQL has none.
+      if (!exchange) return undefined;
+      if (exchange.isDropped || exchange.account?.isRefused()) return delay(exchange).then(() => describe(exchange));
+      return describe(exchange);
+    },
+  };
+}
+
+/** The client's own request id is only logged, because ours must be unique. */
+function readClientRequestId({ headers }: IncomingMessage): string | undefined {
+  const value = headers['x-request-id'];
+  return typeof value === 'string' && /^[!-~]{1,128}$/.test(value) ? value : undefined;
+}
