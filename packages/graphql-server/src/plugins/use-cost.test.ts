@@ -18,6 +18,7 @@ import { useDocuments } from './use-documents.ts';
 import { useExecution } from './use-execution.ts';
 import { useResponse } from './use-response.ts';
 import { useVersion } from './use-version.ts';
+import { withoutDefaults } from './without-defaults.ts';
 
 const throttleStatus = { maximumAvailable: 2_000, currentlyAvailable: 2_000, restoreRate: 200 };
 
@@ -95,16 +96,17 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
       setRequestParser(() => exchange.params as object),
   };
   const { onEnveloped } = useVersion([], () => new Date());
+  const all: object[] = [
+    begin,
+    { onEnveloped },
+    useDocuments(),
+    useExecution(),
+    ...plugins,
+    useCost({ limits, onParsed: (isValid) => parsed.push(isValid) }),
+    useResponse(limits),
+  ];
   const yoga = createYoga<RequestContext>({
-    plugins: [
-      begin,
-      { onEnveloped },
-      useDocuments(),
-      useExecution(),
-      ...plugins,
-      useCost({ limits, onParsed: (isValid) => parsed.push(isValid) }),
-      useResponse(limits),
-    ],
+    plugins: [withoutDefaults(all, false), ...all],
     context: () => context,
     fetchAPI: lightFetch,
     parserAndValidationCache: false,

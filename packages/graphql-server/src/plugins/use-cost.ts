@@ -1,5 +1,5 @@
 import { Deadlines } from '@deedwire/store';
-import { type ExecutionArgs, type ExecutionResult, getOperationAST, type GraphQLError } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, type GraphQLError } from 'graphql';
 import type { ThrottleStatus } from '../cost/bucket.ts';
 import { toPoints } from '../cost/operation-costs.ts';
 import { bodyCost, type ReadingCostLimits, readingCost, rejectionCost } from '../cost/reading-cost.ts';
@@ -7,7 +7,7 @@ import type { RequestAccount } from '../cost/request-account.ts';
 import { RunningOperation } from '../cost/running-operation.ts';
 import { type OperationDeadline, withDeadline } from '../operation/deadline.ts';
 import { invalidDocument, RejectedDocumentError } from '../operation/read-document.ts';
-import { findOperation, selectOperation } from '../operation/select-operation.ts';
+import { selectOperation } from '../operation/select-operation.ts';
 import { readParameters, requireQuery } from '../transport/parameters.ts';
 import { type Exchange, type OperationContextValue, present, type RequestPlugin } from './exchange.ts';
 import type { Execute } from './use-execution.ts';
@@ -141,21 +141,18 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
   }
 
   return {
-    onParams({ params, context: { exchange } }) {
+    onParams({ params, context }) {
+      // Yoga makes a context for each member of a batch.
+      if (!Object.hasOwn(context, 'exchange')) throw new Error('A plugin replaced the parameters by a batch.');
+      const { exchange } = context;
       const query = requireQuery(params);
       if (params !== exchange.params) readParameters({ ...params });
       return present(exchange.version).documents.find(query) ? undefined : beginReading(query, exchange);
     },
     onParse:
       () =>
-      ({ result, context: { exchange, params } }) => {
-        if (result instanceof Error) return;
-        exchange.document = result;
-        const operationName = params.operationName ?? null;
-        if (getOperationAST(result, operationName)) return;
-        // Yoga would respond to it with another code, and before it is validated.
-        accept(exchange);
-        findOperation(result, operationName);
+      ({ result, context: { exchange } }) => {
+        exchange.document = result instanceof Error ? undefined : result;
       },
     onValidate:
       () =>

@@ -1,4 +1,4 @@
-import { type DocumentNode, type GraphQLError, type GraphQLSchema, specifiedRules, type ValidationRule } from 'graphql';
+import type { DocumentNode, GraphQLSchema, ValidationRule } from 'graphql';
 import { validateRules } from '../operation/read-document.ts';
 import { present, type RequestPlugin } from './exchange.ts';
 
@@ -15,21 +15,8 @@ export function useDocuments(): RequestPlugin {
       const { validate } = present(exchange.version).documents;
       setValidationFn((schema: GraphQLSchema, document: DocumentNode, rules: readonly ValidationRule[] = []) => {
         const errors = validate(document);
-        return errors.length > 0 ? errors : validateAdded(schema, document, rules);
+        return errors.length > 0 ? errors : validateRules(schema, document, rules);
       });
     },
   };
-}
-
-const graphqlRules = new Set(specifiedRules);
-
-function validateAdded(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  rules: readonly ValidationRule[],
-): readonly GraphQLError[] {
-  // Yoga adds graphql's own.
-  if (rules.length === graphqlRules.size) return [];
-  const added = rules.filter((rule) => !graphqlRules.has(rule));
-  return validateRules(schema, document, added);
 }
