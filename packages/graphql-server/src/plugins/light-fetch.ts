@@ -64,18 +64,20 @@ export class LightHeaders {
 export class LightRequest {
   readonly exchange: Exchange;
   readonly method: string;
-  /** The Host header is whatever the client sends, so it is not a part of the URL. */
-  readonly url: string;
   readonly body = null;
   #headers: LightHeaders | undefined;
   #signal: AbortSignal | undefined;
 
   constructor(exchange: Exchange) {
-    const { method = 'GET', url = '/' } = exchange.message;
-    const search = url.indexOf('?');
     this.exchange = exchange;
-    this.method = method;
-    this.url = `http://localhost${requestPath(exchange.message)}${search === -1 ? '' : url.slice(search)}`;
+    this.method = exchange.message.method ?? 'GET';
+  }
+
+  /** The Host header is whatever the client sends, so it is not a part of the URL. */
+  get url(): string {
+    const { message } = this.exchange;
+    const [search = ''] = /\?[^#]*/.exec(message.url ?? '') ?? [];
+    return `http://localhost${requestPath(message)}${search}`;
   }
 
   get headers(): LightHeaders {

@@ -149,30 +149,23 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
       if (params !== exchange.params) readParameters({ ...params });
       return present(exchange.version).documents.find(query) ? undefined : beginReading(query, exchange);
     },
-    onParse:
-      () =>
-      ({ result, context: { exchange } }) => {
-        exchange.document = result instanceof Error ? undefined : result;
-      },
-    onValidate:
-      () =>
-      ({ result, context: { exchange } }) => {
+    onValidate({ params: { documentAST }, context: { exchange } }) {
+      exchange.document = documentAST;
+      return ({ result }) => {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- graphql's and ours are
         if (result.length > 0) throw invalidDocument(result as GraphQLError[]);
         accept(exchange);
-      },
+      };
+    },
     onExecute({ args, executeFn, setExecuteFn }) {
       const { exchange } = args.contextValue;
       setExecuteFn((given: ExecutionArgs) => run(given, exchange, executeFn));
     },
-    onExecutionResult({ result, context: { exchange } }) {
-      const single = singleResult(result);
-      return exchange.cost || failureOf(single) ? undefined : chargeResult(single, exchange);
-    },
     onResultProcess({ result, serverContext: { exchange } }) {
-      if (!exchange.reading) return;
-      const failure = failureOf(singleResult(result));
+      const single = singleResult(result);
+      const failure = failureOf(single);
       endReading(exchange, failure instanceof RejectedDocumentError && failure.isNew ? false : null);
+      return exchange.cost || failure ? undefined : chargeResult(single, exchange);
     },
   };
 }
