@@ -7,11 +7,17 @@ export const pluginLists = {
   /** The hooks do nothing. */
   'every-hook': [
     {
+      onRequest: hook,
+      onRequestParse: hook,
       onParams: hook,
+      onEnveloped: hook,
       onParse: hook,
       onValidate: hook,
       onContextBuilding: hook,
       onExecute: () => ({ onExecuteDone: hook }),
+      onExecutionResult: hook,
+      onResultProcess: hook,
+      onResponse: hook,
     },
   ],
 } as const satisfies Record<string, readonly object[]>;
