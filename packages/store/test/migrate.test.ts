@@ -48,6 +48,7 @@ const allMigrations = [
   '0030-bounds-hold-for-all-rows',
   '0031-end-of-deleted-subscriptions',
   '0032-details-of-failures',
+  '0033-queue-by-account',
 ];
 
 let database: TestDatabase;
