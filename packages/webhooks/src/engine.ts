@@ -258,11 +258,8 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       retention.start();
     },
     wake(payload) {
-      const announcement = payload === null ? null : readAnnouncement(payload);
-      if (announcement !== null) {
-        if (workers.shards.has(announcement.shard)) fanOut.announce(announcement);
-        return;
-      }
+      // The shard is woken as well.
+      if (payload !== null && readAnnouncement(payload) !== null) return;
       const isForAll = payload === null || payload === '';
       if (isForAll || payload === workersChanged) workers.wake();
       if (isForAll) fanOut.wake(null);

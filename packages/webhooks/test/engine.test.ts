@@ -83,6 +83,7 @@ test.each<[string, (shard: number) => string | null]>([
 
 test('has planned the statements of fan-out on four connections', async () => {
   const all = [
+    'fan-out-read-accounts',
     'fan-out-read-events',
     'fan-out-read-queue',
     'fan-out-write-round',

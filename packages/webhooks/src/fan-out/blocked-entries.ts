@@ -2,15 +2,12 @@ import type { Store } from '@deedwire/store';
 import { FencedOutError } from '../fence/fenced-out-error.ts';
 import type { WorkerId } from '../fence/worker-id.ts';
 import { Backoff } from '../kernel/backoff.ts';
-import type { Clock } from '../kernel/clock.ts';
 import type { AccountId } from '../kernel/ids.ts';
 import { type Shard, shardOf } from '../kernel/shard.ts';
+import { readPins } from '../subscriptions/read-pins.ts';
 import type { OnFanOutEvent } from './events.ts';
-import type { QueueRow } from './known-entries.ts';
 import type { FanOutLimits } from './limits.ts';
 import { mayGoOn } from './may-go-on.ts';
-import type { PinsCache } from './pins-cache.ts';
-import type { QueuePosition } from './queue-entry.ts';
 import type { Renderer } from './renderer.ts';
 import {
   type BlockedGroup,
@@ -23,41 +20,19 @@ import {
 
 export interface BlockedEntriesOptions {
   store: Store;
-  clock: Pick<Clock, 'setTimer'>;
   workerId: () => WorkerId;
   renderer: Renderer;
-  pins: PinsCache;
   limits: FanOutLimits;
-  /** Whether the account has few enough entries in memory to add some that are unblocked. */
-  hasRoom: (account: AccountId) => boolean;
-  /** These entries of one account are no longer blocked. */
-  onUnblocked: (rows: readonly QueueRow[]) => void;
-  /** A write of unknown outcome may have unblocked entries of the shard. */
-  onUncertain: (shard: Shard) => void;
+  /** Resolves after this time, or as soon as fan-out stops. */
+  wait: (delayMs: number) => Promise<unknown>;
+  /** Entries of the account may no longer be blocked. */
+  onUnblocked: (account: AccountId) => void;
   onFenced: () => void;
   onEvent: OnFanOutEvent;
 }
 
-/** Finds groups that can be fanned out now. */
-interface FindJob {
-  readonly kind: 'find';
-  readonly shard: Shard;
-  /** Null for all accounts of the shard. */
-  readonly account: AccountId | null;
-  readonly after: BlockedGroup | null;
-}
-
-interface UnblockJob {
-  readonly kind: 'unblock';
-  readonly shard: Shard;
-  readonly account: AccountId;
-  readonly groups: readonly BlockedGroup[];
-  readonly after: QueuePosition;
-  /** How many entries were unblocked, for the log. */
-  readonly count: number;
-}
-
-type Job = { readonly kind: 'count' } | FindJob | UnblockJob;
+/** Runs at most one statement that writes. Returns whether to run it again, after the other jobs. */
+type Job = (workerId: WorkerId) => Promise<boolean>;
 
 /** How many groups one statement reads. */
 const groupsPerRead = 200;
@@ -69,25 +44,22 @@ const countMax = 1_000_000;
 const reportedMax = 10_000;
 
 /**
- * The entries in storage that this process cannot fan out. They are not in memory, and no read of the queue returns them.
+ * The entries that this process cannot fan out. No read of the queue returns them.
  *
  * They are examined when the shard is acquired, when a subscription of the account changes, and after
- * `FanOutLimits.blockedMs`. Those that can be fanned out are unblocked in batches, one account after the other, while the
- * account has few entries in memory. All statements run one after the other on one connection.
+ * `FanOutLimits.blockedMs`. Those that can be fanned out are unblocked in batches. Jobs take turns, one statement at a time.
  */
 export class BlockedEntries {
   readonly #options: BlockedEntriesOptions;
   /** The blocked entries of each shard that the process owns, when they were last counted. */
   readonly #counts = new Map<Shard, number>();
-  /** The shards to examine if they have blocked entries. */
-  readonly #unexamined = new Set<Shard>();
-  /** In the order of execution. A job replaces an equal one. */
   readonly #jobs = new Map<string, Job>();
   readonly #reported = new Set<string>();
   readonly #backoff = new Backoff();
   #running: Promise<void> | null = null;
-  #cancelPause: (() => void) | null = null;
   #isStopped = false;
+  /** The statement in progress. */
+  #statement: Promise<unknown> = Promise.resolve();
 
   constructor(options: BlockedEntriesOptions) {
     this.#options = options;
@@ -95,42 +67,34 @@ export class BlockedEntries {
 
   /** How many entries of the shards of this process are blocked. At most 1,000,000 of each shard are counted. */
   get count(): number {
-    let sum = 0;
-    for (const count of this.#counts.values()) sum += count;
-    return sum;
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
   }
 
   add(shard: Shard): void {
     this.#counts.set(shard, 0);
-    this.#unexamined.add(shard);
-    this.recount();
+    this.recount(true);
   }
 
   /** Resolves once no statement that writes is in progress. */
   async remove(shard: Shard): Promise<void> {
     this.#counts.delete(shard);
-    await this.#running;
+    await this.#statement;
   }
 
-  /** Examines the entries of all shards. */
-  examineAll(): void {
-    for (const shard of this.#counts.keys()) this.#unexamined.add(shard);
-    this.recount();
+  /** Counts the entries of all shards. @param examines whether to examine those that have some */
+  recount(examines = false): void {
+    if (this.#counts.size > 0) this.#put(examines ? 'examine' : 'count', () => this.#count(examines));
   }
 
   /** Examines the entries of the account, because one of its subscriptions has changed. */
   examine(account: AccountId): void {
-    this.#put({ kind: 'find', shard: shardOf(account), account, after: null });
-  }
-
-  recount(): void {
-    if (this.#counts.size > 0) this.#put({ kind: 'count' });
+    this.#find(shardOf(account), account);
   }
 
   /** Raises an alarm for each account and event type that had no blocked entries before. */
   report(entries: Iterable<Pick<BlockedGroup, 'accountId' | 'blockedOn'>>): void {
     for (const { accountId, blockedOn } of entries) {
-      const key = reportKey(accountId, blockedOn);
+      const key = `${accountId} ${blockedOn}`;
       if (blockedOn === blockedOnRefusal || this.#reported.has(key)) continue;
       if (this.#reported.size >= reportedMax) this.#reported.clear();
       this.#reported.add(key);
@@ -138,120 +102,86 @@ export class BlockedEntries {
     }
   }
 
+  /** Starts no further statement. Resolves once none is in progress. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#cancelPause?.();
     await this.#running;
   }
 
-  #put(job: Job): void {
-    this.#jobs.set(jobKey(job), job);
-    this.#runNext();
+  #put(key: string, job: Job): void {
+    this.#jobs.set(key, job);
+    this.#running ??= this.#run().finally(() => (this.#running = null));
   }
 
-  /** Continues the running job after the others. */
-  #continueLater(job: Job): void {
-    this.#jobs.set(jobKey(job), job);
-  }
-
-  #runNext(): void {
-    if (this.#isStopped || this.#running !== null || this.#cancelPause !== null) return;
-    for (const [key, job] of this.#jobs) {
+  async #run(): Promise<void> {
+    const { workerId, limits, wait, onFenced, onEvent } = this.#options;
+    for (let [next] = this.#jobs; next !== undefined && !this.#isStopped; [next] = this.#jobs) {
+      const [key, job] = next;
       this.#jobs.delete(key);
-      if (job.kind !== 'count' && !this.#counts.has(job.shard)) continue;
-      this.#running = this.#run(job).finally(() => {
-        this.#running = null;
-        this.#runNext();
-      });
-      return;
-    }
-  }
-
-  /** Never rejects. */
-  async #run(job: Job): Promise<void> {
-    const { limits, onUncertain, onFenced, onEvent } = this.#options;
-    try {
-      if (job.kind === 'count') await this.#count();
-      else if (job.kind === 'find') await this.#find(job);
-      else if (await this.#unblock(job)) this.#pause(limits.unblockPauseMs);
-      if (this.#backoff.reset()) onEvent({ kind: 'loop-resumed', loop: 'unblock' });
-    } catch (error) {
-      const isOwned = job.kind === 'count' || this.#counts.has(job.shard);
-      if (error instanceof FencedOutError) {
-        if (isOwned) onFenced();
-        return;
+      const id = workerId();
+      let repeatMs: number | null = null;
+      try {
+        const running = job(id);
+        this.#statement = running.catch(() => {});
+        if (await running) repeatMs = limits.unblockPauseMs;
+        if (this.#backoff.reset()) onEvent({ kind: 'loop-resumed', loop: 'unblock' });
+      } catch (error) {
+        if (!(error instanceof FencedOutError)) {
+          onEvent({ kind: 'fan-out-unavailable', call: 'unblock', error });
+          repeatMs = this.#backoff.next();
+        } else if (id === workerId()) onFenced(); // Otherwise it has registered under a new id.
       }
-      onEvent({ kind: 'fan-out-unavailable', call: 'unblock', error });
-      if (job.kind === 'unblock' && isOwned) onUncertain(job.shard);
-      this.#continueLater(job);
-      this.#pause(this.#backoff.next());
+      if (repeatMs === null) continue;
+      if (!this.#jobs.has(key)) this.#jobs.set(key, job);
+      await wait(repeatMs);
     }
   }
 
-  async #count(): Promise<void> {
-    const shards = [...this.#counts.keys()];
-    const counts = await countBlocked(this.#options.store, shards, countMax);
-    for (const shard of shards) {
-      if (!this.#counts.has(shard)) continue;
+  async #count(examines: boolean): Promise<boolean> {
+    const counts = await countBlocked(this.#options.store, [...this.#counts.keys()], countMax);
+    for (const shard of this.#counts.keys()) {
       const count = counts.get(shard) ?? 0;
       this.#counts.set(shard, count);
-      if (this.#unexamined.delete(shard) && count > 0) this.#put({ kind: 'find', shard, account: null, after: null });
+      if (examines && count > 0) this.#find(shard, null);
     }
-  }
-
-  async #find(job: FindJob): Promise<void> {
-    const { store, pins, renderer } = this.#options;
-    const { shard, account, after } = job;
-    const groups = await selectBlockedGroups(store, shard, account, after, groupsPerRead);
-    const pinsOf = await pins.get([...new Set(groups.map(({ accountId }) => accountId))]);
-    const ready = groups.filter((group) => mayGoOn(group, pinsOf.get(group.accountId), renderer));
-    for (const [accountId, ofAccount] of Map.groupBy(ready, (group) => group.accountId)) {
-      const found: UnblockJob = { kind: 'unblock', shard, account: accountId, groups: ofAccount, after: 0, count: 0 };
-      const replaced = this.#jobs.get(jobKey(found));
-      this.#put(replaced?.kind === 'unblock' ? { ...found, count: replaced.count } : found);
-    }
-    const last = groups.at(-1);
-    if (last !== undefined && groups.length === groupsPerRead) this.#put({ ...job, after: last });
-  }
-
-  /** Returns whether entries are left. */
-  async #unblock(job: UnblockJob): Promise<boolean> {
-    const { store, workerId, limits, hasRoom, onUnblocked, onEvent } = this.#options;
-    const { shard, account, groups } = job;
-    if (!hasRoom(account)) {
-      this.#continueLater(job);
-      return true;
-    }
-    const positions = await selectBlocked(store, shard, account, groups, job.after, limits.unblockedTogether);
-    const rows = positions.length === 0 ? [] : await unblockEntries(store, workerId(), shard, positions);
-    const count = job.count + rows.length;
-    for (const { blockedOn } of groups) this.#reported.delete(reportKey(account, blockedOn));
-    if (rows.length > 0 && this.#counts.has(shard)) onUnblocked(rows);
-    const last = positions.at(-1);
-    if (last !== undefined && positions.length === limits.unblockedTogether) {
-      this.#continueLater({ ...job, after: last, count });
-      return true;
-    }
-    if (count > 0) onEvent({ kind: 'entries-unblocked', account, count });
     return false;
   }
 
-  #pause(delayMs: number): void {
-    if (this.#isStopped) return;
-    this.#cancelPause = this.#options.clock.setTimer(() => {
-      this.#cancelPause = null;
-      this.#runNext();
-    }, delayMs);
+  #find(shard: Shard, account: AccountId | null): void {
+    const { store, renderer } = this.#options;
+    let after: BlockedGroup | null = null;
+    this.#put(`find ${shard} ${account ?? ''}`, async () => {
+      if (!this.#counts.has(shard)) return false;
+      const groups = await selectBlockedGroups(store, shard, account, after, groupsPerRead);
+      const pins = await readPins(store, [...new Set(groups.map(({ accountId }) => accountId))]);
+      const ready = groups.filter((group) => mayGoOn(group, pins.get(group.accountId), renderer));
+      for (const [id, ofAccount] of Map.groupBy(ready, ({ accountId }) => accountId))
+        this.#unblock(shard, id, ofAccount);
+      after = groups.at(-1) ?? null;
+      return groups.length === groupsPerRead;
+    });
   }
-}
 
-function jobKey(job: Job): string {
-  if (job.kind === 'count') return 'count';
-  if (job.kind === 'find') return `find ${job.shard} ${job.account ?? ''}`;
-  const [first] = job.groups;
-  return `unblock ${job.account} ${first?.blockedOn ?? ''} ${first?.subscriptionId ?? ''}`;
-}
-
-function reportKey(account: AccountId, blockedOn: string): string {
-  return `${account} ${blockedOn}`;
+  #unblock(shard: Shard, account: AccountId, groups: readonly BlockedGroup[]): void {
+    const { store, limits, onUnblocked, onEvent } = this.#options;
+    const key = `unblock ${account} ${groups.map((group) => `${group.blockedOn} ${group.subscriptionId}`).join()}`;
+    if (this.#jobs.has(key)) return;
+    let after = 0;
+    let total = 0;
+    this.#put(key, async (workerId) => {
+      if (!this.#counts.has(shard)) return false;
+      const positions = await selectBlocked(store, shard, account, groups, after, limits.unblockedTogether);
+      for (const group of groups) this.#reported.delete(`${account} ${group.blockedOn}`);
+      try {
+        if (positions.length > 0) total += await unblockEntries(store, workerId, shard, positions);
+      } finally {
+        // The outcome of a write that failed may be unknown.
+        onUnblocked(account);
+      }
+      after = positions.at(-1) ?? after;
+      if (positions.length === limits.unblockedTogether) return true;
+      if (total > 0) onEvent({ kind: 'entries-unblocked', account, count: total });
+      return false;
+    });
+  }
 }

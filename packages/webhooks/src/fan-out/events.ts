@@ -14,12 +14,9 @@ export type FanOutEvent =
   | { readonly kind: 'fan-out-unavailable'; readonly call: FanOutCall; readonly error: unknown }
   /** A call has succeeded after `fan-out-unavailable`. `fanned-out` says so of rounds. */
   | { readonly kind: 'loop-resumed'; readonly loop: 'discover' | 'unblock' }
-  /** A row was locked for longer than the lock timeout. The account is repeated in a separate round. */
+  /** A row was locked for longer than the lock timeout. The account waits until it is unlocked. */
   | { readonly kind: 'fan-out-locked'; readonly account: AccountId }
-  /**
-   * Entries of a round were already deleted, by an earlier write of unknown outcome or by retention. The others are read
-   * again.
-   */
+  /** Entries of a round were deleted meanwhile, by a write of unknown outcome or by retention. The others are read again. */
   | { readonly kind: 'fan-out-stale'; readonly entries: number }
   /** Blocked entries can be fanned out now. */
   | { readonly kind: 'entries-unblocked'; readonly account: AccountId; readonly count: number }
@@ -30,12 +27,7 @@ export type FanOutAlarm =
    * This build does not know the type, or the version that subscriptions of the account pin. The entries wait for a build
    * that does, or until the subscriptions no longer pin it. Raised once for each account and type.
    */
-  | {
-      readonly kind: 'entries-blocked';
-      readonly alarm: true;
-      readonly account: AccountId;
-      readonly eventType: string;
-    }
+  | { readonly kind: 'entries-blocked'; readonly alarm: true; readonly account: AccountId; readonly eventType: string }
   /** An event could not be rendered at one version. The deliveries to the subscriptions that pin the version failed. */
   | {
       readonly kind: 'rendering-failed';
@@ -67,7 +59,7 @@ export type FanOutAlarm =
   /** The worker was declared dead. Fan-out has dropped all entries. */
   | { readonly kind: 'fan-out-fenced'; readonly alarm: true };
 
-/** `isolated`: one account, because an entry may end the process or its rows were locked. */
+/** `isolated`: one entry, because it may end the process. */
 export type RoundKind = 'express' | 'bulk' | 'isolated';
 
 export type FanOutCall = 'prepare' | 'discover' | 'round' | 'change' | 'unblock';

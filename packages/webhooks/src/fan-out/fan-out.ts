@@ -1,63 +1,55 @@
-import type { Store } from '@deedwire/store';
-import type { WorkerId } from '../fence/worker-id.ts';
-import type { Announcement } from '../kernel/announcement.ts';
+import { StoreUnavailableError } from '@deedwire/store';
+import { FencedOutError } from '../fence/fenced-out-error.ts';
 import { Backoff } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { AccountId } from '../kernel/ids.ts';
+import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
-import type { PendingDelivery } from '../kernel/pending-delivery.ts';
-import type { Shard } from '../kernel/shard.ts';
+import { Pauses } from '../kernel/pauses.ts';
+import { type Shard, shardOf } from '../kernel/shard.ts';
 import { readPins } from '../subscriptions/read-pins.ts';
-import { AnnouncedEvents } from './announced-events.ts';
+import { Accounts, type OwnedShard, turnWeight } from './accounts.ts';
 import { BlockedEntries } from './blocked-entries.ts';
-import { ChangeApplier } from './change-applier.ts';
-import { Discovery } from './discovery.ts';
-import type { RoundKind, OnFanOutEvent } from './events.ts';
-import { KnownEntries } from './known-entries.ts';
+import type { RoundKind } from './events.ts';
 import { defaultFanOutLimits, type FanOutLimits } from './limits.ts';
 import { PinsCache } from './pins-cache.ts';
 import { planStatements } from './plan-statements.ts';
-import type { QueuedAccount } from './queued-account.ts';
-import type { Renderer } from './renderer.ts';
-import { RoundRunner } from './round-runner.ts';
-import { readEvents } from './sql/events.ts';
-import type { TraceFanOut } from './trace-fan-out.ts';
-import { type Turn, Turns } from './turns.ts';
+import { mustRunIsolated, type QueuedAccount, type QueueEntry, type Turn } from './queued-account.ts';
+import { Recovery } from './recovery.ts';
+import { type RoundContext, Rounds } from './rounds.ts';
+import { type AccountRead, readAccounts, readLastPosition, readQueue } from './sql/queue.ts';
 
-export interface FanOutOptions {
-  store: Store;
+export interface FanOutOptions extends RoundContext {
   clock: Pick<Clock, 'setTimer'>;
-  workerId: () => WorkerId;
-  render: Renderer;
-  /** Called before a round is written, with the lanes that are about to get deliveries. It may fail: then they get none. */
-  expect: (lanes: readonly LaneId[]) => void;
-  /** Called immediately after the commit of a round, with the deliveries of subscriptions that are not paused. */
-  offer: (deliveries: readonly PendingDelivery[]) => void;
   /** Whether the lanes of the account have enough to send. Its entries then wait, but not for more than 250 ms. */
   isBehind: (accountId: AccountId) => boolean;
   /** A subscription was created, changed, paused, resumed or deleted. May be called again for the same change. */
   onSubscriptionChanged: (change: LaneId) => Promise<void>;
-  /** A write of unknown outcome may have added deliveries to these lanes. Read them from storage. */
-  onUncertain: (lanes: readonly LaneId[]) => void;
-  onEvent: OnFanOutEvent;
   limits?: Partial<FanOutLimits>;
-  traceFanOut?: TraceFanOut | undefined;
 }
 
-/** How often accounts that were passed over are examined. */
-const passedOverRetryMs = 5;
+/** Express rounds serve accounts with at most this many entries. */
+const expressEntriesMax = 4;
+
+/** How often accounts that wait for their lanes are examined. */
+const behindRetryMs = 5;
 
 /** The maximum number of accounts whose changes are applied at the same time. */
 const changesMax = 4;
 
-interface Progress {
+interface Work {
+  /** `held`: accounts that left a round wait. */
+  readonly kind: RoundKind | 'change' | 'held';
   readonly accounts: readonly QueuedAccount[];
   readonly ended: Promise<void>;
 }
 
 /**
- * Turns the queued events of the shards that this process owns into deliveries. Connects the parts, and starts rounds and
- * changes when accounts have entries.
+ * Turns the queued events of the shards that this process owns into deliveries. The queue is in storage only. A shard that was
+ * woken is read; accounts with few entries are written at once, in an express round, and the others take turns in bulk rounds,
+ * which read their entries. `Accounts` says of which accounts this process knows more.
+ *
+ * An account is in one round at a time, and its entries are read when nothing else of it is in progress. What was read is written
+ * before the next read, so it needs no copy.
  *
  *     const fanOut = new FanOut({ store, render, offer: (deliveries) => dispatcher.offer(deliveries), …options });
  *     await fanOut.prepare(); // after the worker was registered
@@ -69,17 +61,19 @@ interface Progress {
 export class FanOut {
   readonly #options: FanOutOptions;
   readonly #limits: FanOutLimits;
-  readonly #known: KnownEntries;
-  readonly #turns: Turns;
+  readonly #accounts: Accounts;
+  /** Changes to apply, by account. */
+  readonly #changed = new Map<QueuedAccount, readonly QueueEntry[]>();
+  /** Accounts whose first entry may end the process. */
+  readonly #isolated = new Set<QueuedAccount>();
+  readonly #work = new Set<Work>();
+  readonly #recovery = new Recovery();
   readonly #pins: PinsCache;
-  readonly #announced: AnnouncedEvents;
-  readonly #discovery: Discovery;
   readonly #blocked: BlockedEntries;
-  readonly #rounds: RoundRunner;
-  readonly #changes: ChangeApplier;
-  readonly #running = { express: 0, bulk: 0, isolated: 0, change: 0 };
-  readonly #progress = new Set<Progress>();
-  readonly #cancelTimers = new Set<() => void>();
+  readonly #rounds: Rounds;
+  readonly #backoff = new Backoff();
+  readonly #pauses: Pauses;
+  #reading: Promise<void> | null = null;
   #isRetryPlanned = false;
   #polls = 0;
   #isStopped = false;
@@ -87,77 +81,33 @@ export class FanOut {
   constructor(options: FanOutOptions) {
     this.#options = options;
     this.#limits = { ...defaultFanOutLimits, ...options.limits };
-    const { store, clock, workerId, render: renderer, expect, offer, onUncertain, onEvent } = options;
+    const { store, workerId, render: renderer, onEvent } = options;
     const limits = this.#limits;
-    const known = new KnownEntries(limits.knownEntries);
-    const pause = (accounts: readonly QueuedAccount[]): void => this.#pause(accounts);
-    const onFenced = (): void => {
-      this.removeAllShards();
-      onEvent({ kind: 'fan-out-fenced', alarm: true });
-    };
-    this.#known = known;
-    this.#turns = new Turns((account) => options.isBehind(account.id));
-    this.#pins = new PinsCache({
-      read: (accounts) => readPins(store, accounts),
-      generationsMax: Math.max(1, Math.round(limits.pinsMaxAgeMs / limits.pollMs)),
-    });
-    this.#announced = new AnnouncedEvents(async (id) =>
-      (await readEvents(store, [id], limits.roundBytes)).events.get(id),
+    this.#pauses = new Pauses(options.clock);
+    const wait = (delayMs: number): Promise<boolean> => this.#pauses.wait(delayMs);
+    const onFenced = (): void => this.#fenced();
+    this.#accounts = new Accounts((account) => options.isBehind(account));
+    this.#pins = new PinsCache(
+      (accounts) => readPins(store, accounts),
+      Math.max(1, Math.round(limits.pinsMaxAgeMs / limits.pollMs)),
     );
-    this.#blocked = new BlockedEntries({
-      store,
-      clock,
-      workerId,
-      renderer,
+    const onUnblocked = (account: AccountId): void => {
+      this.#accounts.readWhole(account);
+      this.#startNext();
+    };
+    this.#blocked = new BlockedEntries({ store, workerId, renderer, limits, wait, onUnblocked, onFenced, onEvent });
+    this.#rounds = new Rounds({
+      ...options,
       pins: this.#pins,
+      recovery: this.#recovery,
       limits,
-      hasRoom: (account) => known.hasRoom(account),
-      onUnblocked: (rows) => {
-        this.#placeAll(new Set(rows.flatMap((row) => known.addUnblocked(row) ?? [])));
-        this.#discovery.readNext();
-      },
-      onUncertain: (shard) => this.#discovery.readWhole(shard),
-      onFenced,
-      onEvent,
-    });
-    this.#rounds = new RoundRunner({
-      store,
-      workerId,
-      renderer,
-      pins: this.#pins,
-      announced: this.#announced,
-      known,
-      limits,
-      expect,
-      offer,
-      onUncertain,
-      pause,
+      wait,
+      onReleased: (accounts) => this.#release(accounts),
+      onHeld: (waiting) => this.#start('held', [], waiting),
       onBlocked: (entries) => this.#blocked.report(entries),
       onFenced,
-      onEvent,
-      traceFanOut: options.traceFanOut,
     });
-    this.#changes = new ChangeApplier({
-      known,
-      onSubscriptionChanged: options.onSubscriptionChanged,
-      examine: (account) => this.#blocked.examine(account),
-      pause,
-      onFenced,
-      onEvent,
-    });
-    this.#discovery = new Discovery({
-      database: store,
-      clock,
-      known,
-      limits,
-      onEvent,
-      onDiscovered: (accounts) => this.#placeAll(accounts),
-      onChange: (account) => this.#pins.drop(account.id),
-      onReadAgain: (account) => {
-        if (account.uncertainLanes.size > 0) onUncertain([...account.uncertainLanes.values()]);
-      },
-    });
-    this.#poll();
+    void this.#poll();
   }
 
   /** Prepares the connections for the first events. Call it when the worker is registered. Never rejects. */
@@ -172,9 +122,11 @@ export class FanOut {
 
   addShards(shards: readonly { shard: Shard; isRecovering: boolean }[]): void {
     for (const { shard, isRecovering } of shards) {
-      this.#discovery.add(shard, isRecovering);
+      this.#accounts.add(shard);
+      if (isRecovering) this.#recovery.add(shard);
       this.#blocked.add(shard);
     }
+    this.#startNext();
   }
 
   /** How many entries of the shards of this process are blocked, counted every 10 seconds. */
@@ -184,158 +136,268 @@ export class FanOut {
 
   /** Returns the shards that still hold entries from before the takeover. */
   recoveringIn(shards: readonly Shard[]): Shard[] {
-    return shards.filter((shard) => this.#discovery.isRecovering(shard));
+    return shards.filter((shard) => this.#recovery.isRecovering(shard));
   }
 
   /** Stops fan-out of the shard. Resolves once none of its rounds or changes is in progress. */
   async removeShard(shard: Shard): Promise<void> {
-    const ended = [this.#forgetShard(shard)];
-    for (const progress of this.#progress) {
-      if (progress.accounts.some((account) => account.shard === shard)) ended.push(progress.ended);
+    const ended = [this.#forget(shard)];
+    for (const work of this.#work) {
+      if (work.accounts.some((account) => account.shard === shard)) ended.push(work.ended);
     }
     await Promise.all(ended);
   }
 
   /** Stops fan-out of all shards, because the worker was declared dead. Rounds in progress offer nothing. */
   removeAllShards(): void {
-    for (const shard of this.#discovery.shards) void this.#forgetShard(shard);
-  }
-
-  /** Reads the event of a shard of this process, if its account may have subscriptions. Its shard is woken as well. */
-  announce({ accountId, eventId }: Announcement): void {
-    if (!this.#isStopped && this.#pins.peek(accountId) !== null) this.#announced.announce(eventId);
+    for (const shard of this.#accounts.shards.keys()) void this.#forget(shard);
   }
 
   /** Reads these shards, or all shards if null. */
   wake(shards: readonly Shard[] | null): void {
-    if (!this.#isStopped) this.#discovery.wake(shards);
+    this.#accounts.wake(shards ?? this.#accounts.shards.keys());
+    this.#startNext();
   }
 
   /** Starts no further round or change. Resolves once none is in progress. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    for (const cancel of this.#cancelTimers) cancel();
-    await Promise.all([this.#discovery.stop(), this.#blocked.stop()]);
-    await Promise.all(Array.from(this.#progress, ({ ended }) => ended));
-  }
-
-  #placeAll(accounts: ReadonlySet<QueuedAccount>): void {
-    for (const account of accounts) {
-      if (account.isUnused) account.uncertainLanes.clear();
-      this.#turns.place(account);
-      this.#known.forgetUnused(account);
-    }
-    this.#startNext();
+    this.#pauses.stop();
+    await Promise.all([this.#reading, this.#blocked.stop()]);
+    while (this.#work.size > 0) await Promise.all(Array.from(this.#work, ({ ended }) => ended));
   }
 
   #startNext(): void {
     if (this.#isStopped) return;
-    while (this.#running.change < changesMax) {
-      const account = this.#turns.claimChange();
-      if (account === undefined) break;
-      const changes = this.#changes.claim(account);
-      this.#track('change', [account], this.#changes.apply(account, changes));
+    this.#startRead();
+    for (const [account, changes] of this.#changed) {
+      if (this.#running('change') >= changesMax) break;
+      this.#changed.delete(account);
+      this.#start('change', [account], this.#applyChanges(account, changes));
     }
-    const { expressDeliveries, bulkDeliveries, bulkRounds } = this.#limits;
-    const weightOf = (account: QueuedAccount): number => this.#weightOf(account);
-    if (this.#running.express === 0 && this.#turns.hasExpress) {
-      this.#start('express', this.#turns.claimExpress(weightOf, expressDeliveries), expressDeliveries);
+    const [suspected] = this.#isolated;
+    if (suspected !== undefined && this.#running('isolated') === 0) {
+      this.#isolated.delete(suspected);
+      this.#start('isolated', [suspected], this.#runTurns('isolated', [suspected]));
     }
-    if (this.#running.isolated === 0 && this.#turns.hasIsolated) {
-      this.#start('isolated', this.#turns.claimIsolated(), bulkDeliveries);
+    if (this.#running('bulk') === 0) {
+      const accounts = this.#accounts.takeTurns(this.#limits.bulkDeliveries, (id) => this.#weightOf(id));
+      if (accounts.length > 0) this.#start('bulk', accounts, this.#runTurns('bulk', accounts));
     }
-    while (this.#running.bulk < bulkRounds && this.#turns.hasBulk) {
-      this.#start('bulk', this.#turns.claimBulk(weightOf, bulkDeliveries), bulkDeliveries);
+    if (this.#accounts.hasBehind) void this.#retryBehind();
+  }
+
+  #start(kind: Work['kind'], accounts: readonly QueuedAccount[], run: Promise<void>): void {
+    const ended = run.finally(() => {
+      this.#work.delete(work);
+      this.#startNext();
+    });
+    const work: Work = { kind, accounts, ended };
+    this.#work.add(work);
+  }
+
+  #running(kind: Work['kind']): number {
+    return [...this.#work].filter((work) => work.kind === kind).length;
+  }
+
+  #release(accounts: readonly QueuedAccount[]): void {
+    for (const account of accounts) this.#accounts.release(account);
+    this.#startNext();
+  }
+
+  /** Reads woken shards when no express round is in progress: entries that arrive meanwhile share the next one. */
+  #startRead(): void {
+    if (this.#reading !== null || this.#running('express') > 0) return;
+    if (this.#accounts.size >= this.#limits.accountsMax) return;
+    const shards = [...this.#accounts.shards.values()].filter(({ isWoken }) => isWoken);
+    if (shards.length === 0) return;
+    this.#reading = this.#read(shards).finally(() => {
+      this.#reading = null;
+      this.#startNext();
+    });
+  }
+
+  async #read(shards: readonly OwnedShard[]): Promise<void> {
+    const { store, onEvent } = this.#options;
+    const { accountsPerRead, expressDeliveries } = this.#limits;
+    const wakes = new Map(shards.map((owned) => [owned, owned.wakes]));
+    for (const owned of shards) owned.isWoken = false;
+    const toRead = shards.map((owned) => ({ shard: owned.shard, skips: this.#accounts.skips(owned) }));
+    let found: readonly AccountRead[];
+    try {
+      if (this.#recovery.isPositionMissing) this.#recovery.begin(await readLastPosition(store));
+      found = await readQueue(store, toRead, accountsPerRead, expressEntriesMax + 1);
+      if (this.#backoff.reset()) onEvent({ kind: 'loop-resumed', loop: 'discover' });
+    } catch (error) {
+      onEvent({ kind: 'fan-out-unavailable', call: 'discover', error });
+      for (const owned of shards) owned.isWoken = true;
+      await this.#pauses.wait(this.#backoff.next());
+      return;
     }
-    if (this.#turns.hasPassedOver && !this.#isRetryPlanned) this.#retryPassedOverLater();
+    if (this.#isStopped) return;
+    const isComplete = found.length < accountsPerRead;
+    if (!isComplete) for (const owned of shards) owned.isWoken = true;
+    const recovering = shards.filter(({ shard }) => this.#recovery.isRecovering(shard));
+    if (isComplete) this.#endRecovery(recovering, found);
+    const turns: Turn[] = [];
+    let weight = 0;
+    // An account with changes and events can be found twice.
+    for (const read of new Map(found.map((each) => [each.accountId, each])).values()) {
+      const owned = this.#accounts.shards.get(shardOf(read.accountId));
+      const wakesBefore = owned === undefined ? undefined : wakes.get(owned);
+      // The shard was removed meanwhile.
+      if (owned === undefined || wakesBefore === undefined) continue;
+      const account = this.#accounts.take(owned, read.accountId, wakesBefore);
+      const entries = this.#entriesOf(account, read);
+      if (entries === null) continue;
+      const isShort = entries.length <= expressEntriesMax && weight < expressDeliveries;
+      if (isShort && !this.#options.isBehind(account.id)) {
+        weight += entries.length * this.#weightOf(account.id);
+        turns.push({ account, entries });
+      } else {
+        account.hasMore = true;
+        this.#accounts.release(account);
+      }
+    }
+    if (turns.length === 0) return;
+    const accounts = turns.map(({ account }) => account);
+    this.#start('express', accounts, this.#rounds.run('express', turns, expressDeliveries));
+  }
+
+  /** Returns the entries for a round. Null if the account needs something else first: it then gets it. */
+  #entriesOf(account: QueuedAccount, { entries, changes }: AccountRead): readonly QueueEntry[] | null {
+    if (changes.length > 0) {
+      this.#pins.drop(account.id);
+      account.hasMore = true;
+      this.#changed.set(account, changes);
+      return null;
+    }
+    this.#accounts.count(account, entries.length);
+    const known = this.#recovery.withoutOwn(account.shard, entries);
+    const suspect = known.findIndex(mustRunIsolated);
+    if (suspect === -1) return known;
+    account.hasMore = true;
+    if (suspect > 0) return known.slice(0, suspect);
+    this.#isolated.add(account);
+    return null;
+  }
+
+  /** Runs a round of accounts whose entries were not read. */
+  async #runTurns(kind: 'bulk' | 'isolated', accounts: readonly QueuedAccount[]): Promise<void> {
+    const { store, onEvent } = this.#options;
+    const { bulkDeliveries } = this.#limits;
+    const share = Math.max(turnWeight, bulkDeliveries / accounts.length);
+    const toRead = accounts.map((account) => ({
+      id: account.id,
+      shard: account.shard,
+      after: this.#accounts.readAfter(account),
+      entriesMax: kind === 'isolated' ? 1 : Math.ceil(share / this.#weightOf(account.id)),
+    }));
+    let found: Map<AccountId, AccountRead>;
+    try {
+      found = new Map((await readAccounts(store, toRead)).map((read) => [read.accountId, read]));
+    } catch (error) {
+      onEvent({ kind: 'fan-out-unavailable', call: 'discover', error });
+      for (const account of accounts) account.hasMore = true;
+      await this.#pauses.wait(this.#backoff.next());
+      return this.#release(accounts);
+    }
+    const turns: Turn[] = [];
+    for (const [index, account] of accounts.entries()) {
+      const read = found.get(account.id) ?? { accountId: account.id, entries: [], changes: [] };
+      account.hasMore = read.entries.length >= (toRead[index]?.entriesMax ?? 0);
+      const isIsolated = kind === 'isolated' && read.changes.length === 0;
+      const entries = isIsolated
+        ? this.#recovery.withoutOwn(account.shard, read.entries)
+        : this.#entriesOf(account, read);
+      if (entries !== null) turns.push({ account, entries });
+    }
+    await this.#rounds.run(kind, turns, bulkDeliveries);
+  }
+
+  /** Applies changes, whose order does not matter: each reads the subscription. Then removes them from the queue. */
+  async #applyChanges(account: QueuedAccount, changes: readonly QueueEntry[]): Promise<void> {
+    const { workerId, onSubscriptionChanged, onEvent } = this.#options;
+    const id = workerId();
+    const failed = new Map<SubscriptionId, unknown>();
+    const subscriptions = new Set(changes.flatMap(({ subscriptionId }) => subscriptionId ?? []));
+    const applying = Array.from(subscriptions, (subscriptionId) =>
+      onSubscriptionChanged({ subscriptionId, accountId: account.id }).catch((error: unknown) => {
+        failed.set(subscriptionId, error);
+      }),
+    );
+    await Promise.all(applying);
+    const errors = [...failed.values()];
+    const unavailable = errors.find((error) => error instanceof StoreUnavailableError);
+    let isFinished = false;
+    if (errors.some((error) => error instanceof FencedOutError)) {
+      // A worker that was declared dead may already have registered under a new id.
+      if (!account.isRemoved) this.#fenced();
+    } else if (unavailable !== undefined) onEvent({ kind: 'fan-out-unavailable', call: 'change', error: unavailable });
+    else {
+      for (const [subscription, error] of failed) onEvent({ kind: 'change-failed', alarm: true, subscription, error });
+      const isRefused = ({ subscriptionId: of }: QueueEntry): boolean => of !== null && failed.has(of);
+      const applied = changes.filter((change) => !isRefused(change));
+      const refused = changes.filter(isRefused);
+      isFinished = await this.#rounds.finishChanges(id, account, applied, refused);
+    }
+    if (isFinished) this.#blocked.examine(account.id);
+    else await this.#pauses.wait(this.#backoff.next());
+    this.#release([account]);
   }
 
   /** The approximate number of deliveries per event of the account. */
-  #weightOf(account: QueuedAccount): number {
-    return Math.max(1, this.#pins.peek(account.id)?.subscriptions.length ?? 1);
+  #weightOf(account: AccountId): number {
+    return Math.max(1, this.#pins.peek(account)?.subscriptions.length ?? 1);
   }
 
-  #start(kind: RoundKind, turns: readonly Turn[], deliveriesMax: number): void {
-    if (turns.length === 0) return;
-    const accounts = turns.map(({ account }) => account);
-    this.#track(kind, accounts, this.#rounds.run(kind, turns, deliveriesMax));
+  /** @param shards those of which all accounts with entries were found, apart from those in memory */
+  #endRecovery(shards: readonly OwnedShard[], found: readonly AccountRead[]): void {
+    for (const { shard, accounts } of shards) {
+      const skipped = [...accounts.values()].filter((account) => !this.#accounts.isResting(account));
+      const first = found.flatMap(({ accountId, entries }) =>
+        shardOf(accountId) === shard ? entries.slice(0, 1) : [],
+      );
+      const left = [...skipped.map(({ after }) => after), ...first.map(({ position }) => position)];
+      if (!left.some((position) => this.#recovery.isOld(shard, position))) this.#recovery.end(shard);
+    }
   }
 
-  #track(kind: RoundKind | 'change', accounts: readonly QueuedAccount[], work: Promise<void>): void {
-    this.#running[kind] += 1;
-    const ended = work.finally(() => {
-      this.#progress.delete(progress);
-      this.#running[kind] -= 1;
-      for (const account of accounts) {
-        account.ended();
-        this.#turns.place(account);
-        this.#known.forgetUnused(account);
-      }
-      this.#startNext();
-      this.#discovery.readNext();
-    });
-    const progress: Progress = { accounts, ended };
-    this.#progress.add(progress);
+  #fenced(): void {
+    this.removeAllShards();
+    this.#options.onEvent({ kind: 'fan-out-fenced', alarm: true });
   }
 
   /** Resolves once no entry of the shard is being unblocked. */
-  #forgetShard(shard: Shard): Promise<void> {
-    this.#discovery.remove(shard);
-    this.#pins.dropShard(shard);
-    for (const account of this.#known.removeShard(shard)) this.#turns.remove(account);
+  #forget(shard: Shard): Promise<void> {
+    this.#recovery.end(shard);
+    this.#pins.dropAll((account) => shardOf(account) === shard);
+    for (const account of this.#accounts.remove(shard)) {
+      this.#changed.delete(account);
+      this.#isolated.delete(account);
+    }
     return this.#blocked.remove(shard);
   }
 
-  #pause(accounts: readonly QueuedAccount[]): void {
-    const failures = Math.max(...accounts.map((account) => account.failures));
-    const backoff = new Backoff();
-    let delayMs = backoff.next();
-    for (let failure = 1; failure < Math.min(failures, 8); failure += 1) delayMs = backoff.next();
-    for (const account of accounts) {
-      account.isPaused = true;
-      this.#turns.remove(account);
-    }
-    this.#setTimer(() => {
-      for (const account of accounts) {
-        account.isPaused = false;
-        this.#turns.place(account);
-      }
-      this.#startNext();
-      this.#discovery.readNext();
-    }, delayMs);
-  }
-
-  #retryPassedOverLater(): void {
+  async #retryBehind(): Promise<void> {
+    if (this.#isRetryPlanned) return;
     this.#isRetryPlanned = true;
-    this.#setTimer(() => {
-      this.#isRetryPlanned = false;
-      this.#turns.retryPassedOver();
-      this.#startNext();
-    }, passedOverRetryMs);
+    await this.#pauses.wait(behindRetryMs);
+    this.#isRetryPlanned = false;
+    this.#accounts.retryBehind();
+    this.#startNext();
   }
 
-  #poll(): void {
-    this.#setTimer(() => {
+  async #poll(): Promise<void> {
+    const { pollMs, blockedMs, blockedCountMs } = this.#limits;
+    const isPollOf = (intervalMs: number): boolean => this.#polls % Math.max(1, Math.round(intervalMs / pollMs)) === 0;
+    while (await this.#pauses.wait(pollMs)) {
       this.#polls += 1;
       this.#pins.age();
-      this.#announced.age();
-      if (this.#isPollOf(this.#limits.blockedMs)) this.#blocked.examineAll();
-      else if (this.#isPollOf(this.#limits.blockedCountMs)) this.#blocked.recount();
-      this.#discovery.poll();
-      this.#poll();
-    }, this.#limits.pollMs);
-  }
-
-  /** Whether something that happens every `intervalMs` happens at this poll. */
-  #isPollOf(intervalMs: number): boolean {
-    return this.#polls % Math.max(1, Math.round(intervalMs / this.#limits.pollMs)) === 0;
-  }
-
-  #setTimer(callback: () => void, delayMs: number): void {
-    const cancel = this.#options.clock.setTimer(() => {
-      this.#cancelTimers.delete(cancel);
-      if (!this.#isStopped) callback();
-    }, delayMs);
-    this.#cancelTimers.add(cancel);
+      if (isPollOf(blockedMs)) this.#blocked.recount(true);
+      else if (isPollOf(blockedCountMs)) this.#blocked.recount();
+      this.#accounts.poll();
+      this.#startNext();
+    }
   }
 }

@@ -1,41 +1,26 @@
-export interface FanOutLimits {
+export const defaultFanOutLimits = {
   /** The approximate number of deliveries that a bulk round writes. */
-  readonly bulkDeliveries: number;
-  /** The approximate number of deliveries that an express round writes. */
-  readonly expressDeliveries: number;
-  /** The maximum number of concurrent bulk rounds. */
-  readonly bulkRounds: number;
-  /** The approximate size of the payloads of a round, and of the snapshots that it reads, in bytes. */
-  readonly roundBytes: number;
-  /** The maximum number of queue entries in memory. */
-  readonly knownEntries: number;
-  /** The maximum number of entries that one statement reads. */
-  readonly entriesPerRead: number;
-  /** How often the queue is read without a notification. */
-  readonly pollMs: number;
-  /** How long the subscriptions of an account are cached. */
-  readonly pinsMaxAgeMs: number;
-  /** How often blocked entries are examined without a change of a subscription. */
-  readonly blockedMs: number;
-  /** How often blocked entries are counted. */
-  readonly blockedCountMs: number;
-  /** How many entries one statement unblocks. */
-  readonly unblockedTogether: number;
-  /** How long to wait after such a statement before the account continues. */
-  readonly unblockPauseMs: number;
-}
-
-export const defaultFanOutLimits: FanOutLimits = {
   bulkDeliveries: 512,
+  /** The approximate number of deliveries that an express round writes. */
   expressDeliveries: 128,
-  bulkRounds: 1,
+  /** The approximate size of the payloads of a round, and of the snapshots that it reads, in bytes. */
   roundBytes: 8 * 1024 * 1024,
-  knownEntries: 200_000,
-  entriesPerRead: 5_000,
+  /** How many accounts one statement finds. */
+  accountsPerRead: 512,
+  /** While so many accounts have entries that wait or are in rounds, no others are found. Bounds the memory. */
+  accountsMax: 25_000,
+  /** How often the queue is read without a notification. */
   pollMs: 1_000,
+  /** How long the subscriptions of an account are cached. */
   pinsMaxAgeMs: 5_000,
+  /** How often blocked entries are examined without a change of a subscription. */
   blockedMs: 60_000,
+  /** How often blocked entries are counted. */
   blockedCountMs: 10_000,
+  /** How many entries one statement unblocks. */
   unblockedTogether: 500,
+  /** How long to wait after such a statement before the next one. */
   unblockPauseMs: 10,
 };
+
+export type FanOutLimits = Readonly<typeof defaultFanOutLimits>;

@@ -31,12 +31,12 @@ export function mayGoOn(
  * counted.
  */
 export function willRender(
-  { account, entry: { eventId, subscriptionId, isRefused } }: PickedEntry,
+  { account, entry: { eventId, subscriptionId } }: PickedEntry,
   { events }: ReadEvents,
   pins: ReadonlyMap<AccountId, AccountPins>,
   renderer: Renderer,
 ): boolean {
   const event = eventId === null ? undefined : events.get(eventId);
-  if (event === undefined || isRefused || !renderer.knowsType(event.type)) return false;
+  if (event === undefined || !renderer.knowsType(event.type)) return false;
   return subscriptionId === null || mayGoOn({ blockedOn: event.type, subscriptionId }, pins.get(account.id), renderer);
 }

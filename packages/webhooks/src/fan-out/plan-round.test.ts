@@ -4,7 +4,6 @@ import type { AccountId } from '../kernel/ids.ts';
 import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
 import type { FanOutEvent } from './events.ts';
 import { planRound } from './plan-round.ts';
-import { queueEntry } from './queue-entry.ts';
 import { QueuedAccount } from './queued-account.ts';
 import { RenderError, type Renderer, type StoredEvent } from './renderer.ts';
 import type { PickedEntry, RoundPlan } from './round-plan.ts';
@@ -47,12 +46,13 @@ const storedEvent = (id: number, type: string, accountId: AccountId = account.id
 /** The entry at a position is for the event with the same number. */
 const pick = (position: number, more: { subscription?: number; claims?: number } = {}): PickedEntry => ({
   account,
-  entry: queueEntry(
+  entry: {
     position,
-    toRecordId(String(position)),
-    more.subscription === undefined ? null : subscriptionId(more.subscription),
-    more.claims ?? 0,
-  ),
+    eventId: toRecordId(String(position)),
+    subscriptionId: more.subscription === undefined ? null : subscriptionId(more.subscription),
+    claims: more.claims ?? 0,
+    isCounted: false,
+  },
 });
 
 function plan(
@@ -143,14 +143,6 @@ test('an unknown version of a subscription that is paused because it was retired
 test('an unknown type is blocked if a subscription pins it, and does not delay later events', () => {
   const result = plan([pick(1), pick(2)], [pinned(1, 'v1')], { types: { 1: 'unknown' } });
   expect(positions(result.blocked)).toEqual([1]);
-  expect(deliveriesOf(result)).toEqual([[2, 1, 1, 'v1']]);
-});
-
-test('an entry that the database refused is blocked, and does not delay later events', () => {
-  const refused = pick(1);
-  refused.entry.isRefused = true;
-  const result = plan([refused, pick(2)], [pinned(1, 'v1')]);
-  expect(result.blocked).toMatchObject([{ ...refused, blockedOn: 'REFUSED' }]);
   expect(deliveriesOf(result)).toEqual([[2, 1, 1, 'v1']]);
 });
 

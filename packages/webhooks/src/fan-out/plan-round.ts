@@ -2,8 +2,7 @@ import type { AccountId } from '../kernel/ids.ts';
 import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
 import type { OnFanOutEvent } from './events.ts';
 import type { FanOutLimits } from './limits.ts';
-import { isGivenUp, type QueueEntry } from './queue-entry.ts';
-import type { QueuedAccount } from './queued-account.ts';
+import { isGivenUp, type QueuedAccount, type QueueEntry } from './queued-account.ts';
 import type { Renderer, StoredEvent } from './renderer.ts';
 import type {
   BlockedEntry,
@@ -14,7 +13,6 @@ import type {
   DeferredEntry,
   RoundPlan,
 } from './round-plan.ts';
-import { blockedOnRefusal } from './sql/blocked-queue.ts';
 import type { ReadEvents } from './sql/events.ts';
 
 export interface PlanRoundOptions {
@@ -72,8 +70,6 @@ class RoundPlanner {
     if (this.#stopped.has(account) || isLeftOut || this.#isFull) {
       this.#stopped.add(account);
       this.#leftOver.push(pick);
-    } else if (entry.isRefused) {
-      this.#blocked.push({ ...pick, blockedOn: blockedOnRefusal });
     } else if (entry.eventId === null || accountPins === undefined) {
       this.#done.push(pick);
     } else {

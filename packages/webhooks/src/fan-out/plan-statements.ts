@@ -3,13 +3,13 @@ import type { WorkerId } from '../fence/worker-id.ts';
 import { readPins } from '../subscriptions/read-pins.ts';
 import type { RoundPlan } from './round-plan.ts';
 import { readEvents } from './sql/events.ts';
-import { readQueue } from './sql/queue.ts';
+import { readAccounts, readQueue } from './sql/queue.ts';
 import { writeRound } from './sql/round.ts';
 
 /** A bulk round, an express round, a read of the queue, and one to spare. */
 const connections = 4;
 
-const emptyRound: RoundPlan = {
+export const emptyRound: RoundPlan = {
   done: [],
   subscriptions: [],
   deliveries: [],
@@ -24,15 +24,14 @@ const emptyRound: RoundPlan = {
  * of them. A plan covers all partitions, which takes 10 to 30 ms: the first event on each connection would wait for it.
  */
 export async function planStatements(store: Store, workerId: WorkerId): Promise<void> {
+  const onOne = async (database: Database): Promise<void> => {
+    await readQueue(database, [], 0, 0);
+    await readAccounts(database, []);
+    await readPins(database, []);
+    await readEvents(database, [], 1);
+    await writeRound(database, workerId, emptyRound);
+    await writeRound(database, workerId, emptyRound, true);
+  };
   // Each transaction keeps its connection, so they use different ones.
-  const onOne = (): Promise<void> => store.transaction((transaction) => executeOnEmptyInput(transaction, workerId));
-  await Promise.all(Array.from({ length: connections }, onOne));
-}
-
-async function executeOnEmptyInput(database: Database, workerId: WorkerId): Promise<void> {
-  await readQueue(database, [], 1);
-  await readPins(database, []);
-  await readEvents(database, [], 1);
-  await writeRound(database, workerId, emptyRound);
-  await writeRound(database, workerId, emptyRound, true);
+  await Promise.all(Array.from({ length: connections }, () => store.transaction(onOne)));
 }

@@ -1,89 +1,69 @@
-import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
+import type { AccountId, EventId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
-import { OwnClaims } from '../kernel/own-claims.ts';
 import { type Shard, shardOf } from '../kernel/shard.ts';
-import { EntryList } from './entry-list.ts';
-import { isOpenChange, mustRunIsolated, type QueueEntry, type QueuePosition } from './queue-entry.ts';
 
-/** Express rounds serve accounts with at most this many entries. */
-const expressEntriesMax = 4;
+/** The position of an entry in the queue. Drawn from one sequence for all shards; well below 2^53. */
+export type QueuePosition = number;
 
-/** What an account needs next. */
-export type AccountNeed = 'nothing' | 'change' | 'isolated' | 'express' | 'bulk';
+/** An entry of webhook_event_queue. One of the ids is not null. */
+export interface QueueEntry {
+  readonly position: QueuePosition;
+  readonly eventId: EventId | null;
+  readonly subscriptionId: SubscriptionId | null;
+  /** How many workers claimed the entry and died before they finished it. */
+  readonly claims: number;
+  /** This process has counted its claim. */
+  readonly isCounted: boolean;
+}
 
-/** The queue of one account in this process. */
+/** An entry that was claimed this often may have ended its processes. It runs in a separate round. */
+const claimsToIsolate = 3;
+
+/** An entry that was claimed this often fails. */
+const claimsMax = 5;
+
+export function mustRunIsolated(entry: QueueEntry): boolean {
+  return entry.claims >= claimsToIsolate;
+}
+
+export function isGivenUp(entry: QueueEntry): boolean {
+  return entry.claims >= claimsMax;
+}
+
+/** What this process knows of an account: see `Accounts`. Its entries are in storage. */
 export class QueuedAccount {
   readonly id: AccountId;
   readonly shard: Shard;
-  readonly waiting = new EntryList();
-  /** Entries that are in a round, or whose change is being applied. */
-  claimed = 0;
-  /** A round or a change of the account is in progress, so no other starts. */
-  isBusy = false;
-  /** The account backs off: nothing starts before a timer ends. */
-  isPaused = false;
+  /** The last position that was fanned out. */
+  after: QueuePosition = 0;
+  /** What `after` was at the last poll, and at the one before. Reads of an account that rests start behind the latter. */
+  polledAfter: QueuePosition = 0;
+  readAfter: QueuePosition = 0;
+  /** The next read starts at the first entry, to find entries that were committed or unblocked late. */
+  isWhole = false;
+  /** The account may have further entries. */
+  hasMore = false;
+  /** It had further entries when its last rounds ended. */
+  hadMore = false;
+  /** It has so many entries that its position is remembered. */
+  isFrequent = false;
+  /** How often its shard was woken before the account was read. */
+  wakes = 0;
+  /** The lanes have enough to send, and the account has waited for them. Its next turn comes whatever they have. */
+  isDue = false;
   /** The shard was removed. */
   isRemoved = false;
-  /** The last round of the account found a locked row. */
-  isLocked = false;
-  /** Rounds that failed since the last one that was written. */
-  failures = 0;
-  /** How often the account was passed over because its lanes have enough to send. */
-  passedOver = 0;
-  /** Entries from this position on are unread: in storage only. Null if all are in memory. */
-  unreadFrom: QueuePosition | null = null;
-  /** Incremented when entries are dropped. Results of earlier reads are then ignored from `unreadFrom` on. */
-  epoch = 0;
-  /** The positions of changes that are in memory whatever is unread. */
-  readonly earlyChanges = new Set<QueuePosition>();
-  /** Of entries that are not finished. */
-  readonly ownClaims = new OwnClaims<QueuePosition>();
-  /** Lanes that may have deliveries from a write of unknown outcome. */
-  readonly uncertainLanes = new Map<SubscriptionId, LaneId>();
-  /** The last position that the account had when its last round started. */
-  #backlogThrough: QueuePosition = 0;
+  /** Lanes that get deliveries if a write whose outcome is unknown is executed late. */
+  readonly uncertainLanes: LaneId[] = [];
 
   constructor(id: AccountId) {
     this.id = id;
     this.shard = shardOf(id);
   }
+}
 
-  /** How many entries are in memory. */
-  get size(): number {
-    return this.waiting.size + this.claimed;
-  }
-
-  get need(): AccountNeed {
-    const { first } = this.waiting;
-    if (first === undefined) return 'nothing';
-    if (isOpenChange(first)) return 'change';
-    if (this.isLocked || mustRunIsolated(first)) return 'isolated';
-    const isShort = this.waiting.size <= expressEntriesMax && this.unreadFrom === null;
-    // The rest of a backlog must not delay the first events of other accounts.
-    return isShort && first.position > this.#backlogThrough ? 'express' : 'bulk';
-  }
-
-  /** Removes and returns the first entry of a round. */
-  startRound(): QueueEntry | undefined {
-    const { last } = this.waiting;
-    const entry = this.waiting.removeFirst();
-    if (last === undefined) return undefined;
-    this.#backlogThrough = last.position;
-    this.isBusy = true;
-    return entry;
-  }
-
-  /** Call it when a round or a change of the account has ended. */
-  ended(): void {
-    this.isBusy = false;
-  }
-
-  /** The position of the first waiting entry, in memory or unread. Infinity if there is none. */
-  get nextPosition(): QueuePosition {
-    return Math.min(this.waiting.first?.position ?? Infinity, this.unreadFrom ?? Infinity);
-  }
-
-  get isUnused(): boolean {
-    return this.size === 0 && !this.isBusy && !this.isPaused && this.unreadFrom === null;
-  }
+/** The entries that one account has in a round, in order. */
+export interface Turn {
+  readonly account: QueuedAccount;
+  readonly entries: readonly QueueEntry[];
 }

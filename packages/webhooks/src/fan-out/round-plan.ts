@@ -1,7 +1,6 @@
 import type { InterfaceName } from '@deedwire/domain';
 import type { AccountId, EventId, SubscriptionId } from '../kernel/ids.ts';
-import type { QueueEntry } from './queue-entry.ts';
-import type { QueuedAccount } from './queued-account.ts';
+import type { QueuedAccount, QueueEntry } from './queued-account.ts';
 import type { StoredEvent } from './renderer.ts';
 
 /** An entry with its account. */

@@ -13,8 +13,8 @@ export interface NewEvent extends Origin {
   snapshot: object;
 }
 
-// The entry follows the event, whose insert draws the number of the transaction if no earlier statement did: the watermark of a
-// shard requires that it is drawn before a position of the queue.
+// The entry follows the event, whose insert draws the number of the transaction if no earlier statement did: workers of earlier
+// releases require that it is drawn before a position of the queue.
 const appendEvents: Statement = {
   name: 'append-events',
   text: `

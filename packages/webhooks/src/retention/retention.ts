@@ -1,6 +1,7 @@
 import { type Store, withTableLock } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
 import type { Clock } from '../kernel/clock.ts';
+import { Pauses } from '../kernel/pauses.ts';
 import type { OnRetentionEvent } from './events.ts';
 import { expire } from './expire.ts';
 import { keepPartitions } from './keep-partitions.ts';
@@ -29,19 +30,9 @@ const repeatAfterMs = 60_000;
 
 export function createRetention(options: RetentionOptions): Retention {
   const { store, directUrl, retentionDays, clock, onEvent, machineNowMs = Date.now } = options;
-  let isStopped = false;
+  const pauses = new Pauses(clock);
+  const wait = (ms: number): Promise<boolean> => pauses.wait(ms);
   let running: Promise<void> | null = null;
-  let endWait: (() => void) | null = null;
-
-  const wait = (ms: number): Promise<boolean> =>
-    new Promise((resolve) => {
-      if (isStopped) return resolve(false);
-      const cancel = clock.setTimer(() => resolve(true), ms);
-      endWait = () => {
-        cancel();
-        resolve(false);
-      };
-    });
 
   async function run(): Promise<void> {
     await keepPartitions(store, onEvent);
@@ -77,8 +68,7 @@ export function createRetention(options: RetentionOptions): Retention {
       running ??= runRepeatedly();
     },
     async stop() {
-      isStopped = true;
-      endWait?.();
+      pauses.stop();
       await running;
     },
   };

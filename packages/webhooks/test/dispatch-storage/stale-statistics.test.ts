@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
 import { countClaims, lockPendingDeliveries } from '../../src/dispatch/sql/pending-deliveries.ts';
 import { settle } from '../../src/dispatch/sql/results.ts';
-import { queueEntry } from '../../src/fan-out/queue-entry.ts';
 import { QueuedAccount } from '../../src/fan-out/queued-account.ts';
 import type { PickedEntry } from '../../src/fan-out/round-plan.ts';
 import { countEntryClaims } from '../../src/fan-out/sql/queue.ts';
@@ -55,7 +54,13 @@ beforeAll(async () => {
   ]);
   entries = rows.map(({ position, event_id: eventId }) => ({
     account,
-    entry: queueEntry(Number(position), toRecordId(String(eventId)), null, 0),
+    entry: {
+      position: Number(position),
+      eventId: toRecordId(String(eventId)),
+      subscriptionId: null,
+      claims: 0,
+      isCounted: false,
+    },
   }));
 });
 afterAll(() => world.drop());
@@ -121,15 +126,7 @@ const statements: [name: string, run: (database: Database) => Promise<unknown>][
   ],
   ['expirePendingDeliveries', (database) => expirePendingDeliveries(database, allExpired, null)],
   ['deleteExpiredQueueEntries', (database) => deleteExpiredQueueEntries(database, allExpired.eventsBefore, null)],
-  [
-    'countEntryClaims',
-    (database) =>
-      countEntryClaims(
-        database,
-        world.workerId,
-        entries.map(({ account, entry }) => ({ shard: account.shard, entry })),
-      ),
-  ],
+  ['countEntryClaims', (database) => countEntryClaims(database, world.workerId, entries)],
 ];
 
 describe.each(['generic', 'custom'] as const)('with a %s plan', (planning) => {

@@ -7,8 +7,8 @@ import {
   selectBlockedGroups,
   unblockEntries,
 } from '../../src/fan-out/sql/blocked-queue.ts';
-import { readQueue } from '../../src/fan-out/sql/queue.ts';
-import { shardOf } from '../../src/kernel/shard.ts';
+import { readAccounts, readQueue } from '../../src/fan-out/sql/queue.ts';
+import { type Shard, shardOf } from '../../src/kernel/shard.ts';
 import { appendSubscriptionChange } from '../../src/outbox/append-subscription-change.ts';
 import { explain } from '../dispatch-storage/explain.ts';
 import { type SeededAccount, seedAccount } from '../support/seed.ts';
@@ -37,7 +37,7 @@ async function seedBlocked(world: FanOutWorld, count: number): Promise<SeededAcc
   return account;
 }
 
-test('blocked events that arrive gradually do not fill memory, and cost no further reads of the queue', async () => {
+test('blocked events that arrive gradually cost no further reads of the queue', async () => {
   const world = await FanOutWorld.create();
   const [account, other] = [await seedAccount(world.store), await seedAccount(world.store)];
   await world.subscribe(account, 'any', 'unknown.type');
@@ -53,7 +53,7 @@ test('blocked events that arrive gradually do not fill memory, and cost no furth
       return run();
     },
   });
-  const fanOut = world.start({ store, limits: { knownEntries: 100, pollMs: 100_000_000 } });
+  const fanOut = world.start({ store, limits: { pollMs: 100_000_000 } });
   for (let queued = 5; queued <= 300; queued += 5) {
     await world.addEvents(account, 5, 'unknown.type');
     fanOut.wake([shardOf(account.id)]);
@@ -68,13 +68,13 @@ test('blocked events that arrive gradually do not fill memory, and cost no furth
   expect(reads).toEqual({ queue: before.queue + 1, events: before.events + 1 });
 });
 
-test('a build that knows the type delivers blocked events in order, although they do not fit into memory', async () => {
+test('a build that knows the type delivers blocked events in order, in several rounds', async () => {
   const world = await FanOutWorld.create();
   const account = await seedBlocked(world, 300);
   const other = await seedAccount(world.store);
   await world.subscribe(other, '2026-11-01');
   await world.addEvents(other, 3);
-  world.start({ render: laterRenderer, limits: { knownEntries: 100, unblockedTogether: 40, bulkDeliveries: 50 } });
+  world.start({ render: laterRenderer, limits: { unblockedTogether: 40, bulkDeliveries: 50 } });
   await vi.waitFor(() => expect(numbersOf(world, other)).toEqual(upTo(3)), waits);
   await vi.waitFor(() => expect(numbersOf(world, account)).toEqual(upTo(300)), waits);
   await vi.waitFor(
@@ -208,6 +208,25 @@ async function fillQueue(world: FanOutWorld, columns: { subscriptionId: string; 
     explain(connection, run, planning);
 }
 
+/** After a rollback, its workers read the queue beside blocked entries. */
+const readQueueOfLastRelease = (shard: Shard) => (database: Database) =>
+  database.query(
+    {
+      name: 'fan-out-read-queue',
+      text: `
+        select position, account_id, event_id, subscription_id, takes
+        from unnest($1::smallint[], $2::bigint[]) as read (shard, after)
+        cross join lateral (
+          select position, account_id, event_id, subscription_id, takes
+          from webhook_event_queue
+          where shard = read.shard and position > read.after and blocked_on is null
+          order by position
+          limit $3
+        ) first`,
+    },
+    [`{${shard}}`, '{0}', 5_000],
+  );
+
 test.each(['generic', 'custom'] as const)('statements visit no other blocked entries (%s plan)', async (planning) => {
   const world = await FanOutWorld.create();
   const account = await seedBlocked(world, 1);
@@ -216,10 +235,16 @@ test.each(['generic', 'custom'] as const)('statements visit no other blocked ent
   await world.addEvents(account, 1);
 
   const shard = shardOf(account.id);
-  const queue = await costOf((database) => readQueue(database, [{ shard, after: 0 }], 5_000), planning);
-  expect(queue.rowsMax).toBe(1);
-  expect(queue.removedMax).toBe(0);
-  expect(queue.buffers).toBeLessThan(20);
+  for (const run of [
+    (database: Database) => readQueue(database, [{ shard, skips: [] }], 512, 5),
+    (database: Database) => readAccounts(database, [{ id: account.id, shard, after: 0, entriesMax: 100 }]),
+    readQueueOfLastRelease(shard),
+  ]) {
+    const queue = await costOf(run, planning);
+    expect(queue.rowsMax).toBeLessThanOrEqual(3);
+    expect(queue.removedMax).toBe(0);
+    expect(queue.buffers).toBeLessThan(20);
+  }
   const groups = await costOf((database) => selectBlockedGroups(database, shard, null, null, 100), planning);
   expect(groups.rowsMax).toBeLessThan(10);
   expect(groups.removedMax).toBe(0);

@@ -1,9 +1,6 @@
-import { toRecordId } from '@deedwire/domain';
 import type { Store } from '@deedwire/store';
 import { expect, test, vi } from 'vitest';
-import { announcementOf, readAnnouncement } from '../../src/kernel/announcement.ts';
-import { shardOf } from '../../src/kernel/shard.ts';
-import { seedAccount, type SeededAccount } from '../support/seed.ts';
+import { seedAccount } from '../support/seed.ts';
 import { FanOutWorld } from './fan-out-world.ts';
 
 const waits = { timeout: 100_000, interval: 10 };
@@ -119,6 +116,47 @@ test('a change is applied before its entry is deleted, and again after it failed
   expect(world.ofKind('change-failed')).toHaveLength(1);
 });
 
+test('a change is applied although earlier events of the account wait', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedAccount(world.store);
+  await world.subscribe(account, '2026-11-01');
+  await world.addEvents(account, 300);
+  const later = await world.subscribe(account, '2026-11-01');
+  let offeredBefore = Infinity;
+  world.start({
+    limits: { bulkDeliveries: 10 },
+    async onSubscriptionChanged({ subscriptionId }) {
+      if (subscriptionId === later) offeredBefore = world.offered.length;
+    },
+  });
+  await vi.waitFor(() => expect(world.offered).toHaveLength(300), waits);
+  expect(offeredBefore).toBeLessThan(300);
+});
+
+test('at most 64 changes of an account are applied together', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedAccount(world.store);
+  await world.subscribe(account, '2026-11-01');
+  await world.rows(
+    `insert into webhook_event_queue (account_id, interface, subscription_id)
+     select account_id, interface, number from webhook_subscription, generate_series(1, 150) number`,
+  );
+  let running = 0;
+  let runningMax = 0;
+  world.start({
+    async onSubscriptionChanged(change) {
+      running += 1;
+      runningMax = Math.max(runningMax, running);
+      await new Promise(setImmediate);
+      world.changes.push(change);
+      running -= 1;
+    },
+  });
+  await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
+  expect(world.changes).toHaveLength(151);
+  expect(runningMax).toBe(64);
+});
+
 test('deliveries of a paused subscription are stored and not offered', async () => {
   const world = await FanOutWorld.create();
   const account = await seedAccount(world.store);
@@ -184,40 +222,6 @@ test('the first event of an account waits for three calls in a row, and its targ
     ['read-pins', 'fan-out-read-events', `expect ${subscriptionId}`],
     ['fan-out-write-round'],
   ]);
-});
-
-test('an announced event is read beside the queue, unless its account has no subscriptions', async () => {
-  const world = await FanOutWorld.create();
-  const [subscribed, other] = [await seedAccount(world.store), await seedAccount(world.store)];
-  await world.subscribe(subscribed, '2026-11-01');
-  await world.addEvents(subscribed, 1);
-  await world.addEvents(other, 1);
-  const { calls, isIdle, store } = noteCalls(world.workerStore);
-  const fanOut = world.start({
-    store,
-    limits: { pollMs: 100_000_000 },
-  });
-  await vi.waitFor(async () => expect([await world.isQueueEmpty(), isIdle()]).toEqual([true, true]), waits);
-  const announced = async (account: SeededAccount): Promise<string[][]> => {
-    await world.addEvents(account, 1);
-    calls.length = 0;
-    const [row] = await world.rows<{ id: string }>(
-      'select id::text from webhook_event where account_id = $1 order by id desc limit 1',
-      [account.id],
-    );
-    const announcement = readAnnouncement(announcementOf(account.id, toRecordId(row?.id ?? '')));
-    fanOut.wake([shardOf(account.id)]);
-    if (announcement !== null) fanOut.announce(announcement);
-    await vi.waitFor(async () => expect([await world.isQueueEmpty(), isIdle()]).toEqual([true, true]), waits);
-    return calls;
-  };
-  expect(await announced(subscribed)).toEqual([['fan-out-read-queue', 'fan-out-read-events'], ['fan-out-write-round']]);
-  expect(world.offered.map(({ body }) => String(body))).toEqual([
-    expect.stringContaining('"number":1'),
-    expect.stringContaining('"number":1'),
-  ]);
-  expect(new Set(world.offered.map(({ eventId }) => eventId)).size).toBe(2);
-  expect(await announced(other)).toEqual([['fan-out-read-queue'], ['fan-out-write-round']]);
 });
 
 test('an account whose lanes have enough to send waits, but gets a turn within 250 ms', async () => {

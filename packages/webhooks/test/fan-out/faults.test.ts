@@ -1,8 +1,8 @@
 import { createStore, LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
 import { expect, test, vi } from 'vitest';
-import { seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
+import { type SeededAccount, seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
 import { closeAfterTest, FanOutWorld } from './fan-out-world.ts';
-import { interceptStore } from './faulty-store.ts';
+import { hasDeliveries, interceptStore } from './faulty-store.ts';
 
 const waits = { timeout: 100_000, interval: 10 };
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
@@ -67,7 +67,8 @@ test('writes of unknown outcome leave no gap, lose no delivery and duplicate non
   }, waits);
 });
 
-test('a write that commits after its connection was lost is detected, and its lanes are read', async () => {
+/** `inTime`: while its outcome is looked up. `late`: after it was found not to be executed. */
+test.each(['inTime', 'late'])('a write that commits after its connection was lost is detected: %s', async (when) => {
   const world = await FanOutWorld.create();
   const account = await seedAccount(world.store);
   const subscriptionId = await world.store.transaction(async (transaction) => {
@@ -77,83 +78,143 @@ test('a write that commits after its connection was lost is detected, and its la
   });
   const other = createStore({ databaseUrl: world.databaseUrl, applicationName: 'lost-connection' });
   closeAfterTest(() => other.close());
-  const secondAttempt = Promise.withResolvers<void>();
-  let attempts = 0;
+  const commit = Promise.withResolvers<void>();
+  let lose: (() => Promise<unknown>) | null = null;
   let lost: Promise<unknown> = Promise.resolve();
+  let lookups = 0;
   const store = interceptStore(world.workerStore, {
+    async 'fan-out-are-gone'(run) {
+      lookups += 1;
+      const looking = run();
+      if (when === 'inTime') commit.resolve();
+      const rows = await looking;
+      if (when === 'late' && lose !== null) lost = lose();
+      await lost;
+      return rows;
+    },
     async 'fan-out-write-round'(run, statement, values) {
-      attempts += 1;
-      if (attempts > 1) {
-        const rows = run();
-        secondAttempt.resolve();
-        return rows;
-      }
+      if (!hasDeliveries(values) || lose !== null) return run();
       const executed = Promise.withResolvers<void>();
-      lost = other.transaction(async (transaction) => {
-        await transaction.query(statement, values);
-        executed.resolve();
-        await secondAttempt.promise;
-      });
-      await executed.promise;
+      lose = () =>
+        other.transaction(async (transaction) => {
+          await transaction.query(statement, values);
+          executed.resolve();
+          if (when === 'inTime') await commit.promise;
+        });
+      if (when === 'inTime') {
+        lost = lose();
+        await executed.promise;
+      }
       throw new StoreUnavailableError(new Error('The connection broke.'));
     },
   });
-  world.start({ store });
-  await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
-  await lost;
-  expect(world.offered).toEqual([]);
+  world.start({ store, limits: { pollMs: 100_000_000 } });
   await vi.waitFor(() => expect(world.uncertain).toContainEqual({ subscriptionId, accountId: account.id }), waits);
+  expect(await world.isQueueEmpty()).toBe(true);
+  expect(lookups).toBe(1);
+  expect(world.offered).toEqual([]);
   expect([...(await numbersBySubscription(world)).values()]).toEqual([{ sequences: upTo(3), numbers: upTo(3) }]);
 });
 
-test('locked rows delay their accounts only, and the others of a round wait for them once', async () => {
-  const world = await FanOutWorld.create();
-  const accounts: { id: string; subscriptionId: string }[] = [];
-  for (let index = 0; index < 16; index += 1) {
-    const account = await seedAccount(world.store);
-    await world.store.transaction(async (transaction) => {
-      accounts.push({ id: account.id, subscriptionId: await seedSubscription(transaction, account) });
-      await seedEvents(transaction, account, 6);
-    });
-  }
-  const locked = accounts.filter((_, index) => index % 2 === 0);
+/** Locks the sequences of the subscriptions of some accounts, until the returned function is called. */
+async function lockSequences(world: FanOutWorld, accounts: readonly SeededAccount[]): Promise<() => Promise<void>> {
   const release = Promise.withResolvers<void>();
   const isLocked = Promise.withResolvers<void>();
   const holding = world.store.transaction(async (transaction) => {
-    const text = 'select 1 from webhook_subscription_sequence where subscription_id = any($1) for update';
-    await transaction.query({ name: 'lock-sequences', text }, [locked.map(({ subscriptionId }) => subscriptionId)]);
+    const text = `select from webhook_subscription_sequence
+      where subscription_id in (select id from webhook_subscription where account_id = any($1)) for update`;
+    await transaction.query({ name: 'lock-sequences', text }, [accounts.map(({ id }) => id)]);
     isLocked.resolve();
     await release.promise;
   });
   await isLocked.promise;
-  const waited = { together: 0, alone: 0 };
+  return async () => {
+    release.resolve();
+    await holding;
+  };
+}
+
+async function seedQueued(world: FanOutWorld, count: number, events: number): Promise<SeededAccount[]> {
+  const accounts = await Promise.all(Array.from({ length: count }, () => seedAccount(world.store)));
+  for (const account of accounts) {
+    await world.store.transaction(async (transaction) => {
+      await seedSubscription(transaction, account);
+      await seedEvents(transaction, account, events);
+    });
+  }
+  // Without the changes of the new subscriptions, the first read finds all events.
+  await world.rows('delete from webhook_event_queue where event_id is null');
+  return accounts;
+}
+
+test.each([
+  ['express', 3],
+  ['bulk', 6],
+])('locked rows delay their accounts only, and the others of the %s round wait for them once', async (_, events) => {
+  const world = await FanOutWorld.create();
+  const accounts = await seedQueued(world, 16, events);
+  const locked = accounts.filter((__, index) => index % 2 === 0);
+  const unlock = await lockSequences(world, locked);
+  let timeouts = 0;
   const store = interceptStore(world.workerStore, {
-    'fan-out-write-round': (run, _, values) =>
+    'fan-out-write-round': (run) =>
       run().catch((error: unknown) => {
-        // The seventh parameter has the subscriptions of the round.
-        if (error instanceof LockTimeoutError) waited[String(values[6]).includes(',') ? 'together' : 'alone'] += 1;
+        if (error instanceof LockTimeoutError) timeouts += 1;
         throw error;
       }),
   });
-  world.start({ store });
+  const fanOut = world.start({ store });
   try {
-    await vi.waitFor(() => expect(world.offered).toHaveLength(48), waits);
-    // At first there are at most an express round and a bulk round. Then each locked account has rounds of its own.
-    await vi.waitFor(() => expect(waited.alone).toBeGreaterThan(4), waits);
-    expect(waited.together).toBeLessThanOrEqual(2);
+    await vi.waitFor(() => expect(world.offered).toHaveLength(8 * events), waits);
+    // The accounts with a locked row are in no further round.
+    const [other] = accounts.filter((account) => !locked.includes(account));
+    if (other !== undefined) await world.addEvents(other, 1);
+    fanOut.wake(null);
+    await vi.waitFor(() => expect(world.offered).toHaveLength(8 * events + 1), waits);
+    expect(timeouts).toBe(1);
   } finally {
-    release.resolve();
-    await holding;
+    await unlock();
   }
-  expect(new Set(world.ofKind('fan-out-locked').map(({ account }) => account))).toEqual(
-    new Set(locked.map(({ id }) => id)),
-  );
-  await vi.waitFor(() => expect(world.offered).toHaveLength(96), waits);
+  const found = world.ofKind('fan-out-locked').map(({ account }) => account);
+  expect(found.toSorted()).toEqual(locked.map(({ id }) => id).toSorted());
+  await vi.waitFor(() => expect(world.offered).toHaveLength(16 * events + 1), waits);
   expect(world.ofKind('entry-refused')).toEqual([]);
   for (const { sequences, numbers } of (await numbersBySubscription(world)).values()) {
-    expect(sequences).toEqual(upTo(6));
-    expect(numbers).toEqual(upTo(6));
+    expect(sequences).toEqual(upTo(sequences.length));
+    expect(numbers.slice(0, events)).toEqual(upTo(events));
   }
+});
+
+test('however many accounts have a locked row, at most three rounds wait for locks, and others are delivered', async () => {
+  const world = await FanOutWorld.create();
+  const [quiet, ...accounts] = await seedQueued(world, 13, 0);
+  const unlock = await lockSequences(world, accounts);
+  let waiting = 0;
+  let waitingMax = 0;
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-write-round'(run) {
+      waiting += 1;
+      waitingMax = Math.max(waitingMax, waiting);
+      return run().finally(() => (waiting -= 1));
+    },
+  });
+  const fanOut = world.start({ store });
+  try {
+    // Each arrives while rounds of others wait.
+    for (const [index, account] of accounts.entries()) {
+      await world.addEvents(account, index % 2 === 0 ? 1 : 8);
+      fanOut.wake(null);
+      await vi.waitFor(() => expect(waiting).toBeGreaterThan(0), waits);
+    }
+    if (quiet !== undefined) await world.addEvents(quiet, 1);
+    fanOut.wake(null);
+    await vi.waitFor(() => expect(world.offered.map(({ accountId }) => accountId)).toEqual([quiet?.id]), waits);
+    await vi.waitFor(() => expect(world.ofKind('fan-out-locked')).toHaveLength(12), waits);
+    expect(waitingMax).toBeLessThanOrEqual(3);
+  } finally {
+    await unlock();
+  }
+  await vi.waitFor(() => expect(world.offered).toHaveLength(1 + 6 * 1 + 6 * 8), waits);
 });
 
 test('an entry that the database refuses is set aside, and all others are written', async () => {

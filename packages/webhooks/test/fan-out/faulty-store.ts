@@ -18,3 +18,6 @@ export function interceptStore(store: Store, intercepts: Readonly<Record<string,
     },
   };
 }
+
+/** Whether a round with these values writes deliveries. One that only deletes entries of changes does not. */
+export const hasDeliveries = (values: readonly unknown[]): boolean => values[12] !== '{}';

@@ -1,7 +1,6 @@
 import { toRecordId } from '@deedwire/domain';
 import type { Database, Statement } from '@deedwire/store';
 import { expect, test, vi } from 'vitest';
-import { queueEntry } from '../../src/fan-out/queue-entry.ts';
 import { QueuedAccount } from '../../src/fan-out/queued-account.ts';
 import type { RoundPlan } from '../../src/fan-out/round-plan.ts';
 import { unblockEntries } from '../../src/fan-out/sql/blocked-queue.ts';
@@ -74,7 +73,13 @@ async function seedRound(world: FanOutWorld, deliveries = 2): Promise<RoundPlan>
   return {
     done: rows.map(({ position, eventId }) => ({
       account,
-      entry: queueEntry(Number(position), toRecordId(eventId), null, 0),
+      entry: {
+        position: Number(position),
+        eventId: toRecordId(eventId),
+        subscriptionId: null,
+        claims: 0,
+        isCounted: false,
+      },
     })),
     subscriptions: [subscription],
     deliveries: [{ ...first, payload: null }, ...planned.slice(1)],
@@ -142,8 +147,7 @@ test.each([
   const workerId = await workerOf(world);
   const before = await contents(world);
   await expect(writeRound(world.workerStore, workerId, plan)).rejects.toThrow(FencedOutError);
-  const entries = plan.done.map(({ account, entry }) => ({ shard: account.shard, entry }));
-  await expect(countEntryClaims(world.workerStore, workerId, entries)).rejects.toThrow(FencedOutError);
+  await expect(countEntryClaims(world.workerStore, workerId, plan.done)).rejects.toThrow(FencedOutError);
   await expect(unblock(world.workerStore, workerId, plan)).rejects.toThrow(FencedOutError);
   expect(await contents(world)).toEqual(before);
 });
@@ -212,8 +216,7 @@ async function explain(
 test('each statement that writes locks the row of the worker', async () => {
   const world = await FanOutWorld.create();
   const plan = await seedRound(world);
-  const entries = plan.done.map(({ account, entry }) => ({ shard: account.shard, entry }));
-  const counting = await explain(world, (database) => countEntryClaims(database, world.workerId, entries));
+  const counting = await explain(world, (database) => countEntryClaims(database, world.workerId, plan.done));
   const writing = await explain(world, (database) => writeRound(database, world.workerId, plan));
   const unblocking = await explain(world, (database) => unblock(database, world.workerId, plan));
   for (const nodes of [counting, writing, unblocking]) {

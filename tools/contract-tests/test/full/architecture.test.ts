@@ -74,6 +74,6 @@ test('a request passes the files that the page lists, in this order', () => {
 });
 
 test('an event passes the files that the page lists, in this order', () => {
-  expect(eventPath).toHaveLength(17);
+  expect(eventPath).toHaveLength(16);
   expect(pathsInOrder(eventPath)).toEqual(eventPath);
 });

@@ -174,6 +174,49 @@ test(
   },
 );
 
+test(
+  'a worker of each build delivers beside entries that a worker of this build has blocked',
+  { timeout },
+  async () => {
+    const startWorkerOf = async (folder?: string): Promise<void> => {
+      for (const worker of system.workers.splice(0)) {
+        worker.kill('SIGTERM');
+        await worker.ended;
+      }
+      system.workers.push(await system.addWorker({}, folder));
+    };
+    const later = 'later.event';
+    await system.observer.run(`
+    with pin as (
+      insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+      select id, interface, '${later}', '2027-12-01' from webhook_subscription where deleted_at is null order by id limit 1
+      returning subscription_id
+    ), event as (
+      insert into webhook_event (id, account_id, interface, event_type, snapshot)
+      select new_record_id(), s.account_id, s.interface, '${later}', '{}'
+      from pin join webhook_subscription s on s.id = pin.subscription_id, generate_series(1, 5000)
+      returning id, account_id, interface
+    )
+    insert into webhook_event_queue (account_id, interface, event_id) select account_id, interface, id from event`);
+    const blocked = async () =>
+      (await system.observer.run(`select from webhook_event_queue where blocked_on = '${later}'`)).length;
+    await startWorkerOf(workspaceRoot);
+    await eventually(async () => expect(await blocked()).toBe(5_000), timeout);
+    const load = system.startLoad();
+    // A rollback, and the next upgrade.
+    for (const folder of [undefined, workspaceRoot]) {
+      await startWorkerOf(folder);
+      await system.received.waitForMore(200);
+      expect(await blocked()).toBe(5_000);
+    }
+    const result = await load.stop();
+    await system.observer.run(`
+    delete from webhook_event_queue where blocked_on = '${later}';
+    delete from webhook_subscription_event_type where event_type = '${later}'`);
+    await expectAllDelivered(system, result);
+  },
+);
+
 test('a worker and an API of the last release never send to a listener of this build', { timeout }, async () => {
   for (const worker of system.workers.splice(0)) {
     worker.kill('SIGTERM');

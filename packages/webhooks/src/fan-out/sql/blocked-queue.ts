@@ -4,8 +4,7 @@ import type { WorkerId } from '../../fence/worker-id.ts';
 import type { AccountId, SubscriptionId } from '../../kernel/ids.ts';
 import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
 import type { Shard } from '../../kernel/shard.ts';
-import type { QueueRow } from '../known-entries.ts';
-import type { QueuePosition } from '../queue-entry.ts';
+import type { QueuePosition } from '../queued-account.ts';
 
 /** `webhook_event_queue.blocked_on` of an entry that the database refused, or of a change that could not be applied. */
 export const blockedOnRefusal = 'REFUSED';
@@ -137,7 +136,7 @@ export async function selectBlocked(
 }
 
 /**
- * Unblocks entries and returns them. They are looked up one by one, as in writeRound.
+ * Unblocks entries, and returns how many. They are looked up one by one, as in writeRound.
  *
  * Served by webhook_event_queue_pkey.
  *
@@ -148,7 +147,7 @@ export async function unblockEntries(
   workerId: WorkerId,
   shard: Shard,
   positions: readonly QueuePosition[],
-): Promise<QueueRow[]> {
+): Promise<number> {
   const statement = {
     name: 'fan-out-unblock',
     text: `
@@ -158,23 +157,11 @@ export async function unblockEntries(
         set blocked_on = null
         from worker, unnest($3::bigint[]) as entry (position)
         where q.ctid = (select ctid from webhook_event_queue where shard = $2 and position = entry.position limit 1)
-        returning q.position, q.account_id, q.event_id, q.subscription_id, q.takes
+        returning q.position
       )
-      select exists (select from worker) as "isAlive",
-        (
-          select coalesce(
-            json_agg(
-              json_build_object(
-                'position', position, 'accountId', account_id::text, 'eventId', event_id::text,
-                'subscriptionId', subscription_id::text, 'claims', takes
-              )
-            ),
-            '[]'
-          )
-          from unblocked
-        ) as unblocked`,
+      select exists (select from worker) as "isAlive", (select count(*)::int from unblocked) as count`,
   };
   const values = [workerId, shard, pgArray(positions)];
-  const rows = await database.query<{ isAlive: boolean; unblocked: QueueRow[] }>(statement, values);
-  return rowOfLiveWorker(rows, workerId).unblocked;
+  const rows = await database.query<{ isAlive: boolean; count: number }>(statement, values);
+  return rowOfLiveWorker(rows, workerId).count;
 }

@@ -1,110 +1,181 @@
 import { toRecordId } from '@deedwire/domain';
-import { type Database, onlyRow, ShortLivedMap } from '@deedwire/store';
+import { type Database, onlyRow } from '@deedwire/store';
 import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { pgArray } from '../../kernel/pg-array.ts';
 import type { Shard } from '../../kernel/shard.ts';
-import type { QueueRow } from '../known-entries.ts';
-import type { QueueEntry, QueuePosition } from '../queue-entry.ts';
-import type { ReadSnapshot } from '../shard-watermark.ts';
+import type { QueuedAccount, QueueEntry, QueuePosition } from '../queued-account.ts';
+import type { PickedEntry } from '../round-plan.ts';
 
-export interface QueueRead {
-  readonly shard: Shard;
-  readonly after: QueuePosition;
+/** What a read of a shard leaves out of an account. */
+export interface Skip {
+  readonly account: AccountId;
+  /** Events up to this position. Null: everything. */
+  readonly through: QueuePosition | null;
 }
 
-export interface QueueRows {
-  /** In the order of their positions. */
-  readonly rows: readonly QueueRow[];
-  /** The last position that was read. Null if there are no further rows. */
-  readonly last: QueuePosition | null;
+/** What a read found of one account. */
+export interface AccountRead {
+  readonly accountId: AccountId;
+  /** The first events, in the order of positions. */
+  readonly entries: readonly QueueEntry[];
+  /** The first changes of subscriptions, whatever events come before them. */
+  readonly changes: readonly QueueEntry[];
 }
 
-interface FoundRows {
-  /** The number of the read, from 1. */
-  read: number;
-  positions: string;
-  accounts: string;
-  events: string;
-  subscriptions: string;
-  claims: string;
+interface Row {
+  accountId: AccountId;
+  entries: string | null;
+  changes: string | null;
 }
+
+/** An account may have any number of changes, and each reads its subscription. */
+const changesTogether = 64;
+
+const positionMax = Number.MAX_SAFE_INTEGER;
+const idMax = String(2n ** 63n - 1n);
+
+// The columns of webhook_event_queue_by_account. All rows are compared and ordered by all of them, because with statistics of an
+// empty queue PostgreSQL would read all entries of the shard from another index. Changes of subscriptions come before events.
+const inOrder = 'account_id, (event_id is not null), position';
+
+/** The first entries of `account` as one text, because pg needs more time for a row than PostgreSQL for the statement. */
+const firstEntries = (condition: string, limit: string): string => `
+        select string_agg(
+          concat_ws(' ', position, coalesce(event_id, 0), coalesce(subscription_id, 0), takes), ',' order by position
+        ) as list
+        from (
+          select position, event_id, subscription_id, takes
+          from webhook_event_queue
+          where shard = account.shard and blocked_on is null and ${condition}
+          order by ${inOrder}
+          limit ${limit}
+        ) first`;
+
+/** The first entries of each row of `account`. */
+const readEntries = `
+      select account.id as "accountId", entry.list as entries, change.list as changes
+      from account
+      cross join lateral (${firstEntries(
+        `(${inOrder}) > (account.id, true, account.after) and account_id <= account.id`,
+        'account.entries_max',
+      )}) entry
+      cross join lateral (${firstEntries(
+        `(${inOrder}) > (account.id, false, 0) and (${inOrder}) < (account.id, true, 0)`,
+        String(changesTogether),
+      )}) change`;
+
+/** The first account with an entry between a place in the index and the end of a gap. */
+const nextAccount = (above: string): string => `
+            select account_id
+            from webhook_event_queue
+            where shard = gap.shard and (${inOrder}) > (${above}) and (${inOrder}) < (gap.below, gap.is_below_event, 0)
+              and blocked_on is null
+            order by ${inOrder}
+            limit 1`;
 
 /**
- * Reads the first `limit` entries of each shard after a position that are not blocked. Returns one row, because pg needs more time for 5,000
- * rows than PostgreSQL for the statement.
+ * Finds up to `accountsMax` accounts with entries that are not left out, and reads up to `entriesMax` entries of each. Jumps from
+ * account to account, so that the number of their entries does not matter, and over what is left out. Blocked entries are left out.
+ * The skips of a shard are in the order of their accounts.
  *
- * Served by webhook_event_queue_ready.
+ * Served by webhook_event_queue_by_account.
  */
 export async function readQueue(
   database: Database,
-  reads: readonly QueueRead[],
-  limit: number,
-): Promise<{ snapshot: ReadSnapshot; results: QueueRows[] }> {
+  shards: readonly { readonly shard: Shard; readonly skips: readonly Skip[] }[],
+  accountsMax: number,
+  entriesMax: number,
+): Promise<AccountRead[]> {
   const statement = {
     name: 'fan-out-read-queue',
     text: `
-      select pg_snapshot_xmin(pg_current_snapshot())::text as xmin, pg_snapshot_xmax(pg_current_snapshot())::text as xmax,
-        coalesce(json_agg(found) filter (where found.positions is not null), '[]'::json) as found
-      from unnest($1::smallint[], $2::bigint[]) with ordinality as read (shard, after, number)
-      left join lateral (
-        select read.number as read,
-          string_agg(entry.position::text, ',' order by entry.position) as positions,
-          string_agg(entry.account_id::text, ',' order by entry.position) as accounts,
-          string_agg(coalesce(entry.event_id::text, ''), ',' order by entry.position) as events,
-          string_agg(coalesce(entry.subscription_id::text, ''), ',' order by entry.position) as subscriptions,
-          string_agg(entry.takes::text, ',' order by entry.position) as claims
-        from (
-          select position, account_id, event_id, subscription_id, takes
-          from webhook_event_queue
-          where shard = read.shard and position > read.after and blocked_on is null
-          order by position
-          limit $3
-        ) entry
-      ) found on true`,
+      with account as (
+        select gap.shard, found.account_id as id, $8::int as entries_max,
+          case found.account_id when gap.above then gap.above_position when gap.below then gap.below_position else 0 end as after
+        from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[], $6::bigint[])
+          as gap (shard, above, above_position, below, is_below_event, below_position)
+        cross join lateral (
+          with recursive next as (
+            (${nextAccount('gap.above, true, gap.above_position')})
+            union all
+            select step.account_id
+            from next
+            cross join lateral (${nextAccount(`next.account_id, true, ${positionMax}`)}) step
+          )
+          select account_id from next
+        ) found
+        limit $7
+      )${readEntries}`,
   };
-  const result = onlyRow(
-    await database.query<{ xmin: string; xmax: string; found: FoundRows[] }>(statement, [
-      pgArray(reads.map(({ shard }) => shard)),
-      pgArray(reads.map(({ after }) => after)),
-      limit,
-    ]),
+  // What is between two neighbors of the skips. The changes of an account are above its events that are left out.
+  const gaps = shards.flatMap(({ shard, skips }) =>
+    [...skips, undefined].map((below, index) => ({ shard, above: skips[index - 1], below })),
   );
-  const rowsOf = new Map(result.found.map((found) => [found.read, toRows(found)]));
-  return {
-    snapshot: { xmin: BigInt(result.xmin), xmax: BigInt(result.xmax) },
-    results: reads.map((_, index) => {
-      const rows = rowsOf.get(index + 1) ?? [];
-      return { rows, last: rows.length < limit ? null : (rows.at(-1)?.position ?? null) };
-    }),
-  };
+  const rows = await database.query<Row & Record<string, unknown>>(statement, [
+    pgArray(gaps.map(({ shard }) => shard)),
+    pgArray(gaps.map(({ above }) => above?.account ?? '0')),
+    pgArray(gaps.map(({ above }) => above?.through ?? positionMax)),
+    pgArray(gaps.map(({ below }) => below?.account ?? idMax)),
+    pgArray(gaps.map(({ below }) => below !== undefined && below.through !== null)),
+    pgArray(gaps.map(({ below }) => below?.through ?? 0)),
+    accountsMax,
+    entriesMax,
+  ]);
+  return rows.map(toAccountRead);
 }
 
-function toRows({ positions, accounts, events, subscriptions, claims }: FoundRows): QueueRow[] {
-  const accountIds = accounts.split(',');
-  const eventIds = events.split(',');
-  const subscriptionIds = subscriptions.split(',');
-  const claimCounts = claims.split(',');
-  // Equal ids share one string.
-  const accountsByText = new ShortLivedMap<string, AccountId>();
-  return positions.split(',').map((position, index) => {
-    const text = accountIds[index] ?? '';
-    let accountId = accountsByText.get(text);
-    if (accountId === undefined) {
-      accountId = toRecordId(text);
-      accountsByText.set(text, accountId);
-    }
-    const eventId = eventIds[index] ?? '';
-    const subscriptionId = subscriptionIds[index] ?? '';
+/**
+ * Reads the first `entriesMax` entries of accounts, except blocked ones, and events up to the position `after`.
+ *
+ * Served by webhook_event_queue_by_account.
+ */
+export async function readAccounts(
+  database: Database,
+  accounts: readonly (Pick<QueuedAccount, 'id' | 'shard' | 'after'> & { readonly entriesMax: number })[],
+): Promise<AccountRead[]> {
+  const statement = {
+    name: 'fan-out-read-accounts',
+    text: `
+      with account as (
+        select * from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::int[]) as known (shard, id, after, entries_max)
+      )${readEntries}`,
+  };
+  const rows = await database.query<Row & Record<string, unknown>>(statement, [
+    pgArray(accounts.map(({ shard }) => shard)),
+    pgArray(accounts.map(({ id }) => id)),
+    pgArray(accounts.map(({ after }) => after)),
+    pgArray(accounts.map(({ entriesMax }) => entriesMax)),
+  ]);
+  return rows.map(toAccountRead);
+}
+
+function toAccountRead({ accountId, entries, changes }: Row): AccountRead {
+  return { accountId, entries: toEntries(entries), changes: toEntries(changes) };
+}
+
+function toEntries(list: string | null): QueueEntry[] {
+  if (list === null) return [];
+  return list.split(',').map((text) => {
+    const [position, event = '0', subscription = '0', claims] = text.split(' ');
     return {
       position: Number(position),
-      accountId,
-      eventId: eventId === '' ? null : toRecordId(eventId),
-      subscriptionId: subscriptionId === '' ? null : toRecordId(subscriptionId),
-      claims: Number(claimCounts[index]),
+      eventId: event === '0' ? null : toRecordId(event),
+      subscriptionId: subscription === '0' ? null : toRecordId(subscription),
+      claims: Number(claims),
+      isCounted: false,
     };
   });
+}
+
+/** The last position that was drawn. Later entries have higher ones. */
+export async function readLastPosition(database: Database): Promise<QueuePosition> {
+  const statement = {
+    name: 'fan-out-read-last-position',
+    text: 'select last_value::float8 as position from webhook_queue_position',
+  };
+  return onlyRow(await database.query<{ position: QueuePosition }>(statement, [])).position;
 }
 
 /**
@@ -117,7 +188,7 @@ function toRows({ positions, accounts, events, subscriptions, claims }: FoundRow
 export async function countEntryClaims(
   database: Database,
   workerId: WorkerId,
-  entries: readonly { readonly shard: Shard; readonly entry: QueueEntry }[],
+  entries: readonly PickedEntry[],
 ): Promise<void> {
   const statement = {
     name: 'fan-out-count-entry-takes',
@@ -136,7 +207,7 @@ export async function countEntryClaims(
   };
   const rows = await database.query<{ isAlive: boolean }>(statement, [
     workerId,
-    pgArray(entries.map(({ shard }) => shard)),
+    pgArray(entries.map(({ account }) => account.shard)),
     pgArray(entries.map(({ entry }) => entry.position)),
     pgArray(entries.map(({ entry }) => entry.claims)),
   ]);

@@ -1,13 +1,11 @@
 import { toRecordId } from '@deedwire/domain';
-import type { Database, Statement } from '@deedwire/store';
+import { type Database, onlyRow, type Statement } from '@deedwire/store';
 import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
-import type { AccountId, DeliveryId, SubscriptionId } from '../../kernel/ids.ts';
+import type { AccountId, DeliveryId } from '../../kernel/ids.ts';
 import { storedOrigin } from '../../kernel/origin.ts';
 import { pgArray, pgTextArray, TextDictionary } from '../../kernel/pg-array.ts';
-import type { Shard } from '../../kernel/shard.ts';
-import type { QueuePosition } from '../queue-entry.ts';
-import type { RoundPlan } from '../round-plan.ts';
+import type { PickedEntry, PlannedSubscription, RoundPlan } from '../round-plan.ts';
 
 export interface WrittenRound {
   /** In the order of the plan's deliveries. */
@@ -181,51 +179,64 @@ export async function writeRound(
 
 /** Whether the write failed because an entry is no longer in the queue. It then wrote nothing. */
 export function isStaleRound(error: unknown): boolean {
-  return sqlState(error) === '22012';
+  return error instanceof Error && 'code' in error && error.code === '22012';
 }
 
+/** A condition: the row exists, and another transaction has locked it. */
+const isLocked = (table: string, condition: string): string =>
+  `exists (select from ${table} where ${condition})
+        and not exists (select from ${table} where ${condition} for update skip locked)`;
+
 /**
- * Returns those of the accounts that have a locked row: an entry in the queue, or the sequence of a subscription. A row that
- * does not exist counts as locked.
+ * Returns those of the accounts that have a locked row: an entry in the queue, or the sequence of a subscription.
  *
  * Served by webhook_event_queue_pkey and webhook_subscription_sequence_pkey.
  */
 export async function readLockedAccounts(
   database: Database,
-  entries: readonly { readonly accountId: AccountId; readonly shard: Shard; readonly position: QueuePosition }[],
-  subscriptions: readonly { readonly accountId: AccountId; readonly id: SubscriptionId }[],
+  entries: readonly PickedEntry[],
+  subscriptions: readonly Pick<PlannedSubscription, 'accountId' | 'id'>[],
 ): Promise<Set<AccountId>> {
   const statement = {
     name: 'fan-out-read-locked-accounts',
     text: `
       select account_id::text as id
       from unnest($1::bigint[], $2::smallint[], $3::bigint[]) as e (account_id, shard, position)
-      where (
-        select ctid from webhook_event_queue where shard = e.shard and position = e.position limit 1 for update skip locked
-      ) is null
+      where ${isLocked('webhook_event_queue q', 'q.shard = e.shard and q.position = e.position')}
       union
       select account_id::text
       from unnest($4::bigint[], $5::bigint[]) as s (account_id, subscription_id)
-      where (
-        select ctid
-        from webhook_subscription_sequence
-        where subscription_id = s.subscription_id
-        limit 1
-        for update skip locked
-      ) is null`,
+      where ${isLocked('webhook_subscription_sequence q', 'q.subscription_id = s.subscription_id')}`,
   };
   const rows = await database.query<{ id: string }>(statement, [
-    pgArray(entries.map(({ accountId }) => accountId)),
-    pgArray(entries.map(({ shard }) => shard)),
-    pgArray(entries.map(({ position }) => position)),
+    pgArray(entries.map(({ account }) => account.id)),
+    pgArray(entries.map(({ account }) => account.shard)),
+    pgArray(entries.map(({ entry }) => entry.position)),
     pgArray(subscriptions.map(({ accountId }) => accountId)),
     pgArray(subscriptions.map(({ id }) => id)),
   ]);
   return new Set(rows.map(({ id }) => toRecordId(id)));
 }
 
-function sqlState(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
+/**
+ * Waits for all writes of these entries that are in progress, and returns whether one of the entries is no longer in the queue. If
+ * none is missing, a write of them was not executed, and will not be once another write has deleted one of them.
+ *
+ * Served by webhook_event_queue_pkey.
+ */
+export async function areGone(database: Database, entries: readonly PickedEntry[]): Promise<boolean> {
+  const statement = {
+    name: 'fan-out-are-gone',
+    text: `
+      select count(*) < cardinality($1::smallint[]) as "areGone"
+      from unnest($1::smallint[], $2::bigint[]) as e (shard, position)
+      cross join lateral (
+        select from webhook_event_queue where shard = e.shard and position = e.position limit 1 for update
+      ) q`,
+  };
+  const shards = pgArray(entries.map(({ account }) => account.shard));
+  const values = [shards, pgArray(entries.map(({ entry }) => entry.position))];
+  return onlyRow(await database.query<{ areGone: boolean }>(statement, values)).areGone;
 }
 
 function split(text: string | null): string[] {

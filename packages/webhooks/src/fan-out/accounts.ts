@@ -1,0 +1,233 @@
+import { compareIds } from '../kernel/id-order.ts';
+import type { AccountId } from '../kernel/ids.ts';
+import { type Shard, shardOf } from '../kernel/shard.ts';
+import { QueuedAccount } from './queued-account.ts';
+import type { Skip } from './sql/queue.ts';
+
+/** A shard that this process owns. */
+export interface OwnedShard {
+  readonly shard: Shard;
+  /** Those that are not only in storage. */
+  readonly accounts: Map<AccountId, QueuedAccount>;
+  /** The queue may have entries that no read has found. */
+  isWoken: boolean;
+  /** How often the shard was woken. */
+  wakes: number;
+}
+
+/** The approximate number of deliveries of a turn in a bulk round, which share what a round does for each account. */
+export const turnWeight = 8;
+
+/** After this many retries, an account gets a turn although its lanes have enough to send. */
+export const retriesMax = 50;
+
+/** How many accounts a retry examines, because with each one `isBehind` is called. */
+const examinedTogether = 512;
+
+/** How many polls pass until an account is read from its first entry. */
+const pollsPerWholeRead = 5;
+
+/** The position of an account is remembered if it had at least this many entries in `pollsPerCount`. */
+export const frequentEntriesMin = 16;
+
+export const pollsPerCount = 60;
+
+/**
+ * The accounts of which this process knows more than storage, and their turns. All others are in storage only.
+ *
+ * | list      | its accounts                                                                            |
+ * | --------- | --------------------------------------------------------------------------------------- |
+ * | `backlog` | have further entries, and get turns in this order                                       |
+ * | `behind`  | have further entries, and wait because their lanes have enough to send                  |
+ * | `resting` | have no known entries, but a position from which they are read when their shard is woken |
+ * | none      | are in a round, have changes to apply, or wait for a lock                               |
+ *
+ * Reads skip all but the resting ones, so a shard that was woken since such an account was read is read again when it is released.
+ * Reads of a resting account start behind the position that it had reached at the poll before the last. They visit few of the entries
+ * that were deleted and that an old snapshot keeps, and find what commits soon after later entries. Whole reads find the rest.
+ */
+export class Accounts {
+  readonly #isBehind: (account: AccountId) => boolean;
+  readonly shards = new Map<Shard, OwnedShard>();
+  readonly #backlog = new Set<QueuedAccount>();
+  /** With the retry at which their wait began, the first ones to examine first. */
+  readonly #behind = new Map<QueuedAccount, number>();
+  readonly #resting = new Set<QueuedAccount>();
+  /** The number of entries of each account that were read since they were last counted anew. */
+  readonly #counts = new Map<AccountId, number>();
+  #retries = 0;
+  #polls = 0;
+
+  constructor(isBehind: (account: AccountId) => boolean) {
+    this.#isBehind = isBehind;
+  }
+
+  /** How many accounts with entries are in memory. */
+  get size(): number {
+    let size = -this.#resting.size;
+    for (const { accounts } of this.shards.values()) size += accounts.size;
+    return size;
+  }
+
+  get hasBehind(): boolean {
+    return this.#behind.size > 0;
+  }
+
+  add(shard: Shard): void {
+    this.shards.set(shard, { shard, accounts: new Map(), isWoken: true, wakes: 0 });
+  }
+
+  /** Returns the accounts of the shard that were in memory. */
+  remove(shard: Shard): QueuedAccount[] {
+    const removed = [...(this.shards.get(shard)?.accounts.values() ?? [])];
+    this.shards.delete(shard);
+    for (const account of removed) {
+      account.isRemoved = true;
+      this.#unlist(account);
+    }
+    return removed;
+  }
+
+  wake(shards: Iterable<Shard>): void {
+    for (const shard of shards) {
+      const owned = this.shards.get(shard);
+      if (owned === undefined) continue;
+      owned.isWoken = true;
+      owned.wakes += 1;
+    }
+  }
+
+  /** Reads the account from its first entry, because an entry that it had passed may have been unblocked. */
+  readWhole(id: AccountId): void {
+    const shard = shardOf(id);
+    const account = this.shards.get(shard)?.accounts.get(id);
+    if (account !== undefined) account.isWhole = true;
+    this.wake([shard]);
+  }
+
+  /** What a read of the shard that starts now skips. */
+  skips({ accounts }: OwnedShard): Skip[] {
+    const sorted = [...accounts.values()].toSorted((a, b) => compareIds(a.id, b.id));
+    return sorted.map((account) => ({
+      account: account.id,
+      through: this.#resting.has(account) ? this.#start(account, account.readAfter) : null,
+    }));
+  }
+
+  /** Whether reads of its shard find the entries of the account. */
+  isResting(account: QueuedAccount): boolean {
+    return this.#resting.has(account);
+  }
+
+  /** Where a read of the account that starts now begins. */
+  readAfter(account: QueuedAccount): number {
+    return this.#start(account, account.after);
+  }
+
+  /**
+   * Takes the account of a read out of its list, until it is released.
+   *
+   * @param wakes how often the shard had been woken when the read started
+   */
+  take(owned: OwnedShard, id: AccountId, wakes: number): QueuedAccount {
+    const account = owned.accounts.get(id) ?? new QueuedAccount(id);
+    owned.accounts.set(id, account);
+    this.#unlist(account);
+    account.hasMore = false;
+    account.wakes = wakes;
+    return account;
+  }
+
+  /** Counts entries that were read. */
+  count({ id }: QueuedAccount, entries: number): void {
+    this.#counts.set(id, (this.#counts.get(id) ?? 0) + entries);
+  }
+
+  /** Takes accounts with further entries, in their order, until their turns have about `weightMax` deliveries. */
+  takeTurns(weightMax: number, weightOf: (account: AccountId) => number): QueuedAccount[] {
+    const taken: QueuedAccount[] = [];
+    let weight = 0;
+    for (const account of this.#backlog) {
+      if (weight >= weightMax) break;
+      this.#backlog.delete(account);
+      if (!account.isDue && this.#isBehind(account.id)) {
+        this.#behind.set(account, this.#retries);
+        continue;
+      }
+      account.isDue = false;
+      account.hasMore = false;
+      account.wakes = this.shards.get(account.shard)?.wakes ?? 0;
+      weight += Math.max(turnWeight, weightOf(account.id));
+      taken.push(account);
+    }
+    return taken;
+  }
+
+  /** Call it when nothing of the account is in progress. It gets a further turn, rests, or leaves memory. */
+  release(account: QueuedAccount): void {
+    const owned = this.shards.get(account.shard);
+    if (owned === undefined || account.isRemoved) return;
+    if (account.hasMore) {
+      account.hadMore = true;
+      this.#backlog.add(account);
+      return;
+    }
+    // The end of a backlog was read from a position, before which entries may have been committed.
+    if (owned.wakes > account.wakes || account.hadMore) owned.isWoken = true;
+    account.isWhole ||= account.hadMore;
+    account.hadMore = false;
+    account.isFrequent ||= (this.#counts.get(account.id) ?? 0) >= frequentEntriesMin;
+    if (account.isFrequent) this.#resting.add(account);
+    else owned.accounts.delete(account.id);
+  }
+
+  /** Gives accounts that wait for their lanes a turn, once these need more or after 50 retries. Call it every 5 ms. */
+  retryBehind(): void {
+    this.#retries += 1;
+    let left = Math.min(this.#behind.size, examinedTogether);
+    for (const [account, since] of this.#behind) {
+      if (left === 0) break;
+      left -= 1;
+      this.#behind.delete(account);
+      account.isDue = this.#retries - since >= retriesMax || !this.#isBehind(account.id);
+      if (account.isDue) this.#backlog.add(account);
+      else this.#behind.set(account, since);
+    }
+  }
+
+  /** Call it at each poll. */
+  poll(): void {
+    this.#polls += 1;
+    for (const { shard, accounts } of this.shards.values()) {
+      const isWhole = shard % pollsPerWholeRead === this.#polls % pollsPerWholeRead;
+      for (const account of accounts.values()) {
+        account.isWhole ||= isWhole;
+        account.readAfter = account.polledAfter;
+        account.polledAfter = account.after;
+      }
+    }
+    if (this.#polls % pollsPerCount === 0) this.#countAnew();
+    this.wake(this.shards.keys());
+  }
+
+  #countAnew(): void {
+    for (const account of this.#resting) {
+      if ((this.#counts.get(account.id) ?? 0) >= frequentEntriesMin) continue;
+      this.#resting.delete(account);
+      this.shards.get(account.shard)?.accounts.delete(account.id);
+    }
+    this.#counts.clear();
+  }
+
+  #start(account: QueuedAccount, after: number): number {
+    const { isWhole } = account;
+    account.isWhole = false;
+    return isWhole ? 0 : after;
+  }
+
+  #unlist(account: QueuedAccount): void {
+    this.#backlog.delete(account);
+    this.#behind.delete(account);
+    this.#resting.delete(account);
+  }
+}
