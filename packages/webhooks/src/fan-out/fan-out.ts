@@ -37,7 +37,7 @@ const behindRetryMs = 5;
 const changesMax = 4;
 
 interface Work {
-  /** `held`: accounts that left a round wait. */
+  /** `held`: accounts that left a round wait. `accounts` are then those that may still be written. */
   readonly kind: RoundKind | 'change' | 'held';
   readonly accounts: readonly QueuedAccount[];
   readonly ended: Promise<void>;
@@ -103,7 +103,7 @@ export class FanOut {
       limits,
       wait,
       onReleased: (accounts) => this.#release(accounts),
-      onHeld: (waiting) => this.#start('held', [], waiting),
+      onHeld: (waiting, written) => this.#start('held', written, waiting),
       onBlocked: (entries) => this.#blocked.report(entries),
       onFenced,
     });

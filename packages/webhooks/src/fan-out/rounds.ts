@@ -47,8 +47,8 @@ export interface RoundsOptions extends RoundContext {
   wait: (delayMs: number) => Promise<boolean>;
   /** Nothing of these accounts is in progress. Called once for each account of a round. */
   onReleased: (accounts: readonly QueuedAccount[]) => void;
-  /** Accounts of a round wait, and the round goes on without them. They are released before `waiting` resolves. */
-  onHeld: (waiting: Promise<void>) => void;
+  /** Accounts of a round wait, and it goes on without them. `written`: those with a write that may be in progress until then. */
+  onHeld: (waiting: Promise<void>, written: readonly QueuedAccount[]) => void;
   onBlocked: (entries: readonly Pick<BlockedGroup, 'accountId' | 'blockedOn'>[]) => void;
   onFenced: () => void;
 }
@@ -208,7 +208,7 @@ export class Rounds {
     else if (error instanceof StoreUnavailableError) {
       onEvent({ kind: 'fan-out-unavailable', call: 'round', error });
       if (writing === null) await this.#delay(round, turns);
-      else this.#hold(round, turns, this.#untilKnown(turns, writing));
+      else this.#hold(round, turns, this.#untilKnown(turns, writing), turns);
     } else if (writing !== null && isStaleRound(error)) {
       onEvent({ kind: 'fan-out-stale', entries: writing.done.length });
       onUncertain(lanesOf(writing));
@@ -222,20 +222,23 @@ export class Rounds {
     await this.#options.wait(this.#backoff.next());
   }
 
-  #hold({ unwritten, held }: Round, turns: readonly Turn[], waiting: Promise<void>): void {
+  #hold({ unwritten, held }: Round, turns: readonly Turn[], waiting: Promise<void>, written: readonly Turn[]): void {
     for (const { account } of turns) {
       unwritten.add(account);
       held.add(account);
       account.hasMore = true;
     }
-    this.#options.onHeld(waiting);
+    this.#options.onHeld(
+      waiting,
+      written.map(({ account }) => account),
+    );
   }
 
   async #untilKnown(turns: readonly Turn[], plan: RoundPlan): Promise<void> {
     const { store, wait, onUncertain, onReleased, onEvent } = this.#options;
     const lanes = lanesOf(plan);
     const backoff = new Backoff();
-    while ((await wait(backoff.next())) && !turns.every(({ account }) => account.isRemoved)) {
+    while (await wait(backoff.next())) {
       try {
         if (await areGone(store, plan.done)) onUncertain(lanes);
         else
@@ -254,7 +257,7 @@ export class Rounds {
     if (locked.size === 0) return this.#delay(round, turns);
     const waiting = turns.filter(({ account }) => locked.has(account.id));
     for (const { account } of waiting) this.#options.onEvent({ kind: 'fan-out-locked', account: account.id });
-    this.#hold(round, waiting, this.#untilUnlocked(waiting, plan));
+    this.#hold(round, waiting, this.#untilUnlocked(waiting, plan), []);
     const others = turns.filter(({ account }) => !locked.has(account.id));
     await this.#write(round, others);
   }

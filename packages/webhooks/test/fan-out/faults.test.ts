@@ -1,5 +1,6 @@
 import { createStore, LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
 import { expect, test, vi } from 'vitest';
+import { shardOf } from '../../src/kernel/shard.ts';
 import { type SeededAccount, seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
 import { closeAfterTest, FanOutWorld } from './fan-out-world.ts';
 import { hasDeliveries, interceptStore } from './faulty-store.ts';
@@ -215,6 +216,44 @@ test('however many accounts have a locked row, at most three rounds wait for loc
     await unlock();
   }
   await vi.waitFor(() => expect(world.offered).toHaveLength(1 + 6 * 1 + 6 * 8), waits);
+});
+
+test('a shard is removed once the outcome of its writes is known, and does not wait until rows are unlocked', async () => {
+  const world = await FanOutWorld.create();
+  const [lost, locked] = await seedQueued(world, 2, 1);
+  if (lost === undefined || locked === undefined) throw new Error('Two accounts were not seeded.');
+  const unlock = await lockSequences(world, [locked]);
+  const [looking, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let writes = 0;
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-write-round'(run) {
+      writes += 1;
+      // The first write finds the locked row, so the second one is that of the other account.
+      if (writes === 2) throw new StoreUnavailableError(new Error('The connection broke.'));
+      return run();
+    },
+    async 'fan-out-are-gone'(run) {
+      looking.resolve();
+      await release.promise;
+      return run();
+    },
+  });
+  const fanOut = world.start({ store, limits: { pollMs: 100_000_000 } });
+  closeAfterTest(async () => release.resolve());
+  try {
+    await looking.promise;
+    await fanOut.removeShard(shardOf(locked.id));
+    let isRemoved = false;
+    const removing = fanOut.removeShard(shardOf(lost.id)).then(() => (isRemoved = true));
+    await new Promise(setImmediate);
+    expect(isRemoved).toBe(false);
+    release.resolve();
+    await removing;
+  } finally {
+    await unlock();
+  }
+  expect(await world.count('webhook_event_queue')).toBe(2);
+  expect(world.offered).toEqual([]);
 });
 
 test('an entry that the database refuses is set aside, and all others are written', async () => {
