@@ -8,7 +8,7 @@ import {
 } from '@deedwire/domain';
 import type { SharedWrite } from '@deedwire/store';
 import { referralRow } from '@deedwire/store/referrals';
-import { notificationsOf } from '@deedwire/webhooks/outbox';
+import { workerOf } from '@deedwire/webhooks/outbox';
 import { z } from 'zod';
 import { findAccount } from './accounts.ts';
 import { appendedEvent } from './append-event.ts';
@@ -133,7 +133,7 @@ function newReferral(
         ],
         answer: referral,
         saved: () => ({ payload: referralCodec.encode(referral), secretCiphertext: null, recordId: null }),
-        ...notificationsOf(partnerId, toRecordId(eventId)),
+        notify: [workerOf(partnerId)],
       };
     },
   };

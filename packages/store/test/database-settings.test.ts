@@ -80,7 +80,6 @@ const written = async (store: Store, run: (text: string) => Promise<unknown[]>) 
       answer: null,
       saved: () => ({ payload: {}, secretCiphertext: null, recordId: null }),
       notify: [],
-      announce: [],
     }),
   });
   return run('select value from seen');

@@ -62,7 +62,6 @@ function sharedWrite({ name, account, client, key, isBad }: Planned): SharedWrit
         answer: name,
         saved: () => ({ payload: { name }, secretCiphertext: null, recordId: null }),
         notify: [],
-        announce: [],
       };
     },
   };

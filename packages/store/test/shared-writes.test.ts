@@ -48,14 +48,7 @@ const account = (number: number): AccountId => accounts[number] ?? toRecordId('0
 /** A write of one referral, which answers with its name. PostgreSQL refuses a name that is null. */
 function refer(
   name: string | null,
-  {
-    of = 0,
-    client = 'client',
-    operation = {},
-    key = null as KeyClaim | null,
-    notify = [] as string[],
-    announce = [] as string[],
-  } = {},
+  { of = 0, client = 'client', operation = {}, key = null as KeyClaim | null, notify = [] as string[] } = {},
 ): SharedWrite<string> {
   const accountId = account(of);
   const details = { clientName: name as string, clientEmail: null, externalReference: null, note: null };
@@ -70,7 +63,6 @@ function refer(
       answer: String(name),
       saved: () => ({ payload: { name }, secretCiphertext: null, recordId: null }),
       notify,
-      announce,
     }),
   };
 }
@@ -118,11 +110,11 @@ test('writes of one turn of the event loop share transactions of at most 16', as
   expect(sizes.map(({ size }) => size)).toEqual([4, 16, 16, 16, 16, 16, 16]);
 });
 
-test('a write alone notifies on its own connection, behind the commit, and announces what it wrote', async () => {
+test('a write alone notifies on its own connection, behind the commit', async () => {
   const store = openStore();
   const heard = await hear();
-  await store.write(refer('alone', { notify: ['7'], announce: ['an event'] }));
-  await expect.poll(() => heard, patience).toEqual(['7', 'an event']);
+  await store.write(refer('alone', { notify: ['7'] }));
+  await expect.poll(() => heard, patience).toEqual(['7']);
   const sessions = await observer.run(`select from pg_stat_activity where application_name = 'writer-notify'`);
   expect(sessions).toEqual([]);
 });
@@ -139,11 +131,11 @@ test('many writes notify at most once for each transaction', async () => {
   expect(count).toBeLessThanOrEqual(25);
 });
 
-test('a notification that fails behind the commit is sent again without the announcement, and fails no write', async () => {
+test('a notification that fails behind the commit is sent again with others, and fails no write', async () => {
   const store = openStore();
   const heard = await hear();
   const tooLong = 'x'.repeat(8_000);
-  expect(await store.write(refer('written', { notify: ['7'], announce: [tooLong] }))).toEqual(written('written'));
+  expect(await store.write(refer('written', { notify: ['7', tooLong] }))).toEqual(written('written'));
   await expect.poll(() => heard, patience).toEqual(['7']);
   expect(await store.write(refer('after'))).toEqual(written('after'));
 });
@@ -151,7 +143,7 @@ test('a notification that fails behind the commit is sent again without the anno
 test('does not notify behind the commit where a transaction pooler may be', async () => {
   const store = openStore({ directUrl: database.databaseUrl });
   const heard = await hear();
-  await store.write(refer('pooled', { notify: ['7'], announce: ['an event'] }));
+  await store.write(refer('pooled', { notify: ['7'] }));
   await expect.poll(() => heard, patience).toEqual(['7']);
 });
 

@@ -18,7 +18,6 @@ import { Exchanges } from './exchanges/exchanges.ts';
 import { FanOut } from './fan-out/fan-out.ts';
 import type { Renderer } from './fan-out/renderer.ts';
 import type { TraceFanOut } from './fan-out/trace-fan-out.ts';
-import { readAnnouncement } from './kernel/announcement.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { PendingDelivery } from './kernel/pending-delivery.ts';
 import { openShards } from './open-shards.ts';
@@ -258,8 +257,6 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       retention.start();
     },
     wake(payload) {
-      // The shard is woken as well.
-      if (payload !== null && readAnnouncement(payload) !== null) return;
       const isForAll = payload === null || payload === '';
       if (isForAll || payload === workersChanged) workers.wake();
       if (isForAll) fanOut.wake(null);

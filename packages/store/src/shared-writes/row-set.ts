@@ -33,8 +33,6 @@ export interface RowSet<Answer> {
   readonly saved: () => Pick<KeyResult, 'payload' | 'secretCiphertext' | 'recordId'>;
   /** Which workers to notify after the commit. */
   readonly notify: readonly string[];
-  /** What else to tell them, afterwards, if they are notified together with the commit, which is while few transactions commit. */
-  readonly announce: readonly string[];
 }
 
 /** A write that shares its transaction with others. */

@@ -104,10 +104,7 @@ export async function commitTogether(
       ...(results.length === 0 ? [] : [completeIdempotencyKeys(database, results)]),
       send('commit', { text: 'commit' }),
     ];
-    if (isNotifying) {
-      const announced = sets.flatMap((set) => set?.announce ?? []);
-      database.query(notifyStatement, [[...payloads, ...announced]]).catch(() => notifyAll(payloads, options));
-    }
+    if (isNotifying) database.query(notifyStatement, [payloads]).catch(() => notifyAll(payloads, options));
     return committing;
   });
   const refused = await failureOf(flight, true);

@@ -1,7 +1,5 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
-import { type InsertedRow, insertRow, type RowSet, type Statement, type Transaction } from '@deedwire/store';
-import { announcementOf } from '../kernel/announcement.ts';
-import type { EventId } from '../kernel/ids.ts';
+import { type InsertedRow, insertRow, type Statement, type Transaction } from '@deedwire/store';
 import { type Origin, storedOrigin } from '../kernel/origin.ts';
 import { shardOf } from '../kernel/shard.ts';
 
@@ -47,11 +45,6 @@ export function eventRow(id: string | null, event: NewEvent): InsertedRow {
 /** Whom to notify of an event or a change of the account. */
 export function workerOf(accountId: AccountId): string {
   return String(shardOf(accountId));
-}
-
-/** What a write that inserts an event tells the workers. */
-export function notificationsOf(accountId: AccountId, eventId: EventId): Pick<RowSet<unknown>, 'notify' | 'announce'> {
-  return { notify: [workerOf(accountId)], announce: [announcementOf(accountId, eventId)] };
 }
 
 /** Inserts an event in a transaction that does more than insert rows. */
