@@ -15,7 +15,9 @@ interface Node {
 
 const sizeOf = ({ selfSize, children }: Node): number => children.reduce((sum, child) => sum + sizeOf(child), selfSize);
 
-process.on('message', async (message) => {
+process.on('message', (message) => void answer(message));
+
+async function answer(message: unknown): Promise<void> {
   if (message === 'start') {
     await collect();
     await session.post('HeapProfiler.startSampling', {
@@ -29,7 +31,7 @@ process.on('message', async (message) => {
     const { profile } = await session.post('HeapProfiler.stopSampling');
     process.send?.(sizeOf(profile.head));
   }
-});
+}
 
 /** What is left after two minor collections has moved to the old generation. */
 async function collect(): Promise<void> {

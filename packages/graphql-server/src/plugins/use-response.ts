@@ -85,7 +85,8 @@ async function adopt(given: Response, exchange: Exchange, limitBytes: number): P
   exchange.account?.deductFailure(exchange.bodyBytes);
   exchange.code = given.ok ? null : 'BAD_USER_INPUT';
   exchange.causes = [];
-  const headers = { ...Object.fromEntries(given.headers), ...headersOf(exchange) };
+  const { 'content-length': _, ...own } = Object.fromEntries(given.headers);
+  const headers = { ...own, ...headersOf(exchange) };
   return toResponse(new LightResponse(text, { status: given.status, headers }), exchange);
 }
 

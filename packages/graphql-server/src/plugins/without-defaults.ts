@@ -13,7 +13,7 @@ export function withoutDefaults(own: readonly object[], hasGraphiql: boolean): P
       const first = plugins.indexOf(plugin);
       for (const [index, other] of plugins.entries()) {
         // An option that is off leaves `false`.
-        const hooks = Object(other) as Plugin;
+        const hooks: object = Object(other);
         const isContextOrPage = 'onContextBuilding' in hooks || (hasGraphiql && 'onRequest' in hooks);
         if (other === plugin || isOwn.has(other) || (index < first && isContextOrPage)) continue;
         // In its place, because Envelop goes through the list meanwhile.
