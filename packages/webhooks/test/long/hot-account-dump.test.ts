@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import { createStore } from '@deedwire/store';
 import { connect } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 import { shardOf } from '../../src/kernel/shard.ts';
@@ -77,17 +76,9 @@ test('while a dump keeps the deleted entries of an account, reads of its queue v
   };
 
   await measure('No snapshot');
-  const dump = createStore({ databaseUrl: world.databaseUrl, applicationName: 'dump' });
+  const dump = await connect(world.databaseUrl);
   closeAfterTest(() => dump.close());
-  const isHeld = Promise.withResolvers<void>();
-  const release = Promise.withResolvers<void>();
-  const held = dump.transaction(async (transaction) => {
-    await transaction.query({ name: 'isolate', text: 'set transaction isolation level repeatable read' }, []);
-    await transaction.query({ name: 'read', text: 'select 1 from webhook_event_queue' }, []);
-    isHeld.resolve();
-    await release.promise;
-  });
-  await isHeld.promise;
+  await dump.run('begin isolation level repeatable read; select from webhook_event_queue');
   const before = offeredTo(hot);
   for (let count = 0; count < deadEntries; count += entriesPerInsert) {
     await world.rows(
@@ -105,6 +96,6 @@ test('while a dump keeps the deleted entries of an account, reads of its queue v
   const buffers = await measure(`An old snapshot, with ${deadEntries} deleted entries`);
   // At most one read in five polls is whole.
   expect(buffers.filter((count) => count > buffersMax).length).toBeLessThan(buffers.length / 10);
-  release.resolve();
-  await held;
+  // It has held its snapshot until here.
+  await dump.run('commit');
 });
