@@ -15,7 +15,6 @@ export { listen, type Listening } from './listen.ts';
 export { missing } from './missing.ts';
 export { blocksOf, commandsOf, isCommand, type PageBlock } from './page-commands.ts';
 export { patientTimeouts } from './patient-timeouts.ts';
-export { partOf, quotedLines, quotingSections, staleQuotes, type QuotingSection } from './quoted-texts.ts';
 export { startRawReceiver, type RawReceiver } from './raw-receiver.ts';
 export {
   acknowledge,
