@@ -69,11 +69,11 @@ it('the other kits accept lax timestamps, altered bytes and repeats', async () =
   expect(handled).toBe(2);
 });
 
-it('each receiver has as many lines as the README of the receiver kit says', async () => {
-  const readme = await readFile(join(root, 'packages/webhook-receiver/README.md'), 'utf8');
+it('each receiver has as many lines as the reference of the receiver kit says', async () => {
+  const page = await readFile(join(root, 'packages/webhook-receiver/docs/reference.md'), 'utf8');
   const [, ...cells] =
     /^\| lines of a program.*$/m
-      .exec(readme)?.[0]
+      .exec(page)?.[0]
       .split('|')
       .map((cell) => cell.trim()) ?? [];
   const lines = await Promise.all(receivers.map(({ name }) => linesOf(name)));

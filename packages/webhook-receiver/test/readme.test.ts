@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { createTestDatabase, findFreePort, freezeSessions, type TestDatabase } from '@deedwire/embedded-postgres';
-import { eventually } from '@deedwire/testing';
+import { eventually, readReceiverKitPages } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { secret } from './support/delivery.ts';
 import { isWithoutRedis } from './support/redis-server.ts';
@@ -21,7 +21,7 @@ const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')
 const embeddedPostgres = pathToFileURL(require.resolve('@deedwire/embedded-postgres')).href;
 const typesFolder = dirname(dirname(require.resolve('@types/node/package.json')));
 
-/** In the order of the README. */
+/** In the order of the README and the pages that it lists. */
 const names = [
   'node',
   'express',
@@ -64,8 +64,7 @@ let blocks: string[] = [];
 let database: TestDatabase;
 
 beforeAll(async () => {
-  const readme = await readFile(join(packageFolder, 'README.md'), 'utf8');
-  blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
+  blocks = [...readReceiverKitPages().matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
   project = await mkdtemp(join(tmpdir(), 'webhook-receiver-readme-'));
   await mkdir(join(project, 'node_modules/@deedwire'), { recursive: true });
   await symlink(packageFolder, join(project, 'node_modules/@deedwire/webhook-receiver'), 'dir');
@@ -116,13 +115,13 @@ it('counts the lines of the block for PostgreSQL in the comparison', async () =>
 });
 
 it('names the versions on which the conformance suite runs', async () => {
-  const readme = await readFile(join(packageFolder, 'README.md'), 'utf8');
-  const [, list = ''] = /^### Tested versions\n\n(.*?)\n\n/ms.exec(readme) ?? [];
+  const page = await readFile(join(packageFolder, 'docs/frameworks.md'), 'utf8');
+  const [, list = ''] = /^## Tested versions\n\n(.*)$/m.exec(page) ?? [];
   const installed = (name: string): string =>
     JSON.parse(readFileSync(join(packageFolder, 'node_modules', name, 'package.json'), 'utf8')).version;
   const [node] = process.versions.node.split('.');
   const { workerd, deno, bun } = runtimeVersions;
-  expect(list.replaceAll('\n', ' ')).toContain(
+  expect(list).toContain(
     `Node ${node}, Express ${installed('express-4')} and ${installed('express')}, Fastify ${installed('fastify')}, ` +
       `Hono ${installed('hono')}, workerd ${workerd} (also with Hono), Deno ${deno} and Bun ${bun}.`,
   );

@@ -16,6 +16,7 @@ export { missing } from './missing.ts';
 export { blocksOf, commandsOf, isCommand, type PageBlock } from './page-commands.ts';
 export { patientTimeouts } from './patient-timeouts.ts';
 export { startRawReceiver, type RawReceiver } from './raw-receiver.ts';
+export { readReceiverKitPages } from './receiver-kit-pages.ts';
 export {
   acknowledge,
   echoToken,

@@ -37,15 +37,15 @@ describe.each([
   testConformance(runtimeAdapter(runtime, app, fix, server));
 });
 
-const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-const [, block = ''] = /^### PostgreSQL on Workers$.*?^```ts\n(.*?)^```$/ms.exec(readme) ?? [];
-const [, route = ''] = /`(\(context\) => honoHandler.*?)`/.exec(readme) ?? [];
+const page = await readFile(new URL('../../docs/stores.md', import.meta.url), 'utf8');
+const [, block = ''] = /^## PostgreSQL on Workers$.*?^```ts\n(.*?)^```$/ms.exec(page) ?? [];
+const [, route = ''] = /`(\(context\) => honoHandler.*?)`/.exec(page) ?? [];
 const ofRequest = 'workersHandler(receiverOfRequest(bindings))';
 
 /** Programs for Workers. */
 const workers = {
-  'as the README shows it': block,
-  'as the README shows it for Hono': `
+  'as the page shows it': block,
+  'as the page shows it for Hono': `
     import { Hono } from 'hono';
     import { honoHandler } from '@deedwire/webhook-receiver/hono';
     ${block.replace('export default', 'export const worker =')}

@@ -1,14 +1,12 @@
-/** The code blocks in the README of the receiver kit, and what a newcomer does with each. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+/** The code blocks in the pages of the receiver kit, and what a newcomer does with each. */
+import { readReceiverKitPages } from '@deedwire/testing';
 import { prismaRow } from './newcomer-prisma.ts';
 import { type Row, storeServer } from './newcomer-row.ts';
-import { workspaceRoot } from './workspace-copy.ts';
 
-const readme = await readFile(join(workspaceRoot, 'packages/webhook-receiver/README.md'), 'utf8');
+const pages = readReceiverKitPages();
 /** Of every language. */
-export const allBlocks = [...readme.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, code = '']) => code);
-export const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
+export const allBlocks = [...pages.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, code = '']) => code);
+export const blocks = [...pages.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
 
 /** @throws unless exactly one block contains the text */
 export function blockWith(text: string): string {
@@ -37,7 +35,7 @@ const additions: Record<string, Partial<Row>> = {
 };
 
 /** The rows of the table of frameworks. The blocks have the same order. */
-export const rows: Row[] = [...readme.matchAll(/^\| ([\w. ]+?) +\| (?:`(.*?)`)? +\| `(.*?)` +\| (.*?) +\|$/gm)].map(
+export const rows: Row[] = [...pages.matchAll(/^\| ([\w. ]+?) +\| (?:`(.*?)`)? +\| `(.*?)` +\| (.*?) +\|$/gm)].map(
   ([, framework = '', packages = '', file = '', start = ''], index) => ({
     framework,
     packages: packages.split(' ').filter((name) => name !== ''),
