@@ -185,7 +185,6 @@ interface Language {
   /** The verifier, from the root of the repository. */
   file: string;
   /** The name of the language in a Markdown code block. */
-  fence: string;
   /** Matches the function in the file. The first group is its body. */
   verifier: RegExp;
   /** Its path in the folder of the program. Defaults to its name. */
@@ -215,7 +214,6 @@ const csharpProject = `<Project Sdk="Microsoft.NET.Sdk">
 
 const csharp = {
   file: 'examples/verify/csharp/WebhookVerifier.cs',
-  fence: 'csharp',
   verifier: /^ {4}public static bool IsAuthentic\([^{]*\{\n(.*?)^ {4}\}\n/ms,
   driver: 'Driver.cs',
 };
@@ -225,7 +223,6 @@ const languages: Language[] = [
     name: 'Python',
     programs: ['python3'],
     file: 'examples/receiver-python/verify.py',
-    fence: 'python',
     verifier: /^def is_authentic\([^)]*\):\n {4}""".*?^ {4}"""\n((?: {4}[^\n]*\n)+)/ms,
     driver: 'driver.py',
     run: ['python3', 'driver.py'],
@@ -235,7 +232,6 @@ const languages: Language[] = [
     programs: ['go'],
     file: 'examples/receiver-go/webhook/verify.go',
     copiedTo: 'webhook/verify.go',
-    fence: 'go',
     verifier: /^func IsAuthentic\([^\n]*\{\n(.*?)^\}\n/ms,
     driver: 'driver.go',
     files: { 'go.mod': 'module verify\n\ngo 1.19\n' },
@@ -246,7 +242,6 @@ const languages: Language[] = [
     name: 'PHP',
     programs: ['php'],
     file: 'examples/verify/php/verify.php',
-    fence: 'php',
     verifier: /^function is_authentic\([^\n]*\n\{\n(.*?)^\}\n/ms,
     driver: 'driver.php',
     run: ['php', '-d', 'display_errors=stderr', 'driver.php'],
@@ -255,7 +250,6 @@ const languages: Language[] = [
     name: 'Ruby',
     programs: ['ruby'],
     file: 'examples/verify/ruby/verify.rb',
-    fence: 'ruby',
     verifier: /^ {2}def self\.authentic\?\([^\n]*\n(.*?)^ {2}end\n/ms,
     driver: 'driver.rb',
     run: ['ruby', 'driver.rb'],
@@ -264,7 +258,6 @@ const languages: Language[] = [
     name: 'Java',
     programs: ['javac', 'java'],
     file: 'examples/verify/java/WebhookVerifier.java',
-    fence: 'java',
     verifier: /^ {4}public static boolean isAuthentic\([^{]*\{\n(.*?)^ {4}\}\n/ms,
     driver: 'Driver.java',
     build: ['javac', '--release', '11', 'WebhookVerifier.java', 'Driver.java'],
@@ -290,7 +283,6 @@ const languages: Language[] = [
     name: 'Shell',
     programs: ['sh', 'openssl'],
     file: 'examples/verify/shell/verify.sh',
-    fence: 'sh',
     verifier: /^is_authentic\(\) \(\n(.*?)^\)\n/ms,
     driver: 'driver.sh',
     run: ['sh', 'driver.sh'],
@@ -405,17 +397,13 @@ test('the page lists the file of each language', () => {
 const boilerplate =
   /^(?:import|from|using|package|require|module|public (?:static|final) class) ?\(?[\w ".,*;]*\{?$|^\t"[\w/]+"$|^<\?php$|^[{}()]$|^end$/;
 
-describe.each(languages)('the file in $name', ({ file, fence, verifier }) => {
+describe.each(languages)('the file in $name', ({ file, verifier }) => {
   const text = readFileSync(join(root, file), 'utf8');
   const withoutComments = text
     .replaceAll(/^ *\/\*\*.*?\*\/\n/gms, '')
     .split('\n')
     .filter((each) => !/^\s*(?:#|\/\/|$)/.test(each));
   const lines = withoutComments.join('\n').concat('\n');
-
-  test('is shown on the page unchanged', () => {
-    expect(page).toContain(`\`\`\`${fence}\n${text}\`\`\`\n`);
-  });
 
   test('has at most twelve lines of code in one function, and nothing else', () => {
     const body = verifier.exec(lines)?.[1] ?? '';
