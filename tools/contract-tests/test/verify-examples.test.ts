@@ -184,7 +184,6 @@ interface Language {
   programs: readonly string[];
   /** The verifier, from the root of the repository. */
   file: string;
-  /** The name of the language in a Markdown code block. */
   /** Matches the function in the file. The first group is its body. */
   verifier: RegExp;
   /** Its path in the folder of the program. Defaults to its name. */
