@@ -52,13 +52,10 @@ const countedFetch = `
     return response;
   };`;
 
-test('the page has each program unchanged', () => {
+test('the page links each program', () => {
   const files = readdirSync(examples).filter((name) => /\.(?:mjs|sh)$/.test(name));
   expect(files).toHaveLength(7);
-  for (const file of files) {
-    const language = file.endsWith('.sh') ? 'sh' : 'js';
-    expect(page).toContain(`\`\`\`${language}\n${readFileSync(join(examples, file), 'utf8')}\`\`\`\n`);
-  }
+  for (const file of files) expect(page).toContain(`](../examples/clients/${file})`);
 });
 
 test.each(['fetch', 'graphql-request', 'urql', 'apollo-client'])('%s gets data', async (client) => {
