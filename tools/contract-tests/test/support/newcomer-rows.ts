@@ -1,12 +1,14 @@
 /** The code blocks in the pages of the receiver kit, and what a newcomer does with each. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { readReceiverKitPages } from '@deedwire/testing';
 import { prismaRow } from './newcomer-prisma.ts';
 import { type Row, storeServer } from './newcomer-row.ts';
+import { workspaceRoot } from './workspace-copy.ts';
 
 const pages = readReceiverKitPages();
 /** Of every language. */
 export const allBlocks = [...pages.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, code = '']) => code);
-export const blocks = [...pages.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
 
 /** @throws unless exactly one block contains the text */
 export function blockWith(text: string): string {
@@ -34,12 +36,30 @@ const additions: Record<string, Partial<Row>> = {
   },
 };
 
-/** The rows of the table of frameworks. The blocks have the same order. */
+/** The example of each framework. PostgreSQL has a block: its packages are in the manifest of the kit. */
+export const examples: Record<string, string> = {
+  Node: 'receiver-node',
+  Express: 'receiver-express',
+  Fastify: 'receiver-fastify',
+  Hono: 'receiver-hono',
+  'Next.js': 'receiver-next',
+  'AWS Lambda': 'receiver-lambda',
+  'Cloudflare Workers': 'receiver-workers',
+};
+
+/** What the newcomer copies: an example, or the block for PostgreSQL. */
+function programOf(framework: string, file: string): string {
+  const example = examples[framework];
+  if (example === undefined) return blockWith("process.once('SIGTERM'");
+  return readFileSync(join(workspaceRoot, 'examples', example, file), 'utf8');
+}
+
+/** The rows of the table of frameworks. */
 export const rows: Row[] = [...pages.matchAll(/^\| ([\w. ]+?) +\| (?:`(.*?)`)? +\| `(.*?)` +\| (.*?) +\|$/gm)].map(
-  ([, framework = '', packages = '', file = '', start = ''], index) => ({
+  ([, framework = '', packages = '', file = '', start = '']) => ({
     framework,
     packages: packages.split(' ').filter((name) => name !== ''),
-    block: blocks[index] ?? '',
+    block: programOf(framework, file),
     file,
     // The cell of a function says to deploy it, and names the file that serves it here.
     start: /^`(.*)`$/.exec(start)?.[1] ?? 'node local.mjs',
@@ -207,14 +227,3 @@ export const runBlocks: ReadonlySet<string> = new Set([
   blockWith('HYPERDRIVE'),
   blockWith('receivedAt'),
 ]);
-
-/** The example that has the same block. PostgreSQL has none: its packages are in the manifest of the kit. */
-export const examples: Record<string, string> = {
-  Node: 'receiver-node',
-  Express: 'receiver-express',
-  Fastify: 'receiver-fastify',
-  Hono: 'receiver-hono',
-  'Next.js': 'receiver-next',
-  'AWS Lambda': 'receiver-lambda',
-  'Cloudflare Workers': 'receiver-workers',
-};
