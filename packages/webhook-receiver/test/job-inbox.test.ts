@@ -332,9 +332,12 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     closers.push(() => small.end());
     let most = 0;
     let running = 0;
+    const two = Promise.withResolvers<void>();
     const work = async (): Promise<void> => {
       running += 1;
       most = Math.max(most, running);
+      if (running === 2) two.resolve();
+      await two.promise;
       await pool.query('select pg_sleep(0.1)');
       running -= 1;
     };
