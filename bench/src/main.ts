@@ -1,11 +1,11 @@
 /** The program behind `pnpm bench`. `scripts/bench.ts` installs the peers and starts it. */
-import { endWithReader } from '../../scripts/end-with-reader.ts';
 import { BenchProblem } from './bench.ts';
 import { benches } from './benches/index.ts';
 import { helpText, parseCommand } from './command-line.ts';
 import { saveResult, writePage } from './page/write-page.ts';
 
-endWithReader();
+// Nobody reads the report any longer, for example `head`: the code of SIGPIPE, which Node ignores.
+process.stdout.on('error', () => process.exit(141));
 
 const command = parseCommand(process.argv.slice(2), benches);
 if (command.kind === 'help') process.stdout.write(helpText(benches));
