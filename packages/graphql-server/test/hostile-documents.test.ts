@@ -104,6 +104,12 @@ test.each([
   );
 });
 
+test('rejects extensions of many values: a request that waits for its refusal keeps them', async () => {
+  const response = await post(`{"query":"{ hello }","extensions":{"list":[${'{},'.repeat(2_000)}{}]}}`);
+  expect(response).toMatchObject({ status: 200, code: 'BAD_USER_INPUT' });
+  expect(response.message).toMatch(/^The extensions contain more than 2,000 values/);
+});
+
 test('reports at most 10 errors in a variable of 2,000 values', async () => {
   const query = 'mutation ($i: FirstInput!) { first(input: $i) }';
   const members = Array.from({ length: 1999 }, (_, i) => `"k${i}":1`).join(',');

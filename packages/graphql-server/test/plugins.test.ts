@@ -157,13 +157,17 @@ test('a response cache runs an operation once for each client, and each time the
       });
     },
   };
-  await start([count, useResponseCache({ session: (context) => String(context['clientId']), ttl: 60_000 })]);
+  const session = ({ clientId, exchange }: { clientId?: string; exchange?: { version?: { version: string } } }) =>
+    `${clientId} ${exchange?.version?.version}`;
+  await start([count, useResponseCache({ session, ttl: 60_000 })]);
   for (const _ of [1, 2, 3]) {
     const { data, extensions } = await send({ query: '{ again { hello again { hello } } }' });
     expect(data).toEqual({ again: { hello: 'hello world', again: { hello: 'hello world' } } });
     expect(extensions).toEqual({ cost: expect.objectContaining({ requestedQueryCost: 3, actualQueryCost: 3 }) });
   }
   expect(executions).toBe(1);
+  await send({ query: '{ again { hello again { hello } } }' }, { 'X-Service-Schema-Version': '2025-01-01' });
+  expect(executions).toBe(2);
 });
 
 /** Records the hooks that are called, and whether all get the same context. */
@@ -375,6 +379,25 @@ describe('a plugin that', () => {
     for (failing of [...names, ...names]) answers.push(await ask());
     return answers;
   }
+
+  test.each([
+    ['an AbortError', new DOMException('secret', 'AbortError')],
+    ['a TimeoutError', new DOMException('secret', 'TimeoutError')],
+    ['a text', 'secret'],
+    ['an object', { toString: () => 'secret' }],
+    ['nothing', undefined],
+  ])('throws %s, which is no error to send, fails the request with 500', async (_, thrown: unknown) => {
+    await start([plugin]);
+    const throws = (): never => {
+      throw thrown;
+    };
+    const names = ['onParams', 'onContextBuilding', 'onExecute'];
+    const answers = await eachHook(names, throws, () => send({ query: '{ hello }' }));
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 500, errors: [{ extensions: { code: 'INTERNAL_SERVER_ERROR' } }] });
+      expect(JSON.stringify(answer)).not.toContain('secret');
+    }
+  });
 
   test('throws fails the request with 500 and a line in the log', async () => {
     await start([plugin]);

@@ -340,6 +340,12 @@ describe('bodies', () => {
     expect(response).toContain('The body was not complete after 0.3 seconds: 8 of 100 bytes had arrived.');
   });
 
+  test.each(['*', '*:x', '*%', '*^'])('responds 404 to the target %s', async (target) => {
+    const received = await raw(rawRequest('{"query":"{ hello }"}', { target }));
+    expect(received).toMatch(/^HTTP\/1\.1 404 /);
+    expect(received).toContain('"code":"NOT_FOUND"');
+  });
+
   test('answers Expect: 100-continue only to authenticated clients', async () => {
     const expecting = rawHead('Expect: 100-continue\r\nConnection: close\r\nContent-Length: 21\r\n');
     expect(await raw(expecting.replace(key.apiKey, otherInterfaceKey))).toMatch(/^HTTP\/1\.1 403 /);

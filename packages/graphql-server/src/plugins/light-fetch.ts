@@ -77,7 +77,9 @@ export class LightRequest {
   get url(): string {
     const { message } = this.exchange;
     const [search = ''] = /\?[^#]*/.exec(message.url ?? '') ?? [];
-    return `http://localhost${requestPath(message)}${search}`;
+    const path = requestPath(message);
+    // A target like `*` has no path. `useRequestChecks` refuses it.
+    return `http://localhost${path.startsWith('/') ? path : '/'}${search}`;
   }
 
   get headers(): LightHeaders {

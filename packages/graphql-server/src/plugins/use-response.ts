@@ -1,4 +1,4 @@
-import type { ExecutionResult } from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 import { CredentialsRefusedError } from '../authentication/authenticate-request.ts';
 import { rateLimitHeaders } from '../cost/rate-limit-headers.ts';
 import { mapError } from '../errors/map-error.ts';
@@ -110,8 +110,12 @@ export function singleResult(result: unknown): ExecutionResult {
 }
 
 /** What was thrown instead of a result. Null if there is a result: the price of what was executed is in it. */
-export function failureOf({ data, errors = [], extensions }: ExecutionResult): unknown {
+export function failureOf({ data, errors, extensions }: ExecutionResult): unknown {
+  if (!errors || data !== undefined || extensions?.['cost'] !== undefined) return null;
   const [error] = errors;
-  if (!error || data !== undefined || extensions?.['cost'] !== undefined) return null;
-  return error.originalError ?? error;
+  // Yoga drops an AbortError, and sends the text of what is no error.
+  if (!error) return new Error('A plugin threw an AbortError or a TimeoutError.');
+  if (!(error instanceof GraphQLError)) return error;
+  if (error.originalError) return error.originalError;
+  return error.extensions['unexpected'] === true ? new Error(`A plugin threw no error: ${error.message}`) : error;
 }

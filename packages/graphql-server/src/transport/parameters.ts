@@ -34,6 +34,7 @@ export function readParameters(members: Readonly<Record<string, unknown>>): Para
     throw bad('"operationName" must be a string or null.');
   if (extensions !== null && !isObject(extensions)) throw notObject('extensions', extensions);
   if (variables !== null) checkVariables(variables);
+  if (extensions !== null) checkExtensions(extensions);
   return { query, variables: variables ?? {}, operationName, extensions };
 }
 
@@ -68,8 +69,8 @@ function checkVariables(variables: Record<string, unknown>): void {
     if (typeof value === 'string' && !isStorable(value)) throw notStorable();
     if (typeof value !== 'object' || value === null) continue;
     // Counted first: a list of entries takes several times as long as the body took to parse.
-    values += Array.isArray(value) ? value.length : Object.keys(value).length;
-    if (values > maxValues) throw tooManyValues();
+    values += sizeOf(value);
+    if (values > maxValues) throw tooManyValues('variables');
     for (const [key, member] of Object.entries(value)) {
       if (!isStorable(key)) throw notStorable();
       rest.push(member);
@@ -77,14 +78,29 @@ function checkVariables(variables: Record<string, unknown>): void {
   }
 }
 
+/** Requests that wait for their response keep them, and a list of empty objects takes 20 times the bytes of its body. */
+function checkExtensions(extensions: Record<string, unknown>): void {
+  let values = 0;
+  JSON.stringify(extensions, (_key, value: unknown) => {
+    values += sizeOf(value);
+    if (values > maxValues) throw tooManyValues('extensions');
+    return value;
+  });
+}
+
+function sizeOf(value: unknown): number {
+  if (Array.isArray(value)) return value.length;
+  return isObject(value) ? Object.keys(value).length : 0;
+}
+
 function notStorable(): RequestError {
   const message = 'A variable contains U+0000 or an unpaired surrogate. Remove it.';
   return new RequestError('BAD_USER_INPUT', { message });
 }
 
-function tooManyValues(): RequestError {
+function tooManyValues(where: string): RequestError {
   const allowed = maxValues.toLocaleString('en');
-  const message = `The variables contain more than ${allowed} values, counting the items of lists and the members of objects. Send fewer.`;
+  const message = `The ${where} contain more than ${allowed} values, counting the items of lists and the members of objects. Send fewer.`;
   return new RequestError('BAD_USER_INPUT', { message });
 }
 
