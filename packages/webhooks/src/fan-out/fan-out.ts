@@ -98,6 +98,8 @@ export class FanOut {
     this.#blocked = new BlockedEntries({ store, workerId, renderer, limits, wait, onUnblocked, onFenced, onEvent });
     this.#rounds = new Rounds({
       ...options,
+      onUncertain: (lanes) =>
+        options.onUncertain(lanes.filter((lane) => this.#accounts.shards.has(shardOf(lane.accountId)))),
       pins: this.#pins,
       recovery: this.#recovery,
       limits,
@@ -122,6 +124,7 @@ export class FanOut {
 
   addShards(shards: readonly { shard: Shard; isRecovering: boolean }[]): void {
     for (const { shard, isRecovering } of shards) {
+      if (this.#accounts.shards.has(shard)) continue;
       this.#accounts.add(shard);
       if (isRecovering) this.#recovery.add(shard);
       this.#blocked.add(shard);
@@ -141,11 +144,11 @@ export class FanOut {
 
   /** Stops fan-out of the shard. Resolves once none of its rounds or changes is in progress. */
   async removeShard(shard: Shard): Promise<void> {
-    const ended = [this.#forget(shard)];
-    for (const work of this.#work) {
-      if (work.accounts.some((account) => account.shard === shard)) ended.push(work.ended);
-    }
-    await Promise.all(ended);
+    await this.#forget(shard);
+    const isOf = (account: QueuedAccount): boolean => account.shard === shard && account.isRemoved;
+    const next = (): Work | undefined => [...this.#work].find(({ accounts }) => accounts.some(isOf));
+    // A round that ends may leave accounts whose outcome is unknown.
+    for (let work = next(); work !== undefined; work = next()) await work.ended;
   }
 
   /** Stops fan-out of all shards, because the worker was declared dead. Rounds in progress offer nothing. */
@@ -266,6 +269,8 @@ export class FanOut {
 
   /** Returns the entries for a round. Null if the account needs something else first: it then gets it. */
   #entriesOf(account: QueuedAccount, { entries, changes }: AccountRead): readonly QueueEntry[] | null {
+    // Entries that were committed or unblocked late: the next read of the account begins before them.
+    account.after = Math.min(account.after, (entries[0]?.position ?? Infinity) - 1);
     if (changes.length > 0) {
       this.#pins.drop(account.id);
       account.hasMore = true;
@@ -304,6 +309,7 @@ export class FanOut {
     }
     const turns: Turn[] = [];
     for (const [index, account] of accounts.entries()) {
+      if (account.isRemoved) continue;
       const read = found.get(account.id) ?? { accountId: account.id, entries: [], changes: [] };
       account.hasMore = read.entries.length >= (toRead[index]?.entriesMax ?? 0);
       const isIsolated = kind === 'isolated' && read.changes.length === 0;
@@ -341,8 +347,8 @@ export class FanOut {
       const refused = changes.filter(isRefused);
       isFinished = await this.#rounds.finishChanges(id, account, applied, refused);
     }
-    if (isFinished) this.#blocked.examine(account.id);
-    else await this.#pauses.wait(this.#backoff.next());
+    if (!isFinished) await this.#pauses.wait(this.#backoff.next());
+    else if (failed.size === 0) this.#blocked.examine(account.id);
     this.#release([account]);
   }
 

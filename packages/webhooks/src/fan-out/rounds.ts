@@ -228,10 +228,8 @@ export class Rounds {
       held.add(account);
       account.hasMore = true;
     }
-    this.#options.onHeld(
-      waiting,
-      written.map(({ account }) => account),
-    );
+    const accounts = written.map(({ account }) => account);
+    this.#options.onHeld(waiting, accounts);
   }
 
   async #untilKnown(turns: readonly Turn[], plan: RoundPlan): Promise<void> {

@@ -1,0 +1,135 @@
+import { StoreUnavailableError } from '@deedwire/store';
+import { expect, test, vi } from 'vitest';
+import { shardOf } from '../../src/kernel/shard.ts';
+import { type SeededAccount, seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
+import { FanOutWorld } from './fan-out-world.ts';
+import { hasDeliveries, interceptStore } from './faulty-store.ts';
+
+/** No poll hides what a wake misses. */
+const noPolls = { pollMs: 100_000_000 };
+
+async function subscribed(world: FanOutWorld): Promise<SeededAccount> {
+  const account = await seedAccount(world.store);
+  await world.store.transaction((transaction) => seedSubscription(transaction, account));
+  await world.rows('delete from webhook_event_queue');
+  return account;
+}
+
+test('more events than an express round takes, committed below the position of a busy account, are written', async () => {
+  const world = await FanOutWorld.create();
+  const account = await subscribed(world);
+  const fanOut = world.start({ limits: noPolls });
+  const [inserted, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const late = world.store.transaction(async (transaction) => {
+    await seedEvents(transaction, account, 6);
+    inserted.resolve();
+    await commit.promise;
+  });
+  await inserted.promise;
+  for (let number = 1; number <= 20; number += 1) {
+    await world.addEvents(account, 1);
+    fanOut.wake([shardOf(account.id)]);
+    await vi.waitFor(() => expect(world.offered).toHaveLength(number), { timeout: 60_000, interval: 2 });
+  }
+  commit.resolve();
+  await late;
+  fanOut.wake([shardOf(account.id)]);
+  await vi.waitFor(() => expect(world.offered).toHaveLength(26), { timeout: 60_000 });
+});
+
+/** A write that commits, and whose response is lost; `look` lets fan-out find out. */
+async function startWithLostResponse() {
+  const world = await FanOutWorld.create();
+  const account = await subscribed(world);
+  await world.addEvents(account, 3);
+  const [writing, fail] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [looking, look] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-write-round'(run, _, values) {
+      if (!hasDeliveries(values)) return run();
+      await run();
+      writing.resolve();
+      await fail.promise;
+      throw new StoreUnavailableError(new Error('The response was lost.'));
+    },
+    async 'fan-out-are-gone'(run) {
+      looking.resolve();
+      await look.promise;
+      return run();
+    },
+  });
+  const fanOut = world.start({ store, limits: noPolls });
+  await writing.promise;
+  return { world, account, fanOut, fail: fail.resolve, looking: looking.promise, look: look.resolve };
+}
+
+test('a shard that is removed while a round writes waits until the outcome of the write is known', async () => {
+  const { world, account, fanOut, fail, looking, look } = await startWithLostResponse();
+  let isRemoved = false;
+  const removing = fanOut.removeShard(shardOf(account.id)).then(() => (isRemoved = true));
+  fail();
+  await looking;
+  await new Promise(setImmediate);
+  expect(isRemoved).toBe(false);
+  look();
+  await removing;
+  expect(world.uncertain).toEqual([]);
+});
+
+test('a write whose outcome becomes known after another worker took over opens no lane', async () => {
+  const { world, fanOut, fail, looking, look } = await startWithLostResponse();
+  fail();
+  await looking;
+  fanOut.removeAllShards();
+  look();
+  await fanOut.stop();
+  expect(world.uncertain).toEqual([]);
+});
+
+test('a change that is read while its shard is removed is left to the next owner', async () => {
+  const world = await FanOutWorld.create();
+  const account = await subscribed(world);
+  await world.addEvents(account, 20);
+  const [reading, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let reads = 0;
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-read-queue'(run) {
+      const rows = await run();
+      // The change commits between the read of the queue and that of the account.
+      reads += 1;
+      if (reads === 1) await world.store.transaction((transaction) => seedSubscription(transaction, account));
+      return rows;
+    },
+    async 'fan-out-read-accounts'(run) {
+      const rows = await run();
+      reading.resolve();
+      await read.promise;
+      return rows;
+    },
+  });
+  const onSubscriptionChanged = vi.fn<() => Promise<void>>().mockResolvedValue();
+  const fanOut = world.start({ store, limits: noPolls, onSubscriptionChanged });
+  await reading.promise;
+  const removing = fanOut.removeShard(shardOf(account.id));
+  read.resolve();
+  await removing;
+  await fanOut.stop();
+  expect(onSubscriptionChanged).not.toHaveBeenCalled();
+  expect(await world.count('webhook_event_queue where event_id is null')).toBe(1);
+});
+
+test('a change that cannot be applied is not tried again at once', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedAccount(world.store);
+  await world.subscribe(account, '2026-11-01');
+  const onSubscriptionChanged = vi.fn<() => Promise<void>>().mockRejectedValue(new Error('It cannot be applied.'));
+  const fanOut = world.start({ limits: noPolls, onSubscriptionChanged });
+  await vi.waitFor(async () => expect(await world.countBlocked()).toBe(1), { timeout: 60_000 });
+  // A second read finds nothing to do.
+  fanOut.wake([shardOf(account.id)]);
+  const other = await seedAccount(world.store);
+  await world.addEvents(other, 1);
+  fanOut.wake([shardOf(other.id)]);
+  await vi.waitFor(async () => expect(await world.count('webhook_event_queue')).toBe(1), { timeout: 60_000 });
+  expect(onSubscriptionChanged).toHaveBeenCalledOnce();
+});
