@@ -147,6 +147,10 @@ describe('persisted operations', () => {
   });
 });
 
+/** Two versions share no response. */
+const session = ({ clientId, exchange }: { clientId?: string; exchange?: { version?: { version: string } } }): string =>
+  `${clientId} ${exchange?.version?.version}`;
+
 test('a response cache runs an operation once for each client, and each time the client pays for it', async () => {
   let executions = 0;
   const count: AnyPlugin = {
@@ -157,8 +161,6 @@ test('a response cache runs an operation once for each client, and each time the
       });
     },
   };
-  const session = ({ clientId, exchange }: { clientId?: string; exchange?: { version?: { version: string } } }) =>
-    `${clientId} ${exchange?.version?.version}`;
   await start([count, useResponseCache({ session, ttl: 60_000 })]);
   for (const _ of [1, 2, 3]) {
     const { data, extensions } = await send({ query: '{ again { hello again { hello } } }' });
@@ -384,7 +386,7 @@ describe('a plugin that', () => {
     ['an AbortError', new DOMException('secret', 'AbortError')],
     ['a TimeoutError', new DOMException('secret', 'TimeoutError')],
     ['a text', 'secret'],
-    ['an object', { toString: () => 'secret' }],
+    ['an object', { toString: (): string => 'secret' }],
     ['nothing', undefined],
   ])('throws %s, which is no error to send, fails the request with 500', async (_, thrown: unknown) => {
     await start([plugin]);
