@@ -5,7 +5,7 @@ import { createProgress, type Progress } from './progress.ts';
 import { withContext } from './session.ts';
 import type { Shell } from './shell.ts';
 import { parsePastTime, pastTimes } from './time-options.ts';
-import { type OutputOptions, print } from './verb.ts';
+import { notes, type OutputOptions, print } from './verb.ts';
 
 export interface ReplayOptions extends OutputOptions {
   since?: Date;
@@ -33,11 +33,11 @@ export function addReplayOptions(verb: Command, example: string): Command {
     .option('--wait', 'show the progress until the replay has ended')
     .addHelpText(
       'after',
-      `
+      notes(`
 The replay survives restarts and waits while the subscription is paused. Ctrl+C ends --wait, not the replay.
 
   ${example} --since 2026-11-20 --dry-run
-  ${example} --since 2026-11-20 --wait`,
+  ${example} --since 2026-11-20 --wait`),
     );
 }
 

@@ -44,6 +44,8 @@ function createProgram(shell: Shell, isJson: boolean): Command {
       writeOut: (text) => shell.stdout.write(text),
       // A program that reads JSON gets the message as JSON.
       writeErr: (text) => isJson || shell.stderr.write(text),
+      // The width of a pseudo terminal whose size was never set is 0.
+      getOutHelpWidth: () => shell.stdout.columns || 80,
     });
   addOrganizationCommands(program, shell);
   addAccountCommands(program, shell);

@@ -1,5 +1,5 @@
 import type { OperatorContext, Page, PageRequest } from '@deedwire/actions';
-import { Option, type Command } from 'commander';
+import { type AddHelpTextContext, type Command, Help, Option } from 'commander';
 import { type ListName, readList, type Window } from './limit.ts';
 import type { Shell } from './shell.ts';
 import { type Columns, formatTable } from './table.ts';
@@ -11,6 +11,15 @@ export interface OutputOptions {
 /** Adds a verb to a noun: `<noun> <verb> …`. */
 export function addVerb(noun: Command, usage: string, description: string): Command {
   return noun.command(usage).description(description).option('--json', 'print JSON');
+}
+
+/**
+ * A text behind the help of a verb. Its paragraphs are wrapped at the width of the terminal; lines that begin with two spaces, such as
+ * examples, stay as they are.
+ */
+export function notes(text: string): (context: AddHelpTextContext) => string {
+  const paragraphs = text.replaceAll(/(?<=[^\n])\n(?=\S)/g, ' ');
+  return ({ command }) => new Help().boxWrap(paragraphs, command.configureOutput().getOutHelpWidth?.() ?? 80);
 }
 
 export function interfaceOption(

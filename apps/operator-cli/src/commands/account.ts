@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { accountTypes, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import type { Shell } from '../shell.ts';
-import { addVerb, interfaceOption, printList, type OutputOptions } from '../verb.ts';
+import { addVerb, interfaceOption, notes, printList, type OutputOptions } from '../verb.ts';
 
 interface ListOptions extends OutputOptions, Window {
   interface?: InterfaceName;
@@ -21,7 +21,7 @@ export function addAccountCommands(program: Command, shell: Shell): void {
     .option('--name <text>', 'only those whose name contains this, in any case')
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, ...accountTypes))
-    .addHelpText('after', '\n  deedwire-operator account list --interface partner --name keystone')
+    .addHelpText('after', notes('\n  deedwire-operator account list --interface partner --name keystone'))
     .action(async (options: ListOptions) => {
       const filter = {
         interfaceName: options.interface ?? null,

@@ -5,7 +5,7 @@ import type { VerifiedChain } from '../audit-export/verify-chain.ts';
 import { limitOption } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { addVerb, print, tableFor, type OutputOptions } from '../verb.ts';
+import { addVerb, notes, print, tableFor, type OutputOptions } from '../verb.ts';
 
 export function addAuditCommands(program: Command, shell: Shell): void {
   const noun = program.command('audit').description('inspect the audit log');
@@ -41,8 +41,9 @@ export function addAuditCommands(program: Command, shell: Shell): void {
     )
     .addHelpText(
       'after',
-      `
+      notes(`
 The output is the same with and without --json: {"line":1,"previous":"…","entry":{…},"hash":"…"}
+
 The hash is the SHA-256 of the line without ,"hash":"…". The first line continues 64 zeros.
 
 Name all previous exports, beginning with line 1. They are verified first; nothing is written if they are not intact.
@@ -52,7 +53,7 @@ The exit code is 1 if an entry was lost or altered, also if new entries were wri
 
   deedwire-operator audit export --json > audit-1.jsonl
   deedwire-operator audit export --json --previous audit-1.jsonl > audit-2.jsonl
-  deedwire-operator audit verify audit-1.jsonl audit-2.jsonl`,
+  deedwire-operator audit verify audit-1.jsonl audit-2.jsonl`),
     )
     .action(async ({ previous = [] }: OutputOptions & { previous?: string[] }) => {
       await withContext(shell, (context, { AUDIT_RETENTION_DAYS: retentionDays }) =>
@@ -63,10 +64,10 @@ The exit code is 1 if an entry was lost or altered, also if new entries were wri
   addVerb(noun, 'verify <file...>', 'check exports without the database, in the order of their lines')
     .addHelpText(
       'after',
-      `
+      notes(`
 Finds lines that were edited, removed, swapped, repeated or cut off, and missing files.
 A person who can write all files can edit a line and calculate all later hashes again. Keep the last hash of each export
-in another place, which this person cannot change, and check that the exports still contain it.`,
+in another place, which this person cannot change, and check that the exports still contain it.`),
     )
     .action(async (files: string[], options: OutputOptions) => {
       const { runs, ...chain } = await verifyFiles(shell, files);

@@ -4,7 +4,7 @@ import { accountTypes, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
+import { addVerb, notes, print, printList, type OutputOptions } from '../verb.ts';
 
 export function addClientCommands(program: Command, shell: Shell): void {
   const noun = program.command('client').description('manage API clients');
@@ -15,7 +15,9 @@ export function addClientCommands(program: Command, shell: Shell): void {
     .option('--after <clientId>', afterDescription)
     .addHelpText(
       'after',
-      '\n  deedwire-operator client list --account gid://service/Partner/4711\n\n`credential list` shows the keys of an account.',
+      notes(
+        '\n  deedwire-operator client list --account Partner/4711\n\n`credential list` shows the keys of an account.',
+      ),
     )
     .action(async (options: OutputOptions & Window & { account?: string }) => {
       const accountId = options.account ?? null;

@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { findDatabaseUrl } from '../database-url.ts';
 import { migrateDatabase, withAnyDatabase, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { addVerb, print, tableFor, type OutputOptions } from '../verb.ts';
+import { addVerb, notes, print, tableFor, type OutputOptions } from '../verb.ts';
 
 const cellMax = 1023;
 const waitMinutesMax = 1440;
@@ -37,9 +37,11 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
     .option('--prefix <name>', 'how the names of the logins start (default: the name of the database)')
     .addHelpText(
       'after',
-      '\nChanges nothing. Each call draws other passwords, so keep the output until each app has its URL:\n\n' +
-        '  deedwire-operator database logins > logins.sql\n' +
-        '  psql "$DATABASE_URL" -f logins.sql',
+      notes(`
+Changes nothing. Each call draws other passwords, so keep the output until each app has its URL:
+
+  deedwire-operator database logins > logins.sql
+  psql "$DATABASE_URL" -f logins.sql`),
     )
     .action(async (options: OutputOptions & { prefix?: string }) => {
       const proposed = await withContext(shell, async (context, config) => {
@@ -54,13 +56,17 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
   addVerb(noun, 'check', 'check what the apps check before they become ready')
     .addHelpText(
       'after',
-      '\nFinds missing migrations, migrations after which this build no longer works, and missing partitions of the history.\n\n' +
-        'An app does not become ready while its group role lacks a right that the migrations of its build grant, for example\n' +
-        'after a restore without rights.\n\n' +
-        'A copy of the rows of a database, such as a logical replica, does not copy its sequences. Workers do not start while the\n' +
-        'next number of a sequence is not beyond the numbers that rows contain.\n\n' +
-        'The exit code is 1 if anything is wrong. Settings with which PostgreSQL can lose changes that it has acknowledged, such as\n' +
-        'fsync=off, are warnings.',
+      notes(`
+Finds missing migrations, migrations after which this build no longer works, and missing partitions of the history.
+
+An app does not become ready while its group role lacks a right that the migrations of its build grant, for example
+after a restore without rights.
+
+A copy of the rows of a database, such as a logical replica, does not copy its sequences. Workers do not start while the
+next number of a sequence is not beyond the numbers that rows contain.
+
+The exit code is 1 if anything is wrong. Settings with which PostgreSQL can lose changes that it has acknowledged, such as
+fsync=off, are warnings.`),
     )
     .action(async (options: OutputOptions) => {
       const checked = await withAnyDatabase(shell, checkDatabase);
@@ -98,11 +104,14 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
     )
     .addHelpText(
       'after',
-      '\nStop all workers first. Events that were queued with low numbers are moved to the end of the queue, in their order, so\n' +
-        'that they are delivered. Does nothing if no sequence is behind.\n\n' +
-        'A restore to an earlier time, and a failover to a standby that lacked transactions, also set sequences back. No row shows\n' +
-        'then which matter numbers were given out. Name the highest one, so that no matter gets a reference that clients have:\n\n' +
-        '  deedwire-operator database advance-sequences --matter-number 4711',
+      notes(`
+Stop all workers first. Events that were queued with low numbers are moved to the end of the queue, in their order, so
+that they are delivered. Does nothing if no sequence is behind.
+
+A restore to an earlier time, and a failover to a standby that lacked transactions, also set sequences back. No row shows
+then which matter numbers were given out. Name the highest one, so that no matter gets a reference that clients have:
+
+  deedwire-operator database advance-sequences --matter-number 4711`),
     )
     .action(async ({ matterNumber, ...options }: OutputOptions & { matterNumber?: string }) => {
       const advanced = await withContext(shell, (context) => advanceAllSequences(context, { matterNumber }));

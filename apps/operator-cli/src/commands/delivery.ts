@@ -22,7 +22,7 @@ import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { type Columns, formatRecord } from '../table.ts';
 import { parseDuration, parsePastTime, pastTimes } from '../time-options.ts';
-import { addVerb, print, printList, tableFor, type OutputOptions } from '../verb.ts';
+import { addVerb, notes, print, printList, tableFor, type OutputOptions } from '../verb.ts';
 import { watchAttempts } from '../watch-attempts.ts';
 
 interface ListOptions extends OutputOptions, Window {
@@ -56,11 +56,12 @@ export function addDeliveryCommands(program: Command, shell: Shell): void {
     .addOption(gidOption(shell, 'after', afterDescription, 'WebhookDelivery'))
     .addHelpText(
       'after',
-      `
+      notes(`
   deedwire-operator delivery list --status FAILED --since yesterday
-  deedwire-operator delivery list --account gid://service/Partner/4711 --type referral.created --since 2027-01-31T09:00Z
+  deedwire-operator delivery list --account Partner/4711 --type referral.created \\
+    --since 2027-01-31T09:00Z
 
-No index lists deliveries by type. With --type, also name --since: otherwise the whole history of the account is searched.`,
+No index lists deliveries by type. With --type, also name --since: otherwise the whole history of the account is searched.`),
     )
     .action(
       async ({ account, subscription, status, type, since, until, ...options }: ListOptions, command: Command) => {
@@ -94,7 +95,7 @@ No index lists deliveries by type. With --type, also name --since: otherwise the
     .option('--curl', 'print a command that sends its request to the callback URL again, for sh, bash and zsh')
     .addHelpText(
       'after',
-      `
+      notes(`
 Of most attempts, the request headers, the address, the times, the response headers and up to 16 kB of the response body are kept
 for some days. They can contain personal data and secrets of the receiver, so do not put them in a ticket. Control characters are shown
 as escapes.
@@ -104,8 +105,8 @@ it for 5 minutes. The secrets are not printed; the command needs WEBHOOK_SECRET_
 this one request until then, and read the payload, so do not put it in a ticket. Nothing is recorded: \`delivery retry\` lets the
 worker send it.
 
-  deedwire-operator delivery show gid://service/WebhookDelivery/4711
-  deedwire-operator delivery show gid://service/WebhookDelivery/4711 --curl | sh`,
+  deedwire-operator delivery show 4711
+  deedwire-operator delivery show 4711 --curl | sh`),
     )
     .action(async (deliveryId: string, { curl, ...options }: OutputOptions & { curl?: true }) => {
       if (curl) return printCurl(shell, options, deliveryId);
@@ -127,14 +128,14 @@ worker send it.
     .option('--for <duration>', 'end after this time, for example 10m; defaults to never', parseDuration)
     .addHelpText(
       'after',
-      `
+      notes(`
 Begins with the attempts of the last 10 seconds. With --json, each line is one JSON document.
 
 Asks the database once a second, for a bounded number of deliveries. So some attempts of an account with more than 50 new
 deliveries per second are missing, and those of a replay that succeed at once; \`delivery list\` and \`delivery show\` have all.
 
-  deedwire-operator delivery watch --subscription gid://service/WebhookSubscription/4711
-  deedwire-operator delivery watch --account gid://service/Partner/4711 --json --for 10m`,
+  deedwire-operator delivery watch --subscription 4711
+  deedwire-operator delivery watch --account Partner/4711 --json --for 10m`),
     )
     .action(async ({ account, subscription, for: seconds, ...options }: WatchOptions, command: Command) => {
       if ((account === undefined) === (subscription === undefined))
@@ -169,7 +170,7 @@ deliveries per second are missing, and those of a replay that succeed at once; \
     addVerb(noun, 'replay', 'send the failed deliveries of a subscription again, behind new ones').addOption(
       gidOption(shell, 'subscription', 'the subscription', 'WebhookSubscription').makeOptionMandatory(),
     ),
-    'deedwire-operator delivery replay --subscription gid://service/WebhookSubscription/4711',
+    'deedwire-operator delivery replay --subscription 4711',
   ).action(({ subscription, ...options }: ReplayOptions & { subscription: string }) =>
     replayAndPrint(shell, subscription, options),
   );

@@ -9,7 +9,7 @@ import { accountTypes, gidArgument, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
+import { addVerb, notes, print, printList, type OutputOptions } from '../verb.ts';
 
 interface ListOptions extends OutputOptions, Window {
   account?: string;
@@ -24,7 +24,7 @@ export function addListenerCommands(program: Command, shell: Shell): void {
     .addOption(gidOption(shell, 'account', 'only those of this lender or partner', ...accountTypes))
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'WebhookListener'))
-    .addHelpText('after', '\n  deedwire-operator listener list --account gid://service/Partner/4711')
+    .addHelpText('after', notes('\n  deedwire-operator listener list --account Partner/4711'))
     .action(async (options: ListOptions) => {
       await printList(shell, options, {
         name: 'webhookListeners',
@@ -47,7 +47,7 @@ export function addListenerCommands(program: Command, shell: Shell): void {
 
   addVerb(noun, 'delete', 'delete a listener; its owner can no longer read its events')
     .addArgument(gidArgument(shell, 'WebhookListener'))
-    .addHelpText('after', '\n  deedwire-operator listener delete gid://service/WebhookListener/4711')
+    .addHelpText('after', notes('\n  deedwire-operator listener delete 4711'))
     .action(async (listenerId: string, options: OutputOptions) => {
       const deleted = await withContext(shell, (context) => deleteListenerOfAccount(context, { listenerId }));
       print(shell, options, deleted, () => `The listener ${listenerId} is deleted`);
@@ -60,12 +60,12 @@ export function addListenerCommands(program: Command, shell: Shell): void {
 
   addVerb(noun, 'forbid', 'forbid a lender or partner to create listeners; those it has stay')
     .addArgument(gidArgument(shell, ...accountTypes))
-    .addHelpText('after', '\n  deedwire-operator listener forbid gid://service/Partner/4711')
+    .addHelpText('after', notes('\n  deedwire-operator listener forbid Partner/4711'))
     .action((accountId: string, options: OutputOptions) => permit(accountId, true, options));
 
   addVerb(noun, 'allow', 'allow a lender or partner to create listeners again')
     .addArgument(gidArgument(shell, ...accountTypes))
-    .addHelpText('after', '\n  deedwire-operator listener allow gid://service/Partner/4711')
+    .addHelpText('after', notes('\n  deedwire-operator listener allow Partner/4711'))
     .action((accountId: string, options: OutputOptions) => permit(accountId, false, options));
 }
 

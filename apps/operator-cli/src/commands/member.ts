@@ -10,7 +10,7 @@ import { gidArgument, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
+import { addVerb, notes, print, printList, type OutputOptions } from '../verb.ts';
 
 interface MemberOptions extends OutputOptions {
   firstName?: string;
@@ -38,7 +38,7 @@ export function addMemberCommands(program: Command, shell: Shell): void {
     .addOption(gidOption(shell, 'lender', 'the lender', 'Lender').makeOptionMandatory())
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'TeamMember'))
-    .addHelpText('after', '\n  deedwire-operator member list --lender gid://service/Lender/4711')
+    .addHelpText('after', notes('\n  deedwire-operator member list --lender Lender/4711'))
     .action(async (options: OutputOptions & Window & { lender: string }) => {
       await printList(shell, options, {
         name: 'members',

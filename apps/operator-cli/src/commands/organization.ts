@@ -4,7 +4,7 @@ import { gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
+import { addVerb, notes, print, printList, type OutputOptions } from '../verb.ts';
 
 export function addOrganizationCommands(program: Command, shell: Shell): void {
   const noun = program.command('organization').description('manage organizations');
@@ -20,7 +20,7 @@ export function addOrganizationCommands(program: Command, shell: Shell): void {
     .option('--name <text>', 'only those whose name contains this, in any case')
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'Organization'))
-    .addHelpText('after', '\n  deedwire-operator organization list --name harbour')
+    .addHelpText('after', notes('\n  deedwire-operator organization list --name harbour'))
     .action(async (options: OutputOptions & Window & { name?: string }) => {
       const filter = { nameContains: options.name ?? null };
       await printList(shell, options, {

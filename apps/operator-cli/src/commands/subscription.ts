@@ -23,7 +23,7 @@ import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { formatRecord } from '../table.ts';
 import { parseDuration, parsePastTime, pastTimes } from '../time-options.ts';
-import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
+import { addVerb, notes, print, printList, type OutputOptions } from '../verb.ts';
 
 interface ListOptions extends OutputOptions, Window {
   account?: string;
@@ -40,7 +40,9 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
     .addOption(gidOption(shell, 'after', afterDescription, 'WebhookSubscription'))
     .addHelpText(
       'after',
-      '\n  deedwire-operator subscription list --account gid://service/Partner/4711\n  deedwire-operator subscription list --status PAUSED',
+      notes(
+        '\n  deedwire-operator subscription list --account Partner/4711\n  deedwire-operator subscription list --status PAUSED',
+      ),
     )
     .action(async (options: ListOptions) => {
       const filter = { accountId: options.account ?? null, status: options.status ?? null };
@@ -65,7 +67,7 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
 
   addVerb(noun, 'show', 'show a subscription, its event types and what is known about its receiver')
     .addArgument(gidArgument(shell, 'WebhookSubscription'))
-    .addHelpText('after', '\n  deedwire-operator subscription show gid://service/WebhookSubscription/4711')
+    .addHelpText('after', notes('\n  deedwire-operator subscription show 4711'))
     .action(async (subscriptionId: string, options: OutputOptions) => {
       const shown = await withContext(shell, (context) => readWebhookSubscription(context, { subscriptionId }));
       print(shell, options, shown, describeAll);
@@ -75,7 +77,7 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
     addVerb(noun, 'replay', 'send the failed deliveries of a subscription again, behind new ones').addArgument(
       gidArgument(shell, 'WebhookSubscription'),
     ),
-    'deedwire-operator subscription replay gid://service/WebhookSubscription/4711',
+    'deedwire-operator subscription replay 4711',
   ).action((subscriptionId: string, options: ReplayOptions) => replayAndPrint(shell, subscriptionId, options));
 
   addVerb(noun, 'cancel-replay', 'stop a replay; what is queued already is sent')
@@ -155,13 +157,13 @@ function addReconcile(noun: Command, shell: Shell): void {
     .option('--until <time>', 'only deliveries before this time, in the same forms', parsePastTime)
     .addHelpText(
       'after',
-      `
-  deedwire-operator subscription reconcile gid://service/WebhookSubscription/4711 --log received.jsonl
-  deedwire-operator subscription reconcile gid://service/WebhookSubscription/4711 --log ids.txt --since 2027-01-31 --json
+      notes(`
+  deedwire-operator subscription reconcile 4711 --log received.jsonl
+  deedwire-operator subscription reconcile 4711 --log ids.txt --since 2027-01-31
 
 A line is one of: the header webhook-id; the id of an event; a body; {"deliveryId": "<webhook-id>", "body": <body>}.
 Name --until if the receiver may not have logged the latest deliveries yet. The exit code is 1 if deliveries are missing or altered,
-or if the log has lines that name no delivery.`,
+or if the log has lines that name no delivery.`),
     )
     .action(async (subscriptionId: string, { log, since, until, ...options }: ReconcileOptions, command: Command) => {
       if (since !== undefined && until !== undefined && since >= until)

@@ -7,7 +7,7 @@ import { readInput } from '../read-input.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { parsePastTime } from '../time-options.ts';
-import { addVerb, print, type OutputOptions } from '../verb.ts';
+import { addVerb, notes, print, type OutputOptions } from '../verb.ts';
 
 interface VerifyOptions extends OutputOptions {
   body?: string;
@@ -49,21 +49,26 @@ export function addWebhookCommands(program: Command, shell: Shell): void {
     )
     .addHelpText(
       'after',
-      `
+      notes(`
 Needs no database without --delivery. The secret is never an argument, because other processes can read those, and is never printed. Several secrets
 are those of a receiver during a rotation.
 
 The request has one of these forms:
-  HTTP text    the request line (optional), the headers, an empty line, and the bytes of the body
-  curl -v      the same with "> " before each header; other lines of curl do not count
-  JSON         {"headers": {…}, "body": "…"}, or "bodyBase64" with the base64 of the bytes. Headers can also be a list of names
-               and values. Events of AWS Lambda have this form.
+  HTTP text    the request line (optional), the headers, an empty line, and the
+               bytes of the body
+  curl -v      the same with "> " before each header; other lines of curl do
+               not count
+  JSON         {"headers": {…}, "body": "…"}, or "bodyBase64" with the base64 of
+               the bytes. Headers can also be a list of names and values.
+               Events of AWS Lambda have this form.
 
 The result names each rule that the request breaks and what to do: the clock, the timestamp, headers, the secret and its encoding,
 the key, and what has changed the body. The exit code is 1 if the request is rejected.
 
-  WEBHOOK_SECRET_FILE=secret.txt deedwire-operator webhook verify request.http --at 2027-01-31T12:00:05Z
-  deedwire-operator webhook verify headers.txt --body body.json --secret-file secrets.txt`,
+  WEBHOOK_SECRET_FILE=secret.txt deedwire-operator webhook verify request.http \\
+    --at 2027-01-31T12:00:05Z
+  deedwire-operator webhook verify headers.txt --body body.json \\
+    --secret-file secrets.txt`),
     )
     .action(async (file: string | undefined, options: VerifyOptions, command: Command) => {
       const path = file ?? '-';
