@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { type DocumentNode, type GraphQLError, type GraphQLSchema, Location } from 'graphql';
-import type { FoundError } from '../errors/found-error.ts';
+import { LRUCache } from 'lru-cache';
 import { RequestError } from '../errors/request-error.ts';
-import { createByteCache } from './byte-cache.ts';
 import type { DocumentLimits } from './document-limits.ts';
 import {
   createDocumentSteps,
@@ -40,18 +39,14 @@ export function createDocuments(
   limits: DocumentLimits,
   steps = createDocumentSteps(schema, limits),
 ): Documents {
-  const valid = createByteCache<DocumentNode>(maxBytes.valid);
-  const rejected = createByteCache<Rejection>(maxBytes.rejected);
+  const valid = createCache(maxBytes.valid, sizeOfDocument);
+  const rejected = createCache(maxBytes.rejected, sizeOfRejection);
   /** The texts of the documents that were parsed here. A plugin can supply others. */
   const texts = new WeakMap<DocumentNode, string>();
   const validated = new WeakSet<DocumentNode>();
 
-  function keep(query: string, document: DocumentNode): void {
-    valid.set(query, document, sizeOfDocument(query, document));
-  }
-
   function reject(query: string, { code, message, found }: Rejection): void {
-    rejected.set(keyOf(query), { code, message, found }, sizeOfRejection(message, found));
+    rejected.add(keyOf(query), { code, message, found });
   }
 
   /** Runs a step. Remembers why it rejects a document. */
@@ -66,8 +61,8 @@ export function createDocuments(
   }
 
   return {
-    find: (query) => valid.get(query),
-    keep,
+    find: valid.get,
+    keep: valid.add,
     parse(query) {
       const known = valid.get(query);
       if (known && texts.get(known) === query) return known;
@@ -83,15 +78,37 @@ export function createDocuments(
       const errors = attempt(query, () => steps.validate(document));
       if (errors.length === 0) {
         validated.add(document);
-        if (query !== undefined) keep(query, document);
+        if (query !== undefined) valid.add(query, document);
       } else if (query !== undefined) {
         reject(query, invalidDocument(errors));
       }
       return errors;
     },
     get bytes() {
-      return valid.bytes + rejected.bytes;
+      return valid.bytes() + rejected.bytes();
     },
+  };
+}
+
+/**
+ * Entries that were never read compete only with each other, for a quarter of the bytes, so that a client that sends a new document
+ * with each request cannot displace the documents that clients send repeatedly.
+ */
+function createCache<Value extends object>(bytes: number, sizeCalculation: (value: Value, key: string) => number) {
+  const fresh = new LRUCache<string, Value>({ maxSize: bytes / 4, sizeCalculation });
+  const used = new LRUCache<string, Value>({ maxSize: (bytes / 4) * 3, sizeCalculation });
+  return {
+    get(key: string): Value | undefined {
+      const known = used.get(key);
+      if (known) return known;
+      const first = fresh.get(key);
+      if (first && fresh.delete(key)) used.set(key, first);
+      return first;
+    },
+    add(key: string, value: Value): void {
+      if (!used.has(key)) fresh.set(key, value);
+    },
+    bytes: (): number => fresh.calculatedSize + used.calculatedSize,
   };
 }
 
@@ -116,10 +133,10 @@ function keyOf(query: string): string {
   return hash('sha256', query, 'base64');
 }
 
-function sizeOfDocument(query: string, { tokenCount = 0 }: DocumentNode): number {
+function sizeOfDocument({ tokenCount = 0 }: DocumentNode, query: string): number {
   return bytesPer.entry + query.length * bytesPer.character + tokenCount * bytesPer.token;
 }
 
-function sizeOfRejection(message: string, found: readonly FoundError[]): number {
+function sizeOfRejection({ message, found }: Rejection): number {
   return bytesPer.entry + (message.length + JSON.stringify(found).length) * bytesPer.character;
 }
