@@ -1,7 +1,7 @@
 import type { Logger } from '@deedwire/service-runtime';
 import type { Store } from '@deedwire/store';
 import { deleteExpiredIdempotencyKeys, maintainAuditLog } from '@deedwire/store/housekeeping';
-import { deleteUnreadListeners, endRotations } from '@deedwire/webhooks/subscriptions';
+import { deleteUnreadListeners, endRotations } from '@deedwire/webhooks';
 import type { LoopHealth } from './loop-health.ts';
 import { createLoop, type Loop } from './loop.ts';
 

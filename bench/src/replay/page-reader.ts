@@ -1,5 +1,3 @@
-import { type AccountId, idAt, type RecordId, toRecordId } from '@deedwire/domain';
-import { onlyRow, type Store } from '@deedwire/store';
 import {
   findFirstNumbered,
   type PulledSubscription,
@@ -7,7 +5,9 @@ import {
   readNumberedPage,
   selectEventBodies,
   selectPulledSubscription,
-} from '@deedwire/webhooks/pull';
+} from '@deedwire/actions/webhooks';
+import { type AccountId, idAt, type RecordId, toRecordId } from '@deedwire/domain';
+import { onlyRow, type Store } from '@deedwire/store';
 
 export const pageSize = 100;
 /** Pages read no delivery that is more than a day older than its subscription. */

@@ -1,13 +1,5 @@
 import { secretAssociatedData } from '@deedwire/domain';
 import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
-import {
-  countSubscriptions,
-  insertEventTypePins,
-  insertSubscription,
-  lockSubscriptionsOfAccount,
-  reserveSubscriptionId,
-  selectSubscription,
-} from '@deedwire/webhooks/subscriptions';
 import { appendAuditEntry } from './audit.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import type { Caller, WebhookActionContext } from './context.ts';
@@ -28,6 +20,14 @@ import {
   toWebhookSubscription,
   type WebhookSubscription,
 } from './webhook-subscriptions.ts';
+import { insertEventTypePins } from './webhooks/subscriptions/event-type-pins.ts';
+import {
+  countSubscriptions,
+  insertSubscription,
+  lockSubscriptionsOfAccount,
+  reserveSubscriptionId,
+  selectSubscription,
+} from './webhooks/subscriptions/subscriptions.ts';
 
 /** The user errors of `createWebhookSubscription`. */
 export type CreateWebhookSubscriptionErrorCode =

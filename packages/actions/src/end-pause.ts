@@ -1,5 +1,6 @@
 import type { Transaction } from '@deedwire/store';
-import { type LockedSubscription, type PausedReason, resumeSubscription } from '@deedwire/webhooks/subscriptions';
+import type { PausedReason } from '@deedwire/webhooks/tables';
+import { type LockedSubscription, resumeSubscription } from './webhooks/subscriptions/subscriptions.ts';
 
 /** What has happened that can end a pause. */
 export interface ResumeGrounds {

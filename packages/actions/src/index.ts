@@ -220,3 +220,7 @@ export {
   type WebhookReplay,
   type WebhookReplayEstimate,
 } from './webhook-replays.ts';
+export { type Delay, delayReasons } from './webhooks/deliveries/delay.ts';
+export { shownAttemptErrors } from './webhooks/deliveries/shown-attempt-error.ts';
+export { createEventWaits } from './webhooks/pull/event-waits.ts';
+export { noteListenerRead } from './webhooks/subscriptions/listeners.ts';

@@ -1,16 +1,16 @@
 import { formatGid, parseGid } from '@deedwire/domain';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
-import {
-  lockSubscription,
-  pauseSubscriptionByOwner,
-  selectSubscription,
-  type SubscriptionOwner,
-} from '@deedwire/webhooks/subscriptions';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
 import { noSuchSubscription, type UserError } from './errors.ts';
 import { requireSubscription } from './require-subscription.ts';
 import { subscriptionNotFound, toWebhookSubscription, type WebhookSubscription } from './webhook-subscriptions.ts';
+import {
+  lockSubscription,
+  pauseSubscriptionByOwner,
+  selectSubscription,
+  type SubscriptionOwner,
+} from './webhooks/subscriptions/subscriptions.ts';
 
 /** Either the paused subscription, or user errors. */
 export interface PauseWebhookSubscriptionResult {

@@ -1,6 +1,7 @@
 import { nearestIdAt } from '@deedwire/domain';
 import type { Store } from '@deedwire/store';
-import { findFirstNumbered, isLastBefore, type PulledSubscription } from '@deedwire/webhooks/pull';
+import { findFirstNumbered, isLastBefore } from './webhooks/pull/first-numbered.ts';
+import type { PulledSubscription } from './webhooks/pull/statements.ts';
 
 /** Where the events of a subscription begin. */
 export interface PullStart {

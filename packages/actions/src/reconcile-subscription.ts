@@ -1,19 +1,16 @@
 import { formatGid, idAt, nearestIdAt, toRecordId } from '@deedwire/domain';
-import { type DeliveryStatus, selectDeliveriesById } from '@deedwire/webhooks/deliveries';
-import {
-  type NumberedRow,
-  type PulledSubscription,
-  type PullPosition,
-  readNumberedPage,
-  selectEventBodies,
-  selectPulledSubscription,
-} from '@deedwire/webhooks/pull';
 import type { ActionContext } from './context.ts';
 import { noSuchSubscription } from './errors.ts';
 import { findPullStart } from './pull-start.ts';
 import type { LoggedIds } from './receiver-log/logged-ids.ts';
 import { digestOf, readReceiverLog, type ReceiverLog } from './receiver-log/read-receiver-log.ts';
 import { findSubscription } from './subscription-ref.ts';
+import { selectDeliveriesById } from './webhooks/deliveries/deliveries.ts';
+import type { DeliveryStatus } from './webhooks/deliveries/delivery-row.ts';
+import { selectEventBodies } from './webhooks/pull/event-bodies.ts';
+import { type PullPosition, readNumberedPage } from './webhooks/pull/numbered-page.ts';
+import type { NumberedRow } from './webhooks/pull/numbered-row.ts';
+import { type PulledSubscription, selectPulledSubscription } from './webhooks/pull/statements.ts';
 
 export interface ReconcileInput {
   /** The global identifier of a subscription or listener. */

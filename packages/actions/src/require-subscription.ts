@@ -1,7 +1,7 @@
 import { parseGid } from '@deedwire/domain';
-import { selectSubscriptionOwner, type SubscriptionOwner } from '@deedwire/webhooks/subscriptions';
 import type { ActionContext } from './context.ts';
 import { notASubscription } from './subscription-ref.ts';
+import { selectSubscriptionOwner, type SubscriptionOwner } from './webhooks/subscriptions/subscriptions.ts';
 
 /**
  * Finds the account of a subscription, for an operator.

@@ -1,6 +1,5 @@
 import { formatGid, parseGid, type RecordId } from '@deedwire/domain';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
-import { lockSubscription, selectSubscription, type SubscriptionOwner } from '@deedwire/webhooks/subscriptions';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, Operator, OperatorContext, WebhookActionContext } from './context.ts';
 import { endPause, isReceiverFailing } from './end-pause.ts';
@@ -9,6 +8,11 @@ import { requireSubscription } from './require-subscription.ts';
 import { signingSecrets } from './signing-secrets.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
 import { subscriptionNotFound, toWebhookSubscription, type WebhookSubscription } from './webhook-subscriptions.ts';
+import {
+  lockSubscription,
+  selectSubscription,
+  type SubscriptionOwner,
+} from './webhooks/subscriptions/subscriptions.ts';
 
 /** The user errors of `resumeWebhookSubscription`. */
 export type ResumeWebhookSubscriptionErrorCode = VerificationErrorCode | 'NOT_FOUND' | 'VERSION_RETIRED';

@@ -1,12 +1,17 @@
 import { parseGid, type RecordId } from '@deedwire/domain';
-import { selectAttempts, selectDelivery } from '@deedwire/webhooks/deliveries';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
-import { countRecentRetries, insertRetry, selectExpiredBefore } from '@deedwire/webhooks/replay';
-import { lockSubscription, selectSubscriptionOwner, type SubscriptionOwner } from '@deedwire/webhooks/subscriptions';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
 import { inputError, RefusedError, type UserError } from './errors.ts';
 import { toWebhookDelivery, type WebhookDelivery } from './webhook-deliveries.ts';
+import { selectAttempts } from './webhooks/deliveries/attempts.ts';
+import { selectDelivery } from './webhooks/deliveries/deliveries.ts';
+import { countRecentRetries, insertRetry, selectExpiredBefore } from './webhooks/replay/retries.ts';
+import {
+  lockSubscription,
+  selectSubscriptionOwner,
+  type SubscriptionOwner,
+} from './webhooks/subscriptions/subscriptions.ts';
 
 /** The user errors of `retryWebhookDelivery`. */
 export type RetryWebhookDeliveryErrorCode =

@@ -6,13 +6,13 @@ import {
   replaceIdempotencySecrets,
   selectIdempotencySecrets,
 } from '@deedwire/store/idempotency';
+import { appendAuditEntry } from './audit.ts';
+import type { ActionContext, OperatorContext } from './context.ts';
 import {
   replaceSubscriptionSecrets,
   selectSubscriptionSecrets,
   type SubscriptionSecretRef,
-} from '@deedwire/webhooks/subscriptions';
-import { appendAuditEntry } from './audit.ts';
-import type { ActionContext, OperatorContext } from './context.ts';
+} from './webhooks/subscriptions/secrets.ts';
 
 /** How many secrets of a table a key has encrypted. */
 export interface SecretCount {

@@ -2,12 +2,6 @@ import { formatGid, parseGid, type RecordId, secretAssociatedData } from '@deedw
 import { type SecretKeyRing, SecretUnreadableError } from '@deedwire/store';
 import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
-import {
-  lockSubscription,
-  rotateSecret,
-  selectSubscription,
-  type SubscriptionOwner,
-} from '@deedwire/webhooks/subscriptions';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
 import { inputError, RefusedError, type UserError } from './errors.ts';
@@ -21,6 +15,12 @@ import {
   toWebhookSubscription,
   type WebhookSubscription,
 } from './webhook-subscriptions.ts';
+import { rotateSecret } from './webhooks/subscriptions/rotation.ts';
+import {
+  lockSubscription,
+  selectSubscription,
+  type SubscriptionOwner,
+} from './webhooks/subscriptions/subscriptions.ts';
 
 /** The user errors of `rotateWebhookSecret`. */
 export type RotateWebhookSecretErrorCode =

@@ -1,7 +1,6 @@
 import { formatGid, type InterfaceName, sampleSnapshots } from '@deedwire/domain';
 import { findEventType } from '@deedwire/webhook-events';
 import { insertTestEvent } from '@deedwire/webhooks/outbox';
-import { countTestEvent, deleteOldLimitCounts, type SubscriptionOwner } from '@deedwire/webhooks/subscriptions';
 import { z } from 'zod';
 import { originOfCause } from './append-event.ts';
 import { appendAuditEntry } from './audit.ts';
@@ -17,6 +16,8 @@ import {
 } from './subscription-ref.ts';
 import { pinnableEventVersions } from './webhook-event-types.ts';
 import type { SubscribedEventType } from './webhook-subscriptions.ts';
+import { countTestEvent, deleteOldLimitCounts } from './webhooks/subscriptions/limit-counts.ts';
+import type { SubscriptionOwner } from './webhooks/subscriptions/subscriptions.ts';
 
 type InputErrorCode = 'EVENT_TYPE_UNKNOWN' | 'NOT_FOUND' | 'NOT_SUBSCRIBED';
 

@@ -1,11 +1,11 @@
 import { parseGid } from '@deedwire/domain';
 import type { SecretKeyRing } from '@deedwire/store';
 import { signWebhook } from '@deedwire/webhook-signing';
-import { selectSubscriptionOfAnyAccount } from '@deedwire/webhooks/subscriptions';
 import type { ActionContext } from './context.ts';
 import { RefusedError } from './errors.ts';
 import { signingSecrets } from './signing-secrets.ts';
 import { readWebhookDelivery, readWebhookPayloads, type WebhookDelivery } from './webhook-deliveries.ts';
+import { selectSubscriptionOfAnyAccount } from './webhooks/subscriptions/subscriptions.ts';
 
 /** The request of a delivery, signed with the present secrets of its subscription. Contains no secret. */
 export interface SignedRequest {

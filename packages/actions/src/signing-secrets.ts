@@ -1,6 +1,6 @@
 import { secretAssociatedData } from '@deedwire/domain';
 import type { SecretKeyRing } from '@deedwire/store';
-import type { SubscriptionRow } from '@deedwire/webhooks/subscriptions';
+import type { SubscriptionRow } from './webhooks/subscriptions/subscriptions.ts';
 
 /** The secrets that sign requests to a subscription: two during a rotation. */
 export function signingSecrets(

@@ -1,18 +1,14 @@
 import { formatGid, parseGid, parseRecordId } from '@deedwire/domain';
 import type { Database } from '@deedwire/store';
-import {
-  type EventTypePin,
-  type ListenerId,
-  selectListener,
-  selectListenerOwner,
-  selectSubscription,
-  selectSubscriptionOwner,
-  type SubscriptionId,
-  subscriptionIdOf,
-  type SubscriptionOwner,
-} from '@deedwire/webhooks/subscriptions';
+import { type EventTypePin, type ListenerId, type SubscriptionId, subscriptionIdOf } from '@deedwire/webhooks/tables';
 import type { ActionContext } from './context.ts';
 import { noSuchSubscription, RefusedError } from './errors.ts';
+import { selectListener, selectListenerOwner } from './webhooks/subscriptions/listeners.ts';
+import {
+  selectSubscription,
+  selectSubscriptionOwner,
+  type SubscriptionOwner,
+} from './webhooks/subscriptions/subscriptions.ts';
 
 /** Names a subscription, or a listener. A listener is stored as a subscription that is never sent. */
 export type SubscriptionRef =

@@ -1,13 +1,5 @@
 import { formatGid, parseGid, type RecordId } from '@deedwire/domain';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
-import {
-  deleteEventTypePins,
-  insertEventTypePins,
-  lockSubscription,
-  selectSubscription,
-  type SubscriptionRow,
-  updateSubscriptionUrl,
-} from '@deedwire/webhooks/subscriptions';
 import { appendAuditEntry } from './audit.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import type { Caller, WebhookActionContext } from './context.ts';
@@ -22,6 +14,13 @@ import {
   toWebhookSubscription,
   type WebhookSubscription,
 } from './webhook-subscriptions.ts';
+import { deleteEventTypePins, insertEventTypePins } from './webhooks/subscriptions/event-type-pins.ts';
+import {
+  lockSubscription,
+  selectSubscription,
+  type SubscriptionRow,
+  updateSubscriptionUrl,
+} from './webhooks/subscriptions/subscriptions.ts';
 
 /** The user errors of `updateWebhookSubscription`. */
 export type UpdateWebhookSubscriptionErrorCode = EventTypesErrorCode | VerificationErrorCode | 'NOT_FOUND';

@@ -1,7 +1,7 @@
 import { handshakeErrorCodes, type HandshakeTarget } from '@deedwire/webhook-sender';
-import { countHandshake, deleteOldLimitCounts } from '@deedwire/webhooks/subscriptions';
 import type { Caller, WebhookActionContext } from './context.ts';
 import { inputError, type UserError } from './errors.ts';
+import { countHandshake, deleteOldLimitCounts } from './webhooks/subscriptions/limit-counts.ts';
 
 /** The user errors of every mutation that verifies a callback URL. */
 export const verificationErrorCodes = [...handshakeErrorCodes, 'VERIFICATION_RATE_LIMITED'] as const;

@@ -1,30 +1,5 @@
 import { type AccountId, formatGid, parseGid, type RecordId, timeOf } from '@deedwire/domain';
 import { findEventType } from '@deedwire/webhook-events';
-import {
-  adviceFor,
-  AttemptFollower,
-  type AttemptKey,
-  type AttemptRow,
-  type AttemptsPage,
-  type Delay,
-  type DeliveryFilter,
-  type DeliveryRow,
-  type DeliveryStatus,
-  type Followed,
-  selectAttempts,
-  selectDelays,
-  selectDeliveries,
-  selectDeliveriesOfAllAccounts,
-  selectDeliveriesOfEach,
-  selectDeliveriesOfType,
-  selectDelivery,
-  selectExchanges,
-  selectResponseBodies,
-  selectShownPayloads,
-  type ShownAttemptError,
-  type SubscriptionPage,
-  toShownAttemptError,
-} from '@deedwire/webhooks/deliveries';
 import { findAccount } from './accounts.ts';
 import { describeUnknownType } from './choose-event-types.ts';
 import type { ActionContext, Caller } from './context.ts';
@@ -32,6 +7,23 @@ import { InvalidArgumentError, RefusedError } from './errors.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from './page.ts';
 import { requireSubscription } from './require-subscription.ts';
 import { type ShownBody, toShownBody } from './shown-body.ts';
+import { adviceFor } from './webhooks/deliveries/attempt-advice.ts';
+import { type AttemptRow, type AttemptsPage, selectAttempts } from './webhooks/deliveries/attempts.ts';
+import type { Delay } from './webhooks/deliveries/delay.ts';
+import { selectDelays } from './webhooks/deliveries/delays.ts';
+import { selectDeliveriesOfEach, type SubscriptionPage } from './webhooks/deliveries/deliveries-of-each.ts';
+import { selectDeliveriesOfType } from './webhooks/deliveries/deliveries-of-type.ts';
+import {
+  type DeliveryFilter,
+  selectDeliveries,
+  selectDeliveriesOfAllAccounts,
+  selectDelivery,
+} from './webhooks/deliveries/deliveries.ts';
+import type { DeliveryRow, DeliveryStatus } from './webhooks/deliveries/delivery-row.ts';
+import { type AttemptKey, selectExchanges, selectResponseBodies } from './webhooks/deliveries/exchanges.ts';
+import { AttemptFollower, type Followed } from './webhooks/deliveries/followed-attempts.ts';
+import { selectShownPayloads } from './webhooks/deliveries/payloads.ts';
+import { type ShownAttemptError, toShownAttemptError } from './webhooks/deliveries/shown-attempt-error.ts';
 
 /** `WebhookDelivery`, without its attempts. */
 export interface WebhookDelivery {

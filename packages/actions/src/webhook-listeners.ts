@@ -3,24 +3,7 @@ import type { Database } from '@deedwire/store';
 import { forbidListeners, selectListenersForbiddenAt } from '@deedwire/store/accounts';
 import { eraseIdempotencyKeysOfRecord } from '@deedwire/store/idempotency';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
-import {
-  countListeners,
-  deleteEventTypePins,
-  deleteListener,
-  insertEventTypePins,
-  insertListener,
-  type ListenerId,
-  type ListenerOfAccountRow,
-  type ListenerRow,
-  lockListener,
-  lockSubscriptionsOfAccount,
-  markSubscriptionDeleted,
-  selectListener,
-  selectListenerOwner,
-  selectListeners,
-  selectListenersOfAllAccounts,
-  subscriptionIdOf,
-} from '@deedwire/webhooks/subscriptions';
+import { type ListenerId, subscriptionIdOf } from '@deedwire/webhooks/tables';
 import { z } from 'zod';
 import { findAccount } from './accounts.ts';
 import { appendAuditEntry, nameOperator } from './audit.ts';
@@ -36,6 +19,20 @@ import {
 } from './idempotency.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 import type { SubscribedEventType } from './webhook-subscriptions.ts';
+import { deleteEventTypePins, insertEventTypePins } from './webhooks/subscriptions/event-type-pins.ts';
+import {
+  countListeners,
+  deleteListener,
+  insertListener,
+  type ListenerOfAccountRow,
+  type ListenerRow,
+  lockListener,
+  selectListener,
+  selectListenerOwner,
+  selectListeners,
+  selectListenersOfAllAccounts,
+} from './webhooks/subscriptions/listeners.ts';
+import { lockSubscriptionsOfAccount, markSubscriptionDeleted } from './webhooks/subscriptions/subscriptions.ts';
 
 // webhook_delete_listener(), with which operators and the worker delete, names it too.
 const createMutation = 'createWebhookListener';

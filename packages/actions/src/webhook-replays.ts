@@ -1,26 +1,6 @@
 import { formatGid, type InterfaceName, parseGid, type RecordId } from '@deedwire/domain';
 import { findEventType } from '@deedwire/webhook-events';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
-import {
-  cancelReplay,
-  type CountedDeliveries,
-  countReplayed,
-  insertReplay,
-  type ReplayCount,
-  type ReplayRange,
-  type ReplayRow,
-  type ReplayStatus,
-  selectReplay,
-  selectReplayIds,
-  selectReplays,
-  selectReplaysOfSubscription,
-} from '@deedwire/webhooks/replay';
-import {
-  lockSubscription,
-  selectSubscription,
-  selectSubscriptionOwner,
-  type SubscriptionOwner,
-} from '@deedwire/webhooks/subscriptions';
 import { z } from 'zod';
 import { appendAuditEntry } from './audit.ts';
 import { describeUnknownType } from './choose-event-types.ts';
@@ -35,6 +15,26 @@ import {
 } from './idempotency.ts';
 import { orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from './page.ts';
 import { requireSubscription } from './require-subscription.ts';
+import {
+  cancelReplay,
+  type CountedDeliveries,
+  countReplayed,
+  insertReplay,
+  type ReplayCount,
+  type ReplayRange,
+  type ReplayRow,
+  type ReplayStatus,
+  selectReplay,
+  selectReplayIds,
+  selectReplays,
+  selectReplaysOfSubscription,
+} from './webhooks/replay/replays.ts';
+import {
+  lockSubscription,
+  selectSubscription,
+  selectSubscriptionOwner,
+  type SubscriptionOwner,
+} from './webhooks/subscriptions/subscriptions.ts';
 
 /** `WebhookReplay`. */
 export interface WebhookReplay {

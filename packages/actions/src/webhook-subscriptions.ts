@@ -1,11 +1,17 @@
 import { formatAccountGid, formatGid, type InterfaceName, parseGid } from '@deedwire/domain';
 import { eraseIdempotencyKeysOfRecord } from '@deedwire/store/idempotency';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
+import type { PausedReason } from '@deedwire/webhooks/tables';
+import { findAccount } from './accounts.ts';
+import { appendAuditEntry } from './audit.ts';
+import type { ActionContext, Caller } from './context.ts';
+import { inputError, type UserError } from './errors.ts';
+import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
+import { notASubscription } from './subscription-ref.ts';
+import { deleteEventTypePins } from './webhooks/subscriptions/event-type-pins.ts';
 import {
-  deleteEventTypePins,
   lockSubscription,
   markSubscriptionDeleted,
-  type PausedReason,
   selectSubscription,
   selectSubscriptionOfAnyAccount,
   selectSubscriptions,
@@ -15,13 +21,7 @@ import {
   type SubscriptionOfAccountRow,
   type SubscriptionRow,
   type SubscriptionState,
-} from '@deedwire/webhooks/subscriptions';
-import { findAccount } from './accounts.ts';
-import { appendAuditEntry } from './audit.ts';
-import type { ActionContext, Caller } from './context.ts';
-import { inputError, type UserError } from './errors.ts';
-import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
-import { notASubscription } from './subscription-ref.ts';
+} from './webhooks/subscriptions/subscriptions.ts';
 
 export const createMutation = 'createWebhookSubscription';
 export const rotateMutation = 'rotateWebhookSecret';

@@ -7,13 +7,13 @@ import {
   describeCheckOfApps,
   keepsWorkersFromStarting,
 } from './check-database.ts';
-import { ExchangeEraser } from './deliveries/exchange-eraser.ts';
 import type { DispatcherStats } from './dispatch/dispatcher-options.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import type { BreakerCounts } from './dispatch/lane-registry.ts';
 import type { SendableTarget } from './dispatch/lane-target.ts';
 import { createDispatchStorage, type DispatchStorageOptions } from './dispatch/store-dispatch.ts';
 import type { EngineEvent } from './events.ts';
+import { ExchangeEraser } from './exchanges/exchange-eraser.ts';
 import { Exchanges } from './exchanges/exchanges.ts';
 import { FanOut } from './fan-out/fan-out.ts';
 import type { Renderer } from './fan-out/renderer.ts';
@@ -27,7 +27,7 @@ import { createReplayStorage } from './replay/store-replays.ts';
 import { createRetention } from './retention/retention.ts';
 import { BacklogRemover } from './subscriptions/backlog-remover.ts';
 import { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
-import type { EventTypePin } from './subscriptions/subscriptions.ts';
+import type { EventTypePin } from './subscriptions/read-pins.ts';
 import { workersChanged } from './workers/workers-changed.ts';
 import { Workers } from './workers/workers.ts';
 

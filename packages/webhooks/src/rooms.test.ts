@@ -7,7 +7,6 @@ const allowed: Record<string, readonly string[]> = {
   kernel: [],
   fence: ['kernel'],
   outbox: ['kernel'],
-  deliveries: ['kernel'],
   subscriptions: ['kernel', 'fence', 'outbox'],
   dispatch: ['kernel', 'fence'],
   'fan-out': ['kernel', 'fence', 'subscriptions'],

@@ -1,8 +1,15 @@
+import {
+  cancelReplay,
+  insertReplay,
+  type ReplayRow,
+  selectReplay,
+  insertEventTypePins,
+  insertSubscription,
+  reserveSubscriptionId,
+} from '@deedwire/actions/webhooks';
 import type { AccountId, RecordId } from '@deedwire/domain';
 import type { Database, Transaction } from '@deedwire/store';
 import { appendSubscriptionChange, insertEvent } from '@deedwire/webhooks/outbox';
-import { cancelReplay, insertReplay, type ReplayRow, selectReplay } from '@deedwire/webhooks/replay';
-import { insertEventTypePins, insertSubscription, reserveSubscriptionId } from '@deedwire/webhooks/subscriptions';
 import { secret } from '../../signed-headers.ts';
 
 /** Everything that the bench knows about the storage of the engine. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PullPosition } from '@deedwire/webhooks/pull';
+import type { PullPosition } from '@deedwire/actions/webhooks';
 import { createBenchStore } from '../../bench-store.ts';
 import { type LatencySummary, medianLatency } from '../../delivery/latency-summary.ts';
 import { measureLatencies } from '../../delivery/measure-latency.ts';

@@ -9,7 +9,6 @@ import {
   type HostProblem,
   type WebhookSender,
 } from '@deedwire/webhook-sender';
-import { createEventWaits } from '@deedwire/webhooks/pull';
 import {
   createLender,
   createLenderReader,
@@ -27,6 +26,7 @@ import {
   type WebhookActionContext,
   type WebhookSubscription,
 } from '../../src/index.ts';
+import { createEventWaits } from '../../src/webhooks/pull/event-waits.ts';
 
 export type Account = Caller & { gid: string };
 

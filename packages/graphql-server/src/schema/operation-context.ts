@@ -20,9 +20,9 @@ import {
   type WebhookDelivery,
   type WebhookExchange,
   type WebhookSubscription,
+  type Delay,
 } from '@deedwire/actions';
 import type { AuthenticatedClient } from '@deedwire/auth';
-import type { Delay } from '@deedwire/webhooks/deliveries';
 import DataLoader from 'dataloader';
 import { toMilliPoints } from '../cost/operation-costs.ts';
 import { OperationPauses } from '../operation/operation-pauses.ts';

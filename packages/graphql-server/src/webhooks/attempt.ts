@@ -1,5 +1,4 @@
-import type { ListedAttempt } from '@deedwire/actions';
-import { shownAttemptErrors } from '@deedwire/webhooks/deliveries';
+import { type ListedAttempt, shownAttemptErrors } from '@deedwire/actions';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 import { addWebhookExchange } from './exchange.ts';
 

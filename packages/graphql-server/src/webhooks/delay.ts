@@ -1,4 +1,4 @@
-import { type Delay, delayReasons } from '@deedwire/webhooks/deliveries';
+import { type Delay, delayReasons } from '@deedwire/actions';
 import type { EnumTypeRef, InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 
 export type WebhookDelayReasonRef = EnumTypeRef<Delay['reason']>;

@@ -1,9 +1,7 @@
-import type { PullContext } from '@deedwire/actions';
+import { type PullContext, createEventWaits, noteListenerRead } from '@deedwire/actions';
 import type { InterfaceName } from '@deedwire/domain';
 import type { Logger } from '@deedwire/service-runtime';
 import type { Store } from '@deedwire/store';
-import { createEventWaits } from '@deedwire/webhooks/pull';
-import { noteListenerRead } from '@deedwire/webhooks/subscriptions';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 export interface PullOptions {

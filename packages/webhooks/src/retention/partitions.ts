@@ -1,3 +1,4 @@
+import { daysOfExpired } from '../kernel/id-ranges.ts';
 import { type Day, dayOf } from './days.ts';
 
 /** Without partitions of these tables, no event can be stored or delivered. */
@@ -60,9 +61,6 @@ export interface RetentionBounds {
   /** Details of attempts before this day are dropped. */
   readonly exchanges: Day;
 }
-
-/** Deliveries are dropped so many days after they have expired. */
-export const daysOfExpired = 7;
 
 export function retentionBounds(
   now: Date,

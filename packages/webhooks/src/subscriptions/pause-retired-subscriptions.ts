@@ -4,7 +4,7 @@ import type { WorkerId } from '../fence/worker-id.ts';
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import { rememberedOwnerPause } from '../kernel/remembered-owner-pause.ts';
 import { shardOf } from '../kernel/shard.ts';
-import type { EventTypePin } from './subscriptions.ts';
+import type { EventTypePin } from './read-pins.ts';
 
 export interface PausedSubscription {
   id: SubscriptionId;

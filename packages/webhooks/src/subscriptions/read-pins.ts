@@ -1,7 +1,14 @@
 import type { InterfaceName } from '@deedwire/domain';
 import type { Database } from '@deedwire/store';
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
-import type { PausedReason } from './subscriptions.ts';
+
+export type PausedReason = 'OWNER' | 'GONE' | 'FAILING' | 'VERSION_RETIRED';
+
+/** An event type and the payload version that a subscription pins. */
+export interface EventTypePin {
+  type: string;
+  version: string;
+}
 
 /** The part of an account's subscriptions that fan-out needs. */
 export interface AccountPins {

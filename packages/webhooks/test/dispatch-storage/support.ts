@@ -9,11 +9,6 @@ import type { WorkerId } from '../../src/fence/worker-id.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import {
-  markSubscriptionDeleted,
-  resumeSubscription,
-  updateSubscriptionUrl,
-} from '../../src/subscriptions/subscriptions.ts';
-import {
   createMigratedDatabase,
   seedAccount,
   seedSubscription,
@@ -111,19 +106,16 @@ export class StorageWorld {
   }
 
   async changeUrl(lane: SubscriptionId): Promise<void> {
-    await this.superuser.transaction((transaction) =>
-      updateSubscriptionUrl(transaction, lane, `https://receiver.example/${randomUUID()}`),
-    );
+    const url = `https://receiver.example/${randomUUID()}`;
+    await this.#update(lane, 'callback_url = $2, url_number = url_number + 1', url);
   }
 
   async pause(lane: SubscriptionId): Promise<void> {
-    await this.admin.run(`update webhook_subscription set paused_reason = 'OWNER', paused_at = now() where id = $1`, [
-      lane,
-    ]);
+    await this.#update(lane, `paused_reason = 'OWNER', paused_at = now()`);
   }
 
   async delete(lane: SubscriptionId): Promise<void> {
-    await this.superuser.transaction((transaction) => markSubscriptionDeleted(transaction, lane));
+    await this.#update(lane, `deleted_at = now(), callback_url = '', secret_ciphertext = ''`);
   }
 
   async setDue(lane: SubscriptionId, sequence: number, dueAt: string, attempts = 0): Promise<void> {
@@ -134,7 +126,13 @@ export class StorageWorld {
   }
 
   async resume(lane: SubscriptionId): Promise<void> {
-    await this.superuser.transaction((transaction) => resumeSubscription(transaction, lane, { byOwner: true }));
+    const resumed = 'paused_reason = null, paused_at = null, owner_paused_at = null, url_number = url_number + 1';
+    await this.#update(lane, resumed);
+  }
+
+  async #update(lane: SubscriptionId, assignments: string, ...values: unknown[]): Promise<void> {
+    const text = `update webhook_subscription set ${assignments} where id = $1`;
+    await this.superuser.query({ name: '', text }, [lane, ...values]);
   }
 
   /** Makes a delivery pending again. */

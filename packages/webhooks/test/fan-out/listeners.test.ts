@@ -1,19 +1,12 @@
 import { expect, test, vi } from 'vitest';
-import { type ListenerId, subscriptionIdOf } from '../../src/kernel/ids.ts';
-import { insertEventTypePins } from '../../src/subscriptions/event-type-pins.ts';
-import { insertListener } from '../../src/subscriptions/listeners.ts';
-import { samplePin, seedAccount, type SeededAccount } from '../support/seed.ts';
+import type { ListenerId } from '../../src/kernel/ids.ts';
+import { samplePin, seedAccount, type SeededAccount, seedListener } from '../support/seed.ts';
 import { FanOutWorld, laterRenderer } from './fan-out-world.ts';
 
 const waits = { timeout: 100_000, interval: 10 };
 
 async function listen(world: FanOutWorld, account: SeededAccount, version: string): Promise<ListenerId> {
-  const { id: accountId, interfaceName } = account;
-  return world.store.transaction(async (transaction) => {
-    const id = await insertListener(transaction, { accountId, interfaceName });
-    await insertEventTypePins(transaction, { id: subscriptionIdOf(id), interfaceName }, [{ ...samplePin, version }]);
-    return id;
-  });
+  return world.store.transaction((transaction) => seedListener(transaction, account, [{ ...samplePin, version }]));
 }
 
 /** What is stored of the deliveries of a listener, by sequence. */

@@ -2,11 +2,10 @@ import { EventEmitter, once } from 'node:events';
 import { connect } from '@deedwire/testing';
 import { expect, test, vi } from 'vitest';
 import { applySubscriptionChange } from '../../src/apply-subscription-change.ts';
-import { ExchangeEraser } from '../../src/deliveries/exchange-eraser.ts';
+import { ExchangeEraser } from '../../src/exchanges/exchange-eraser.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import { appendSubscriptionChange } from '../../src/outbox/append-subscription-change.ts';
 import { BacklogRemover } from '../../src/subscriptions/backlog-remover.ts';
-import { markSubscriptionDeleted } from '../../src/subscriptions/subscriptions.ts';
 import { closeAfterTest, FanOutWorld } from '../fan-out/fan-out-world.ts';
 import { seedAccount, seedEvents, type SeededAccount, seedSubscription } from '../support/seed.ts';
 
@@ -84,7 +83,8 @@ test.each([false, true])(
     }
     const startedAtMs = performance.now();
     await world.store.transaction(async (transaction) => {
-      await markSubscriptionDeleted(transaction, deleted);
+      const text = `update webhook_subscription set deleted_at = now(), callback_url = '', secret_ciphertext = '' where id = $1`;
+      await transaction.query({ name: 'delete-subscription', text }, [deleted]);
       const { id: accountId, interfaceName } = account;
       await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: deleted });
     });

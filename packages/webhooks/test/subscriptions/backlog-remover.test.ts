@@ -1,7 +1,7 @@
 import type { Statement, Store } from '@deedwire/store';
 import { eventually } from '@deedwire/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ExchangeEraser } from '../../src/deliveries/exchange-eraser.ts';
+import { ExchangeEraser } from '../../src/exchanges/exchange-eraser.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { LaneId } from '../../src/kernel/lane-id.ts';
 import { shardOf } from '../../src/kernel/shard.ts';

@@ -1,12 +1,12 @@
-import type { AccountId, InterfaceName } from '@deedwire/domain';
+import { type AccountId, type InterfaceName, toRecordId } from '@deedwire/domain';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { migrate, onlyRow, type Database, type Transaction } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
 import type { WorkerId } from '../../src/fence/worker-id.ts';
-import type { SubscriptionId } from '../../src/kernel/ids.ts';
+import { type ListenerId, type SubscriptionId, subscriptionIdOf } from '../../src/kernel/ids.ts';
+import { appendSubscriptionChange } from '../../src/outbox/append-subscription-change.ts';
 import { insertEvent } from '../../src/outbox/insert-event.ts';
-import { insertEventTypePins } from '../../src/subscriptions/event-type-pins.ts';
-import { type EventTypePin, insertSubscription, reserveSubscriptionId } from '../../src/subscriptions/subscriptions.ts';
+import type { EventTypePin } from '../../src/subscriptions/read-pins.ts';
 
 /** A new database with every migration applied. */
 export async function createMigratedDatabase(): Promise<TestDatabase> {
@@ -40,17 +40,54 @@ export async function seedSubscription(
     pins?: readonly EventTypePin[];
   } = {},
 ): Promise<SubscriptionId> {
-  const id = await reserveSubscriptionId(transaction);
-  const { id: accountId, interfaceName } = account;
-  await insertSubscription(transaction, {
-    id,
-    accountId,
-    interfaceName,
-    callbackUrl: options.callbackUrl ?? 'https://receiver.example/hook',
-    secretCiphertext: options.secretCiphertext?.(id) ?? Buffer.from('not a ciphertext'),
-  });
-  await insertEventTypePins(transaction, { id, interfaceName }, options.pins ?? [samplePin]);
+  const id = await reserveId(transaction);
+  const secret = options.secretCiphertext?.(id) ?? Buffer.from('not a ciphertext');
+  const values = [options.callbackUrl ?? 'https://receiver.example/hook', secret];
+  await insert(transaction, account, id, options.pins, `'PUSH', $5, $6, null, null, null, null`, values);
   return id;
+}
+
+/** A listener. */
+export async function seedListener(
+  transaction: Transaction,
+  account: SeededAccount,
+  pins?: readonly EventTypePin[],
+): Promise<ListenerId> {
+  const id: ListenerId = toRecordId(await reserveId(transaction));
+  const columns = `'LISTENER', '', '', 'OWNER', now(), now(), now()`;
+  await insert(transaction, account, subscriptionIdOf(id), pins, columns, []);
+  return id;
+}
+
+async function reserveId(transaction: Transaction): Promise<SubscriptionId> {
+  const statement = { name: 'reserve-seeded-id', text: 'select new_record_id() as id' };
+  return onlyRow(await transaction.query<{ id: SubscriptionId }>(statement, [])).id;
+}
+
+/** Inserts a subscription with its pins, and queues its change, as the use cases do. */
+async function insert(
+  transaction: Transaction,
+  { id: accountId, interfaceName }: SeededAccount,
+  id: SubscriptionId,
+  pins: readonly EventTypePin[] = [samplePin],
+  columns: string,
+  values: unknown[],
+): Promise<void> {
+  const statement = {
+    name: `seed-${values.length === 0 ? 'listener' : 'subscription'}`,
+    text: `
+      with subscription as (
+        insert into webhook_subscription (queue_position, id, account_id, interface, kind, callback_url, secret_ciphertext,
+          paused_reason, paused_at, owner_paused_at, last_read_at)
+        values (nextval('webhook_queue_position'), $1, $2, $3, ${columns})
+      ), pin as (
+        insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+        select $1, $3, pin ->> 'type', pin ->> 'version' from json_array_elements($4::json) pin
+      )
+      insert into webhook_subscription_sequence (subscription_id, interface) values ($1, $3)`,
+  };
+  await transaction.query(statement, [id, accountId, interfaceName, JSON.stringify(pins), ...values]);
+  await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
 }
 
 /** Appends events whose snapshots are `{ "number": 1 }`, `{ "number": 2 }` and so on, or begin at `first`. */

@@ -1,6 +1,6 @@
 import { toRecordId } from '@deedwire/domain';
 import type { Database, Statement } from '@deedwire/store';
-import { idsPerDay } from '../../kernel/ids-per-day.ts';
+import { idsPerDay } from '../../kernel/id-ranges.ts';
 import type { DeliveryId, SubscriptionId } from '../../kernel/ids.ts';
 import { pgArray } from '../../kernel/pg-array.ts';
 import type { OpenReplay, ReplayedDelivery, ReplayPart } from '../storage.ts';
@@ -126,7 +126,7 @@ async function selectFailedIds(
 }
 
 /** The end of the days of a part that begins with this id, or of the range. */
-export function endOfPart(first: bigint, until: bigint): bigint {
+function endOfPart(first: bigint, until: bigint): bigint {
   const end = (first / idsPerDay + daysPerPart) * idsPerDay;
   return end < until ? end : until;
 }

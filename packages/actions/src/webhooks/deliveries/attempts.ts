@@ -1,0 +1,84 @@
+import type { Database } from '@deedwire/store';
+import type { DeliveryId } from '@deedwire/webhooks/tables';
+import { groupIds } from './pages.ts';
+
+export interface AttemptRow {
+  deliveryId: DeliveryId;
+  number: number;
+  startedAt: Date;
+  durationMs: number;
+  responseStatus: number | null;
+  error: string | null;
+  /** What else is known about a failure. Null if nothing is. */
+  detail: string | null;
+}
+
+/** The newest attempts of a delivery, among those with a smaller number than `before`. */
+export interface AttemptsPage {
+  deliveryId: DeliveryId;
+  /** Null starts with the newest attempt. */
+  before: number | null;
+  limit: number;
+}
+
+// Each attempt costs up to one buffer, each delivery three, and each day 3 locks.
+const pagesPerStatement = 20;
+const daysPerStatement = 14;
+
+/**
+ * Returns the attempts of each page, newest first. Pages with the same limit share statements, each of which reads a bounded
+ * number of rows and partitions.
+ */
+export async function selectAttempts(database: Database, pages: readonly AttemptsPage[]): Promise<AttemptRow[][]> {
+  const results = pages.map((): AttemptRow[] => []);
+  for (const [limit, indexes] of Map.groupBy(pages.keys(), (index) => pages[index]?.limit ?? 0)) {
+    const entries = indexes.flatMap((index) => {
+      const [page, rows] = [pages[index], results[index]];
+      return page === undefined || rows === undefined ? [] : [{ ...page, rows }];
+    });
+    entries.sort((a, b) => (BigInt(a.deliveryId) > BigInt(b.deliveryId) ? -1 : 1));
+    const ids = entries.map(({ deliveryId }) => deliveryId);
+    for (const group of groupIds(ids, pagesPerStatement, daysPerStatement)) {
+      const read = entries.splice(0, group.length);
+      for (const { page, ...row } of await selectGroup(database, read, limit)) read[page - 1]?.rows.push(row);
+    }
+  }
+  return results;
+}
+
+const largestInt = 2_147_483_647;
+
+/**
+ * Served by webhook_attempt_pkey. The bounds of the ids select the partitions.
+ *
+ * @param pages those of the newest deliveries first
+ */
+async function selectGroup(
+  database: Database,
+  pages: readonly AttemptsPage[],
+  limit: number,
+): Promise<(AttemptRow & { page: number })[]> {
+  const statement = {
+    name: 'select-attempts',
+    planning: 'for-values' as const,
+    text: `
+      select d.page::int, a.delivery_id as "deliveryId", a.number, a.started_at as "startedAt",
+        a.duration_ms as "durationMs", a.response_status as "responseStatus", a.error, a.detail
+      from unnest($1::bigint[], $2::int[]) with ordinality as d (id, before, page)
+      cross join lateral (
+        select *
+        from webhook_attempt
+        where delivery_id = d.id and delivery_id between $3::bigint and $4::bigint and number < d.before
+        order by number desc
+        limit $5
+      ) a
+      order by d.page, a.number desc`,
+  };
+  return database.query<AttemptRow & { page: number }>(statement, [
+    pages.map(({ deliveryId }) => deliveryId),
+    pages.map(({ before }) => before ?? largestInt),
+    pages.at(-1)?.deliveryId,
+    pages[0]?.deliveryId,
+    limit,
+  ]);
+}

@@ -1,0 +1,258 @@
+import type { AccountId } from '@deedwire/domain';
+import { firstRow, type Database, type PageQuery } from '@deedwire/store';
+import { type DeliveryId, type SubscriptionId, type IdRange, splitByDays } from '@deedwire/webhooks/tables';
+import {
+  type DeliveryIndex,
+  indexOf,
+  selectBoundsOfAllAccounts,
+  selectDeliveryIds,
+  selectIdsOfAllAccounts,
+  selectLatestAttemptsOfAllAccounts,
+  selectListedSubscriptions,
+  selectSubscriptionsWith,
+} from './delivery-ids.ts';
+import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
+import {
+  betweenTimes,
+  collectPage,
+  groupIds,
+  listedRange,
+  newestIds,
+  type PageSource,
+  reportFurther,
+} from './pages.ts';
+
+/**
+ * Returns null if the account has no such delivery, or has deleted its subscription, or if that is a listener: its deliveries are
+ * never sent, so they have no status.
+ *
+ * @param accountId null for any account
+ */
+export async function selectDelivery(
+  database: Database,
+  accountId: AccountId | null,
+  id: DeliveryId,
+): Promise<DeliveryRow | null> {
+  return firstRow(await selectDeliveriesById(database, accountId, [id]));
+}
+
+/** The deliveries of an account, or of one subscription. */
+export type DeliveryFilter = {
+  status: DeliveryStatus | null;
+  /** Only deliveries that were created at this time or later. */
+  since?: Date | null;
+  /** Only deliveries that were created before this time. */
+  until?: Date | null;
+} & (
+  | { accountId: AccountId; subscriptionId: SubscriptionId | null }
+  | { accountId: null; subscriptionId: SubscriptionId }
+);
+
+// A step in the index of a day costs 3 buffers for each subscription. A day costs 3 locks.
+const stepsPerStatement = 80;
+const daysMin = 4;
+const daysMax = 14;
+
+/** How many days a statement may read of the deliveries to this number of subscriptions. */
+export function daysPerPart(subscriptions: number): number {
+  return Math.min(daysMax, Math.max(daysMin, Math.floor(stepsPerStatement / subscriptions)));
+}
+
+/**
+ * Returns deliveries, newest first. Each statement reads a bounded number of rows and partitions, whatever the number of
+ * deliveries.
+ *
+ * @param onFurtherPart called for each part of the history that is read because those before it did not fill the page
+ */
+export async function selectDeliveries(
+  database: Database,
+  filter: DeliveryFilter,
+  page: PageQuery<'WebhookDelivery'>,
+  onFurtherPart: () => void = () => {},
+): Promise<DeliveryRow[]> {
+  const { index, ranges, subscriptionIds } = await openList(database, filter, page.afterId);
+  if (subscriptionIds.length === 0) return [];
+  const source = {
+    ranges: reportFurther(ranges, onFurtherPart),
+    readIds: (part: IdRange, wanted: number) =>
+      newestIds((...query) => selectDeliveryIds(database, index, ...query), subscriptionIds, part, wanted),
+    load: (ids: readonly DeliveryId[]) => selectDeliveriesById(database, filter.accountId, ids),
+  };
+  return collectPage(source, filter.status, page.limit);
+}
+
+/** Where the ids of a list are. */
+export interface OpenList {
+  /** The subscriptions that can have deliveries in the list. */
+  subscriptionIds: SubscriptionId[];
+  index: DeliveryIndex;
+  /** Newest first. Each lies within the partitions of one statement. */
+  ranges: Iterable<IdRange>;
+}
+
+/** @param afterId the last delivery of the previous page. Null for the first page. */
+export async function openList(
+  database: Database,
+  { accountId, subscriptionId, status, since = null, until = null }: DeliveryFilter,
+  afterId: DeliveryId | null,
+): Promise<OpenList> {
+  const listed = await selectListedSubscriptions(database, accountId === null ? { subscriptionId } : { accountId });
+  const subscriptionIds = listed.subscriptionIds.filter((id) => subscriptionId === null || id === subscriptionId);
+  const range = betweenTimes(listedRange(listed, status, afterId), since, until);
+  const index = indexOf(status);
+  const isPartitioned = index === 'every' || index === 'successful';
+  if (subscriptionIds.length === 0 || range.min >= range.before) return { subscriptionIds, index, ranges: [] };
+  return {
+    subscriptionIds,
+    index,
+    ranges: isPartitioned ? splitByDays(range, daysPerPart(subscriptionIds.length)) : [range],
+  };
+}
+
+const daysOfAllAccounts = 14;
+const subscriptionsPerStatement = 50;
+// Attempts of one delivery can lie far apart, so each costs up to one buffer.
+const attemptsPerStatement = 300;
+
+/**
+ * Returns deliveries of all accounts, newest first, for operators. Each statement reads a bounded number of rows and
+ * partitions. The number of statements can grow: for `PENDING`, `FAILED` and `EXPIRED` with the number of subscriptions
+ * that have such deliveries, otherwise with the number of newer deliveries that are not in the list.
+ */
+export async function selectDeliveriesOfAllAccounts(
+  database: Database,
+  { status, since = null, until = null }: Pick<DeliveryFilter, 'since' | 'status' | 'until'>,
+  page: PageQuery<'WebhookDelivery'>,
+): Promise<DeliveryRow[]> {
+  const listed = listedRange(await selectBoundsOfAllAccounts(database), status, page.afterId);
+  const range = betweenTimes(listed, since, until);
+  const load = (ids: readonly DeliveryId[]) => selectDeliveriesById(database, null, ids);
+  const source: PageSource =
+    status === null || status === 'DELIVERED'
+      ? { ranges: splitByDays(range, daysOfAllAccounts), readIds: byTime(database, status), load }
+      : { ranges: [range], readIds: await bySubscription(database, status), load };
+  return collectPage(source, status, page.limit);
+}
+
+function byTime(database: Database, status: 'DELIVERED' | null): PageSource['readIds'] {
+  if (status === null) return (range, wanted) => selectIdsOfAllAccounts(database, range, wanted);
+  return async ({ min, before }, wanted) => {
+    const ids = new Set<DeliveryId>();
+    for (let end: bigint | null = before; end !== null && ids.size < wanted;) {
+      const { deliveryIds, lastId } = await selectLatestAttemptsOfAllAccounts(
+        database,
+        { min, before: end },
+        attemptsPerStatement,
+      );
+      for (const id of deliveryIds) ids.add(id);
+      end = lastId === null ? null : BigInt(lastId);
+    }
+    return [...ids].slice(0, wanted);
+  };
+}
+
+async function bySubscription(
+  database: Database,
+  status: 'PENDING' | 'FAILED' | 'EXPIRED',
+): Promise<PageSource['readIds']> {
+  const index = status === 'PENDING' ? 'pending' : 'failed';
+  const subscriptionIds: SubscriptionId[] = [];
+  for (let found: SubscriptionId[] | null = null; found === null || found.length === subscriptionsPerStatement;) {
+    found = await selectSubscriptionsWith(database, index, subscriptionIds.at(-1) ?? null, subscriptionsPerStatement);
+    subscriptionIds.push(...found);
+  }
+  return (range: IdRange, wanted: number) =>
+    newestIds(
+      async (positions, part, limit) => {
+        const rows = [];
+        for (let start = 0; start < positions.length; start += subscriptionsPerStatement) {
+          const group = positions.slice(start, start + subscriptionsPerStatement);
+          rows.push(...(await selectDeliveryIds(database, index, group, part, limit)));
+        }
+        return rows;
+      },
+      subscriptionIds,
+      range,
+      wanted,
+    );
+}
+
+// Each delivery costs up to 16 buffers, and each day 3 locks.
+const idsPerStatement = 30;
+const daysPerStatement = 10;
+
+/**
+ * Returns deliveries with their status, newest first. Skips deliveries of another account, of a deleted subscription, of a
+ * listener or of a dropped partition. Each statement reads a bounded number of rows and partitions.
+ *
+ * @param accountId null for any account
+ * @param ids newest first
+ */
+export async function selectDeliveriesById(
+  database: Database,
+  accountId: AccountId | null,
+  ids: readonly DeliveryId[],
+): Promise<DeliveryRow[]> {
+  const rows: DeliveryRow[] = [];
+  for (const group of groupIds(ids, idsPerStatement, daysPerStatement)) {
+    rows.push(...(await selectGroup(database, accountId, group)));
+  }
+  return rows;
+}
+
+/**
+ * Served by the primary keys of all tables and by webhook_replay_of_delivery. The limits keep PostgreSQL from scanning the tables for a hash join. The bounds of
+ * the ids select the partitions.
+ */
+async function selectGroup(
+  database: Database,
+  accountId: AccountId | null,
+  ids: readonly DeliveryId[],
+): Promise<DeliveryRow[]> {
+  const statement = {
+    name: 'select-deliveries-by-id',
+    planning: 'for-values' as const,
+    text: `
+      select d.id, d.subscription_id as "subscriptionId", d.sequence,
+        case
+          when f.delivery_id < r.expired_before then 'EXPIRED'
+          when retry.created_at is not null then 'PENDING'
+          when f.delivery_id is not null then 'FAILED'
+          when p.delivery_id is not null then 'PENDING'
+          else 'DELIVERED'
+        end as status,
+        d.event_id as "eventId", d.event_type as "eventType", d.event_version as "eventVersion", d.is_test as "isTest",
+        d.occurred_at as "occurredAt", case when s.paused_at is null then coalesce(p.due_at, retry.created_at) end as "dueAt"
+      from webhook_delivery d
+      cross join webhook_retention r
+      cross join lateral (
+        select paused_at
+        from webhook_subscription
+        where id = d.subscription_id and kind = 'PUSH' and deleted_at is null
+        limit 1
+      ) s
+      left join lateral (
+        select delivery_id
+        from webhook_failed_delivery
+        where subscription_id = d.subscription_id and delivery_id = d.id
+        limit 1
+      ) f on true
+      left join lateral (
+        select delivery_id, due_at
+        from webhook_pending_delivery
+        where subscription_id = d.subscription_id and delivery_id = d.id
+        limit 1
+      ) p on true
+      -- One that the worker has not queued yet.
+      left join lateral (
+        select created_at
+        from webhook_replay
+        where delivery_id = d.id and ended_at is null and cancelled_at is null
+        limit 1
+      ) retry on true
+      where d.id = any ($1::bigint[]) and d.id between $2::bigint and $3::bigint
+        and ($4::bigint is null or d.account_id = $4)
+      order by d.id desc`,
+  };
+  return database.query<DeliveryRow>(statement, [ids, ids.at(-1), ids[0], accountId]);
+}

@@ -1,0 +1,182 @@
+import { nearestIdAt } from '@deedwire/domain';
+import { type IdRange, idsPerDay, storedRange, type DeliveryId, type SubscriptionId } from '@deedwire/webhooks/tables';
+import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
+
+/** Splits a range at the limits of partitions, oldest first. Each part lies within `days` partitions. */
+export function* splitForward({ min, before }: IdRange, days: number): Generator<IdRange> {
+  for (let start = min; start < before;) {
+    const end = (start / idsPerDay + BigInt(days)) * idsPerDay;
+    yield { min: start, before: end < before ? end : before };
+    start = end;
+  }
+}
+
+/** Divides ids, newest first, into groups of at most `size` ids within `days` partitions. Keeps the order. */
+export function groupIds<Id extends string>(ids: readonly Id[], size: number, days: number): Id[][] {
+  const groups: Id[][] = [];
+  for (const id of ids) {
+    const group = groups.at(-1);
+    const [newest] = group ?? [];
+    const isNear = newest !== undefined && BigInt(newest) / idsPerDay - BigInt(id) / idsPerDay < BigInt(days);
+    if (group !== undefined && isNear && group.length < size) group.push(id);
+    else groups.push([id]);
+  }
+  return groups;
+}
+
+/** Calls `onFurther` before each range but the first. A page reads them while it is not full. */
+export function* reportFurther(ranges: Iterable<IdRange>, onFurther: () => void): Generator<IdRange> {
+  let isFirst = true;
+  for (const range of ranges) {
+    if (!isFirst) onFurther();
+    isFirst = false;
+    yield range;
+  }
+}
+
+/** The bounds of the ids that a list can contain. */
+export interface ListBounds {
+  /** The smallest id of the subscriptions in the list. Null if there is none. */
+  oldestSubscriptionId: string | null;
+  /** Deliveries with a smaller id have expired, unless they were delivered. */
+  expiredBefore: string;
+  /** By the clock of the database. */
+  now: Date;
+}
+
+const largestId = 2n ** 63n - 1n;
+
+/**
+ * Returns the ids that a list can contain. Without bounds on both sides, a page that is not full would search every
+ * partition.
+ *
+ * @param status null for deliveries of any status
+ * @param afterId the last delivery of the previous page. Null for the first page.
+ */
+export function listedRange(bounds: ListBounds, status: DeliveryStatus | null, afterId: DeliveryId | null): IdRange {
+  const after = afterId === null ? largestId : BigInt(afterId);
+  const expiredBefore = BigInt(bounds.expiredBefore);
+  switch (status) {
+    case 'PENDING':
+      return { min: 0n, before: after };
+    case 'FAILED':
+      return { min: expiredBefore, before: after };
+    case 'EXPIRED':
+      return { min: 0n, before: smaller(after, expiredBefore) };
+    case 'DELIVERED':
+    case null: {
+      const { min, before } = storedRange({
+        id: bounds.oldestSubscriptionId ?? String(largestId),
+        expiredBefore,
+        now: bounds.now,
+      });
+      return { min, before: smaller(after, before) };
+    }
+  }
+}
+
+/** The part of a range that was drawn at `since` or later, and before `until`. Null does not restrict it. */
+export function betweenTimes({ min, before }: IdRange, since: Date | null, until: Date | null): IdRange {
+  return {
+    min: since === null ? min : larger(min, BigInt(nearestIdAt(since))),
+    before: until === null ? before : smaller(before, BigInt(nearestIdAt(until))),
+  };
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
+export interface PageSource {
+  /** Newest first. They are read one after the other until the page is full. */
+  ranges: Iterable<IdRange>;
+  /** Returns the newest ids of a range, newest first: `wanted` ids, or fewer if the range contains no others. */
+  readIds(range: IdRange, wanted: number): Promise<DeliveryId[]>;
+  /** Returns the deliveries with these ids that belong in the list, newest first. */
+  load(ids: readonly DeliveryId[]): Promise<DeliveryRow[]>;
+}
+
+/**
+ * Reads a page of at most `limit` deliveries.
+ *
+ * @param status skips deliveries whose status has changed since their id was read. Null for any status.
+ */
+export async function collectPage(
+  source: PageSource,
+  status: DeliveryStatus | null,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const rows: DeliveryRow[] = [];
+  for (const { min, before } of source.ranges) {
+    for (let end: bigint | null = before; end !== null && rows.length < limit;) {
+      const ids: DeliveryId[] = await source.readIds({ min, before: end }, limit);
+      const loaded = ids.length === 0 ? [] : await source.load(ids);
+      rows.push(...loaded.filter((row) => status === null || row.status === status));
+      const last: DeliveryId | undefined = ids[limit - 1];
+      end = last === undefined ? null : BigInt(last);
+    }
+    if (rows.length >= limit) break;
+  }
+  return rows.slice(0, limit);
+}
+
+/** A subscription, and where its list continues. */
+export interface ListPosition {
+  subscriptionId: SubscriptionId;
+  /** Only smaller ids. */
+  before: bigint;
+}
+
+export interface DeliveryIdRow {
+  subscriptionId: SubscriptionId;
+  id: DeliveryId;
+}
+
+/** Reads the newest ids before each position, at most `limit` per subscription. */
+export type ReadIds = (
+  positions: readonly ListPosition[],
+  range: IdRange,
+  limit: number,
+) => Promise<readonly DeliveryIdRow[]>;
+
+/**
+ * Merges the newest ids of several subscriptions within a range.
+ *
+ * It reads an equal share of each subscription, then continues with the subscriptions that can still have ids among the
+ * newest. So it reads about `wanted` ids of one busy subscription, and few of the others.
+ *
+ * @returns at most `wanted` ids, newest first. Fewer if the range contains no others.
+ */
+export async function newestIds(
+  read: ReadIds,
+  subscriptionIds: readonly SubscriptionId[],
+  range: IdRange,
+  wanted: number,
+): Promise<DeliveryId[]> {
+  const known = new Set<DeliveryId>();
+  let positions: ListPosition[] = subscriptionIds.map((subscriptionId) => ({ subscriptionId, before: range.before }));
+  while (positions.length > 0) {
+    const share = Math.ceil(wanted / positions.length);
+    const rows = await read(positions, range, share);
+    for (const { id } of rows) known.add(id);
+    const oldestWanted = newestFirst(known)[wanted - 1];
+    const bySubscription = Map.groupBy(rows, ({ subscriptionId }) => subscriptionId);
+    positions = [...bySubscription]
+      .filter(([, found]) => found.length === share)
+      .map(([subscriptionId, found]) => ({ subscriptionId, before: smallest(found) }))
+      .filter(({ before }) => oldestWanted === undefined || before > BigInt(oldestWanted));
+  }
+  return newestFirst(known).slice(0, wanted);
+}
+
+function newestFirst(ids: Iterable<DeliveryId>): DeliveryId[] {
+  return [...ids].toSorted((a, b) => (BigInt(a) > BigInt(b) ? -1 : 1));
+}
+
+function smallest(rows: readonly DeliveryIdRow[]): bigint {
+  return rows.map(({ id }) => BigInt(id)).reduce((a, b) => (a < b ? a : b));
+}

@@ -1,0 +1,90 @@
+import { type Database, onlyRow, type Transaction } from '@deedwire/store';
+import type { SubscriptionId } from '@deedwire/webhooks/tables';
+
+/** Names one of the two secrets that a subscription can have. */
+export interface SubscriptionSecretRef {
+  id: SubscriptionId;
+  /** The new secret of a rotation. */
+  isNext: boolean;
+}
+
+export interface SubscriptionSecret extends SubscriptionSecretRef {
+  /** Empty once the subscription is deleted. */
+  secretCiphertext: Buffer;
+}
+
+/**
+ * The secrets of a page of all subscriptions of all accounts, by id, also of deleted ones. A subscription has one, or two from
+ * the start of a rotation until it is completed. Served by webhook_subscription_pkey.
+ *
+ * @param limit how many subscriptions to read
+ */
+export async function selectSubscriptionSecrets(
+  database: Database,
+  after: SubscriptionSecretRef | null,
+  limit: number,
+): Promise<SubscriptionSecret[]> {
+  const statement = {
+    name: 'select-subscription-secrets',
+    text: `
+      select id, secret_ciphertext as "secretCiphertext", next_secret_ciphertext as "nextSecretCiphertext"
+      from webhook_subscription
+      where id > $1
+      order by id
+      limit $2`,
+    planning: 'in-index-order' as const,
+  };
+  const rows = await database.query<{
+    id: SubscriptionId;
+    secretCiphertext: Buffer;
+    nextSecretCiphertext: Buffer | null;
+  }>(statement, [after?.id ?? 0, limit]);
+  return rows.flatMap(({ id, secretCiphertext, nextSecretCiphertext: next }) => [
+    { id, isNext: false, secretCiphertext },
+    ...(next === null ? [] : [{ id, isNext: true, secretCiphertext: next }]),
+  ]);
+}
+
+/**
+ * Replaces ciphertexts that are still the ones that were read. Passes over rows that others have locked, so it never waits
+ * and no one waits longer for it than its transaction takes. Served by webhook_subscription_pkey.
+ *
+ * The plaintext stays the same, so workers need not be notified.
+ *
+ * @returns the number of replaced ciphertexts
+ */
+export async function replaceSubscriptionSecrets(
+  transaction: Transaction,
+  secrets: readonly { ref: SubscriptionSecretRef; read: Buffer; replacement: Buffer }[],
+): Promise<number> {
+  const statement = {
+    name: 'replace-subscription-secrets',
+    text: `
+      with locked as (
+        select s.id, r.is_next, r.replacement
+        from unnest($1::bigint[], $2::boolean[], $3::bytea[], $4::bytea[]) as r (id, is_next, read, replacement)
+        join webhook_subscription s
+          on s.id = r.id and r.read = case when r.is_next then s.next_secret_ciphertext else s.secret_ciphertext end
+        for no key update of s skip locked
+      ), replaced as (
+        update webhook_subscription s
+        set secret_ciphertext = coalesce(l.secret, s.secret_ciphertext),
+          next_secret_ciphertext = coalesce(l.next, s.next_secret_ciphertext)
+        from (
+          select id, (array_agg(replacement) filter (where not is_next))[1] as secret,
+            (array_agg(replacement) filter (where is_next))[1] as next
+          from locked
+          group by id
+        ) l
+        where s.id = l.id
+      )
+      select count(*)::int as count from locked`,
+  };
+  const rows = await transaction.query<{ count: number }>(statement, [
+    secrets.map(({ ref }) => ref.id),
+    secrets.map(({ ref }) => ref.isNext),
+    secrets.map(({ read }) => read),
+    secrets.map(({ replacement }) => replacement),
+  ]);
+  return onlyRow(rows).count;
+}

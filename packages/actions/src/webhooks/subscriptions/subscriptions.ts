@@ -1,0 +1,394 @@
+import type { AccountId, InterfaceName } from '@deedwire/domain';
+import { type Database, firstRow, keysetConditions, onlyRow, type PageQuery, type Transaction } from '@deedwire/store';
+import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
+import { type SubscriptionId, secretColumns, type EventTypePin, type PausedReason } from '@deedwire/webhooks/tables';
+
+// A listener is a row of webhook_subscription too: see listeners.ts. The statements of this file leave listeners out.
+
+/** The account of a subscription. */
+export interface SubscriptionOwner {
+  accountId: AccountId;
+  interfaceName: InterfaceName;
+}
+
+export interface SubscriptionRow {
+  id: SubscriptionId;
+  callbackUrl: string;
+  secretCiphertext: Buffer;
+  /** The rotation that has not ended. Null if there is none. */
+  rotation: { nextSecretCiphertext: Buffer; startedAt: Date; endsAt: Date } | null;
+  /** Null while the subscription is active. So is `pausedAt`. */
+  pausedReason: PausedReason | null;
+  pausedAt: Date | null;
+  createdAt: Date;
+  /** Ordered by type. */
+  eventTypes: EventTypePin[];
+}
+
+type StoredSubscription = Omit<SubscriptionRow, 'rotation'> &
+  (
+    | { nextSecretCiphertext: Buffer; rotationStartedAt: Date; rotationEndsAt: Date }
+    | { nextSecretCiphertext: null; rotationStartedAt: null; rotationEndsAt: null }
+  );
+
+/** The columns of `StoredSubscription`, from `webhook_subscription s`. */
+const subscriptionColumns = `
+  s.id, s.callback_url as "callbackUrl", s.paused_reason as "pausedReason", s.paused_at as "pausedAt",
+  s.created_at as "createdAt", ${secretColumns('now()')},
+  case when s.rotation_ends_at > now() then s.rotation_started_at end as "rotationStartedAt",
+  case when s.rotation_ends_at > now() then s.rotation_ends_at end as "rotationEndsAt",
+  (
+    select coalesce(json_agg(json_build_object('type', t.event_type, 'version', t.event_version) order by t.event_type), '[]')
+    from webhook_subscription_event_type t
+    where t.subscription_id = s.id
+  ) as "eventTypes"`;
+
+function toSubscriptionRow({
+  nextSecretCiphertext,
+  rotationStartedAt,
+  rotationEndsAt,
+  ...row
+}: StoredSubscription): SubscriptionRow {
+  if (nextSecretCiphertext === null) return { ...row, rotation: null };
+  return { ...row, rotation: { nextSecretCiphertext, startedAt: rotationStartedAt, endsAt: rotationEndsAt } };
+}
+
+/** Returns null if the account has no such subscription, or has deleted it. Served by webhook_subscription_pkey. */
+export async function selectSubscription(
+  database: Database,
+  accountId: AccountId,
+  id: SubscriptionId,
+): Promise<SubscriptionRow | null> {
+  const statement = {
+    name: 'select-subscription',
+    text: `
+      select ${subscriptionColumns}
+      from webhook_subscription s
+      where s.id = $2 and s.account_id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
+  };
+  const row = firstRow(await database.query<StoredSubscription>(statement, [accountId, id]));
+  return row === null ? null : toSubscriptionRow(row);
+}
+
+/** In any order, without those of another account and deleted ones. Served by webhook_subscription_pkey. */
+export async function selectSubscriptionsById(
+  database: Database,
+  accountId: AccountId,
+  ids: readonly SubscriptionId[],
+): Promise<SubscriptionRow[]> {
+  const statement = {
+    name: 'select-subscriptions-by-id',
+    text: `
+      select ${subscriptionColumns}
+      from webhook_subscription s
+      where s.id = any ($2::bigint[]) and s.account_id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
+  };
+  return (await database.query<StoredSubscription>(statement, [accountId, ids])).map(toSubscriptionRow);
+}
+
+/** Newest first. Served by webhook_subscription_by_account. */
+export async function selectSubscriptions(
+  database: Database,
+  accountId: AccountId,
+  page: PageQuery<'WebhookSubscription'>,
+): Promise<SubscriptionRow[]> {
+  const statement = {
+    name: 'select-subscriptions',
+    text: `
+      select ${subscriptionColumns}
+      from webhook_subscription s
+      where s.kind = 'PUSH' and s.deleted_at is null and ${keysetConditions(['s.account_id', '$1'], 's.id', '$2')}
+      limit $3`,
+  };
+  const rows = await database.query<StoredSubscription>(statement, [accountId, page.afterId, page.limit]);
+  return rows.map(toSubscriptionRow);
+}
+
+/** A subscription of any account, as operators see it. */
+export type SubscriptionOfAccountRow = SubscriptionRow & SubscriptionOwner;
+
+/** A filter that is null does not restrict the list. */
+export interface AllSubscriptionsFilter {
+  accountId: AccountId | null;
+  status: 'ACTIVE' | 'PAUSED' | null;
+}
+
+/**
+ * The subscriptions of all accounts or of one, newest first, without deleted ones. Served by webhook_subscription_pkey or
+ * webhook_subscription_by_account. Reads those of another status too.
+ */
+export async function selectSubscriptionsOfAllAccounts(
+  database: Database,
+  { accountId, status }: AllSubscriptionsFilter,
+  page: PageQuery<'WebhookSubscription'>,
+): Promise<SubscriptionOfAccountRow[]> {
+  const [scope, conditions] =
+    accountId === null
+      ? ['all-accounts', `s.id < coalesce($1::bigint, 9223372036854775807) order by s.id desc`]
+      : ['an-account', keysetConditions(['s.account_id', '$4'], 's.id', '$1')];
+  const statement = {
+    name: `select-subscriptions-of-${scope}`,
+    planning: 'in-index-order' as const,
+    text: `
+      select ${subscriptionColumns}, s.account_id as "accountId", s.interface as "interfaceName"
+      from webhook_subscription s
+      where s.kind = 'PUSH' and s.deleted_at is null and ($2::text is null or (s.paused_at is null) = ($2 = 'ACTIVE'))
+        and ${conditions}
+      limit $3`,
+  };
+  const values = [page.afterId, status, page.limit];
+  const rows = await database.query<StoredSubscription & SubscriptionOwner>(
+    statement,
+    accountId === null ? values : [...values, accountId],
+  );
+  return rows.map(toSubscriptionOfAccount);
+}
+
+function toSubscriptionOfAccount({
+  accountId,
+  interfaceName,
+  ...row
+}: StoredSubscription & SubscriptionOwner): SubscriptionOfAccountRow {
+  return { ...toSubscriptionRow(row), accountId, interfaceName };
+}
+
+function countOf(table: string): string {
+  return `(select count(*)::int from (select from ${table} where subscription_id = s.id limit $2) counted)`;
+}
+
+/** What is stored about a subscription beside its settings. */
+export interface SubscriptionState {
+  /** The sequence of the last delivery. 0 if there is none. */
+  lastSequence: string;
+  /** At most `countMax`. */
+  pendingDeliveries: number;
+  /** At most `countMax`. Includes expired ones. */
+  failedDeliveries: number;
+  /** Of the receiver at the callback URL. All are null if no attempt has failed since the last success. */
+  consecutiveFailures: number | null;
+  failingSince: Date | null;
+  lastFailureAt: Date | null;
+  breakerOpenUntil: Date | null;
+  holdUntil: Date | null;
+}
+
+/** Looks in all accounts, for operators. Null for a deleted subscription. Served by webhook_subscription_pkey. */
+export async function selectSubscriptionOfAnyAccount(
+  database: Database,
+  id: SubscriptionId,
+): Promise<SubscriptionOfAccountRow | null> {
+  const statement = {
+    name: 'select-subscription-of-any-account',
+    text: `
+      select ${subscriptionColumns}, s.account_id as "accountId", s.interface as "interfaceName"
+      from webhook_subscription s
+      where s.id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
+  };
+  const row = firstRow(await database.query<StoredSubscription & SubscriptionOwner>(statement, [id]));
+  return row === null ? null : toSubscriptionOfAccount(row);
+}
+
+/**
+ * Null for a deleted subscription. Served by the primary keys of all tables.
+ *
+ * @param countMax counting ends there
+ */
+export async function selectSubscriptionState(
+  database: Database,
+  id: SubscriptionId,
+  countMax: number,
+): Promise<SubscriptionState | null> {
+  const statement = {
+    name: 'select-subscription-state',
+    text: `
+      select coalesce(q.last_sequence, 0) as "lastSequence", ${countOf('webhook_pending_delivery')} as "pendingDeliveries",
+        ${countOf('webhook_failed_delivery')} as "failedDeliveries", r.consecutive_failures as "consecutiveFailures",
+        r.failing_since as "failingSince", r.last_failure_at as "lastFailureAt",
+        r.breaker_open_until as "breakerOpenUntil", r.hold_until as "holdUntil"
+      from webhook_subscription s
+      left join webhook_subscription_sequence q on q.subscription_id = s.id
+      left join webhook_receiver_state r
+        on r.subscription_id = s.id and r.url_number = s.url_number and r.consecutive_failures > 0
+      where s.id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
+  };
+  return firstRow(await database.query<SubscriptionState>(statement, [id, countMax]));
+}
+
+/** Looks in all accounts, for operators. Null for a deleted subscription. Served by webhook_subscription_pkey. */
+export async function selectSubscriptionOwner(
+  database: Database,
+  id: SubscriptionId,
+): Promise<SubscriptionOwner | null> {
+  const statement = {
+    name: 'select-subscription-owner',
+    text: `
+      select account_id as "accountId", interface as "interfaceName"
+      from webhook_subscription
+      where id = $1 and kind = 'PUSH' and deleted_at is null`,
+  };
+  return firstRow(await database.query<SubscriptionOwner>(statement, [id]));
+}
+
+/** Does not count deleted subscriptions. Served by webhook_subscription_by_account. */
+export async function countSubscriptions(database: Database, accountId: AccountId): Promise<number> {
+  const statement = {
+    name: 'count-subscriptions',
+    text: `
+      select count(*)::int as count
+      from webhook_subscription
+      where account_id = $1 and kind = 'PUSH' and deleted_at is null`,
+  };
+  return onlyRow(await database.query<{ count: number }>(statement, [accountId])).count;
+}
+
+export interface LockedSubscription {
+  id: SubscriptionId;
+  callbackUrl: string;
+  pausedReason: PausedReason | null;
+}
+
+/**
+ * Locks a subscription until the transaction ends. Returns null if the account has no such subscription, or has deleted it.
+ * Served by webhook_subscription_pkey.
+ *
+ * A worker that pauses the subscription waits for the lock: do not call a receiver while you hold it.
+ */
+export async function lockSubscription(
+  transaction: Transaction,
+  accountId: AccountId,
+  id: SubscriptionId,
+): Promise<LockedSubscription | null> {
+  const statement = {
+    name: 'lock-subscription',
+    text: `
+      select id, callback_url as "callbackUrl", paused_reason as "pausedReason"
+      from webhook_subscription
+      where id = $2 and account_id = $1 and kind = 'PUSH' and deleted_at is null
+      for no key update`,
+  };
+  return firstRow(await transaction.query<LockedSubscription>(statement, [accountId, id]));
+}
+
+/**
+ * Serializes the creation of subscriptions of an account until the transaction ends, so that their limit holds. Uses an
+ * advisory lock, because an API may not lock rows of accounts.
+ */
+export async function lockSubscriptionsOfAccount(transaction: Transaction, accountId: AccountId): Promise<void> {
+  const statement = {
+    name: 'lock-subscriptions-of-account',
+    text: `select pg_advisory_xact_lock(hashtextextended('webhook-subscriptions:' || $1::text, 0))`,
+  };
+  await transaction.query(statement, [accountId]);
+}
+
+/**
+ * Returns the id of the next subscription. The insert needs it, because the secret is encrypted with the id as associated
+ * data.
+ */
+export async function reserveSubscriptionId(database: Database): Promise<SubscriptionId> {
+  const statement = { name: 'reserve-subscription-id', text: 'select new_record_id() as id' };
+  return onlyRow(await database.query<{ id: SubscriptionId }>(statement, [])).id;
+}
+
+/** Inserts a subscription without event types. It receives the events that are appended from now on. */
+export async function insertSubscription(
+  transaction: Transaction,
+  subscription: {
+    id: SubscriptionId;
+    accountId: AccountId;
+    interfaceName: InterfaceName;
+    callbackUrl: string;
+    secretCiphertext: Buffer;
+  },
+): Promise<void> {
+  const statement = {
+    name: 'insert-subscription',
+    text: `
+      with subscription as (
+        insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
+        values ($1, $2, $3, $4, $5, nextval('webhook_queue_position'))
+        returning id, interface
+      )
+      insert into webhook_subscription_sequence (subscription_id, interface)
+      select id, interface
+      from subscription`,
+  };
+  const { id, accountId, interfaceName, callbackUrl, secretCiphertext } = subscription;
+  await transaction.query(statement, [id, accountId, interfaceName, callbackUrl, secretCiphertext]);
+  await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
+}
+
+/**
+ * Sets the callback URL. A new URL gets a new number, so that the state of the previous receiver no longer applies. Served
+ * by webhook_subscription_pkey.
+ */
+export async function updateSubscriptionUrl(
+  transaction: Transaction,
+  id: SubscriptionId,
+  callbackUrl: string,
+): Promise<void> {
+  const statement = {
+    name: 'update-subscription-url',
+    text: `
+      update webhook_subscription
+      set callback_url = $2, url_number = url_number + 1
+      where id = $1 and callback_url <> $2`,
+  };
+  await transaction.query(statement, [id, callbackUrl]);
+}
+
+/**
+ * Pauses a subscription for its owner. A stronger reason remains the one that is shown. Served by webhook_subscription_pkey.
+ *
+ * @returns false if its owner has already paused it
+ */
+export async function pauseSubscriptionByOwner(transaction: Transaction, id: SubscriptionId): Promise<boolean> {
+  const statement = {
+    name: 'pause-subscription-by-owner',
+    text: `
+      update webhook_subscription
+      set paused_reason = coalesce(paused_reason, 'OWNER'), paused_at = coalesce(paused_at, now()), owner_paused_at = now()
+      where id = $1 and (paused_reason is null or (paused_reason <> 'OWNER' and owner_paused_at is null))
+      returning id`,
+  };
+  return (await transaction.query(statement, [id])).length === 1;
+}
+
+/**
+ * Ends the reason for which a subscription is paused. If its owner has paused it too, it stays paused with `OWNER`, unless the
+ * owner resumes it. Its URL gets a new number, so that the receiver starts without earlier failures, and requests from before
+ * the pause cannot pause it again. Served by webhook_subscription_pkey.
+ */
+export async function resumeSubscription(
+  transaction: Transaction,
+  id: SubscriptionId,
+  { byOwner }: { byOwner: boolean },
+): Promise<void> {
+  const statement = {
+    name: 'resume-subscription',
+    text: `
+      update webhook_subscription
+      set paused_reason = case when not $2 and owner_paused_at is not null then 'OWNER' end,
+        paused_at = case when not $2 then owner_paused_at end,
+        owner_paused_at = case when not $2 then owner_paused_at end,
+        url_number = url_number + 1
+      where id = $1`,
+  };
+  await transaction.query(statement, [id, byOwner]);
+}
+
+/**
+ * Hides a subscription from every interface and erases its URL and its secrets. Its worker deletes the pending deliveries
+ * and the receiver state. Served by webhook_subscription_pkey.
+ */
+export async function markSubscriptionDeleted(transaction: Transaction, id: SubscriptionId): Promise<void> {
+  const statement = {
+    name: 'mark-subscription-deleted',
+    text: `
+      update webhook_subscription
+      set deleted_at = now(), callback_url = '', secret_ciphertext = '', next_secret_ciphertext = null,
+        rotation_started_at = null, rotation_ends_at = null
+      where id = $1`,
+  };
+  await transaction.query(statement, [id]);
+}

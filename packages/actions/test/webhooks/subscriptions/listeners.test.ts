@@ -1,0 +1,359 @@
+import { toRecordId } from '@deedwire/domain';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { createStore, type Store } from '@deedwire/store';
+import { connect, type Connection } from '@deedwire/testing';
+import { deleteUnreadListeners } from '@deedwire/webhooks';
+import { type ListenerId, subscriptionIdOf } from '@deedwire/webhooks/tables';
+import {
+  selectLane,
+  selectLanesOfShard,
+  selectTargets,
+  type WorkerId,
+  shardOf,
+  pauseRetiredSubscriptions,
+  createMigratedDatabase,
+  samplePin,
+  seedAccount,
+  type SeededAccount,
+  seedWorker,
+} from '@deedwire/webhooks/test-support';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { insertEventTypePins } from '../../../src/webhooks/subscriptions/event-type-pins.ts';
+import {
+  countListeners,
+  deleteListener,
+  insertListener,
+  lockListener,
+  noteListenerRead,
+  selectListener,
+  selectListeners,
+  selectListenersOfAllAccounts,
+} from '../../../src/webhooks/subscriptions/listeners.ts';
+import { rotateSecret } from '../../../src/webhooks/subscriptions/rotation.ts';
+import {
+  countSubscriptions,
+  lockSubscription,
+  pauseSubscriptionByOwner,
+  resumeSubscription,
+  selectSubscription,
+  selectSubscriptionOfAnyAccount,
+  selectSubscriptionOwner,
+  selectSubscriptions,
+  selectSubscriptionsById,
+  selectSubscriptionsOfAllAccounts,
+  selectSubscriptionState,
+  updateSubscriptionUrl,
+} from '../../../src/webhooks/subscriptions/subscriptions.ts';
+
+let database: TestDatabase;
+let superuser: Connection;
+let store: Store;
+let worker: Store;
+let lenderApi: Store;
+let partnerApi: Store;
+let operator: Store;
+let workerId: WorkerId;
+let account: SeededAccount;
+
+const open = (databaseUrl: string) => createStore({ databaseUrl, applicationName: 'test' });
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  superuser = await connect(database.databaseUrl);
+  store = open(database.databaseUrl);
+  worker = open(await database.urlFor('webhook_worker'));
+  lenderApi = open(await database.urlFor('lender_api'));
+  partnerApi = open(await database.urlFor('partner_api'));
+  operator = open(await database.urlFor('operator'));
+  workerId = await seedWorker(store);
+});
+
+beforeEach(async () => {
+  await superuser.run('update webhook_subscription set deleted_at = now() where deleted_at is null');
+  await superuser.run('delete from webhook_event_queue');
+  account = await seedAccount(store);
+});
+
+afterAll(async () => {
+  await Promise.all([store, worker, lenderApi, partnerApi, operator].map((each) => each.close()));
+  await superuser.close();
+  await database.drop();
+});
+
+async function listen(by: Store = partnerApi, owner = account): Promise<ListenerId> {
+  const { id: accountId, interfaceName } = owner;
+  return by.transaction(async (transaction) => {
+    const id = await insertListener(transaction, { accountId, interfaceName });
+    await insertEventTypePins(transaction, { id: subscriptionIdOf(id), interfaceName }, [samplePin]);
+    return id;
+  });
+}
+
+const set = (id: ListenerId, assignments: string) =>
+  superuser.run(`update webhook_subscription set ${assignments} where id = $1`, [id]);
+const read = async (id: ListenerId) =>
+  (await superuser.run('select * from webhook_subscription where id = $1', [id]))[0] ?? {};
+const queuedChanges = async () =>
+  (await superuser.run('select subscription_id::text as id from webhook_event_queue order by position')).map(
+    ({ id }) => id,
+  );
+const secondsSince = (time: unknown): number => (time instanceof Date ? (Date.now() - time.getTime()) / 1000 : NaN);
+
+test('a listener is a paused subscription without a URL and a secret, numbered from 1', async () => {
+  const id = await listen();
+  expect(await selectListener(partnerApi, account.id, id)).toEqual({
+    id,
+    eventTypes: [samplePin],
+    createdAt: expect.any(Date),
+    lastReadAt: expect.any(Date),
+    lastSequence: '0',
+  });
+  const row = await read(id);
+  expect(row).toMatchObject({ kind: 'LISTENER', callback_url: '', paused_reason: 'OWNER', deleted_at: null });
+  expect(row['secret_ciphertext']).toEqual(Buffer.alloc(0));
+  expect(row['last_read_at']).toEqual(row['created_at']);
+  expect(await queuedChanges()).toEqual([id]);
+});
+
+test('lists and counts the listeners of an account, newest first, without deleted ones and those of others', async () => {
+  const other = await seedAccount(store);
+  const [first, second, third] = [await listen(), await listen(), await listen()];
+  const foreign = await listen(partnerApi, other);
+  await set(second, 'deleted_at = now()');
+  expect((await selectListeners(partnerApi, account.id)).map(({ id }) => id)).toEqual([third, first]);
+  expect(await countListeners(partnerApi, account.id)).toBe(2);
+  expect(await selectListener(partnerApi, account.id, foreign)).toBeNull();
+  expect(await selectListener(partnerApi, account.id, second)).toBeNull();
+  expect(await partnerApi.transaction((transaction) => lockListener(transaction, account.id, foreign))).toBe(false);
+  const all = await selectListenersOfAllAccounts(operator, null, { afterId: null, limit: 10 });
+  expect(all.map(({ id, accountId }) => [id, accountId])).toEqual([
+    [foreign, other.id],
+    [third, account.id],
+    [first, account.id],
+  ]);
+  const own = await selectListenersOfAllAccounts(operator, account.id, { afterId: third, limit: 10 });
+  expect(own.map(({ id }) => id)).toEqual([first]);
+});
+
+test('no statement about subscriptions finds a listener', async () => {
+  const id = await listen();
+  const subscriptionId = subscriptionIdOf(id);
+  const page = { afterId: null, limit: 10 };
+  expect(await selectSubscription(store, account.id, subscriptionId)).toBeNull();
+  expect(await selectSubscriptionsById(store, account.id, [subscriptionId])).toEqual([]);
+  expect(await selectSubscriptions(store, account.id, page)).toEqual([]);
+  for (const status of [null, 'PAUSED'] as const) {
+    for (const accountId of [null, account.id]) {
+      expect(await selectSubscriptionsOfAllAccounts(store, { accountId, status }, page)).toEqual([]);
+    }
+  }
+  expect(await selectSubscriptionOfAnyAccount(store, subscriptionId)).toBeNull();
+  expect(await selectSubscriptionState(store, subscriptionId, 10)).toBeNull();
+  expect(await selectSubscriptionOwner(store, subscriptionId)).toBeNull();
+  expect(await countSubscriptions(store, account.id)).toBe(0);
+  expect(
+    await store.transaction((transaction) => lockSubscription(transaction, account.id, subscriptionId)),
+  ).toBeNull();
+});
+
+const resume = (id: ListenerId, byOwner: boolean) =>
+  partnerApi.transaction((transaction) => resumeSubscription(transaction, subscriptionIdOf(id), { byOwner }));
+const rotate = (id: ListenerId, overlapSeconds: number) =>
+  partnerApi.transaction((transaction) =>
+    rotateSecret(transaction, subscriptionIdOf(id), { secretCiphertext: Buffer.from('secret'), overlapSeconds }),
+  );
+
+// They have the same statements.
+describe('apps of the last release, which do not know the kind', () => {
+  const attempts: [name: string, run: (id: ListenerId) => Promise<unknown>][] = [
+    ['resume', (id) => resume(id, true)],
+    [
+      'set a URL',
+      (id) => partnerApi.transaction((t) => updateSubscriptionUrl(t, subscriptionIdOf(id), 'https://a.test')),
+    ],
+    ['set a secret', (id) => rotate(id, 0)],
+    ['begin a rotation', (id) => rotate(id, 60)],
+  ];
+
+  test.each(attempts)('cannot %s', async (_, run) => {
+    const id = await listen();
+    const before = await read(id);
+    await expect(run(id)).rejects.toThrow('webhook_listener_is_never_sent');
+    expect(await read(id)).toEqual(before);
+  });
+
+  test('pause it without an effect, and cannot end VERSION_RETIRED so that it becomes active', async () => {
+    const id = await listen();
+    expect(
+      await partnerApi.transaction((transaction) => pauseSubscriptionByOwner(transaction, subscriptionIdOf(id))),
+    ).toBe(false);
+    await worker.transaction((transaction) => pauseRetiredSubscriptions(transaction, workerId, [samplePin], 10));
+    expect(await read(id)).toMatchObject({ paused_reason: 'VERSION_RETIRED' });
+    // As `updateWebhookSubscription` does with another version.
+    await resume(id, false);
+    expect(await read(id)).toMatchObject({ paused_reason: 'OWNER' });
+  });
+
+  test('get no target and no lane of it, also with a delivery that their fan-out left pending', async () => {
+    const id = await listen();
+    const subscriptionId = subscriptionIdOf(id);
+    await superuser.run(
+      `insert into webhook_pending_delivery
+         (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
+          due_at, body_bytes)
+       values ($1, 1, $2, 'partner', 1, 'referral.created', '2026-11-01', now(), 1, now(), 0)`,
+      [id, account.id],
+    );
+    expect(await selectTargets(worker, workerId, [subscriptionId])).toEqual([]);
+    expect(await selectLane(worker, subscriptionId)).toMatchObject({ isActive: false, hasPending: true });
+    const { lanes } = await selectLanesOfShard(worker, shardOf(account.id), null, 1_000);
+    expect(lanes.map((lane) => lane.subscriptionId)).not.toContain(subscriptionId);
+  });
+});
+
+test('a subscription never becomes a listener without the guarantees of one', async () => {
+  for (const values of [
+    `'LISTENER', 'https://a.test', '', 'OWNER', now(), now()`,
+    `'LISTENER', '', 'secret', 'OWNER', now(), now()`,
+    `'LISTENER', '', '', null, null, now()`,
+    `'LISTENER', '', '', 'OWNER', now(), null`,
+    `'PUSH', 'https://a.test', 'secret', null, null, now()`,
+  ]) {
+    await expect(
+      superuser.run(
+        `insert into webhook_subscription
+           (account_id, interface, kind, callback_url, secret_ciphertext, paused_reason, paused_at, last_read_at, queue_position)
+         values ($1, 'partner', ${values}, 1)`,
+        [account.id],
+      ),
+    ).rejects.toThrow('webhook_listener_is_never_sent');
+  }
+});
+
+describe('reads', () => {
+  test('are noted at most once an hour', async () => {
+    const id = await listen();
+    const note = () => noteListenerRead(partnerApi, subscriptionIdOf(id));
+    await set(id, `last_read_at = now() - interval '59 minutes'`);
+    const { last_read_at: before } = await read(id);
+    await note();
+    expect(await read(id)).toMatchObject({ last_read_at: before });
+    await set(id, `last_read_at = now() - interval '61 minutes'`);
+    await note();
+    expect(secondsSince((await read(id))['last_read_at'])).toBeLessThan(1800);
+  });
+
+  test('of a deleted listener, a subscription and a listener of the other interface are not noted', async () => {
+    const deleted = await listen();
+    await set(deleted, `last_read_at = now() - interval '2 hours', deleted_at = now()`);
+    const id = await listen();
+    await set(id, `last_read_at = now() - interval '2 hours'`);
+    const before = [await read(deleted), await read(id)];
+    await noteListenerRead(partnerApi, subscriptionIdOf(deleted));
+    await noteListenerRead(lenderApi, subscriptionIdOf(id));
+    await noteListenerRead(partnerApi, toRecordId('1'));
+    expect([await read(deleted), await read(id)]).toEqual(before);
+  });
+});
+
+const deleteUnread = async (batch = 10) => {
+  const notified: string[] = [];
+  const count = await worker.transaction((transaction) =>
+    deleteUnreadListeners({ ...transaction, notifyAfterCommit: (payload) => notified.push(String(payload)) }, batch),
+  );
+  return { count, notified };
+};
+
+describe('the worker deletes a listener', () => {
+  test('24 hours after its last read, of which the noted one is at most an hour before', async () => {
+    const [fresh, unread] = [await listen(), await listen()];
+    await set(fresh, `last_read_at = now() - interval '24 hours 59 minutes'`);
+    await set(unread, `last_read_at = now() - interval '25 hours 1 minute'`);
+    await superuser.run(
+      `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until, payload, record_id)
+       values ($1, 'partner', 'createWebhookListener', 'k', 'hash', gen_random_uuid(), now(), '{}', $2)`,
+      [account.id, unread],
+    );
+    await superuser.run('delete from webhook_event_queue');
+    await superuser.run('truncate audit_entry');
+    expect(await deleteUnread()).toEqual({ count: 1, notified: [String(shardOf(account.id))] });
+    expect((await selectListeners(partnerApi, account.id)).map(({ id }) => id)).toEqual([fresh]);
+    expect(
+      await superuser.run('select from webhook_subscription_event_type where subscription_id = $1', [unread]),
+    ).toEqual([]);
+    expect(
+      await superuser.run('select payload, input_hash, record_deleted from idempotency_key where account_id = $1', [
+        account.id,
+      ]),
+    ).toEqual([{ payload: null, input_hash: Buffer.alloc(0), record_deleted: true }]);
+    expect(await queuedChanges()).toEqual([unread]);
+    expect(
+      await superuser.run(
+        'select login, actor_type, actor, action, subject, account_id::text as account, interface, transaction_id is not null as "isFact" from audit_entry',
+      ),
+    ).toEqual([
+      {
+        login: expect.stringMatching(/webhook_worker/),
+        actor_type: null,
+        actor: null,
+        action: 'webhook_listener.expire',
+        subject: `WebhookListener/${unread}`,
+        account: account.id,
+        interface: 'partner',
+        isFact: true,
+      },
+    ]);
+    expect(await deleteUnread()).toEqual({ count: 0, notified: [] });
+  });
+
+  test('never a subscription, and in batches', async () => {
+    const listeners = [await listen(), await listen(), await listen()];
+    for (const id of listeners) await set(id, `last_read_at = now() - interval '2 days'`);
+    const counts = [];
+    for (let turn = 0; turn < 3; turn += 1) counts.push((await deleteUnread(2)).count);
+    expect(counts).toEqual([2, 1, 0]);
+    expect(await selectListeners(partnerApi, account.id)).toEqual([]);
+  });
+
+  test('not while a read of it is being noted', async () => {
+    const id = await listen();
+    await set(id, `last_read_at = now() - interval '2 days'`);
+    await partnerApi.transaction(async (transaction) => {
+      await noteListenerRead(transaction, subscriptionIdOf(id));
+      expect(await deleteUnread()).toEqual({ count: 0, notified: [] });
+    });
+    expect(await deleteUnread()).toEqual({ count: 0, notified: [] });
+    expect(await selectListener(partnerApi, account.id, id)).not.toBeNull();
+  });
+});
+
+test('an operator deletes a listener of any account once, and no subscription', async () => {
+  const lender = await seedAccount(store, 'lender');
+  const id = await listen(lenderApi, lender);
+  const owner = { accountId: lender.id, interfaceName: lender.interfaceName };
+  const remove = () => operator.transaction((transaction) => deleteListener(transaction, owner, id));
+  expect(await remove()).toBe(true);
+  expect(await remove()).toBe(false);
+  expect(await selectListeners(lenderApi, lender.id)).toEqual([]);
+  const [{ id: subscription } = {}] = await superuser.run(
+    `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
+     values ($1, 'lender', 'https://a.test', '', 1) returning id`,
+    [lender.id],
+  );
+  expect(
+    await operator.transaction((transaction) => deleteListener(transaction, owner, toRecordId(String(subscription)))),
+  ).toBe(false);
+});
+
+test('the login of an interface neither sees nor changes the listeners of the other', async () => {
+  const lender = await seedAccount(store, 'lender');
+  const id = await listen(lenderApi, lender);
+  // As a bug would, with the id of the account.
+  expect(await selectListeners(partnerApi, lender.id)).toEqual([]);
+  expect(await selectListener(partnerApi, lender.id, id)).toBeNull();
+  expect(await partnerApi.transaction((transaction) => lockListener(transaction, lender.id, id))).toBe(false);
+  await expect(listen(partnerApi, lender)).rejects.toThrow('row-level security');
+  await expect(listen(worker, lender)).rejects.toThrow('permission denied');
+  await expect(listen(operator, lender)).rejects.toThrow('permission denied');
+  expect(await countListeners(lenderApi, lender.id)).toBe(1);
+});

@@ -1,0 +1,14 @@
+/** What other packages need to know to read the tables of the engine. */
+export {
+  type AccountId,
+  type DeliveryId,
+  type EventId,
+  type ListenerId,
+  type ReplayId,
+  type SubscriptionId,
+  subscriptionIdOf,
+} from './kernel/ids.ts';
+export { clockStep, daysOfExpired, type IdRange, idsPerDay, splitByDays, storedRange } from './kernel/id-ranges.ts';
+export { pgArray } from './kernel/pg-array.ts';
+export { secretColumns } from './kernel/secret-columns.ts';
+export type { EventTypePin, PausedReason } from './subscriptions/read-pins.ts';

@@ -1,0 +1,20 @@
+/** What the tests of `actions` use of the engine: its data, and the writers of the rows that they read. */
+export { selectLane, selectLanesOfShard, selectTargets } from '../../src/dispatch/sql/lanes.ts';
+export type { ExchangesEvent } from '../../src/exchanges/events.ts';
+export type { Exchange } from '../../src/exchanges/exchange.ts';
+export { Exchanges } from '../../src/exchanges/exchanges.ts';
+export type { PlannedDelivery, PlannedPayload, RoundPlan } from '../../src/fan-out/round-plan.ts';
+export { writeRound } from '../../src/fan-out/sql/round.ts';
+export { FencedOutError } from '../../src/fence/fenced-out-error.ts';
+export type { WorkerId } from '../../src/fence/worker-id.ts';
+export { shardOf } from '../../src/kernel/shard.ts';
+export { pauseRetiredSubscriptions } from '../../src/subscriptions/pause-retired-subscriptions.ts';
+export { createPastPartitions, fillHistory, type History, type HistorySize } from './history.ts';
+export {
+  createMigratedDatabase,
+  samplePin,
+  seedAccount,
+  type SeededAccount,
+  seedSubscription,
+  seedWorker,
+} from './seed.ts';
