@@ -1,4 +1,4 @@
-/** Ends a script quietly when nobody reads its output any longer, for example `head`, with the code of SIGPIPE, which Node ignores. */
+/** Exits with the code of SIGPIPE, which Node ignores, when the reader of the output, for example `head`, has ended. */
 export function endWithReader(): void {
   process.stdout.on('error', () => process.exit(141));
 }

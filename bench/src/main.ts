@@ -4,7 +4,7 @@ import { benches } from './benches/index.ts';
 import { helpText, parseCommand } from './command-line.ts';
 import { saveResult, writePage } from './page/write-page.ts';
 
-// Nobody reads the report any longer, for example `head`: the code of SIGPIPE, which Node ignores.
+// The reader of the report, for example `head`, has ended: exit with the code of SIGPIPE, which Node ignores.
 process.stdout.on('error', () => process.exit(141));
 
 const command = parseCommand(process.argv.slice(2), benches);

@@ -60,7 +60,7 @@ export async function nameOperator(transaction: Transaction, operator: Operator,
 export interface AuditEntry extends AuditPosition {
   /** The database login that made the change. */
   login: string;
-  /** Null if nobody has named himself: the change was not made with an app. */
+  /** Null if the session named neither an operator nor a client. */
   actorType: 'OPERATOR' | 'CLIENT' | null;
   /** The name of the operator, or the id of the API client. Null like `actorType`. */
   actor: string | null;

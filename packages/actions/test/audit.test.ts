@@ -175,7 +175,7 @@ test('names the command of each entry that the database writes', async () => {
   expect(entries[1]?.transactionId).not.toBe(entries[2]?.transactionId);
 });
 
-test('lists a change that nobody has claimed', async () => {
+test('lists a change of a session that named no actor', async () => {
   await world.sql(`update account set name = 'x' where id = $1`, [world.partner.accountId]);
   expect(await list()).toMatchObject([
     {

@@ -30,7 +30,7 @@ export interface AuditPosition {
 export interface AuditEntryRow extends AuditPosition {
   /** The login of the database session. */
   login: string;
-  /** Both are null if nobody has named himself. */
+  /** Both are null if the session named neither an operator nor a client. */
   actorType: 'OPERATOR' | 'CLIENT' | null;
   actor: string | null;
   address: string | null;

@@ -67,7 +67,7 @@ export function connectionProtection(databaseUrl: string): ConnectionProtection 
   return ssl === false ? 'none' : 'unverified-tls';
 }
 
-/** Whether nobody but the server that the URL names can read what is sent. */
+/** Whether only the server that the URL names can read what is sent. */
 export function verifiesServer(ssl: ConnectionOptions['ssl']): boolean {
   return ssl !== false && ssl.rejectUnauthorized === true && ssl.checkServerIdentity === undefined;
 }

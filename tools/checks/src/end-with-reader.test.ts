@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { workspaceRoot } from './run.ts';
 
-test.each(['images', 'publish-release', 'release'])('%s ends quietly when nobody reads its output', async (script) => {
+test.each(['images', 'publish-release', 'release'])('%s exits with 141 when its output is closed', async (script) => {
   const child = spawn(process.execPath, [`scripts/${script}.ts`, '--help'], { cwd: workspaceRoot });
   child.stdout.destroy();
   const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
