@@ -2,7 +2,7 @@ import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
 import type { AccountId } from '../kernel/ids.ts';
 import { shardOf } from '../kernel/shard.ts';
-import { Accounts, frequentEntriesMin, type OwnedShard, pollsPerCount, retriesMax } from './accounts.ts';
+import { Accounts, frequentEntriesMin, type OwnedShard, retriesMax } from './accounts.ts';
 import type { QueuedAccount } from './queued-account.ts';
 
 const idOf = (number: number): AccountId => toRecordId(String(number));
@@ -74,11 +74,11 @@ test('an account whose lanes have enough to send gets a turn after 50 retries', 
     expect(idsOf(accounts.takeTurns(100, one))).toEqual(turn === 0 ? [2] : []);
     for (let retry = 1; retry < retriesMax; retry += 1) accounts.retryBehind();
     expect(accounts.takeTurns(100, one)).toEqual([]);
-    expect(accounts.hasBehind).toBe(true);
+    expect(accounts.behind.size > 0).toBe(true);
     accounts.retryBehind();
     const [account] = accounts.takeTurns(100, one);
     expect(account?.id).toBe('1');
-    expect(accounts.hasBehind).toBe(false);
+    expect(accounts.behind.size > 0).toBe(false);
     if (account !== undefined) {
       account.hasMore = true;
       accounts.release(account);
@@ -137,15 +137,15 @@ test('reads skip accounts in memory, and the events of resting accounts that wer
   expect(through()).toEqual([{ account: '64', through: 7 }, busy]);
   accounts.poll();
   expect(through()).toEqual([{ account: '64', through: 8 }, busy]);
-  // The shard 0 is read as a whole by one read after every fifth poll.
+  // The first entries of the shard 0 are read after every fifth poll.
+  expect([...accounts.toCheck]).toEqual([]);
   accounts.poll();
   accounts.poll();
-  expect(through()).toEqual([{ account: '64', through: 0 }, busy]);
-  expect(through()).toEqual([{ account: '64', through: 8 }, busy]);
+  expect(accounts.toCheck).toContain(account);
   expect(accounts.size).toBe(1);
 });
 
-test('the account is read as a whole once after its backlog, and after entries were unblocked', () => {
+test('an account is checked for entries that it passed after its backlog, after entries were unblocked, and until it has none', () => {
   const { accounts, backlog } = backlogOf(1);
   const [account] = backlog;
   if (account === undefined) throw new Error('There is no account.');
@@ -153,31 +153,44 @@ test('the account is read as a whole once after its backlog, and after entries w
   account.after = account.readAfter = 500;
   accounts.count(account, 500);
   const owned = ownedOf(accounts, 1);
-  owned.isWoken = false;
   accounts.release(account);
+  expect([...accounts.toCheck]).toEqual([account]);
+  const check = (first: number): void => {
+    expect([...accounts.toCheck]).toEqual([account]);
+    accounts.toCheck.clear();
+    owned.isWoken = false;
+    accounts.checked(account, first);
+  };
+  check(400);
   expect(wokenOf(accounts)).toEqual([owned]);
-  expect(accounts.skips(owned)).toEqual([{ account: '1', through: 0 }]);
+  expect(accounts.skips(owned)).toEqual([{ account: '1', through: 399 }]);
+  check(501);
+  expect(wokenOf(accounts)).toEqual([]);
   expect(accounts.skips(owned)).toEqual([{ account: '1', through: 500 }]);
-  accounts.readWhole(account.id);
-  expect(accounts.readAfter(account)).toBe(0);
-  expect(accounts.readAfter(account)).toBe(500);
+  accounts.unblocked(account.id);
+  check(Infinity);
+  expect([...accounts.toCheck]).toEqual([]);
+});
+
+test('the positions of 1,000 accounts are remembered, and others leave memory', () => {
+  const accounts = new Accounts(() => false);
+  for (let number = 1; number <= 1_002; number += 1) resting(accounts, number, 7);
+  const skips = [...accounts.shards.values()].flatMap((owned) => accounts.skips(owned));
+  expect(skips).toHaveLength(1_000);
 });
 
 test('an account rests as long as it has many entries', () => {
   const accounts = new Accounts(() => false);
   const account = resting(accounts, 1, 7);
   const owned = ownedOf(accounts, 1);
-  const countAnew = (): void => {
-    for (let poll = 0; poll < pollsPerCount; poll += 1) accounts.poll();
-  };
-  countAnew();
+  accounts.countAnew();
   expect(owned.accounts.size).toBe(1);
   // Its first entries since then do not yet say that it has many.
   expect(take(accounts, 1)).toBe(account);
   accounts.count(account, 1);
   accounts.release(account);
-  expect(accounts.isResting(account)).toBe(true);
-  countAnew();
+  expect(accounts.resting.has(account)).toBe(true);
+  accounts.countAnew();
   expect(owned.accounts.size).toBe(0);
 });
 

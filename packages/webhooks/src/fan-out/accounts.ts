@@ -1,7 +1,7 @@
 import { compareIds } from '../kernel/id-order.ts';
 import type { AccountId } from '../kernel/ids.ts';
 import { type Shard, shardOf } from '../kernel/shard.ts';
-import { QueuedAccount } from './queued-account.ts';
+import { QueuedAccount, type QueuePosition } from './queued-account.ts';
 import type { Skip } from './sql/queue.ts';
 
 /** A shard that this process owns. */
@@ -24,13 +24,14 @@ export const retriesMax = 50;
 /** How many accounts a retry examines, because with each one `isBehind` is called. */
 const examinedTogether = 512;
 
-/** How many polls pass until an account is read from its first entry. */
-const pollsPerWholeRead = 5;
+/** How many polls pass until the first entry of an account is read. */
+const pollsPerCheck = 5;
 
-/** The position of an account is remembered if it had at least this many entries in `pollsPerCount`. */
+/** The position of an account is remembered if at least this many of its entries were read since the last `countAnew`. */
 export const frequentEntriesMin = 16;
 
-export const pollsPerCount = 60;
+/** How many positions are remembered. Each takes a read of its shard about 10 µs. */
+const restingMax = 1_000;
 
 /**
  * The accounts of which this process knows more than storage, and their turns. All others are in storage only.
@@ -43,18 +44,20 @@ export const pollsPerCount = 60;
  * | none      | are in a round, have changes to apply, or wait for a lock                               |
  *
  * Reads skip all but the resting ones, so a shard that was woken since such an account was read is read again when it is released.
- * Reads of a resting account start behind the position that it had reached at the poll before the last. They visit few of the entries
- * that were deleted and that an old snapshot keeps, and find what commits soon after later entries. Whole reads find the rest.
+ * Reads of a resting account start after the position that it had reached at the poll before the last. They visit few of the entries
+ * that were deleted and that an old snapshot keeps, and find what commits soon after later entries. Checks find the rest.
  */
 export class Accounts {
   readonly #isBehind: (account: AccountId) => boolean;
   readonly shards = new Map<Shard, OwnedShard>();
   readonly #backlog = new Set<QueuedAccount>();
   /** With the retry at which their wait began, the first ones to examine first. */
-  readonly #behind = new Map<QueuedAccount, number>();
-  readonly #resting = new Set<QueuedAccount>();
+  readonly behind = new Map<QueuedAccount, number>();
+  readonly resting = new Set<QueuedAccount>();
   /** The number of entries of each account that were read since they were last counted anew. */
   readonly #counts = new Map<AccountId, number>();
+  /** Accounts of which an entry before their position may have been committed or unblocked. */
+  readonly toCheck = new Set<QueuedAccount>();
   #retries = 0;
   #polls = 0;
 
@@ -64,13 +67,9 @@ export class Accounts {
 
   /** How many accounts with entries are in memory. */
   get size(): number {
-    let size = -this.#resting.size;
+    let size = -this.resting.size;
     for (const { accounts } of this.shards.values()) size += accounts.size;
     return size;
-  }
-
-  get hasBehind(): boolean {
-    return this.#behind.size > 0;
   }
 
   add(shard: Shard): void {
@@ -83,6 +82,7 @@ export class Accounts {
     this.shards.delete(shard);
     for (const account of removed) {
       account.isRemoved = true;
+      this.toCheck.delete(account);
       this.#unlist(account);
     }
     return removed;
@@ -97,12 +97,22 @@ export class Accounts {
     }
   }
 
-  /** Reads the account from its first entry, because an entry that it had passed may have been unblocked. */
-  readWhole(id: AccountId): void {
+  /** Entries of the account, which it may have passed, were unblocked. */
+  unblocked(id: AccountId): void {
     const shard = shardOf(id);
     const account = this.shards.get(shard)?.accounts.get(id);
-    if (account !== undefined) account.isWhole = true;
+    if (account !== undefined) this.toCheck.add(account);
     this.wake([shard]);
+  }
+
+  /** @param first the position of the first entry of the account. It is checked again until it has no earlier one than expected. */
+  checked(account: QueuedAccount, first: QueuePosition): void {
+    const owned = this.shards.get(account.shard);
+    if (owned?.accounts.get(account.id) !== account) return;
+    account.early = first <= account.after ? first - 1 : Infinity;
+    if (account.early === Infinity) return;
+    this.toCheck.add(account);
+    if (this.resting.has(account)) owned.isWoken = true;
   }
 
   /** What a read of the shard that starts now skips. */
@@ -110,18 +120,8 @@ export class Accounts {
     const sorted = [...accounts.values()].toSorted((a, b) => compareIds(a.id, b.id));
     return sorted.map((account) => ({
       account: account.id,
-      through: this.#resting.has(account) ? this.#start(account, account.readAfter) : null,
+      through: this.resting.has(account) ? Math.min(account.readAfter, account.early) : null,
     }));
-  }
-
-  /** Whether reads of its shard find the entries of the account. */
-  isResting(account: QueuedAccount): boolean {
-    return this.#resting.has(account);
-  }
-
-  /** Where a read of the account that starts now begins. */
-  readAfter(account: QueuedAccount): number {
-    return this.#start(account, account.after);
   }
 
   /**
@@ -151,7 +151,7 @@ export class Accounts {
       if (weight >= weightMax) break;
       this.#backlog.delete(account);
       if (!account.isDue && this.#isBehind(account.id)) {
-        this.#behind.set(account, this.#retries);
+        this.behind.set(account, this.#retries);
         continue;
       }
       account.isDue = false;
@@ -174,24 +174,26 @@ export class Accounts {
     }
     // The end of a backlog was read from a position, before which entries may have been committed.
     if (owned.wakes > account.wakes || account.hadMore) owned.isWoken = true;
-    account.isWhole ||= account.hadMore;
+    const isFrequent = account.isFrequent || (this.#counts.get(account.id) ?? 0) >= frequentEntriesMin;
+    if (isFrequent && this.resting.size < restingMax) {
+      if (account.hadMore) this.toCheck.add(account);
+      account.isFrequent = true;
+      this.resting.add(account);
+    } else this.#leave(account);
     account.hadMore = false;
-    account.isFrequent ||= (this.#counts.get(account.id) ?? 0) >= frequentEntriesMin;
-    if (account.isFrequent) this.#resting.add(account);
-    else owned.accounts.delete(account.id);
   }
 
   /** Gives accounts that wait for their lanes a turn, once these need more or after 50 retries. Call it every 5 ms. */
   retryBehind(): void {
     this.#retries += 1;
-    let left = Math.min(this.#behind.size, examinedTogether);
-    for (const [account, since] of this.#behind) {
+    let left = Math.min(this.behind.size, examinedTogether);
+    for (const [account, since] of this.behind) {
       if (left === 0) break;
       left -= 1;
-      this.#behind.delete(account);
+      this.behind.delete(account);
       account.isDue = this.#retries - since >= retriesMax || !this.#isBehind(account.id);
       if (account.isDue) this.#backlog.add(account);
-      else this.#behind.set(account, since);
+      else this.behind.set(account, since);
     }
   }
 
@@ -199,35 +201,32 @@ export class Accounts {
   poll(): void {
     this.#polls += 1;
     for (const { shard, accounts } of this.shards.values()) {
-      const isWhole = shard % pollsPerWholeRead === this.#polls % pollsPerWholeRead;
+      const isChecked = shard % pollsPerCheck === this.#polls % pollsPerCheck;
       for (const account of accounts.values()) {
-        account.isWhole ||= isWhole;
+        if (isChecked) this.toCheck.add(account);
         account.readAfter = account.polledAfter;
         account.polledAfter = account.after;
       }
     }
-    if (this.#polls % pollsPerCount === 0) this.#countAnew();
     this.wake(this.shards.keys());
   }
 
-  #countAnew(): void {
-    for (const account of this.#resting) {
-      if ((this.#counts.get(account.id) ?? 0) >= frequentEntriesMin) continue;
-      this.#resting.delete(account);
-      this.shards.get(account.shard)?.accounts.delete(account.id);
-    }
+  /** Forgets the positions of accounts that had few entries since the last call. */
+  countAnew(): void {
+    for (const account of this.resting)
+      if ((this.#counts.get(account.id) ?? 0) < frequentEntriesMin) this.#leave(account);
     this.#counts.clear();
   }
 
-  #start(account: QueuedAccount, after: number): number {
-    const { isWhole } = account;
-    account.isWhole = false;
-    return isWhole ? 0 : after;
+  #leave(account: QueuedAccount): void {
+    this.#unlist(account);
+    this.toCheck.delete(account);
+    this.shards.get(account.shard)?.accounts.delete(account.id);
   }
 
   #unlist(account: QueuedAccount): void {
     this.#backlog.delete(account);
-    this.#behind.delete(account);
-    this.#resting.delete(account);
+    this.behind.delete(account);
+    this.resting.delete(account);
   }
 }

@@ -91,15 +91,13 @@ export class BlockedEntries {
     this.#find(shardOf(account), account);
   }
 
-  /** Raises an alarm for each account and event type that had no blocked entries before. */
-  report(entries: Iterable<Pick<BlockedGroup, 'accountId' | 'blockedOn'>>): void {
-    for (const { accountId, blockedOn } of entries) {
-      const key = `${accountId} ${blockedOn}`;
-      if (blockedOn === blockedOnRefusal || this.#reported.has(key)) continue;
-      if (this.#reported.size >= reportedMax) this.#reported.clear();
-      this.#reported.add(key);
-      this.#options.onEvent({ kind: 'entries-blocked', alarm: true, account: accountId, eventType: blockedOn });
-    }
+  /** Raises an alarm if the account had no entries that are blocked on this before. */
+  report(account: AccountId, blockedOn: string): void {
+    const key = `${account} ${blockedOn}`;
+    if (blockedOn === blockedOnRefusal || this.#reported.has(key)) return;
+    if (this.#reported.size >= reportedMax) this.#reported.clear();
+    this.#reported.add(key);
+    this.#options.onEvent({ kind: 'entries-blocked', alarm: true, account, eventType: blockedOn });
   }
 
   /** Starts no further statement. Resolves once none is in progress. */

@@ -33,6 +33,9 @@ const expressEntriesMax = 4;
 /** How often accounts that wait for their lanes are examined. */
 const behindRetryMs = 5;
 
+/** The shortest pause between looks for entries that were passed. */
+const checkPauseMs = 20;
+
 /** The maximum number of accounts whose changes are applied at the same time. */
 const changesMax = 4;
 
@@ -50,13 +53,6 @@ interface Work {
  *
  * An account is in one round at a time, and its entries are read when nothing else of it is in progress. What was read is written
  * before the next read, so it needs no copy.
- *
- *     const fanOut = new FanOut({ store, render, offer: (deliveries) => dispatcher.offer(deliveries), …options });
- *     await fanOut.prepare(); // after the worker was registered
- *     fanOut.addShards(acquired); // after their lanes were opened
- *     fanOut.wake([shard]); // for each notification
- *     await fanOut.removeShard(shard); // before the shard is released
- *     await fanOut.stop();
  */
 export class FanOut {
   readonly #options: FanOutOptions;
@@ -74,6 +70,8 @@ export class FanOut {
   readonly #backoff = new Backoff();
   readonly #pauses: Pauses;
   #reading: Promise<void> | null = null;
+  #checking: Promise<void> | null = null;
+  #checkedTogether = 1;
   #isRetryPlanned = false;
   #polls = 0;
   #isStopped = false;
@@ -92,7 +90,7 @@ export class FanOut {
       Math.max(1, Math.round(limits.pinsMaxAgeMs / limits.pollMs)),
     );
     const onUnblocked = (account: AccountId): void => {
-      this.#accounts.readWhole(account);
+      this.#accounts.unblocked(account);
       this.#startNext();
     };
     this.#blocked = new BlockedEntries({ store, workerId, renderer, limits, wait, onUnblocked, onFenced, onEvent });
@@ -106,10 +104,11 @@ export class FanOut {
       wait,
       onReleased: (accounts) => this.#release(accounts),
       onHeld: (waiting, written) => this.#start('held', written, waiting),
-      onBlocked: (entries) => this.#blocked.report(entries),
+      onBlocked: (account, blockedOn) => this.#blocked.report(account, blockedOn),
       onFenced,
     });
     void this.#poll();
+    void this.#countAnew();
   }
 
   /** Prepares the connections for the first events. Call it when the worker is registered. Never rejects. */
@@ -122,6 +121,7 @@ export class FanOut {
     }
   }
 
+  /** Call it when the lanes of the shards were opened. */
   addShards(shards: readonly { shard: Shard; isRecovering: boolean }[]): void {
     for (const { shard, isRecovering } of shards) {
       if (this.#accounts.shards.has(shard)) continue;
@@ -142,7 +142,7 @@ export class FanOut {
     return shards.filter((shard) => this.#recovery.isRecovering(shard));
   }
 
-  /** Stops fan-out of the shard. Resolves once none of its rounds or changes is in progress. */
+  /** Call it before the shard is released. Resolves once none of its rounds or changes is in progress. */
   async removeShard(shard: Shard): Promise<void> {
     await this.#forget(shard);
     const isOf = (account: QueuedAccount): boolean => account.shard === shard && account.isRemoved;
@@ -166,13 +166,14 @@ export class FanOut {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#pauses.stop();
-    await Promise.all([this.#reading, this.#blocked.stop()]);
+    await Promise.all([this.#reading, this.#checking, this.#blocked.stop()]);
     while (this.#work.size > 0) await Promise.all(Array.from(this.#work, ({ ended }) => ended));
   }
 
   #startNext(): void {
     if (this.#isStopped) return;
     this.#startRead();
+    if (this.#accounts.toCheck.size > 0) this.#checking ??= this.#check();
     for (const [account, changes] of this.#changed) {
       if (this.#running('change') >= changesMax) break;
       this.#changed.delete(account);
@@ -187,7 +188,7 @@ export class FanOut {
       const accounts = this.#accounts.takeTurns(this.#limits.bulkDeliveries, (id) => this.#weightOf(id));
       if (accounts.length > 0) this.#start('bulk', accounts, this.#runTurns('bulk', accounts));
     }
-    if (this.#accounts.hasBehind) void this.#retryBehind();
+    if (this.#accounts.behind.size > 0) void this.#retryBehind();
   }
 
   #start(kind: Work['kind'], accounts: readonly QueuedAccount[], run: Promise<void>): void {
@@ -290,12 +291,11 @@ export class FanOut {
   /** Runs a round of accounts whose entries were not read. */
   async #runTurns(kind: 'bulk' | 'isolated', accounts: readonly QueuedAccount[]): Promise<void> {
     const { store, onEvent } = this.#options;
-    const { bulkDeliveries } = this.#limits;
-    const share = Math.max(turnWeight, bulkDeliveries / accounts.length);
+    const share = Math.max(turnWeight, this.#limits.bulkDeliveries / accounts.length);
     const toRead = accounts.map((account) => ({
       id: account.id,
       shard: account.shard,
-      after: this.#accounts.readAfter(account),
+      after: Math.min(account.after, account.early),
       entriesMax: kind === 'isolated' ? 1 : Math.ceil(share / this.#weightOf(account.id)),
     }));
     let found: Map<AccountId, AccountRead>;
@@ -318,7 +318,7 @@ export class FanOut {
         : this.#entriesOf(account, read);
       if (entries !== null) turns.push({ account, entries });
     }
-    await this.#rounds.run(kind, turns, bulkDeliveries);
+    await this.#rounds.run(kind, turns, this.#limits.bulkDeliveries);
   }
 
   /** Applies changes, whose order does not matter: each reads the subscription. Then removes them from the queue. */
@@ -360,7 +360,7 @@ export class FanOut {
   /** @param shards those of which all accounts with entries were found, apart from those in memory */
   #endRecovery(shards: readonly OwnedShard[], found: readonly AccountRead[]): void {
     for (const { shard, accounts } of shards) {
-      const skipped = [...accounts.values()].filter((account) => !this.#accounts.isResting(account));
+      const skipped = [...accounts.values()].filter((account) => !this.#accounts.resting.has(account));
       const first = found.flatMap(({ accountId, entries }) =>
         shardOf(accountId) === shard ? entries.slice(0, 1) : [],
       );
@@ -383,6 +383,38 @@ export class FanOut {
       this.#isolated.delete(account);
     }
     return this.#blocked.remove(shard);
+  }
+
+  /**
+   * Looks for entries that accounts have passed. Nothing waits for it: while an old snapshot keeps deleted entries, it visits all of
+   * them, and it may fail.
+   */
+  async #check(): Promise<void> {
+    const { store, onEvent } = this.#options;
+    const { toCheck } = this.#accounts;
+    const startMs = performance.now();
+    const accounts = [...toCheck].slice(0, this.#checkedTogether);
+    for (const account of accounts) toCheck.delete(account);
+    try {
+      const found = await readAccounts(
+        store,
+        accounts.map(({ id, shard }) => ({ id, shard, after: 0, entriesMax: 1 })),
+      );
+      const first = new Map(found.map(({ accountId, entries }) => [accountId, entries[0]?.position]));
+      for (const account of accounts) this.#accounts.checked(account, first.get(account.id) ?? Infinity);
+      this.#checkedTogether = Math.min(2 * this.#checkedTogether, this.#limits.accountsPerRead);
+    } catch (error) {
+      onEvent({ kind: 'fan-out-unavailable', call: 'discover', error });
+      for (const account of accounts) toCheck.add(account);
+      this.#checkedTogether = Math.ceil(accounts.length / 2);
+    }
+    await this.#pauses.wait(checkPauseMs + 4 * (performance.now() - startMs));
+    this.#checking = null;
+    this.#startNext();
+  }
+
+  async #countAnew(): Promise<void> {
+    while (await this.#pauses.wait(this.#limits.countMs)) this.#accounts.countAnew();
   }
 
   async #retryBehind(): Promise<void> {

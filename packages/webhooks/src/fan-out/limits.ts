@@ -11,6 +11,8 @@ export const defaultFanOutLimits = {
   accountsMax: 25_000,
   /** How often the queue is read without a notification. */
   pollMs: 1_000,
+  /** How often the entries of each account are counted anew. */
+  countMs: 60_000,
   /** How long the subscriptions of an account are cached. */
   pinsMaxAgeMs: 5_000,
   /** How often blocked entries are examined without a change of a subscription. */

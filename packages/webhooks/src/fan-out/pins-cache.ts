@@ -59,7 +59,7 @@ export class PinsCache {
     const cached = this.#cached.get(account);
     if (cached === undefined) return;
     this.#cached.delete(account);
-    this.#size -= sizeOf(cached);
+    this.#size -= cached.pins?.subscriptions.length ?? 1;
   }
 
   dropAll(isDropped: (account: AccountId) => boolean): void {
@@ -77,10 +77,6 @@ export class PinsCache {
     this.drop(account);
     if (this.#size >= sizeMax) this.dropAll(() => true);
     this.#cached.set(account, cached);
-    this.#size += sizeOf(cached);
+    this.#size += cached.pins?.subscriptions.length ?? 1;
   }
-}
-
-function sizeOf({ pins }: CachedPins): number {
-  return pins?.subscriptions.length ?? 1;
 }

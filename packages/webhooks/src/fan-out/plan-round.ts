@@ -32,13 +32,15 @@ export function planRound(picked: readonly PickedEntry[], options: PlanRoundOpti
 
 class RoundPlanner {
   readonly #options: PlanRoundOptions;
-  readonly #done: PickedEntry[] = [];
-  readonly #subscriptions: PlannedSubscription[] = [];
-  readonly #deliveries: PlannedDelivery[] = [];
-  readonly #payloads: PlannedPayload[] = [];
-  readonly #deferred: DeferredEntry[] = [];
-  readonly #blocked: BlockedEntry[] = [];
-  readonly #leftOver: PickedEntry[] = [];
+  readonly plan = {
+    done: [] as PickedEntry[],
+    subscriptions: [] as PlannedSubscription[],
+    deliveries: [] as PlannedDelivery[],
+    payloads: [] as PlannedPayload[],
+    deferred: [] as DeferredEntry[],
+    blocked: [] as BlockedEntry[],
+    leftOver: [] as PickedEntry[],
+  } satisfies RoundPlan;
   readonly #planned = new Map<SubscriptionPins, PlannedSubscription>();
   /** The payloads of each event, by version. Null if it cannot be rendered. */
   readonly #rendered = new Map<StoredEvent, Map<string, PlannedPayload | null>>();
@@ -50,18 +52,6 @@ class RoundPlanner {
     this.#options = options;
   }
 
-  get plan(): RoundPlan {
-    return {
-      done: this.#done,
-      subscriptions: this.#subscriptions,
-      deliveries: this.#deliveries,
-      payloads: this.#payloads,
-      deferred: this.#deferred,
-      blocked: this.#blocked,
-      leftOver: this.#leftOver,
-    };
-  }
-
   add(pick: PickedEntry): void {
     const { account, entry } = pick;
     const { events, pins } = this.#options;
@@ -69,23 +59,23 @@ class RoundPlanner {
     const isLeftOut = events.leftOut.size > 0 && entry.eventId !== null && events.leftOut.has(entry.eventId);
     if (this.#stopped.has(account) || isLeftOut || this.#isFull) {
       this.#stopped.add(account);
-      this.#leftOver.push(pick);
+      this.plan.leftOver.push(pick);
     } else if (entry.eventId === null || accountPins === undefined) {
-      this.#done.push(pick);
+      this.plan.done.push(pick);
     } else {
       const event = events.events.get(entry.eventId);
       if (event !== undefined && event.accountId === account.id) this.#addEvent(pick, event, accountPins);
       else {
         const missing = { event: entry.eventId, account: account.id };
         this.#options.onEvent({ kind: 'event-missing', alarm: true, ...missing });
-        this.#done.push(pick);
+        this.plan.done.push(pick);
       }
     }
   }
 
   get #isFull(): boolean {
     const { deliveries, roundBytes } = this.#options.limits;
-    return this.#deliveries.length >= deliveries || this.#bytes >= roundBytes;
+    return this.plan.deliveries.length >= deliveries || this.#bytes >= roundBytes;
   }
 
   #addEvent(pick: PickedEntry, event: StoredEvent, pins: AccountPins): void {
@@ -101,41 +91,33 @@ class RoundPlanner {
       if (!isKnownType || !renderer.knows(event.type, version)) {
         if (subscription.pausedReason === 'VERSION_RETIRED') continue;
         if (!isKnownType || entry.subscriptionId !== null) {
-          this.#blocked.push({ ...pick, blockedOn: event.type });
+          this.plan.blocked.push({ ...pick, blockedOn: event.type });
           return;
         }
         const { accountId, interfaceName, id: eventId, type: eventType } = event;
-        this.#deferred.push({ accountId, interfaceName, eventId, subscriptionId: subscription.id, eventType });
+        this.plan.deferred.push({ accountId, interfaceName, eventId, subscriptionId: subscription.id, eventType });
         continue;
       }
       if (givesUp) isGivenUpFor = true;
       const payload = givesUp ? null : this.#payload(event, version);
-      this.#addDelivery(entry, subscription, pins, event, version, payload);
+      const planned = this.#subscription(subscription, pins);
+      planned.count += 1;
+      const isTargeted = entry.subscriptionId !== null;
+      this.plan.deliveries.push({ subscription: planned, ordinal: planned.count, event, version, payload, isTargeted });
     }
     if (isGivenUpFor) onEvent({ kind: 'entry-given-up', alarm: true, event: event.id, claims: entry.claims });
-    this.#done.push(pick);
+    this.plan.done.push(pick);
   }
 
-  #addDelivery(
-    entry: QueueEntry,
-    pins: SubscriptionPins,
-    { accountId, interfaceName }: AccountPins,
-    event: StoredEvent,
-    version: string,
-    payload: PlannedPayload | null,
-  ): void {
-    let subscription = this.#planned.get(pins);
-    if (subscription === undefined) {
-      const index = this.#subscriptions.length;
-      const isPaused = pins.pausedReason !== null;
-      const { id, isListener } = pins;
-      subscription = { index, id, accountId, interfaceName, isPaused, isListener, count: 0 };
-      this.#planned.set(pins, subscription);
-      this.#subscriptions.push(subscription);
-    }
-    subscription.count += 1;
-    const isTargeted = entry.subscriptionId !== null;
-    this.#deliveries.push({ subscription, ordinal: subscription.count, event, version, payload, isTargeted });
+  #subscription(pins: SubscriptionPins, { accountId, interfaceName }: AccountPins): PlannedSubscription {
+    const { id, pausedReason, isListener } = pins;
+    const found = this.#planned.get(pins);
+    if (found !== undefined) return found;
+    const index = this.plan.subscriptions.length;
+    const planned = { index, id, accountId, interfaceName, isPaused: pausedReason !== null, isListener, count: 0 };
+    this.#planned.set(pins, planned);
+    this.plan.subscriptions.push(planned);
+    return planned;
   }
 
   #payload(event: StoredEvent, version: string): PlannedPayload | null {
@@ -159,7 +141,7 @@ class RoundPlanner {
     const { renderer, onEvent } = this.#options;
     try {
       const payload = { event, version, body: renderer.render(event, version) };
-      this.#payloads.push(payload);
+      this.plan.payloads.push(payload);
       this.#bytes += payload.body.length;
       return payload;
     } catch (error) {

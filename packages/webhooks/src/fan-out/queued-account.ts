@@ -36,11 +36,11 @@ export class QueuedAccount {
   readonly shard: Shard;
   /** The last position that was fanned out. */
   after: QueuePosition = 0;
-  /** What `after` was at the last poll, and at the one before. Reads of an account that rests start behind the latter. */
+  /** What `after` was at the last poll, and at the one before. Reads of an account that rests start after the latter. */
   polledAfter: QueuePosition = 0;
   readAfter: QueuePosition = 0;
-  /** The next read starts at the first entry, to find entries that were committed or unblocked late. */
-  isWhole = false;
+  /** It has an entry directly after this position, which is before `after`: it was committed or unblocked late. */
+  early: QueuePosition = Infinity;
   /** The account may have further entries. */
   hasMore = false;
   /** It had further entries when its last rounds ended. */

@@ -17,11 +17,14 @@ import type { QueuedAccount, QueueEntry, Turn } from './queued-account.ts';
 import type { Recovery } from './recovery.ts';
 import type { Renderer } from './renderer.ts';
 import type { PickedEntry, RoundPlan } from './round-plan.ts';
-import { type BlockedGroup, blockedOnRefusal } from './sql/blocked-queue.ts';
+import { blockedOnRefusal } from './sql/blocked-queue.ts';
 import { readEvents, type ReadEvents } from './sql/events.ts';
 import { countEntryClaims } from './sql/queue.ts';
 import { areGone, isStaleRound, readLockedAccounts, writeRound } from './sql/round.ts';
 import { endSpans, startSpans, type FanOutSpan, type TraceFanOut } from './trace-fan-out.ts';
+
+/** While so many writes have an unknown outcome, their rounds wait for it. */
+const unknownMax = 2;
 
 /** What rounds read, write and call. */
 export interface RoundContext {
@@ -49,7 +52,7 @@ export interface RoundsOptions extends RoundContext {
   onReleased: (accounts: readonly QueuedAccount[]) => void;
   /** Accounts of a round wait, and it goes on without them. `written`: those with a write that may be in progress until then. */
   onHeld: (waiting: Promise<void>, written: readonly QueuedAccount[]) => void;
-  onBlocked: (entries: readonly Pick<BlockedGroup, 'accountId' | 'blockedOn'>[]) => void;
+  onBlocked: (account: AccountId, blockedOn: string) => void;
   onFenced: () => void;
 }
 
@@ -77,12 +80,14 @@ interface Round {
  * | is fenced out            | all shards are removed                                                    | never: it leaves memory          |
  * | is refused               | its halves are written. A single entry is blocked                         | at the end of the round          |
  *
- * A write of unknown outcome that was not executed can still be, before another one of its entries. So its lanes are also read after
- * the next round of the account.
+ * A write of unknown outcome that was not executed can still be, before another one of its entries. So its lanes are also read when
+ * the entries of the account were read again.
  */
 export class Rounds {
   readonly #options: RoundsOptions;
   readonly #backoff = new Backoff();
+  /** How many writes have an unknown outcome. */
+  #unknown = 0;
 
   constructor(options: RoundsOptions) {
     this.#options = options;
@@ -94,12 +99,14 @@ export class Rounds {
     // The id is read once: a worker that was declared dead registers under a new id, and must not write this round under
     // that id.
     const round: Round = { kind, workerId: workerId(), deliveriesMax, unwritten: new Set(), held: new Set() };
+    // Before deliveries of later entries are offered. Their write fails if one of these is still executed.
+    for (const { account } of turns) if (account.uncertainLanes.length > 0) onUncertain(account.uncertainLanes);
     const written = turns.filter(({ account, entries }) => entries.length > 0 && !account.isRemoved);
     await this.#write(round, written);
     const released = turns.map(({ account }) => account).filter((account) => !round.held.has(account));
     for (const account of released) {
       if (round.unwritten.has(account)) account.hasMore = true;
-      else if (account.uncertainLanes.length > 0) onUncertain(account.uncertainLanes.splice(0));
+      else account.uncertainLanes.length = 0;
     }
     onReleased(released);
   }
@@ -161,10 +168,12 @@ export class Rounds {
       kind === 'express' ? this.#readEvents(picked.filter(({ account }) => cache.peek(account.id) !== null)) : null,
     ]);
     const events = early ?? (await this.#readEvents(picked.filter(({ account }) => pins.has(account.id))));
-    const rendered = picked.filter((pick) => willRender(pick, events, pins, renderer));
+    // A shard that was removed meanwhile no longer counts claims.
+    const owned = picked.filter(({ account }) => !account.isRemoved);
+    const rendered = owned.filter((pick) => willRender(pick, events, pins, renderer));
     await this.#countClaims(workerId, rendered);
     const roundLimits = { roundBytes: limits.roundBytes, deliveries: deliveriesMax };
-    return planRound(picked, { pins, events, renderer, limits: roundLimits, onEvent });
+    return planRound(owned, { pins, events, renderer, limits: roundLimits, onEvent });
   }
 
   async #readEvents(picked: readonly PickedEntry[]): Promise<ReadEvents> {
@@ -196,8 +205,8 @@ export class Rounds {
     if (turns.every(({ account }) => account.isRemoved)) return;
     if (offered.length > 0) offer(offered);
     if (uncertain.length > 0) onUncertain(uncertain);
-    onBlocked(blocked.map(({ account, blockedOn }) => ({ accountId: account.id, blockedOn })));
-    onBlocked(deferred.map(({ accountId, eventType }) => ({ accountId, blockedOn: eventType })));
+    for (const { account, blockedOn } of blocked) onBlocked(account.id, blockedOn);
+    for (const { accountId, eventType } of deferred) onBlocked(accountId, eventType);
   }
 
   async #failed(round: Round, turns: readonly Turn[], writing: RoundPlan | null, error: unknown): Promise<void> {
@@ -208,7 +217,12 @@ export class Rounds {
     else if (error instanceof StoreUnavailableError) {
       onEvent({ kind: 'fan-out-unavailable', call: 'round', error });
       if (writing === null) await this.#delay(round, turns);
-      else this.#hold(round, turns, this.#untilKnown(turns, writing), turns);
+      else {
+        this.#unknown += 1;
+        const known = this.#untilKnown(turns, writing.done, lanesOf(writing)).finally(() => (this.#unknown -= 1));
+        this.#hold(round, turns, known, turns);
+        if (this.#unknown >= unknownMax) await known;
+      }
     } else if (writing !== null && isStaleRound(error)) {
       onEvent({ kind: 'fan-out-stale', entries: writing.done.length });
       onUncertain(lanesOf(writing));
@@ -232,13 +246,12 @@ export class Rounds {
     this.#options.onHeld(waiting, accounts);
   }
 
-  async #untilKnown(turns: readonly Turn[], plan: RoundPlan): Promise<void> {
+  async #untilKnown(turns: readonly Turn[], done: RoundPlan['done'], lanes: readonly LaneId[]): Promise<void> {
     const { store, wait, onUncertain, onReleased, onEvent } = this.#options;
-    const lanes = lanesOf(plan);
     const backoff = new Backoff();
     while (await wait(backoff.next())) {
       try {
-        if (await areGone(store, plan.done)) onUncertain(lanes);
+        if (await areGone(store, done)) onUncertain(lanes);
         else
           for (const { account } of turns)
             account.uncertainLanes.push(...lanes.filter(({ accountId }) => accountId === account.id));

@@ -18,11 +18,7 @@ export interface FanOutSpan {
 export type TraceFanOut = (event: StoredEvent, deliveries: number, startMs: number | undefined) => FanOutSpan;
 
 /** Starts a span for each event of the plan that is traced and has deliveries, which then belong to this span. */
-export function startSpans(
-  { deliveries }: RoundPlan,
-  traceFanOut: TraceFanOut,
-  startMs: number | undefined,
-): readonly FanOutSpan[] {
+export function startSpans({ deliveries }: RoundPlan, traceFanOut: TraceFanOut, startMs?: number): FanOutSpan[] {
   const counts = new Map<StoredEvent, number>();
   for (const { event } of deliveries) {
     if (event.traceParent !== undefined) counts.set(event, (counts.get(event) ?? 0) + 1);

@@ -1,4 +1,5 @@
-import { createStore, type Store } from '@deedwire/store';
+import { createStore, type Store, StoreUnavailableError } from '@deedwire/store';
+import { patientTimeouts } from '@deedwire/testing';
 import { expect, test, vi } from 'vitest';
 import { frequentEntriesMin } from '../../src/fan-out/accounts.ts';
 import { shardOf } from '../../src/kernel/shard.ts';
@@ -19,7 +20,7 @@ async function seedSubscribed(world: FanOutWorld): Promise<SeededAccount> {
 
 /** Another store, for transactions that stay open. */
 function openStore(world: FanOutWorld): Store {
-  const store = createStore({ databaseUrl: world.databaseUrl, applicationName: 'writer' });
+  const store = createStore({ databaseUrl: world.databaseUrl, applicationName: 'writer', timeouts: patientTimeouts });
   closeAfterTest(() => store.close());
   return store;
 }
@@ -118,6 +119,40 @@ test('reads of an account with many events start near the tip, and a poll finds 
   await vi.waitFor(() => expect(world.offered).toHaveLength(31), waits);
 });
 
+test('an event that commits long after is found although the look for it fails and waits, which delays no other', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedSubscribed(world);
+  await world.rows('delete from webhook_event_queue');
+  const { starts, store } = noteReads(world, account);
+  let looks = 0;
+  const end = Promise.withResolvers<void>();
+  const fanOut = world.start({
+    store: interceptStore(store, {
+      async 'fan-out-read-accounts'(run, _, values) {
+        if (values[2] !== '{0}' || values[3] !== '{1}') return run();
+        looks += 1;
+        if (looks <= 2) throw new StoreUnavailableError(new Error('canceling statement due to statement timeout'));
+        await end.promise;
+        return run();
+      },
+    }),
+  });
+  closeAfterTest(async () => end.resolve());
+  const commitLate = await holdTransaction(openStore(world), (transaction) => seedEvents(transaction, account, 6));
+  const deliver = async (number: number): Promise<void> => {
+    await world.store.transaction((transaction) => seedEvents(transaction, account, 1));
+    fanOut.wake([shardOf(account.id)]);
+    await vi.waitFor(() => expect(world.offered).toHaveLength(number), waits);
+  };
+  for (let number = 1; number <= 30; number += 1) await deliver(number);
+  await vi.waitFor(() => expect(starts.at(-1)?.after).toBeGreaterThan(20), waits);
+  await vi.waitFor(() => expect(looks).toBeGreaterThan(2), waits);
+  await commitLate();
+  await deliver(31);
+  end.resolve();
+  await vi.waitFor(() => expect(world.offered).toHaveLength(37), waits);
+});
+
 test('dead rows that an old snapshot keeps do not make reads expensive', async () => {
   const world = await FanOutWorld.create();
   const account = await seedSubscribed(world);
@@ -142,7 +177,7 @@ test('dead rows that an old snapshot keeps do not make reads expensive', async (
     await addEntries(world, account, 20_000);
     fanOut.wake([shardOf(account.id)]);
     await vi.waitFor(() => expect(world.offered).toHaveLength(20_001), waits);
-    // Reads begin behind the entries that were fanned out.
+    // Reads begin after the entries that were fanned out.
     await vi.waitFor(() => expect(starts.at(-1)?.after).toBeGreaterThan(20_000), waits);
     await fanOut.stop();
     const atTip = await readBuffers();

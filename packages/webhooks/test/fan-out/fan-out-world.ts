@@ -62,7 +62,7 @@ export class FanOutWorld {
     const database = await createMigratedDatabase();
     closeAfterTest(() => database.drop());
     const { databaseUrl } = database;
-    const store = createStore({ databaseUrl, applicationName: 'fan-out-test' });
+    const store = createStore({ databaseUrl, applicationName: 'fan-out-test', timeouts: patientTimeouts });
     closeAfterTest(() => store.close());
     const workerStore = createStore({
       databaseUrl,

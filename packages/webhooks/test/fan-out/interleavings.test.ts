@@ -133,3 +133,100 @@ test('a change that cannot be applied is not tried again at once', async () => {
   await vi.waitFor(async () => expect(await world.count('webhook_event_queue')).toBe(1), { timeout: 60_000 });
   expect(onSubscriptionChanged).toHaveBeenCalledOnce();
 });
+
+test('the lanes of a write that is executed late are read before later deliveries are offered', async () => {
+  const world = await FanOutWorld.create();
+  const account = await subscribed(world);
+  await world.addEvents(account, 3);
+  const calls: string[] = [];
+  let write: (() => Promise<unknown>) | null = null;
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-write-round'(run, _, values) {
+      if (write !== null || !hasDeliveries(values)) return run();
+      write = run;
+      throw new StoreUnavailableError(new Error('The connection broke.'));
+    },
+    async 'fan-out-are-gone'(run) {
+      const rows = await run();
+      await write?.();
+      await world.addEvents(account, 1);
+      return rows;
+    },
+  });
+  world.start({
+    store,
+    limits: noPolls,
+    offer: (deliveries) => void calls.push(`offer ${deliveries.map(({ sequence }) => sequence).join()}`),
+    onUncertain: () => void calls.push('read'),
+  });
+  await vi.waitFor(() => expect(calls).toContain('offer 4'), { timeout: 60_000 });
+  expect(calls[0]).toBe('read');
+});
+
+test('while the outcomes of writes are unknown, few further rounds are written', async () => {
+  const world = await FanOutWorld.create();
+  const accounts: SeededAccount[] = [];
+  for (let number = 1; number <= 8; number += 1) accounts.push(await subscribed(world));
+  for (const account of accounts) await world.addEvents(account, 20);
+  let [writes, looks] = [0, 0];
+  const lost = new StoreUnavailableError(new Error('The connection broke.'));
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-write-round'(run, _, values) {
+      if (!hasDeliveries(values)) return run();
+      writes += 1;
+      throw lost;
+    },
+    async 'fan-out-are-gone'() {
+      looks += 1;
+      throw lost;
+    },
+  });
+  world.start({ store, limits: { bulkDeliveries: 8 } });
+  await vi.waitFor(() => expect(looks).toBeGreaterThan(8), { timeout: 60_000 });
+  expect(writes).toBe(2);
+});
+
+test('an event is not rendered without a counted claim because its shard is removed meanwhile', async () => {
+  const world = await FanOutWorld.create();
+  const account = await subscribed(world);
+  await world.addEvents(account, 1);
+  const [reading, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-read-events'(run) {
+      reading.resolve();
+      await read.promise;
+      return run();
+    },
+  });
+  const fanOut = world.start({ store, limits: noPolls }, true);
+  await reading.promise;
+  const removing = fanOut.removeShard(shardOf(account.id));
+  read.resolve();
+  await removing;
+  expect(await world.rows('select takes, blocked_on from webhook_event_queue')).toEqual([
+    { takes: 0, blocked_on: null },
+  ]);
+});
+
+test('the position of an account that has few events is forgotten, also without polls', async () => {
+  const world = await FanOutWorld.create();
+  const account = await subscribed(world);
+  const skipped: unknown[] = [];
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-read-queue'(run, _, [, accounts]) {
+      skipped.push(accounts);
+      return run();
+    },
+  });
+  const fanOut = world.start({ store, limits: { ...noPolls, countMs: 1_000 } });
+  for (let number = 1; number <= 20; number += 1) {
+    await world.addEvents(account, 1);
+    fanOut.wake([shardOf(account.id)]);
+    await vi.waitFor(() => expect(world.offered).toHaveLength(number), { timeout: 60_000, interval: 2 });
+  }
+  const lastRead = (): unknown => {
+    fanOut.wake([shardOf(account.id)]);
+    return skipped.at(-1);
+  };
+  await vi.waitFor(() => expect(lastRead()).toBe('{0}'), { timeout: 60_000 });
+});

@@ -66,8 +66,7 @@ export async function selectBlockedGroups(
         select next.account_id, next.blocked_on, next.subscription_id
         from blocked
         cross join lateral (
-          select account_id, blocked_on, coalesce(subscription_id, 0) as subscription_id
-          from webhook_event_queue
+          select account_id, blocked_on, coalesce(subscription_id, 0) as subscription_id from webhook_event_queue
           where shard = $1 and blocked_on is not null and account_id <= $5
             and (account_id, blocked_on, coalesce(subscription_id, 0))
               > (blocked.account_id, blocked.blocked_on, blocked.subscription_id)
@@ -153,8 +152,7 @@ export async function unblockEntries(
     text: `
       with worker as (select id from webhook_worker where id = $1 and alive for key share),
       unblocked as (
-        update webhook_event_queue q
-        set blocked_on = null
+        update webhook_event_queue q set blocked_on = null
         from worker, unnest($3::bigint[]) as entry (position)
         where q.ctid = (select ctid from webhook_event_queue where shard = $2 and position = entry.position limit 1)
         returning q.position

@@ -47,8 +47,7 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
         from unnest($1::bigint[]) with ordinality as r (id, number)
         join (
           select id, account_id, interface, event_type, occurred_at, request_id, is_test, snapshot::text as snapshot
-          from webhook_event
-          where id = any($1::bigint[]) and id between $2 and $3
+          from webhook_event where id = any($1::bigint[]) and id between $2 and $3
           offset 0 -- makes the text once
         ) e on e.id = r.id
       ) event`,

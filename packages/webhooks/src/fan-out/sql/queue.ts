@@ -46,11 +46,9 @@ const firstEntries = (condition: string, limit: string): string => `
           concat_ws(' ', position, coalesce(event_id, 0), coalesce(subscription_id, 0), takes), ',' order by position
         ) as list
         from (
-          select position, event_id, subscription_id, takes
-          from webhook_event_queue
+          select position, event_id, subscription_id, takes from webhook_event_queue
           where shard = account.shard and blocked_on is null and ${condition}
-          order by ${inOrder}
-          limit ${limit}
+          order by ${inOrder} limit ${limit}
         ) first`;
 
 /** The first entries of each row of `account`. */
@@ -68,12 +66,10 @@ const readEntries = `
 
 /** The first account with an entry between a place in the index and the end of a gap. */
 const nextAccount = (above: string): string => `
-            select account_id
-            from webhook_event_queue
+            select account_id from webhook_event_queue
             where shard = gap.shard and (${inOrder}) > (${above}) and (${inOrder}) < (gap.below, gap.is_below_event, 0)
               and blocked_on is null
-            order by ${inOrder}
-            limit 1`;
+            order by ${inOrder} limit 1`;
 
 /**
  * Finds up to `accountsMax` accounts with entries that are not left out, and reads up to `entriesMax` entries of each. Jumps from
@@ -195,8 +191,7 @@ export async function countEntryClaims(
     text: `
       with worker as (select id from webhook_worker where id = $1 and alive for key share),
       counted as (
-        update webhook_event_queue q
-        set takes = entry.claims + 1
+        update webhook_event_queue q set takes = entry.claims + 1
         from worker, unnest($2::smallint[], $3::bigint[], $4::int[]) as entry (shard, position, claims)
         where q.ctid = (
           select ctid from webhook_event_queue where shard = entry.shard and position = entry.position limit 1

@@ -31,8 +31,7 @@ const roundEntries = `unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::big
 
 /** The `ctid` of the row of an entry of the round. Null if there is none. */
 const rowOfEntry = `(
-          select ctid
-          from webhook_event_queue
+          select ctid from webhook_event_queue
           where shard = e.shard and position = e.position
             and event_id is not distinct from e.event_id and subscription_id is not distinct from e.subscription_id
           limit 1
@@ -49,21 +48,16 @@ function roundStatement(name: string, isExceptional: boolean): Statement {
     text: `
       with worker as (select id from webhook_worker where id = $1 and alive for key share),
       done as (
-        delete from webhook_event_queue q
-        using worker, ${roundEntries}
-        where q.ctid = ${rowOfEntry} and e.blocked_on is null
+        delete from webhook_event_queue q using worker, ${roundEntries} where q.ctid = ${rowOfEntry} and e.blocked_on is null
         returning q.position
       ),${ifExceptional(`
       blocked as (
-        update webhook_event_queue q
-        set blocked_on = e.blocked_on
-        from worker, ${roundEntries}
-        where q.ctid = ${rowOfEntry} and e.blocked_on is not null
+        update webhook_event_queue q set blocked_on = e.blocked_on
+        from worker, ${roundEntries} where q.ctid = ${rowOfEntry} and e.blocked_on is not null
         returning q.position
       ),`)}
       numbered as (
-        update webhook_subscription_sequence s
-        set last_sequence = s.last_sequence + n.count
+        update webhook_subscription_sequence s set last_sequence = s.last_sequence + n.count
         from worker, unnest($7::bigint[], $8::int[]) with ordinality as n (subscription_id, count, index)
         where s.subscription_id = n.subscription_id
         returning n.index, s.last_sequence - n.count as last_before
@@ -78,8 +72,7 @@ function roundStatement(name: string, isExceptional: boolean): Statement {
         from worker, sequences,
           unnest(
             $13::int[], $14::int[], $15::bigint[], $16::smallint[], $17::smallint[], $18::timestamptz[], $19::text[], $20::int[]
-          ) with ordinality
-          as d (subscription, ordinal, event_id, type, version, occurred_at, request_id, body_bytes, number)
+          ) with ordinality as d (subscription, ordinal, event_id, type, version, occurred_at, request_id, body_bytes, number)
       ),
       stored as (
         insert into webhook_delivery (
@@ -95,28 +88,22 @@ function roundStatement(name: string, isExceptional: boolean): Statement {
         )
         select subscription_id, id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
           sequence, date_trunc('milliseconds', now()), body_bytes, is_test
-        from delivery
-        where body_bytes is not null and not is_listener
+        from delivery where body_bytes is not null and not is_listener
       ),${ifExceptional(`
       failed as (
         insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
-        select subscription_id, id, interface
-        from delivery
-        where body_bytes is null
+        select subscription_id, id, interface from delivery where body_bytes is null
       ),
       failed_attempt as (
         insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, error)
-        select id, 1, subscription_id, interface, now(), 0, 'RENDERING_FAILED'
-        from delivery
-        where body_bytes is null
+        select id, 1, subscription_id, interface, now(), 0, 'RENDERING_FAILED' from delivery where body_bytes is null
       ),`)}
       payload as (
         insert into webhook_payload (event_id, event_version, interface, body)
         select p.event_id, ($12::text[])[p.version], p.interface, substring($25::bytea from p.start for p.size)
         from worker, unnest($21::bigint[], $22::smallint[], $23::interface_name[], $24::int[], $26::int[])
           as p (event_id, version, interface, start, size)
-        on conflict do nothing
-        returning event_id
+        on conflict do nothing returning event_id
       )${ifExceptional(`,
       deferred as (
         insert into webhook_event_queue (account_id, interface, event_id, subscription_id, blocked_on)
