@@ -157,45 +157,37 @@ describe('a locked batch', () => {
     expect(seen.clock.timers).toBe(0);
   });
 
-  test('needs one call to skip its locked items if the call can, and none to find further ones', async () => {
+  test('without its locked items is one call if the call skips them, and they are repeated together', async () => {
     const clock = new VirtualClock();
-    const [made, done]: [string[], number[]] = [[], []];
+    const [made, done, found]: [number[], number[], number[]] = [[], [], []];
     let lockedBelow = 16;
     const calls = new BatchedCalls<number, string>({
       clock,
       collectMs: 3,
       itemsMax: 100,
       async call(items) {
-        made.push(`waits for ${items.length}`);
+        made.push(items.length);
         await clock.wait(10);
-        if (items.some((item) => item < lockedBelow)) throw lockError;
         return 'result';
       },
-      async callUnlocked(items) {
-        made.push(`skips of ${items.length}`);
-        await clock.wait(10);
-        return { result: 'result', locked: new Set(items.filter((item) => item < lockedBelow)) };
-      },
+      isLocked: (item) => item < lockedBelow,
       onDone: (items) => void done.push(...items),
       onRefused: () => {},
-      onLocked: () => {},
+      onLocked: (item) => void found.push(item),
       onUnavailable: () => {},
       onResumed: () => {},
     });
     for (let item = 0; item < 64; item += 1) calls.add(item);
     await clock.advance(40);
-    expect(made).toEqual(['waits for 64', 'skips of 64']);
+    expect(made).toEqual([64]);
     expect(done).toHaveLength(48);
-    for (let item = 100; item < 110; item += 1) calls.add(item);
-    await clock.advance(40);
-    expect(made[2]).toBe('skips of 10');
+    await clock.advance(5_000);
+    expect(new Set(made.slice(1))).toEqual(new Set([16]));
     lockedBelow = 0;
     await clock.advance(5_000);
-    expect(made.at(-1)).toBe('skips of 16');
-    expect(done).toHaveLength(74);
-    calls.add(200);
-    await clock.advance(40);
-    expect(made.at(-1)).toBe('waits for 1');
+    expect(done).toHaveLength(64);
+    expect(found).toHaveLength(16);
+    expect(clock.timers).toBe(0);
   });
 
   test('keeps the locked item while storage is unavailable', async () => {
@@ -276,25 +268,18 @@ describe('an item that is added while the repetition of locked ones waits for st
   test.each([false, true])('is recorded, and so are they (urgent: %s)', async (isUrgent) => {
     const clock = new VirtualClock();
     const done: string[] = [];
-    const failures = [new RangeError('refused'), new StoreUnavailableError(new Error('down'))];
-    let unlockedCalls = 0;
-    const calls = new BatchedCalls<string, null>({
+    let made = 0;
+    const calls = new BatchedCalls<string, boolean>({
       clock,
       collectMs: 10,
       itemsMax: 100,
       async call() {
+        made += 1;
         await clock.wait(2);
-        if (unlockedCalls === 0) throw new LockTimeoutError(new Error('locked'));
-        return null;
+        if (made === 2) throw new StoreUnavailableError(new Error('down'));
+        return made === 1;
       },
-      async callUnlocked(items) {
-        unlockedCalls += 1;
-        await clock.wait(2);
-        if (unlockedCalls === 1) return { result: null, locked: new Set(items) };
-        const failure = failures.shift();
-        if (failure !== undefined) throw failure;
-        return { result: null, locked: new Set() };
-      },
+      isLocked: (_, isFirst) => isFirst,
       onDone: (items) => void done.push(...items),
       onRefused: () => {},
       onLocked: () => {},

@@ -157,13 +157,13 @@ describe('while storage is unavailable', () => {
 test('a settle call that waits for a lock delays only lanes with results in the call', async () => {
   const world = new World();
   const [locked, other] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];
-  world.storage.isLocked = (batch) => batch.some(({ delivery }) => delivery.subscriptionId === locked.subscriptionId);
+  world.storage.waits = (batch) => batch.some(({ delivery }) => delivery.subscriptionId === locked.subscriptionId);
   world.offer(locked, 100);
   await world.clock.advance(500);
   world.offer(other, 500);
   await world.clock.advance(10_000);
   expect(world.storage.delivered.size).toBe(500);
-  world.storage.isLocked = () => false;
+  world.storage.waits = () => false;
   await world.clock.advance(10_000);
   expect(world.storage.delivered.size).toBe(600);
 });
@@ -172,7 +172,7 @@ describe('a result whose row another transaction locks', () => {
   test('delays no other lane of a quiet worker, does not stall settling, and is recorded afterwards', async () => {
     const world = new World();
     const [locked, other] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];
-    world.storage.timesOut = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
+    world.storage.isLocked = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
     world.offer(locked, 1);
     await world.clock.advance(60_000);
     world.offer(other, 10);
@@ -180,7 +180,7 @@ describe('a result whose row another transaction locks', () => {
     expect(world.storage.delivered.size).toBe(10);
     expect(world.eventsOf('settling-stalled')).toEqual([]);
     expect(world.eventsOf('storage-locked')).toHaveLength(1);
-    world.storage.timesOut = () => false;
+    world.storage.isLocked = () => false;
     await world.clock.advance(10_000);
     expect(world.storage.delivered.size).toBe(11);
     expect(world.dispatcher.stats().unsettled).toBe(0);
@@ -188,7 +188,7 @@ describe('a result whose row another transaction locks', () => {
 
   test('takes no slot from others, even if there are as many as slots', async () => {
     const world = new World({ slots: 64 });
-    world.storage.timesOut = ({ delivery }) => delivery.accountId === lanes[0]?.accountId;
+    world.storage.isLocked = ({ delivery }) => delivery.accountId === lanes[0]?.accountId;
     const lanes = Array.from({ length: 3 }, (_, index) => world.addLane(1 + index, succeedsAfter(20), 1_000));
     for (const lane of lanes) world.offer(lane, 64);
     await world.clock.advance(600_000);
@@ -204,7 +204,7 @@ describe('a result whose row another transaction locks', () => {
     if (locked === undefined) throw new Error('No lane.');
     for (const lane of [locked, ...lanes]) world.offer(lane, 40);
     await world.clock.advance(5_000);
-    world.storage.timesOut = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
+    world.storage.isLocked = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
     world.offer(locked, count);
     const offeredAtMs = new Map<DeliveryId, number>();
     for (let event = 0; event < 200; event += 1) {
@@ -222,10 +222,12 @@ describe('a result whose row another transaction locks', () => {
   test('ends a stall: storage responds', async () => {
     const world = new World({ leaseMs: 1_000 });
     const [locked, other] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];
-    world.storage.timesOut = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
+    world.storage.isLocked = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
+    world.storage.waits = () => true;
     world.offer(locked, 1);
     await world.clock.advance(1_500);
     expect(world.eventsOf('settling-stalled')).toHaveLength(1);
+    world.storage.waits = () => false;
     await world.clock.advance(1_000);
     expect(world.eventsOf('settling-resumed')).toHaveLength(1);
     world.offer(other, 1);
@@ -236,7 +238,7 @@ describe('a result whose row another transaction locks', () => {
   test('does not hide that storage is unavailable', async () => {
     const world = new World();
     const [locked, other] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];
-    world.storage.timesOut = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
+    world.storage.isLocked = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
     world.offer(locked, 1);
     world.offer(other, 1);
     await world.clock.advance(10_000);
@@ -254,7 +256,7 @@ describe('a result whose row another transaction locks', () => {
     if (first === undefined) throw new Error('No delivery.');
     const locked = new Set([first, ...others]);
     const refused = new Set<DeliveryId>();
-    world.storage.timesOut = ({ delivery }) => locked.has(delivery.deliveryId);
+    world.storage.isLocked = ({ delivery }) => locked.has(delivery.deliveryId);
     world.storage.refuses = ({ delivery }) => refused.has(delivery.deliveryId);
     await world.clock.advance(10_000);
     locked.delete(first);
@@ -275,7 +277,7 @@ describe('a result whose row another transaction locks', () => {
     const world = new World();
     const [locked, suspect] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];
     const other = world.addLane(3, succeedsAfter(20));
-    world.storage.timesOut = ({ delivery }) => delivery.subscriptionId !== other.subscriptionId;
+    world.storage.isLocked = ({ delivery }) => delivery.subscriptionId !== other.subscriptionId;
     world.offer(locked, 1);
     await world.clock.advance(10_000);
     world.offer(suspect, 1, { claims: 4 });

@@ -36,10 +36,7 @@ interface Request<Item> {
   readonly started: number;
 }
 
-export interface LaneCallsOptions<Item, Result> extends Omit<
-  BatchedCallsOptions<Item, Result>,
-  'callUnlocked' | 'onDone'
-> {
+export interface LaneCallsOptions<Item, Result> extends Omit<BatchedCallsOptions<Item, Result>, 'isLocked' | 'onDone'> {
   callOf: (item: Item) => LaneCall;
   /** Not called if the call was cancelled. */
   onResult: (item: Item, result: Result) => void;

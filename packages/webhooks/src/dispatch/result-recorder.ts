@@ -22,7 +22,7 @@ const staleBlockedMs = 1_000;
 const refusedLanesMax = 4;
 
 export interface ResultRecorderOptions {
-  storage: Pick<DispatchStorage, 'settle' | 'settleUnlocked'>;
+  storage: Pick<DispatchStorage, 'settle'>;
   clock: SteadyClock;
   /** The maximum number of calls in flight. */
   concurrency: number;
@@ -42,7 +42,7 @@ type SettleCalls = BatchedCalls<UnsettledResult, SettleResults>;
 /**
  * Records results, then updates the lanes and queues in memory. Makes few concurrent sequences of batched calls. All
  * unsettled results of a lane use the same sequence, so that the states of the lane are recorded in order and no two calls
- * change the same subscription. A slow call, for example on a locked row, delays only the lanes of its sequence.
+ * change the same subscription. A slow call delays only the lanes of its sequence.
  */
 export class ResultRecorder {
   readonly #options: ResultRecorderOptions;
@@ -69,11 +69,7 @@ export class ResultRecorder {
           attachLaneStates(batch, clock.offsetMs);
           return storage.settle(batch);
         },
-        async callUnlocked(batch) {
-          attachLaneStates(batch, clock.offsetMs);
-          const result = await storage.settleUnlocked(batch);
-          return { result, locked: new Set(batch.filter((each) => result.get(each) === 'locked')) };
-        },
+        isLocked: (result, results) => results.get(result) === 'locked',
         onDone: (batch, results) => this.#settled(batch, results),
         onRefused: (result, error) => this.#refused(result, error),
         onLocked: (result, error) => this.#lockFound(result, error),
@@ -192,8 +188,6 @@ export class ResultRecorder {
   #lockFound(result: UnsettledResult, error: unknown): void {
     const { scheduler, clock, onEvent, onConcluded, afterConcluded } = this.#options;
     const { queued } = result;
-    // It is reported again if a refused result was among those that were repeated.
-    if (result.isLocked) return;
     result.isLocked = true;
     this.#locked += 1;
     this.#progressed();

@@ -20,10 +20,11 @@ export interface DispatchStorage {
   refill(lane: SubscriptionId, options: RefillOptions): Promise<Refill>;
   /** Reads targets. The result contains no subscription that is paused or deleted. */
   targets(lanes: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, LaneTarget>>;
-  /** Records all results, or none: throws if it refuses one of them. None is settled if this worker was declared dead. */
+  /**
+   * Records results, except those whose delivery another transaction has locked. Throws if it refuses one of them: then none is
+   * recorded. None is settled if this worker was declared dead.
+   */
   settle(batch: readonly Settlement[]): Promise<SettleResults>;
-  /** The same without waiting for locks of other transactions: such results are `locked`. */
-  settleUnlocked(batch: readonly Settlement[]): Promise<SettleResults>;
   /**
    * Adds one claim to those of each delivery that is pending and that no other transaction has locked, and returns these
    * deliveries. A call that is repeated adds nothing. Recording an attempt resets the claims of its delivery to 0.

@@ -58,8 +58,7 @@ export function createDispatchStorage(options: DispatchStorageOptions): Dispatch
       return targets;
     },
 
-    settle: (batch) => settleFenced(options, batch, false),
-    settleUnlocked: (batch) => settleFenced(options, batch, true),
+    settle: (batch) => settleFenced(options, batch),
 
     countClaims: (deliveries) => ifAlive(options, (id) => countClaims(store, id, deliveries)),
   };
@@ -79,13 +78,9 @@ async function ifAlive<Result>(
   }
 }
 
-async function settleFenced(
-  options: DispatchStorageOptions,
-  batch: readonly Settlement[],
-  skipsLocked: boolean,
-): Promise<SettleResults> {
+async function settleFenced(options: DispatchStorageOptions, batch: readonly Settlement[]): Promise<SettleResults> {
   try {
-    return await settleBatch(options, batch, skipsLocked);
+    return await settleBatch(options, batch);
   } catch (error) {
     if (!(error instanceof FencedOutError)) throw error;
     options.onFencedOut();
@@ -96,20 +91,12 @@ async function settleFenced(
 async function settleBatch(
   { store, workerId, onEvent }: DispatchStorageOptions,
   batch: readonly Settlement[],
-  skipsLocked: boolean,
 ): Promise<SettleResults> {
   const id = workerId();
   const sorted = batch.toSorted((a, b) => compareDeliveries(a.delivery, b.delivery));
   failpoint('settle-before-write');
-  const results = toResults(sorted, await settleNumbered(store, id, sorted, skipsLocked));
-  const stale = sorted.filter((settlement) => results.get(settlement) === 'stale');
-  if (stale.length > 0) {
-    // A statement that has waited for another transaction does not find the row that this one has written, for example one that
-    // postpones deliveries at a hand-over. A new statement does.
-    const again = toResults(stale, await settleNumbered(store, id, stale, skipsLocked));
-    for (const [settlement, result] of again) results.set(settlement, result);
-  }
-  const late = stale.flatMap((settlement) => (results.get(settlement) === 'stale' ? lateSuccess(settlement) : []));
+  const results = toResults(sorted, await settleNumbered(store, id, sorted));
+  const late = sorted.flatMap((settlement) => (results.get(settlement) === 'stale' ? lateSuccess(settlement) : []));
   if (late.length > 0) {
     const deliveries = await recordLateSuccesses(store, id, late);
     if (deliveries.length > 0) onEvent({ kind: 'late-success-recorded', deliveries });
@@ -126,15 +113,14 @@ async function settleNumbered(
   store: Store,
   workerId: WorkerId,
   batch: readonly Settlement[],
-  skipsLocked: boolean,
 ): Promise<SettledPositions> {
   try {
-    return await settleAndPause(store, workerId, batch, skipsLocked);
+    return await settleAndPause(store, workerId, batch);
   } catch (error) {
     if (!violatesPrimaryKey(error, 'webhook_attempt')) throw error;
     const keys = batch.map(({ delivery }) => delivery);
     if ((await renumberPending(store, workerId, keys)) === 0) throw error;
-    return settleAndPause(store, workerId, batch, skipsLocked);
+    return settleAndPause(store, workerId, batch);
   }
 }
 
@@ -143,11 +129,10 @@ async function settleAndPause(
   store: Store,
   workerId: WorkerId,
   batch: readonly Settlement[],
-  skipsLocked: boolean,
 ): Promise<SettledPositions> {
-  if (batch.every(({ pause }) => pause === null)) return settle(store, workerId, batch, skipsLocked);
+  if (batch.every(({ pause }) => pause === null)) return settle(store, workerId, batch);
   return store.transaction(async (transaction) => {
-    const positions = await settle(transaction, workerId, batch, skipsLocked);
+    const positions = await settle(transaction, workerId, batch);
     const pausing = batch.filter(({ pause }, index) => pause !== null && positions.settled?.has(index + 1) !== false);
     if (pausing.length > 0) await pauseSubscriptions(transaction, workerId, pausing);
     return positions;
@@ -169,7 +154,7 @@ function lateSuccess({ delivery, attempt, next }: Settlement): LateSuccess[] {
   return [{ subscriptionId: delivery.subscriptionId, deliveryId: delivery.deliveryId, attempt }];
 }
 
-/** The order in which every statement that waits for locks locks pending deliveries: their primary key. */
+/** The order of pending deliveries in their primary key. */
 function compareDeliveries(a: DeliveryKey, b: DeliveryKey): number {
   return compareIds(a.subscriptionId, b.subscriptionId) || compareIds(a.deliveryId, b.deliveryId);
 }

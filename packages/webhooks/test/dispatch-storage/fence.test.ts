@@ -8,7 +8,7 @@ import type { WorkerId } from '../../src/fence/worker-id.ts';
 import { shardOf } from '../../src/kernel/shard.ts';
 import { acquireShards, releaseShards } from '../../src/workers/sql/shard-rows.ts';
 import { renewLease } from '../../src/workers/sql/worker-rows.ts';
-import { createWorkerStore, failure, finalFailure, StorageWorld, success } from './support.ts';
+import { createWorkerStore, failure, finalFailure, holdAttempts, StorageWorld, success } from './support.ts';
 
 let world: StorageWorld;
 beforeAll(async () => {
@@ -97,23 +97,18 @@ describe('a takeover', () => {
     const workerId = await world.addWorker();
     const storage = world.storageOf(() => workerId);
     const { lane, deliveries } = await world.seedLane(2);
-    // The settle waits for this row, inside its statement, with the worker row locked.
-    const holder = await connect(world.database.databaseUrl);
-    await holder.run('begin');
-    await holder.run('select from webhook_pending_delivery where delivery_id = $1 for update', [
-      deliveries[1].deliveryId,
-    ]);
+    // The settle waits for this attempt, inside its statement, with the worker row locked.
+    const release = await holdAttempts(world.database.databaseUrl, [deliveries[1]]);
     const settling = storage.settle(deliveries.map((delivery) => success(delivery)));
     await untilBlocked(world.admin, 1);
     const takeover = await connect(world.database.databaseUrl);
     const takingOver = takeover.run('select from webhook_worker where id = $1 for update', [workerId]);
     await untilBlocked(world.admin, 2);
-    await holder.run('rollback');
+    await release();
     expect([...(await settling).values()]).toEqual(['settled', 'settled']);
     await takingOver;
     expect(await world.read(lane)).toEqual([]);
     expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 2, failed: 0 });
-    await holder.close();
     await takeover.close();
   });
 
@@ -203,11 +198,8 @@ test('the renewal of a lease neither waits for a settle nor delays one', async (
   const workerId = await world.addWorker();
   const storage = world.storageOf(() => workerId);
   const lanes = await Promise.all(Array.from({ length: 4 }, () => world.seedLane(2)));
-  const holder = await connect(world.database.databaseUrl);
-  await holder.run('begin');
-  await holder.run('select from webhook_pending_delivery where delivery_id = any($1) for update', [
-    lanes.map(({ deliveries }) => deliveries[1].deliveryId),
-  ]);
+  const held = lanes.map(({ deliveries }) => deliveries[1]);
+  const release = await holdAttempts(world.database.databaseUrl, held);
   const settling = lanes.map(({ deliveries }) => storage.settle(deliveries.map((delivery) => success(delivery))));
   await untilBlocked(world.admin, 4);
   const [locks] = await world.admin.run(
@@ -224,7 +216,6 @@ test('the renewal of a lease neither waits for a settle nor delays one', async (
   const { deliveries } = await world.seedLane(1);
   expect([...(await storage.settle([success(deliveries[0])])).values()]).toEqual(['settled']);
   await world.admin.run('commit');
-  await holder.run('rollback');
+  await release();
   for (const results of await Promise.all(settling)) expect([...results.values()]).toEqual(['settled', 'settled']);
-  await holder.close();
 });

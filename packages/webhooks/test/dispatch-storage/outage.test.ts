@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { BatchedCalls } from '../../src/dispatch/batched-calls.ts';
 import type { DispatchStorage, Settlement, SettleResults } from '../../src/dispatch/storage.ts';
 import type { DeliveryId } from '../../src/kernel/ids.ts';
-import { createWorkerStore, failure, finalFailure, StorageWorld, success } from './support.ts';
+import { createWorkerStore, failure, finalFailure, holdAttempts, StorageWorld, success } from './support.ts';
 
 let world: StorageWorld;
 const stores: Store[] = [];
@@ -28,16 +28,13 @@ test('a settle whose response is lost is recorded once when it is repeated', asy
   const { lane, deliveries } = await world.seedLane(4);
   const [a, b, c, d] = deliveries;
   const batch = [success(a), failure(b, 60_000), finalFailure(c), success(d)];
-  const holder = await connect(world.database.databaseUrl);
-  await holder.run('begin');
-  await holder.run('select from webhook_pending_delivery where delivery_id = $1 for update', [d.deliveryId]);
+  const release = await holdAttempts(world.database.databaseUrl, [d]);
   const settling = storage.settle(batch).catch((error: unknown) => error);
   await untilBlocked(world.admin);
   await proxy.close();
   expect(await settling).toBeInstanceOf(StoreUnavailableError);
   // The server completes the statement, and its client is gone.
-  await holder.run('rollback');
-  await holder.close();
+  await release();
   const recorded = { pending: 1, attempts: 4, failed: 1 };
   await eventually(async () => expect(await world.counts(lane)).toEqual(recorded));
   const before = await world.snapshot();
@@ -68,6 +65,7 @@ function settleInBatches(storage: DispatchStorage): Outcomes {
       collectMs: 1,
       itemsMax: 1_000,
       call: (batch) => storage.settle(batch),
+      isLocked: (settlement, results) => results.get(settlement) === 'locked',
       onDone: (batch) => void outcomes.done.push(...batch.map(({ delivery }) => delivery.deliveryId)),
       onRefused: ({ delivery }) => void outcomes.refused.push(delivery.deliveryId),
       onLocked: ({ delivery }) => void outcomes.locked.push(delivery.deliveryId),
@@ -95,10 +93,7 @@ describe('a batch with one result that cannot be recorded', () => {
 
   test('is recorded without the result whose row is locked, which is recorded once the lock is released', async () => {
     const { lane, deliveries } = await world.seedLane<number>(8);
-    const store = openStore(await world.database.urlFor('webhook_worker'), {
-      timeouts: { ...backgroundTimeouts, lockMs: 100 },
-    });
-    const outcomes = settleInBatches(world.storageOf(() => world.workerId, store));
+    const outcomes = settleInBatches(world.storage);
     const locked = deliveries[5]?.deliveryId;
     const holder = await connect(world.database.databaseUrl);
     await holder.run('begin');

@@ -73,7 +73,6 @@ const writing: [name: string, run: (database: Database) => Promise<unknown>][] =
         batch.map((delivery) => finalFailure(delivery)),
       ),
   ],
-  ['settle, unlocked', (database) => settle(database, world.workerId, failuresWithStates(), true)],
   ['countClaims', (database) => countClaims(database, world.workerId, batch)],
   ['lockLateDeliveries', (database) => lockLateDeliveries(database, world.workerId, idsOf(batch))],
   ['insertLateSuccesses', (database) => insertLateSuccesses(database, world.workerId, batch.map(late))],

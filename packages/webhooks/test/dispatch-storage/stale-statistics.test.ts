@@ -93,16 +93,6 @@ const statements: [name: string, run: (database: Database) => Promise<unknown>][
         deliveries.map((each, index) => failure(each, 5_000, index % 10 === 0 ? { laneState: cleanLaneState } : {})),
       ),
   ],
-  [
-    'settle, unlocked',
-    (database) =>
-      settle(
-        database,
-        world.workerId,
-        deliveries.map((each) => success(each)),
-        true,
-      ),
-  ],
   ['countClaims', (database) => countClaims(database, world.workerId, deliveries)],
   ['lockPendingDeliveries', (database) => lockPendingDeliveries(database, deliveries)],
   ['writeRound', (database) => writeRound(database, world.workerId, { ...round, done: entries })],

@@ -1,4 +1,4 @@
-import { LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
+import { StoreUnavailableError } from '@deedwire/store';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
 import type { LaneTarget } from '../../src/dispatch/lane-target.ts';
 import type {
@@ -38,11 +38,11 @@ export class MemoryStorage {
   /** A settle call that contains such a settlement is refused. */
   refuses: (settlement: Settlement) => boolean = () => false;
 
-  /** A settle call waits as long as this is true for its batch, as for a lock that another transaction holds. */
-  isLocked: (batch: readonly Settlement[]) => boolean = () => false;
+  /** A settle call waits as long as this is true for its batch, as for a subscription that another transaction has locked. */
+  waits: (batch: readonly Settlement[]) => boolean = () => false;
 
-  /** A settle call that contains such a settlement fails after 2 s, because another transaction holds a lock. */
-  timesOut: (settlement: Settlement) => boolean = () => false;
+  /** Another transaction holds a lock on the row, so the result is not recorded. */
+  isLocked: (settlement: Settlement) => boolean = () => false;
 
   /** Another transaction holds a lock on the row, so its claims are not counted. */
   skips: (id: DeliveryId) => boolean = () => false;
@@ -105,7 +105,6 @@ export class MemoryStorage {
       refill: (id, options) => this.#refill(id, options, owner),
       targets: (ids) => this.#targets(ids, owner),
       settle: (batch) => this.#settle(batch, owner),
-      settleUnlocked: (batch) => this.#settleUnlocked(batch, owner),
       countClaims: (keys) => this.#countClaims(keys, owner),
     };
   }
@@ -154,21 +153,9 @@ export class MemoryStorage {
     }
   }
 
-  async #settleUnlocked(batch: readonly Settlement[], owner: number): Promise<SettleResults> {
-    const locked = batch.filter((settlement) => this.timesOut(settlement));
-    const unlocked = batch.filter((settlement) => !this.timesOut(settlement));
-    const results = new Map(await this.#settle(unlocked, owner));
-    for (const settlement of locked) results.set(settlement, 'locked');
-    return results;
-  }
-
   async #settleBatch(given: readonly Settlement[], owner: number): Promise<SettleResults> {
     await this.#call();
-    while (this.isLocked(given)) await this.#clock.wait(100);
-    if (given.some((settlement) => this.timesOut(settlement))) {
-      await this.#clock.wait(2_000);
-      throw new LockTimeoutError(new Error('canceling statement due to lock timeout'));
-    }
+    while (this.waits(given)) await this.#clock.wait(100);
     const states = given.filter(({ laneState }) => laneState !== null).map(({ delivery }) => delivery.subscriptionId);
     for (const id of states) {
       this.laneStateWritesMax = Math.max(this.laneStateWritesMax, states.filter((other) => other === id).length);
@@ -176,8 +163,7 @@ export class MemoryStorage {
     if (given.some((settlement) => this.refuses(settlement))) throw new RangeError('Refused by a constraint.');
     const results = new Map<Settlement, SettleResult>();
     for (const settlement of given) {
-      const result = owner === this.owner ? this.#settleOne(settlement) : 'stale';
-      results.set(settlement, result);
+      results.set(settlement, this.#resultOf(settlement, owner));
     }
     return this.#respond(results);
   }
@@ -194,6 +180,11 @@ export class MemoryStorage {
       counted.add(deliveryId);
     }
     return this.#respond(counted);
+  }
+
+  #resultOf(settlement: Settlement, owner: number): SettleResult {
+    if (this.isLocked(settlement)) return 'locked';
+    return owner === this.owner ? this.#settleOne(settlement) : 'stale';
   }
 
   #settleOne({ delivery, attempt, next, laneState, pause, urlNumber }: Settlement): SettleResult {

@@ -42,7 +42,6 @@ const silent: DispatchStorage = {
   refill: pending,
   targets: pending,
   settle: pending,
-  settleUnlocked: pending,
   countClaims: pending,
 };
 

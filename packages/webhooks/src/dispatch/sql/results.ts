@@ -7,11 +7,27 @@ import { rememberedOwnerPause } from '../../kernel/remembered-owner-pause.ts';
 import type { LaneState } from '../lane-state.ts';
 import type { Settlement } from '../storage.ts';
 
-// One DELETE locks all rows in the order of the primary key, so that two statements with the same rows cannot deadlock. A
-// DELETE and an UPDATE would lock in two orders. Everything else follows from its RETURNING. A retry is inserted again,
-// which costs as much as an update of due_at, because that column is indexed.
+/**
+ * `SettledPositions`. In the snapshot of the statement, the rows that it deletes are still there. Rows that another transaction has
+ * changed since the snapshot count as locked.
+ */
+const positions = (batchSize: string): string => `
+    select exists (select from worker) as "isAlive",
+      case when count(*) < ${batchSize}::int then coalesce(array_agg(number::int), '{}') end as settled,
+      case when count(*) < ${batchSize}::int then array(
+        select r.number::int
+        from unnest($2::bigint[], $3::bigint[], $4::int[]) with ordinality r (subscription_id, delivery_id, attempts, number)
+        join webhook_pending_delivery p on p.ctid = ${pendingRow} and p.attempts = r.attempts
+        where (r.number in (select number from settled)) is not true
+      ) else '{}' end as locked
+    from settled`;
+
+// Everything follows from the RETURNING of one DELETE, which waits for no other transaction. A retry is inserted again, which
+// costs as much as an update of due_at, because that column is indexed.
 // webhook_pending_delivery by primary key, webhook_subscription by primary key.
-const settleText = (row: string, locked: string): string => `
+const settleDeliveries: Statement = {
+  name: 'settle-deliveries',
+  text: `
     with worker as (
       select id from webhook_worker where id = $1 and alive for key share
     ), settled as (
@@ -20,7 +36,7 @@ const settleText = (row: string, locked: string): string => `
         $9::smallint[], $10::int[], $11::boolean[])
         with ordinality r (subscription_id, delivery_id, attempts, started_ms, duration_ms, status, error, detail, delay_ms,
           has_failed, number)
-      where p.ctid = ${row} and p.attempts = r.attempts
+      where p.ctid = ${unlockedPendingRow} and p.attempts = r.attempts
       returning p.*, r.started_ms, r.duration_ms, r.status, r.error, r.detail, r.delay_ms, r.has_failed, r.number
     ), attempt as (
       insert into webhook_attempt (
@@ -74,14 +90,7 @@ const settleText = (row: string, locked: string): string => `
         last_failure_at = excluded.last_failure_at
       where stored.url_number <= excluded.url_number
     )
-    select exists (select from worker) as "isAlive",
-      case when count(*) < $22::int then coalesce(array_agg(number::int), '{}') end as settled,
-      ${locked} as locked
-    from settled`;
-
-const settleDeliveries: Statement = {
-  name: 'settle-deliveries',
-  text: settleText(pendingRow, `'{}'::int[]`),
+    ${positions('$22')}`,
 };
 
 /**
@@ -97,7 +106,7 @@ const settleSuccesses: Statement = {
       delete from webhook_pending_delivery p
       using worker, unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::smallint[])
         with ordinality r (subscription_id, delivery_id, attempts, started_ms, duration_ms, status, number)
-      where p.ctid = ${pendingRow} and p.attempts = r.attempts
+      where p.ctid = ${unlockedPendingRow} and p.attempts = r.attempts
       returning p.delivery_id, p.attempts, p.subscription_id, p.interface, r.started_ms, r.duration_ms, r.status, r.number
     ), attempt as (
       insert into webhook_attempt (
@@ -107,23 +116,7 @@ const settleSuccesses: Statement = {
         status
       from settled
     )
-    select exists (select from worker) as "isAlive",
-      case when count(*) < $8::int then coalesce(array_agg(number::int), '{}') end as settled, '{}'::int[] as locked
-    from settled`,
-};
-
-// In the snapshot of the statement, the rows that it deletes are still there.
-const settleUnlockedDeliveries: Statement = {
-  name: 'settle-unlocked-deliveries',
-  text: settleText(
-    unlockedPendingRow,
-    `array(
-        select r.number::int
-        from unnest($2::bigint[], $3::bigint[], $4::int[]) with ordinality r (subscription_id, delivery_id, attempts, number)
-        join webhook_pending_delivery p on p.ctid = ${pendingRow} and p.attempts = r.attempts
-        where (r.number in (select number from settled)) is not true
-      )`,
-  ),
+    ${positions('$8')}`,
 };
 
 /** Positions in the batch, from 1. */
@@ -142,19 +135,17 @@ export interface SettledPositions {
  * paused nor deleted and still has the URL of that state.
  *
  * @param batch in the order of subscription and delivery
- * @param skipsLocked whether to skip deliveries that another transaction has locked, instead of waiting for it
  * @throws {FencedOutError} if the worker was declared dead. Nothing was written.
  */
 export async function settle(
   database: Database,
   workerId: WorkerId,
   batch: readonly Settlement[],
-  skipsLocked = false,
 ): Promise<SettledPositions> {
   const values = [workerId, ...attemptValues(batch)];
   let statement = settleSuccesses;
-  if (skipsLocked || !batch.every(isPlainSuccess)) {
-    statement = skipsLocked ? settleUnlockedDeliveries : settleDeliveries;
+  if (!batch.every(isPlainSuccess)) {
+    statement = settleDeliveries;
     values.push(...outcomeValues(batch), ...stateValues(batch));
   }
   const rows = await database.query<{ isAlive: boolean; settled: number[] | null; locked: number[] }>(statement, [
