@@ -387,7 +387,7 @@ export class FanOut {
 
   /**
    * Looks for entries that accounts have passed. Nothing waits for it: while an old snapshot keeps deleted entries, it visits all of
-   * them, and it may fail.
+   * them, and it may fail. Later polls repeat it.
    */
   async #check(): Promise<void> {
     const { store, onEvent } = this.#options;
@@ -405,7 +405,6 @@ export class FanOut {
       this.#checkedTogether = Math.min(2 * this.#checkedTogether, this.#limits.accountsPerRead);
     } catch (error) {
       onEvent({ kind: 'fan-out-unavailable', call: 'discover', error });
-      for (const account of accounts) toCheck.add(account);
       this.#checkedTogether = Math.ceil(accounts.length / 2);
     }
     await this.#pauses.wait(checkPauseMs + 4 * (performance.now() - startMs));
