@@ -9,21 +9,17 @@ interface Claim {
   proofs: { file: string; titles: string[] }[];
 }
 
-/** The rows of the tables of the page, without their heads. */
+/** The items of the lists of the page: a line with the claim, then one with its proofs. */
 function claimsOf(page: string): Claim[] {
-  return page
-    .split('\n')
-    .map((line) => /^\|(?<claim>.+?)\|(?<proof>.+)\|$/.exec(line)?.groups)
-    .filter((groups) => groups !== undefined && !/^ (?:claim|fault|-+) /.test(groups['claim'] ?? ''))
-    .map((groups) => ({
-      claim: groups?.['claim']?.trim() ?? '',
-      proofs: [
-        ...(groups?.['proof'] ?? '').matchAll(/`(?<file>[^`"]+\.test\.ts)` (?<titles>(?:"[^"]+"(?:, )?)+)/g),
-      ].map((match) => ({
+  return [...page.matchAll(/^- (?<claim>.+)(?:\n {2}(?<proof>.+))?$/gm)].map(({ groups }) => ({
+    claim: groups?.['claim'] ?? '',
+    proofs: [...(groups?.['proof'] ?? '').matchAll(/`(?<file>[^`"]+\.test\.ts)` (?<titles>(?:"[^"]+"(?:, )?)+)/g)].map(
+      (match) => ({
         file: match.groups?.['file'] ?? '',
         titles: [...(match.groups?.['titles'] ?? '').matchAll(/"([^"]+)"/g)].map(([, title = '']) => title),
-      })),
-    }));
+      }),
+    ),
+  }));
 }
 
 const claims = claimsOf(readFileSync(join(workspaceRoot, 'docs/threats.md'), 'utf8'));
