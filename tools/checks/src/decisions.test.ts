@@ -10,13 +10,13 @@ function read(page: string): string {
   return readFileSync(join(folder, page), 'utf8');
 }
 
-/** The rows of the list of decisions: number, title and page. */
+/** The items of the list of decisions: number, title and page. */
 const rows = Array.from(
-  read('README.md').matchAll(/^\| (\d{4}) +\| \[(.+)\]\((.+)\) +\|$/gm),
+  read('README.md').matchAll(/^- (\d{4}): \[(.+)\]\((.+)\)$/gm),
   ([, number = '', title = '', page = '']) => ({ number, title, page }),
 );
 
-test('the list has one row for each decision, in order', () => {
+test('the list has one item for each decision, in order', () => {
   expect(rows.map(({ page }) => page)).toEqual(pages);
 });
 
