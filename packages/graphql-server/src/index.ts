@@ -8,7 +8,6 @@ export { defaultCostLimit } from './cost/open-cost-buckets.ts';
 export { acceptAnyId, type CheckId, requireIdOfType } from './schema/check-id.ts';
 export { addConnections, type ConnectionOf } from './schema/connection.ts';
 export type { OperationContext } from './schema/operation-context.ts';
-export { addUserError, addUserErrorInterface } from './schema/add-user-error.ts';
-export { markReplay } from './schema/mark-replay.ts';
+export { addMutation, addUserErrorInterface } from './schema/add-mutation.ts';
 export { type Contract, type InterfaceVersion, serveContract, type ServedContract } from './versions/serve-contract.ts';
 export { addWebhooks } from './webhooks/webhooks.ts';

@@ -1,17 +1,31 @@
-import { findWebhookDelivery, listWebhookDeliveries, type WebhookDelivery } from '@deedwire/actions';
+import {
+  findWebhookDelivery,
+  listWebhookDeliveries,
+  retryWebhookDelivery,
+  type WebhookDelivery,
+} from '@deedwire/actions';
 import { toMilliPoints } from '../cost/operation-costs.ts';
 import { RequestError } from '../errors/request-error.ts';
-import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
+import { addMutation } from '../schema/add-mutation.ts';
+import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import type { CheckId } from '../schema/check-id.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 import { chargeFurtherPart } from '../schema/operation-context.ts';
 import { addWebhookAttempt } from './attempt.ts';
 import { addWebhookDelay, type WebhookDelayReasonRef } from './delay.ts';
-import type { WebhookDifferences } from './differences.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
 
-export type WebhookDeliveryRef = ObjectTypeRef<WebhookDelivery>;
+/** What the webhook parts of the versions differ in. */
+export interface WebhookDifferences {
+  checkId: CheckId;
+  /** The type of `WebhookDelivery.sequence`. */
+  sequenceType: 'Int' | 'Long';
+}
 
-/** Adds `WebhookDelivery`, `Query.webhookDelivery`, `Query.webhookDeliveries` and `WebhookSubscription.deliveries`. */
+/**
+ * Adds `WebhookDelivery`, `Query.webhookDelivery`, `Query.webhookDeliveries`, `WebhookSubscription.deliveries` and
+ * `Mutation.retryWebhookDelivery`.
+ */
 export function addWebhookDelivery(
   builder: InterfaceSchemaBuilder,
   {
@@ -25,7 +39,7 @@ export function addWebhookDelivery(
     Subscription: WebhookSubscriptionRef;
     DelayReason: WebhookDelayReasonRef;
   },
-): WebhookDeliveryRef {
+): void {
   const Attempt = addWebhookAttempt(builder);
   const DelayType = addWebhookDelay(builder, DelayReason);
   const Status = builder.enumType('WebhookDeliveryStatus', {
@@ -120,7 +134,16 @@ export function addWebhookDelivery(
       },
     }),
   }));
-  return Delivery;
+
+  addMutation(builder, 'retryWebhookDelivery', {
+    input: (t) => ({ id: t.id({ required: true }) }),
+    codes: ['DELIVERY_EXPIRED', 'NOT_FOUND', 'PAYLOAD_UNAVAILABLE', 'RETRY_RATE_LIMITED'],
+    resolve(input, context) {
+      checkId(context, 'WebhookDelivery', 'input.id', input.id);
+      return retryWebhookDelivery(context.actions, context.caller, input);
+    },
+    payload: (t) => ({ webhookDelivery: t.expose('webhookDelivery', { type: Delivery, nullable: true }) }),
+  });
 }
 
 /** A page of an event type reads up to 5,000 deliveries, whatever it contains. */

@@ -1,4 +1,11 @@
-import { CursorExpiredError, listWebhookEvents, type WebhookEvent, type WebhookEventPage } from '@deedwire/actions';
+import {
+  CursorExpiredError,
+  listWebhookEvents,
+  listWebhookEventTypes,
+  type SubscribableEventType,
+  type WebhookEvent,
+  type WebhookEventPage,
+} from '@deedwire/actions';
 import { toMilliPoints } from '../cost/operation-costs.ts';
 import { RequestError } from '../errors/request-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
@@ -6,6 +13,33 @@ import type { CheckId } from '../schema/check-id.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 import type { OperationContext } from '../schema/operation-context.ts';
 import { selectsField } from '../schema/selects-field.ts';
+
+/** Adds `WebhookEventType` and `Query.webhookEventTypes`. */
+export function addWebhookEventType(builder: InterfaceSchemaBuilder): void {
+  const Status = builder.enumType('WebhookEventVersionStatus', {
+    values: ['PREVIEW', 'CURRENT', 'DEPRECATED'] as const,
+  });
+
+  const Version = builder.objectRef<SubscribableEventType['versions'][number]>('WebhookEventTypeVersion').implement({
+    fields: (t) => ({
+      version: t.exposeString('version'),
+      status: t.field({ type: Status, resolve: ({ status }) => status }),
+      sunsetOn: t.expose('sunsetOn', { type: 'Date', nullable: true }),
+    }),
+  });
+
+  const EventType = builder.objectRef<SubscribableEventType>('WebhookEventType').implement({
+    fields: (t) => ({
+      type: t.exposeString('type'),
+      description: t.exposeString('description'),
+      versions: t.field({ type: [Version], resolve: ({ versions }) => versions }),
+    }),
+  });
+
+  builder.queryField('webhookEventTypes', (t) =>
+    t.field({ type: [EventType], resolve: (_, _args, { actions, caller }) => listWebhookEventTypes(actions, caller) }),
+  );
+}
 
 /** Adds `WebhookEvent` and `Query.webhookEvents`. */
 export function addWebhookEvents(

@@ -1,17 +1,13 @@
 import {
   createWebhookListener,
-  type CreateWebhookListenerResult,
   deleteWebhookListener,
-  type DeleteWebhookListenerResult,
   listWebhookListeners,
   type WebhookListener,
 } from '@deedwire/actions';
-import { addUserError } from '../schema/add-user-error.ts';
+import { addMutation } from '../schema/add-mutation.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';
-import { markReplay } from '../schema/mark-replay.ts';
-import type { WebhookSubscriptionEventTypeInputRef } from './subscription-event-type-input.ts';
-import type { WebhookSubscriptionEventTypeRef } from './subscription-event-type.ts';
+import type { WebhookSubscriptionEventTypeInputRef, WebhookSubscriptionEventTypeRef } from './subscription.ts';
 
 /** Adds `WebhookListener`, `Query.webhookListeners`, `Mutation.createWebhookListener` and `Mutation.deleteWebhookListener`. */
 export function addWebhookListener(
@@ -40,55 +36,32 @@ export function addWebhookListener(
     t.field({ type: [Listener], resolve: (_, _args, { actions, caller }) => listWebhookListeners(actions, caller) }),
   );
 
-  const CreateInput = builder.inputType('CreateWebhookListenerInput', {
-    fields: (t) => ({
+  addMutation(builder, 'createWebhookListener', {
+    input: (t) => ({
       eventTypes: t.field({ type: [EventTypeInput], required: true }),
       idempotencyKey: t.string(),
     }),
+    codes: [
+      'EVENT_TYPES_INVALID',
+      'EVENT_TYPE_UNKNOWN',
+      'EVENT_VERSION_UNKNOWN',
+      'FORBIDDEN',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'IDEMPOTENCY_KEY_INVALID',
+      'IDEMPOTENCY_KEY_REUSED',
+      'LIMIT_REACHED',
+    ],
+    resolve: (input, { actions, caller }) => createWebhookListener(actions, caller, input),
+    payload: (t) => ({ webhookListener: t.expose('webhookListener', { type: Listener, nullable: true }) }),
   });
-  const CreateError = addUserError(builder, 'CreateWebhookListener', [
-    'EVENT_TYPES_INVALID',
-    'EVENT_TYPE_UNKNOWN',
-    'EVENT_VERSION_UNKNOWN',
-    'FORBIDDEN',
-    'IDEMPOTENCY_IN_PROGRESS',
-    'IDEMPOTENCY_KEY_INVALID',
-    'IDEMPOTENCY_KEY_REUSED',
-    'LIMIT_REACHED',
-  ]);
-  const CreatePayload = builder.objectRef<CreateWebhookListenerResult>('CreateWebhookListenerPayload').implement({
-    fields: (t) => ({
-      webhookListener: t.expose('webhookListener', { type: Listener, nullable: true }),
-      userErrors: t.field({ type: [CreateError], resolve: ({ userErrors }) => userErrors }),
-    }),
-  });
-  builder.mutationField('createWebhookListener', (t) =>
-    t.field({
-      type: CreatePayload,
-      args: { input: t.arg({ type: CreateInput, required: true }) },
-      resolve: async (_, { input }, context) =>
-        markReplay(context, await createWebhookListener(context.actions, context.caller, input)),
-    }),
-  );
 
-  const DeleteInput = builder.inputType('DeleteWebhookListenerInput', {
-    fields: (t) => ({ id: t.id({ required: true }) }),
+  addMutation(builder, 'deleteWebhookListener', {
+    input: (t) => ({ id: t.id({ required: true }) }),
+    codes: ['NOT_FOUND'],
+    resolve(input, context) {
+      checkId(context, 'WebhookListener', 'input.id', input.id);
+      return deleteWebhookListener(context.actions, context.caller, input);
+    },
+    payload: (t) => ({ deletedWebhookListenerId: t.exposeID('deletedWebhookListenerId', { nullable: true }) }),
   });
-  const DeleteError = addUserError(builder, 'DeleteWebhookListener', ['NOT_FOUND']);
-  const DeletePayload = builder.objectRef<DeleteWebhookListenerResult>('DeleteWebhookListenerPayload').implement({
-    fields: (t) => ({
-      deletedWebhookListenerId: t.exposeID('deletedWebhookListenerId', { nullable: true }),
-      userErrors: t.field({ type: [DeleteError], resolve: ({ userErrors }) => userErrors }),
-    }),
-  });
-  builder.mutationField('deleteWebhookListener', (t) =>
-    t.field({
-      type: DeletePayload,
-      args: { input: t.arg({ type: DeleteInput, required: true }) },
-      resolve(_, { input }, context) {
-        checkId(context, 'WebhookListener', 'input.id', input.id);
-        return deleteWebhookListener(context.actions, context.caller, input);
-      },
-    }),
-  );
 }

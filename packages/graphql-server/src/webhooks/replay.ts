@@ -1,19 +1,16 @@
 import {
   cancelWebhookReplay,
-  type CancelWebhookReplayResult,
   findWebhookReplay,
   listWebhookReplays,
   replayWebhookEvents,
-  type ReplayWebhookEventsResult,
   type WebhookReplay,
   type WebhookReplayEstimate,
 } from '@deedwire/actions';
 import { toMilliPoints } from '../cost/operation-costs.ts';
-import { addUserError } from '../schema/add-user-error.ts';
-import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
+import { addMutation } from '../schema/add-mutation.ts';
+import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
-import { markReplay } from '../schema/mark-replay.ts';
 import type { WebhookDelayReasonRef } from './delay.ts';
 
 /** Adds `WebhookReplay`, `Query.webhookReplay`, `Query.webhookReplays` and the mutations of replays. */
@@ -63,18 +60,7 @@ export function addWebhookReplay(
       },
     }),
   }));
-  addReplayWebhookEvents(builder, Replay, checkId);
-  addCancelWebhookReplay(builder, Replay, checkId);
-}
 
-// Counting 100,000 deliveries takes PostgreSQL up to 215 ms, and the API nothing.
-const costOfCountedDelivery = toMilliPoints(0.005);
-
-function addReplayWebhookEvents(
-  builder: InterfaceSchemaBuilder,
-  Replay: ObjectTypeRef<WebhookReplay>,
-  checkId: CheckId,
-): void {
   const TypeCount = builder
     .objectRef<WebhookReplayEstimate['byType'][number]>('WebhookReplayTypeCount')
     .implement({ fields: (t) => ({ type: t.exposeString('type'), count: t.exposeInt('count') }) });
@@ -86,8 +72,8 @@ function addReplayWebhookEvents(
       seconds: t.exposeInt('seconds'),
     }),
   });
-  const Input = builder.inputType('ReplayWebhookEventsInput', {
-    fields: (t) => ({
+  addMutation(builder, 'replayWebhookEvents', {
+    input: (t) => ({
       subscriptionId: t.id({ required: true }),
       since: t.field({ type: 'DateTime' }),
       until: t.field({ type: 'DateTime' }),
@@ -99,61 +85,38 @@ function addReplayWebhookEvents(
       dryRun: t.boolean({ defaultValue: false }),
       idempotencyKey: t.string(),
     }),
-  });
-  const UserError = addUserError(builder, 'ReplayWebhookEvents', [
-    'EVENT_TYPE_UNKNOWN',
-    'IDEMPOTENCY_IN_PROGRESS',
-    'IDEMPOTENCY_KEY_INVALID',
-    'IDEMPOTENCY_KEY_REUSED',
-    'NOT_FOUND',
-    'RANGE_INVALID',
-    'REPLAY_IN_PROGRESS',
-  ]);
-  const Payload = builder.objectRef<ReplayWebhookEventsResult>('ReplayWebhookEventsPayload').implement({
-    fields: (t) => ({
+    codes: [
+      'EVENT_TYPE_UNKNOWN',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'IDEMPOTENCY_KEY_INVALID',
+      'IDEMPOTENCY_KEY_REUSED',
+      'NOT_FOUND',
+      'RANGE_INVALID',
+      'REPLAY_IN_PROGRESS',
+    ],
+    resolve(input, context) {
+      checkId(context, 'WebhookSubscription', 'input.subscriptionId', input.subscriptionId);
+      const onSearched = (deliveries: number): void => {
+        context.extraWork.cost += deliveries * costOfCountedDelivery;
+      };
+      return replayWebhookEvents(context.actions, context.caller, input, onSearched);
+    },
+    payload: (t) => ({
       webhookReplay: t.expose('webhookReplay', { type: Replay, nullable: true }),
       estimate: t.expose('estimate', { type: Estimate, nullable: true }),
-      userErrors: t.field({ type: [UserError], resolve: ({ userErrors }) => userErrors }),
     }),
   });
 
-  builder.mutationField('replayWebhookEvents', (t) =>
-    t.field({
-      type: Payload,
-      args: { input: t.arg({ type: Input, required: true }) },
-      resolve: async (_, { input }, context) => {
-        checkId(context, 'WebhookSubscription', 'input.subscriptionId', input.subscriptionId);
-        const onSearched = (deliveries: number): void => {
-          context.extraWork.cost += deliveries * costOfCountedDelivery;
-        };
-        return markReplay(context, await replayWebhookEvents(context.actions, context.caller, input, onSearched));
-      },
-    }),
-  );
-}
-
-function addCancelWebhookReplay(
-  builder: InterfaceSchemaBuilder,
-  Replay: ObjectTypeRef<WebhookReplay>,
-  checkId: CheckId,
-): void {
-  const Input = builder.inputType('CancelWebhookReplayInput', { fields: (t) => ({ id: t.id({ required: true }) }) });
-  const UserError = addUserError(builder, 'CancelWebhookReplay', ['NOT_FOUND']);
-  const Payload = builder.objectRef<CancelWebhookReplayResult>('CancelWebhookReplayPayload').implement({
-    fields: (t) => ({
-      webhookReplay: t.expose('webhookReplay', { type: Replay, nullable: true }),
-      userErrors: t.field({ type: [UserError], resolve: ({ userErrors }) => userErrors }),
-    }),
+  addMutation(builder, 'cancelWebhookReplay', {
+    input: (t) => ({ id: t.id({ required: true }) }),
+    codes: ['NOT_FOUND'],
+    resolve(input, context) {
+      checkId(context, 'WebhookReplay', 'input.id', input.id);
+      return cancelWebhookReplay(context.actions, context.caller, input);
+    },
+    payload: (t) => ({ webhookReplay: t.expose('webhookReplay', { type: Replay, nullable: true }) }),
   });
-
-  builder.mutationField('cancelWebhookReplay', (t) =>
-    t.field({
-      type: Payload,
-      args: { input: t.arg({ type: Input, required: true }) },
-      resolve(_, { input }, context) {
-        checkId(context, 'WebhookReplay', 'input.id', input.id);
-        return cancelWebhookReplay(context.actions, context.caller, input);
-      },
-    }),
-  );
 }
+
+// Counting 100,000 deliveries takes PostgreSQL up to 215 ms, and the API nothing.
+const costOfCountedDelivery = toMilliPoints(0.005);

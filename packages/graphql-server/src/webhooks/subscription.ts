@@ -1,10 +1,29 @@
 import { findWebhookSubscription, listWebhookSubscriptions, type WebhookSubscription } from '@deedwire/actions';
-import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
+import type { InputTypeRef, InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
-import type { WebhookSubscriptionEventTypeRef } from './subscription-event-type.ts';
+
+type SubscribedEventType = WebhookSubscription['eventTypes'][number];
 
 export type WebhookSubscriptionRef = ObjectTypeRef<WebhookSubscription>;
+export type WebhookSubscriptionEventTypeRef = ObjectTypeRef<SubscribedEventType>;
+export type WebhookSubscriptionEventTypeInputRef = InputTypeRef<{ type: string; version?: string | null | undefined }>;
+
+/** Adds `WebhookSubscriptionEventType`. */
+export function addWebhookSubscriptionEventType(builder: InterfaceSchemaBuilder): WebhookSubscriptionEventTypeRef {
+  return builder.objectRef<SubscribedEventType>('WebhookSubscriptionEventType').implement({
+    fields: (t) => ({ type: t.exposeString('type'), version: t.exposeString('version') }),
+  });
+}
+
+/** Adds `WebhookSubscriptionEventTypeInput`. */
+export function addWebhookSubscriptionEventTypeInput(
+  builder: InterfaceSchemaBuilder,
+): WebhookSubscriptionEventTypeInputRef {
+  return builder.inputType('WebhookSubscriptionEventTypeInput', {
+    fields: (t) => ({ type: t.string({ required: true }), version: t.string() }),
+  });
+}
 
 /** Adds `WebhookSubscription`, `Query.webhookSubscription` and `Query.webhookSubscriptions`. */
 export function addWebhookSubscription(

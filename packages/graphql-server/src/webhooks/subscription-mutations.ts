@@ -1,0 +1,150 @@
+import {
+  createWebhookSubscription,
+  deleteWebhookSubscription,
+  pauseWebhookSubscription,
+  resumeWebhookSubscription,
+  rotateWebhookSecret,
+  sendTestWebhookEvent,
+  updateWebhookSubscription,
+  verificationErrorCodes,
+} from '@deedwire/actions';
+import { addMutation } from '../schema/add-mutation.ts';
+import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import type { CheckId } from '../schema/check-id.ts';
+import type { WebhookSubscriptionEventTypeInputRef, WebhookSubscriptionRef } from './subscription.ts';
+
+/** Adds the mutations of subscriptions. */
+export function addWebhookSubscriptionMutations(
+  builder: InterfaceSchemaBuilder,
+  {
+    Subscription,
+    EventTypeInput,
+    checkId,
+  }: { Subscription: WebhookSubscriptionRef; EventTypeInput: WebhookSubscriptionEventTypeInputRef; checkId: CheckId },
+): void {
+  addMutation(builder, 'createWebhookSubscription', {
+    input: (t) => ({
+      callbackUrl: t.string({ required: true }),
+      eventTypes: t.field({ type: [EventTypeInput], required: true }),
+      webhookSecret: t.string(),
+      idempotencyKey: t.string(),
+    }),
+    codes: [
+      ...verificationErrorCodes,
+      'EVENT_TYPES_INVALID',
+      'EVENT_TYPE_UNKNOWN',
+      'EVENT_VERSION_UNKNOWN',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'IDEMPOTENCY_KEY_INVALID',
+      'IDEMPOTENCY_KEY_REUSED',
+      'LIMIT_REACHED',
+      'WEBHOOK_SECRET_INVALID',
+    ],
+    resolve: (input, { actions, caller }) => createWebhookSubscription(actions, caller, input),
+    payload: (t) => ({
+      webhookSubscription: t.expose('webhookSubscription', { type: Subscription, nullable: true }),
+      webhookSecret: t.exposeString('webhookSecret', { nullable: true }),
+    }),
+  });
+
+  addMutation(builder, 'updateWebhookSubscription', {
+    input: (t) => ({
+      id: t.id({ required: true }),
+      callbackUrl: t.string(),
+      eventTypes: t.field({ type: [EventTypeInput] }),
+    }),
+    codes: [
+      ...verificationErrorCodes,
+      'EVENT_TYPES_INVALID',
+      'EVENT_TYPE_UNKNOWN',
+      'EVENT_VERSION_UNKNOWN',
+      'LIMIT_REACHED',
+      'NOT_FOUND',
+    ],
+    resolve(input, context) {
+      checkId(context, 'WebhookSubscription', 'input.id', input.id);
+      return updateWebhookSubscription(context.actions, context.caller, input);
+    },
+    payload: (t) => ({ webhookSubscription: t.expose('webhookSubscription', { type: Subscription, nullable: true }) }),
+  });
+
+  addMutation(builder, 'pauseWebhookSubscription', {
+    input: (t) => ({ id: t.id({ required: true }) }),
+    codes: ['NOT_FOUND'],
+    resolve(input, context) {
+      checkId(context, 'WebhookSubscription', 'input.id', input.id);
+      return pauseWebhookSubscription(context.actions, context.caller, input);
+    },
+    payload: (t) => ({ webhookSubscription: t.expose('webhookSubscription', { type: Subscription, nullable: true }) }),
+  });
+
+  addMutation(builder, 'resumeWebhookSubscription', {
+    input: (t) => ({ id: t.id({ required: true }) }),
+    codes: [...verificationErrorCodes, 'NOT_FOUND', 'VERSION_RETIRED'],
+    resolve(input, context) {
+      checkId(context, 'WebhookSubscription', 'input.id', input.id);
+      return resumeWebhookSubscription(context.actions, context.caller, input);
+    },
+    payload: (t) => ({ webhookSubscription: t.expose('webhookSubscription', { type: Subscription, nullable: true }) }),
+  });
+
+  addMutation(builder, 'rotateWebhookSecret', {
+    input: (t) => ({
+      id: t.id({ required: true }),
+      webhookSecret: t.string(),
+      overlapSeconds: t.int({ defaultValue: 86_400 }),
+      idempotencyKey: t.string(),
+    }),
+    codes: [
+      'IDEMPOTENCY_IN_PROGRESS',
+      'IDEMPOTENCY_KEY_INVALID',
+      'IDEMPOTENCY_KEY_REUSED',
+      'NOT_FOUND',
+      'OVERLAP_INVALID',
+      'ROTATION_IN_PROGRESS',
+      'WEBHOOK_SECRET_INVALID',
+    ],
+    resolve(input, context) {
+      checkId(context, 'WebhookSubscription', 'input.id', input.id);
+      return rotateWebhookSecret(context.actions, context.caller, input);
+    },
+    payload: (t) => ({
+      webhookSubscription: t.expose('webhookSubscription', { type: Subscription, nullable: true }),
+      webhookSecret: t.exposeString('webhookSecret', { nullable: true }),
+    }),
+  });
+
+  addMutation(builder, 'sendTestWebhookEvent', {
+    input: (t) => ({
+      subscriptionId: t.id({ required: true }),
+      eventType: t.string({ defaultValue: 'webhook.test' }),
+      idempotencyKey: t.string(),
+    }),
+    codes: [
+      'EVENT_TYPE_UNKNOWN',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'IDEMPOTENCY_KEY_INVALID',
+      'IDEMPOTENCY_KEY_REUSED',
+      'NOT_FOUND',
+      'NOT_SUBSCRIBED',
+      'TEST_RATE_LIMITED',
+    ],
+    resolve(input, context) {
+      checkId(context, ['WebhookSubscription', 'WebhookListener'], 'input.subscriptionId', input.subscriptionId);
+      return sendTestWebhookEvent(context.actions, context.caller, input);
+    },
+    payload: (t) => ({ webhookEventId: t.exposeID('webhookEventId', { nullable: true }) }),
+  });
+
+  addMutation(builder, 'deleteWebhookSubscription', {
+    input: (t) => ({ id: t.id({ required: true }) }),
+    codes: ['NOT_FOUND'],
+    resolve(input, context) {
+      checkId(context, 'WebhookSubscription', 'input.id', input.id);
+      return deleteWebhookSubscription(context.actions, context.caller, input);
+    },
+    payload: (t) => ({
+      deletedWebhookSubscriptionId: t.exposeID('deletedWebhookSubscriptionId', { nullable: true }),
+    }),
+  });
+}
