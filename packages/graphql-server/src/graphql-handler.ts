@@ -9,9 +9,7 @@ import type { Registry } from 'prom-client';
 import { createRequestAuthenticator } from './authentication/authenticate-request.ts';
 import type { CostBuckets } from './cost/bucket.ts';
 import { createClientSlots } from './cost/client-slots.ts';
-import { createClientTurns } from './cost/client-turns.ts';
 import { createPricing } from './cost/operation-price.ts';
-import { createRefusalPace } from './cost/refusal-pace.ts';
 import { openRequestAccount } from './cost/request-account.ts';
 import type { Documentation } from './documentation.ts';
 import { RequestError } from './errors/request-error.ts';
@@ -45,16 +43,10 @@ import { countParsedDocuments, createRequestMetrics } from './request-metrics.ts
 import type { OperationOrigin } from './schema/operation-context.ts';
 import type { InterfaceVersion } from './versions/serve-contract.ts';
 
-/** A client that sends new documents occupies at most a fifth of the process with reading them. */
-const restAfterReading = 4;
-
 /** Operations that a client sends at the same moment would otherwise occupy the process one after the other. */
 const operationsPerClient = 8;
 
 const tooManyOperations = `The operation was not run: ${operationsPerClient} operations of your client run at a time, and the earlier ones take long. Retry after the time in the Retry-After header.`;
-
-/** Refusals for cost. A client that waits for `Retry-After` notices no delay. */
-const refusalPace = { atOnce: 20, perSecond: 20, maxDelayMs: 5_000, maxDue: 400 };
 
 export interface GraphqlHandlerOptions {
   interfaceName: InterfaceName;
@@ -88,15 +80,11 @@ export type GraphqlHandler = (request: IncomingMessage, context: HandlerContext)
 export async function createGraphqlHandler(options: GraphqlHandlerOptions): Promise<GraphqlHandler> {
   const { interfaceName, path, createContext, documentation, logger, metrics, buckets, now, graphiql } = options;
   const { limits = requestLimits } = options;
-  const pace = createRefusalPace(refusalPace);
-  const shares = {
-    turns: createClientTurns(restAfterReading),
-    slots: createClientSlots({
-      perClient: operationsPerClient,
-      maxWaitMs: limits.operationMs,
-      refusal: () => new RequestError('SERVICE_UNAVAILABLE', { message: tooManyOperations }),
-    }),
-  };
+  const slots = createClientSlots({
+    perClient: operationsPerClient,
+    maxWaitMs: limits.operationMs,
+    refusal: () => new RequestError('SERVICE_UNAVAILABLE', { message: tooManyOperations }),
+  });
   const versions = options.versions.map((version): ServedVersion => ({
     ...version,
     headers: {
@@ -117,9 +105,8 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
     useRequestChecks({ path, ...limits }),
     useClient({
       authenticator,
-      pace,
       openAccount: (client, { http }) =>
-        openRequestAccount(buckets, client, limits, { ...shares, isOpen: () => http.isOpen() }),
+        openRequestAccount(buckets, client, limits, { slots, isOpen: () => http.isOpen() }),
     }),
     useVersion(versions, now),
     useBody(limits),
@@ -128,7 +115,7 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
     ...(ofApp.length > 0 ? [keepContext, ...ofApp] : []),
     useCost({ limits, onParsed: countParsedDocuments(interfaceName, metrics) }),
     useResponse(limits),
-    useRequestLog({ logger, observe: createRequestMetrics(interfaceName, metrics), pace, ...refusalPace }),
+    useRequestLog({ logger, observe: createRequestMetrics(interfaceName, metrics) }),
   ];
 
   const yoga = createYoga<RequestContext>({

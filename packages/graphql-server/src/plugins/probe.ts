@@ -51,16 +51,13 @@ const http: HandlerContext = {
   ready: true,
   acceptBody() {},
   authenticated: () => null,
-  drop() {},
   isOpen: () => true,
   whenClosed: () => () => {},
-  async waitWhileOpen() {},
 };
 
 const throttleStatus = { maximumAvailable: 1, currentlyAvailable: 1, restoreRate: 1 };
 
 const account: RequestAccount = {
-  turn: async () => () => {},
   slot: () => () => {},
   chargeReading() {},
   chargeOperation() {},
@@ -70,7 +67,6 @@ const account: RequestAccount = {
   checkPoints: () => undefined,
   end() {},
   deductFailure() {},
-  isRefused: () => false,
   throttleStatus: () => throttleStatus,
   status: () => ({ ...throttleStatus, nextPointMs: 1 }),
 };

@@ -32,29 +32,18 @@ export interface CostOptions {
 export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
   const deadlines = new Deadlines(limits.operationMs);
 
-  /** Waits for the turn of the client, and charges a document that is not cached. */
+  /** Charges a document that is not cached. */
   async function beginReading(query: string, exchange: Exchange): Promise<void> {
-    const account = present(exchange.account);
-    const end = await account.turn();
-    // Another request with the same document can have come first.
-    if (present(exchange.version).documents.find(query)) return end(0);
     const bytes = Buffer.byteLength(query);
     exchange.paid = readingCost(bytes, limits);
-    try {
-      await account.chargeReading(exchange.paid);
-    } catch (error) {
-      end(0);
-      throw error;
-    }
-    exchange.reading = { query, bytes, startMs: performance.now(), end };
-    return undefined;
+    await present(exchange.account).chargeReading(exchange.paid);
+    exchange.reading = { query, bytes };
   }
 
   function endReading(exchange: Exchange, isValid: boolean | null): void {
     const { reading } = exchange;
     if (!reading) return;
     exchange.reading = undefined;
-    reading.end(performance.now() - reading.startMs);
     if (isValid === null) return;
     onParsed(isValid);
     if (!isValid) present(exchange.account).deduct(rejectionCost(reading.bytes, limits) - exchange.paid);

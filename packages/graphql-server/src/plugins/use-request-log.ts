@@ -1,42 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import { doLater, logAt, type Logger, withChosenFields } from '@deedwire/service-runtime';
-import type { RefusalPace } from '../cost/refusal-pace.ts';
 import type { ServedRequest } from '../request-metrics.ts';
 import type { Exchange, RequestPlugin } from './exchange.ts';
 
 export interface RequestLogOptions {
   logger: Logger;
   observe: (served: ServedRequest) => void;
-  pace: RefusalPace;
-  maxDelayMs: number;
 }
 
-/** Refusals of dropped requests that wait at a time. Behind a proxy, each of them occupies a connection. */
-const lateRefusalsMax = 500;
-
-/** Delays the refusals of a client that has too few points. Then logs and counts each request, after its response. */
-export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogOptions): RequestPlugin {
+/** Logs and counts each request, after its response. */
+export function useRequestLog({ logger, observe }: RequestLogOptions): RequestPlugin {
   const requestLogger = withChosenFields(logger);
-  let lateRefusals = 0;
-
-  async function delay({ http, client, isDropped }: Exchange): Promise<void> {
-    if (isDropped && lateRefusals < lateRefusalsMax) {
-      lateRefusals += 1;
-      await http.waitWhileOpen(maxDelayMs);
-      lateRefusals -= 1;
-    } else if (client) {
-      const delayMs = pace.next(client.clientId, performance.now());
-      if (delayMs > 0) await http.waitWhileOpen(delayMs);
-    }
-  }
 
   function describe(exchange: Exchange): void {
-    const { message, http, client, keyId, version, code, startedMs, isLogged, isDropped } = exchange;
+    const { message, http, client, keyId, version, code, startedMs, isLogged } = exchange;
     const waitedMs = exchange.pauses?.waitedMs ?? 0;
-    const hasLine = !isLogged && !isDropped;
     const line = {
       requestId: http.requestId,
-      clientRequestId: hasLine ? readClientRequestId(message) : undefined,
+      clientRequestId: isLogged ? undefined : readClientRequestId(message),
       clientId: client?.clientId,
       keyId,
       address: http.address,
@@ -45,14 +26,14 @@ export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogO
       code,
       durationMs: Math.round((performance.now() - startedMs - waitedMs) * 1000) / 1000,
     };
-    exchange.afterwards = writeLater(line, exchange.causes, hasLine, waitedMs);
+    exchange.afterwards = writeLater(line, exchange.causes, isLogged, waitedMs);
   }
 
   /** Runs after the response, so it gets values: what kept the exchange would let it survive until the next full collection. */
   function writeLater(
     line: ServedRequest & { requestId: string; clientId: string | undefined },
     causes: readonly unknown[],
-    hasLine: boolean,
+    isLogged: boolean,
     waitedMs: number,
   ): () => void {
     return () => {
@@ -63,7 +44,7 @@ export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogO
       const waited = waitedMs > 0 ? { waitedMs: Math.round(waitedMs) } : {};
       doLater(() => {
         observe(line);
-        if (hasLine) logAt(endedMs, () => requestLogger.info({ ...line, ...waited }, 'request'));
+        if (!isLogged) logAt(endedMs, () => requestLogger.info({ ...line, ...waited }, 'request'));
       });
     };
   }
@@ -71,9 +52,7 @@ export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogO
   return {
     onResponse({ serverContext: { exchange } }) {
       // A page of GraphiQL has none.
-      if (!exchange) return undefined;
-      if (exchange.isDropped || exchange.account?.isRefused()) return delay(exchange).then(() => describe(exchange));
-      return describe(exchange);
+      if (exchange) describe(exchange);
     },
   };
 }
