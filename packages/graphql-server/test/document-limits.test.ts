@@ -52,6 +52,7 @@ const directives = (count: number) => `hello${skip}`.repeat(count);
 const tooManyTokens = '400 OPERATION_TOO_COMPLEX The document has 2,001 tokens; at most 2,000 are allowed.';
 const tooDeep = '400 OPERATION_TOO_COMPLEX The operation has 11 levels of fields; at most 10 are allowed.';
 const tooManyAliases = '400 OPERATION_TOO_COMPLEX The operation has 31 aliases; at most 30 are allowed.';
+const tooManySchemaAliases = 'The operation has 1 aliases of or below introspection fields; at most 0 are allowed.';
 const tooManyDirectives = '400 OPERATION_TOO_COMPLEX The operation has 21 directives; at most 20 are allowed.';
 
 test.each([
@@ -62,6 +63,7 @@ test.each([
   ['aliases', `{${aliases(30)}}`],
   ['aliases in each of two operations', `query A{${aliases(30)}} query B{${aliases(30)}}`],
   ['directives', `{${directives(20)}}`],
+  ['aliases of __type', `{${Array.from({ length: 30 }, (_, i) => `a${i}:__type(name:"Int"){name}`).join(' ')}}`],
   [
     'a full introspection query',
     getIntrospectionQuery({ directiveIsRepeatable: true, specifiedByUrl: true, oneOf: true, schemaDescription: true }),
@@ -85,6 +87,8 @@ test.each([
     `{...F again{...F ...on Query{...F}} a:hello} fragment F on Query{${aliases(10)}}`,
     tooManyAliases,
   ],
+  ['of __schema no alias', '{a:__schema{__typename}}', tooManySchemaAliases],
+  ['below __schema no alias', '{__schema{types{...F}} hello} fragment F on __Type{a:name}', tooManySchemaAliases],
   ['one directive', `{${directives(21)}}`, tooManyDirectives],
   [
     'one directive, over all locations',

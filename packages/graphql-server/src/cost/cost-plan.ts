@@ -13,8 +13,15 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
   type ValueNode,
+  visit,
 } from 'graphql';
-import { conditionOf, fragmentsOf, responseNameOf, visitFields } from '../operation/document-nodes.ts';
+import {
+  conditionOf,
+  conditionVariablesOf,
+  fragmentsOf,
+  responseNameOf,
+  visitFields,
+} from '../operation/document-nodes.ts';
 import type { CostTable } from './cost-table.ts';
 import { costOfAlias, defaultWeights, type MilliPoints, toMilliPoints } from './operation-costs.ts';
 
@@ -61,47 +68,33 @@ export interface ObjectCost {
   /** Those of `pageTexts` that are fields of these objects. */
   ownPageTexts: LeafCost[];
   children: ObjectCost[];
+  /** The response names of `__schema` and `__type`, which cost the bytes of their values. */
+  introspection: string[];
 }
 
 export interface CostPlan {
   root: ObjectCost;
-  /** The response name of the first field `__schema` or `__type`. Null if there is none. */
-  introspection: string | null;
+  hasIntrospection: boolean;
   /** Fields of the document that are not executed: in other operations, skipped, or repeated in a selection set. */
   fieldsNotRun: number;
 }
 
 /** A document, prepared for planning the costs of its operations. */
 export interface PreparedDocument {
-  document: DocumentNode;
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   fieldCount: number;
-  /** The variables in `@skip`, in `@include` and in the name of `__type`. Other variables only change page sizes. */
+  /** The variables in `@skip` and in `@include`. Other variables only change page sizes. */
   planVariables: readonly string[];
 }
 
 export function prepareDocument(document: DocumentNode): PreparedDocument {
-  const planVariables = new Set<string>();
   let fieldCount = 0;
-
-  function visit({ selections }: SelectionSetNode): void {
-    for (const selection of selections) {
-      for (const directive of selection.directives ?? []) {
-        const condition = conditionOf(directive);
-        if (condition?.kind === Kind.VARIABLE) planVariables.add(condition.name.value);
-      }
-      if (selection.kind === Kind.FIELD) {
-        fieldCount += 1;
-        const [argument] = selection.name.value === '__type' ? (selection.arguments ?? []) : [];
-        if (argument?.value.kind === Kind.VARIABLE) planVariables.add(argument.value.name.value);
-      }
-      if (selection.kind !== Kind.FRAGMENT_SPREAD && selection.selectionSet) visit(selection.selectionSet);
-    }
-  }
-  for (const definition of document.definitions) {
-    if ('selectionSet' in definition && definition.selectionSet) visit(definition.selectionSet);
-  }
-  return { document, fragments: fragmentsOf(document), fieldCount, planVariables: [...planVariables] };
+  visit(document, {
+    Field() {
+      fieldCount += 1;
+    },
+  });
+  return { fragments: fragmentsOf(document), fieldCount, planVariables: conditionVariablesOf(document) };
 }
 
 /**
@@ -116,7 +109,7 @@ export function planCost(
   operation: OperationDefinitionNode,
   variables: Variables,
 ): CostPlan {
-  let introspection: string | null = null;
+  let hasIntrospection = false;
   const executed = new Set<FieldNode>();
   const leafWeight = toMilliPoints(defaultWeights.leaf);
   const defaults = new Map(
@@ -152,7 +145,8 @@ export function planCost(
       const name = node.name.value;
       if (node.alias) plan.leavesCost += costOfAlias(node.alias.value, name);
       if (name === '__schema' || name === '__type') {
-        introspection ??= responseName;
+        hasIntrospection = true;
+        plan.introspection.push(responseName);
         continue;
       }
       const type = schema.getType(parentType);
@@ -194,7 +188,7 @@ export function planCost(
   const rootType = schema.getRootType(operation.operation)?.name ?? '';
   const root = newObjectCost('', 1, 0);
   addFields(root, rootType, { connection: null, count: 1 }, [operation.selectionSet]);
-  return { root, introspection, fieldsNotRun: fieldCount - executed.size };
+  return { root, hasIntrospection, fieldsNotRun: fieldCount - executed.size };
 }
 
 /** The page of a connection in which a field is. */
@@ -216,6 +210,7 @@ function newObjectCost(responseName: string, count: Count, weight: MilliPoints):
     pageTexts: [],
     ownPageTexts: [],
     children: [],
+    introspection: [],
   };
 }
 
@@ -303,4 +298,21 @@ export function countIn(count: Count, variables: Variables): number {
   const value = variables[variable];
   if (Array.isArray(value)) return clamp(value.length, whenNull, maximum);
   return clamp(typeof value === 'number' || value === null ? value : maximum, whenNull, maximum);
+}
+
+/** The most that a field of objects can cost. */
+export function costOf(plan: ObjectCost, variables: Variables): MilliPoints {
+  return countIn(plan.count, variables) * costOfOne(plan, variables);
+}
+
+/** The most that one of the objects can cost. */
+export function costOfOne(plan: ObjectCost, variables: Variables): MilliPoints {
+  let sum = plan.weight + plan.leavesCost - plan.neverTogether;
+  for (const text of plan.pageTexts) sum += costOfPageText(text, variables);
+  for (const child of plan.children) sum += costOf(child, variables);
+  return sum;
+}
+
+export function costOfPageText({ weight, maximum, count }: PageText, variables: Variables): MilliPoints {
+  return Math.min(maximum, weight * countIn(count, variables));
 }

@@ -9,8 +9,15 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { type Alternatives, alternatives } from './alternatives.ts';
 import { defaultWeights, type MilliPoints, type OperationCosts, toMilliPoints } from './operation-costs.ts';
+
+/**
+ * Groups of fields of which at most one has a value in an object, by coordinate. Only the most expensive one counts before an
+ * operation runs.
+ */
+export type Alternatives = readonly (readonly string[])[];
+
+const alternatives: Alternatives = [['WebhookExchange.responseBody', 'WebhookExchange.responseBodyBase64']];
 
 type Field = GraphQLField<unknown, unknown>;
 

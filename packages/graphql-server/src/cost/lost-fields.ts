@@ -1,7 +1,6 @@
 import type { GraphQLError } from 'graphql';
-import { countIn, type ObjectCost, type Variables } from './cost-plan.ts';
+import { costOf, costOfOne, countIn, type ObjectCost, type Variables } from './cost-plan.ts';
 import type { MilliPoints } from './operation-costs.ts';
-import { costOf, costOfOne } from './requested-cost.ts';
 
 type Path = NonNullable<GraphQLError['path']>;
 

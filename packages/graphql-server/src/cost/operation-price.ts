@@ -1,7 +1,8 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { RequestError } from '../errors/request-error.ts';
-import type { Alternatives } from './alternatives.ts';
 import {
+  costOf,
+  costOfPageText,
   type CostPlan,
   countIn,
   type ObjectCost,
@@ -10,8 +11,7 @@ import {
   prepareDocument,
   type Variables,
 } from './cost-plan.ts';
-import { readCostTable } from './cost-table.ts';
-import { createIntrospectionBytes } from './introspection-bytes.ts';
+import { type Alternatives, readCostTable } from './cost-table.ts';
 import { costOfLostFields } from './lost-fields.ts';
 import {
   costOfLongCharacters,
@@ -22,7 +22,6 @@ import {
   toMilliPoints,
   toPoints,
 } from './operation-costs.ts';
-import { costOf, costOfPageText } from './requested-cost.ts';
 
 /** The price of one execution of an operation. */
 export interface OperationPrice {
@@ -58,16 +57,11 @@ const maxPlans = 8;
 /** What an error costs in any case pays for a path of this length. */
 const maxFreePathCharacters = 100;
 
-/** A longer string is not the name of a type. */
-const maxTypeNameCharacters = 100;
-
 export function createPricing(
   schema: GraphQLSchema,
   { costs, operationCostPoints, alternatives }: PricingOptions,
 ): Pricing {
   const { table } = readCostTable(schema, costs, alternatives);
-  const introspectionBytes = createIntrospectionBytes(schema);
-  const limit = toMilliPoints(operationCostPoints);
   // The entries live as long as the document, which is cached elsewhere.
   const documents = new WeakMap<DocumentNode, PreparedDocument>();
   const operations = new WeakMap<OperationDefinitionNode, Map<string, PricedPlan>>();
@@ -95,26 +89,26 @@ export function createPricing(
     variables: Variables,
   ): PricedPlan {
     const plan = planCost(schema, table, prepared, operation, variables);
-    const introspectionCost =
-      plan.introspection === null ? 0 : introspectionBytes(prepared.document, operation, variables, limit);
-    const fixedCost = plan.fieldsNotRun * toMilliPoints(defaultWeights.leaf) + introspectionCost;
+    const fixedCost = plan.fieldsNotRun * toMilliPoints(defaultWeights.leaf);
     const staticCost = hasVariableCount(plan.root) ? null : costOf(plan.root, {}) + fixedCost;
-    return { ...plan, introspectionCost, fixedCost, staticCost };
+    return { ...plan, fixedCost, staticCost };
   }
 
   return {
     price(document, operation, variables) {
       const plan = planOf(document, operation, variables);
       const sum = plan.staticCost ?? costOf(plan.root, variables) + plan.fixedCost;
-      const requestedQueryCost = toPoints(sum);
-      if (requestedQueryCost > operationCostPoints)
-        throw tooExpensive(plan, variables, requestedQueryCost, operationCostPoints);
+      const points = toPoints(sum);
+      if (points > operationCostPoints) throw tooExpensive(plan, variables, points, operationCostPoints);
+      // Only the response shows what introspection costs.
+      const requestedQueryCost = plan.hasIntrospection ? operationCostPoints : points;
       return {
         requestedQueryCost,
         priceOf(data, errors) {
           const longCharacters = { cost: 0 };
           const found = isRecord(data) ? actualCostOf(plan.root, data, longCharacters) : 0;
           const lost = errors === undefined ? 0 : costOfLostFields(plan.root, data, errors, variables);
+          if (lost > 0 && plan.hasIntrospection) return requestedQueryCost;
           for (const { path } of errors ?? []) longCharacters.cost += costOfLongPath(path);
           const assumed = Math.min(toMilliPoints(requestedQueryCost), found + lost + plan.fixedCost);
           return Math.min(operationCostPoints, toPoints(assumed + longCharacters.cost));
@@ -125,8 +119,7 @@ export function createPricing(
 }
 
 interface PricedPlan extends CostPlan {
-  introspectionCost: MilliPoints;
-  /** The part of the price that does not depend on the response. Includes introspection. */
+  /** The part of the price that does not depend on the response. */
   fixedCost: MilliPoints;
   /** Null if it depends on variables. */
   staticCost: MilliPoints | null;
@@ -136,8 +129,7 @@ interface PricedPlan extends CostPlan {
 function valueKey(variables: Variables, name: string): string {
   if (!Object.hasOwn(variables, name)) return '-';
   const value = variables[name];
-  const isShort = typeof value === 'boolean' || (typeof value === 'string' && value.length <= maxTypeNameCharacters);
-  return isShort ? JSON.stringify(value) : '?';
+  return typeof value === 'boolean' ? String(value) : '?';
 }
 
 function hasVariableCount({ count, children }: ObjectCost): boolean {
@@ -150,7 +142,7 @@ function hasVariableCount({ count, children }: ObjectCost): boolean {
  */
 function actualCostOf(plan: ObjectCost, value: unknown, longCharacters: { cost: MilliPoints }): MilliPoints {
   if (Array.isArray(value)) {
-    if (plan.children.length === 0 && plan.texts.length === 0 && plan.ownPageTexts.length === 0)
+    if ([plan.children, plan.texts, plan.ownPageTexts, plan.introspection].every(({ length }) => length === 0))
       return value.length * (plan.weight + plan.leavesCost);
     let sum = 0;
     for (const item of value) sum += actualCostOf(plan, item, longCharacters);
@@ -172,6 +164,7 @@ function actualCostOf(plan: ObjectCost, value: unknown, longCharacters: { cost: 
     longCharacters.cost += costOfLongCharacters(text, weight);
   }
   for (const child of plan.children) cost += actualCostOf(child, value[child.responseName], longCharacters);
+  for (const name of plan.introspection) cost += Buffer.byteLength(JSON.stringify({ [name]: value[name] }));
   return cost;
 }
 
@@ -187,15 +180,11 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function tooExpensive(plan: PricedPlan, variables: Variables, points: number, limit: number): RequestError {
-  // Introspection is measured up to the limit only.
-  const found = Number.isFinite(points) ? format(points) : `more than ${format(limit)}`;
   const most = findMostExpensive(plan, variables);
-  const share = Number.isFinite(most.cost) ? format(toPoints(most.cost)) : `more than ${format(limit)}`;
   const message =
-    `The operation costs ${found} points; at most ${format(limit)} are allowed. ` +
-    `The most expensive field is ${most.path}, with ${share} points. Request fewer items or fields.`;
-  const cost = { requestedQueryCost: Number.isFinite(points) ? points : null, limit };
-  return new RequestError('OPERATION_TOO_COMPLEX', { message, cost });
+    `The operation costs ${format(points)} points; at most ${format(limit)} are allowed. ` +
+    `The most expensive field is ${most.path}, with ${format(toPoints(most.cost))} points. Request fewer items or fields.`;
+  return new RequestError('OPERATION_TOO_COMPLEX', { message, cost: { requestedQueryCost: points, limit } });
 }
 
 function format(points: number): string {
@@ -208,11 +197,8 @@ interface Expense {
 }
 
 /** The field with the most expensive values, not counting the fields below them. */
-function findMostExpensive({ root, introspection, introspectionCost }: PricedPlan, variables: Variables): Expense {
-  const ofIntrospection = introspection === null ? [] : [{ path: shorten(introspection), cost: introspectionCost }];
-  return [...expensesOf(root, '', 1, variables), ...ofIntrospection].reduce((one, other) =>
-    other.cost > one.cost ? other : one,
-  );
+function findMostExpensive({ root }: PricedPlan, variables: Variables): Expense {
+  return expensesOf(root, '', 1, variables).reduce((one, other) => (other.cost > one.cost ? other : one));
 }
 
 function expensesOf(plan: ObjectCost, path: string, parents: number, variables: Variables): Expense[] {

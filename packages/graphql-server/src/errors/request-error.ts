@@ -20,8 +20,8 @@ interface Details {
 
 /** A part of the value of `extensions.cost` of an error. */
 export interface RefusedCost {
-  /** The points of the request, as far as they are known. Null if introspection alone exceeds the limit. */
-  requestedQueryCost: number | null;
+  /** The points of the request, as far as they are known. */
+  requestedQueryCost: number;
   /** The most points that an operation may cost. */
   limit: number;
 }

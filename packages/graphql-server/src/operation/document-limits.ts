@@ -40,11 +40,13 @@ export function checkDocument(document: DocumentNode, limits: DocumentLimits): v
   const measure = createMeasure(document);
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
-    const { depth, aliases, directives } = measure(definition);
+    const { depth, aliases, directives, schemaAliases } = measure(definition);
     if (depth > limits.queryDepth) throw tooMany('operation', depth, 'levels of fields', limits.queryDepth);
     if (aliases > limits.queryAliases) throw tooMany('operation', aliases, 'aliases', limits.queryAliases);
     if (directives > limits.queryDirectives)
       throw tooMany('operation', directives, 'directives', limits.queryDirectives);
+    // Each could repeat the whole schema, and only the response shows what that costs.
+    if (schemaAliases > 0) throw tooMany('operation', schemaAliases, 'aliases of or below introspection fields', 0);
   }
 }
 
@@ -58,9 +60,11 @@ interface Extent {
   depth: number;
   aliases: number;
   directives: number;
+  /** Of `__schema`, and of fields below `__schema` or `__type`. */
+  schemaAliases: number;
 }
 
-const nothing: Extent = { depth: 0, aliases: 0, directives: 0 };
+const nothing: Extent = { depth: 0, aliases: 0, directives: 0, schemaAliases: 0 };
 
 /** Measures each fragment once, however often it is spread, so that nested fragments do not take exponential time. */
 function createMeasure(document: DocumentNode): (operation: OperationDefinitionNode) => Extent {
@@ -72,8 +76,8 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
     if (known) return known;
     measured.set(name, nothing); // ends the recursion for a fragment that spreads itself; validation rejects it later
     const fragment = fragments.get(name);
-    const { depth, aliases, directives } = ofSelections(fragment?.selectionSet);
-    const extent = { depth, aliases, directives: directives + countOf(fragment?.directives) };
+    const inner = ofSelections(fragment?.selectionSet);
+    const extent = { ...inner, directives: inner.directives + countOf(fragment?.directives) };
     measured.set(name, extent);
     return extent;
   }
@@ -86,9 +90,13 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
         selection.kind === Kind.FRAGMENT_SPREAD
           ? ofFragment(selection.name.value)
           : ofSelections(selection.selectionSet);
-      const isIntrospection = isField && (selection.name.value === '__schema' || selection.name.value === '__type');
+      const name = isField ? selection.name.value : '';
+      const isIntrospection = name === '__schema' || name === '__type';
+      const ownAliases = isField && selection.alias ? 1 : 0;
       total.depth = Math.max(total.depth, (isField ? 1 : 0) + (isIntrospection ? 0 : inner.depth));
-      total.aliases += (isField && selection.alias ? 1 : 0) + inner.aliases;
+      total.aliases += ownAliases + inner.aliases;
+      if (isIntrospection) total.schemaAliases += inner.aliases + (name === '__schema' ? ownAliases : 0);
+      else total.schemaAliases += inner.schemaAliases;
       total.directives += countOf(selection.directives) + inner.directives;
     }
     return total;

@@ -8,6 +8,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
   type ValueNode,
+  visit,
 } from 'graphql';
 
 /** The fragments of a document by name. */
@@ -28,16 +29,28 @@ export function conditionOf({ name, arguments: given = [] }: DirectiveNode): Val
   return given.find((argument) => argument.name.value === 'if')?.value;
 }
 
+/** The names of the variables of `@skip` and `@include` in a document, each once. */
+export function conditionVariablesOf(document: DocumentNode): string[] {
+  const names = new Set<string>();
+  visit(document, {
+    Directive(node) {
+      const condition = conditionOf(node);
+      if (condition?.kind === Kind.VARIABLE) names.add(condition.name.value);
+    },
+  });
+  return [...names];
+}
+
 /**
  * Visits the fields of selection sets and of the fragments in them, in order. Enters each fragment once.
  *
- * @param visit `condition` is the innermost type condition around the field. Undefined without one.
+ * @param onField `condition` is the innermost type condition around the field. Undefined without one.
  * @param isIncluded excludes fields, and fragments with all that they contain. `condition` includes that of the fragment itself.
  */
 export function visitFields(
   selectionSets: readonly SelectionSetNode[],
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  visit: (field: FieldNode, condition: string | undefined) => void,
+  onField: (field: FieldNode, condition: string | undefined) => void,
   isIncluded: (selection: SelectionNode, condition: string | undefined) => boolean = () => true,
 ): void {
   const entered = new Set<FragmentDefinitionNode | InlineFragmentNode>();
@@ -45,7 +58,7 @@ export function visitFields(
   function walk({ selections }: SelectionSetNode, condition: string | undefined): void {
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) {
-        if (isIncluded(selection, condition)) visit(selection, condition);
+        if (isIncluded(selection, condition)) onField(selection, condition);
         continue;
       }
       const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);

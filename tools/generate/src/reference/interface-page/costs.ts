@@ -20,7 +20,7 @@ const sums = `The cost is a sum, rounded up to whole points, at least 1:
 - The values of a field with a page maximum cost at most so much together in a page, however many there are.
 - Fields of the same name in one selection set count once, as in the response. A fragment counts where it is spread. A field that \`@skip\` or \`@include\` excludes does not count as an item.
 - A field of the document that is not executed costs 0.03 points: it belongs to another operation, is skipped, or repeats another field.
-- \`__schema\` and \`__type\` cost 1 point per 1,000 bytes.
+- \`__schema\` and \`__type\` cost 1 point per 1,000 bytes in \`actualQueryCost\`. An operation with one of them has the largest \`requestedQueryCost\`, 1,000 points, because only the response shows its size.
 - Of \`responseBody\` and \`responseBodyBase64\` of an exchange, at most one has a value, so only the more expensive one counts, and the other as a field without a weight.
 - An alias costs 0.03 points, and 0.001 for each character by which it is longer than the name of its field.
 - A dry run of \`replayWebhookEvents\` costs another point in \`actualQueryCost\` for each 200 deliveries that it reads: those of its range, at most 100,001, also if it names event types or sequences, which have no index. With them, an operation costs at most 1,000 points.
