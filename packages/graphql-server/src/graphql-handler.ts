@@ -15,7 +15,6 @@ import type { Documentation } from './documentation.ts';
 import { RequestError } from './errors/request-error.ts';
 import type { Graphiql } from './graphiql/graphiql.ts';
 import { createDocuments } from './operation/documents.ts';
-import { warmUp } from './operation/warm-up.ts';
 import {
   type ContextOfOperation,
   Exchange,
@@ -94,8 +93,6 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
     documents: createDocuments(version.schema, limits),
     pricing: createPricing(version.schema, { ...limits, costs: version.costs }),
   }));
-  const [oldest] = versions;
-  if (oldest) warmUp(oldest.schema, limits);
   const authenticator = createRequestAuthenticator(options);
   const deadlines = new Deadlines(limits.operationMs);
   const ofApp = options.plugins.map((plugin, index) => guardPlugin(plugin, `plugins[${index}]`, deadlines));

@@ -24,18 +24,8 @@ export function createRequestMetrics(
     registers: [registry],
     collect: doWaitingWork, // observes requests
   });
-  // `labels` validates and hashes the labels. There are few combinations.
-  const series = new Map<string, ReturnType<typeof durations.labels>>();
-  return ({ schemaVersion = 'none', code, durationMs }) => {
-    const outcome = code ?? 'OK';
-    const key = `${schemaVersion} ${outcome}`;
-    let observed = series.get(key);
-    if (!observed) {
-      observed = durations.labels({ interface: interfaceName, version: schemaVersion, outcome });
-      series.set(key, observed);
-    }
-    observed.observe(durationMs / 1000);
-  };
+  return ({ schemaVersion = 'none', code, durationMs }) =>
+    durations.observe({ interface: interfaceName, version: schemaVersion, outcome: code ?? 'OK' }, durationMs / 1000);
 }
 
 /** Counts documents that were parsed because they were not cached. */

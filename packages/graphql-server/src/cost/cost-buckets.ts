@@ -1,5 +1,6 @@
 import type { CostLimit } from '@deedwire/auth';
 import type { CostSettlement, CostSettlementRow } from '@deedwire/store/cost-buckets';
+import { LRUCache } from 'lru-cache';
 import type { Admission, CostBuckets, Rejection } from './bucket.ts';
 import {
   availablePoints,
@@ -17,8 +18,7 @@ import {
 } from './client-points.ts';
 
 /** How a charge was decided. `held`: without the database. `settled`: after a settlement. `alone`: the database did not respond. */
-export const chargeBases = ['held', 'settled', 'alone'] as const;
-export type ChargeBasis = (typeof chargeBases)[number];
+export type ChargeBasis = 'held' | 'settled' | 'alone';
 
 export interface CostBucketsOptions {
   /**
@@ -67,8 +67,6 @@ interface RefundWaiter {
 interface Client extends ClientPoints {
   id: string;
   usedAtMs: number;
-  /** When the client last moved to the end of the order of use. */
-  movedAtMs: number;
   /** The start of the last settlement that succeeded. Null before the first one. */
   settledAtMs: number | null;
   isSettling: boolean;
@@ -87,9 +85,6 @@ interface Client extends ClientPoints {
 const rejectForMs = 50;
 const retryAfterFailureMs = 250;
 
-/** A client moves in the order of use at most this often: moving it costs more than charging it. */
-const moveEveryMs = 1_000;
-
 /**
  * The buckets of all clients. Each process takes points from the shared bucket of a client in advance, at most those that the
  * client regains in half a second, and spends them without the database. It takes more in the background when half of them are
@@ -105,34 +100,23 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   const monotonicMs = options.monotonicMs ?? (() => performance.now());
   /** The processes that share the buckets. */
   let processes = 1;
-  /** Ordered by `movedAtMs`, so that the least recently used client comes first, to within a second. */
-  const clients = new Map<string, Client>();
+  const clients = new LRUCache<string, Client>({ max: maxClients, dispose: forget });
 
   function clientOf(id: string, limit: CostLimit, nowMs: number): Client {
-    const client = clients.get(id) ?? newClient(id, limit);
+    let client = clients.get(id);
+    if (!client) clients.set(id, (client = newClient(id, limit)));
     if (!isSame(client.limit, limit)) {
       client.limit = limit;
       receive(client, 0); // a lower limit
     }
     client.usedAtMs = nowMs;
-    if (nowMs - client.movedAtMs >= moveEveryMs) moveToEnd(client, nowMs);
-    if (clients.size > maxClients) forgetFirst();
     restoreAlone(client, nowMs, processes);
     return client;
   }
 
-  function moveToEnd(client: Client, nowMs: number): void {
-    client.movedAtMs = nowMs;
-    clients.delete(client.id);
-    clients.set(client.id, client);
-  }
-
-  function forgetFirst(): void {
-    const [first] = clients.values();
-    if (first === undefined) return;
-    clients.delete(first.id);
-    first.usedAtMs = -Infinity; // takes no more points
-    returnHeld(first);
+  function forget(client: Client): void {
+    client.usedAtMs = -Infinity; // takes no more points
+    returnHeld(client);
   }
 
   /** A client has one settlement at a time, so that charges that wait share the next one. */
@@ -396,10 +380,10 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
 
     sweep() {
       const nowMs = monotonicMs();
-      for (const [id, client] of clients) {
-        if (nowMs - client.movedAtMs < idleMs) break;
-        if (client.isSettling || !isIdle(client, nowMs)) continue;
-        if (client.held === 0 && client.owed === 0) clients.delete(id);
+      for (const client of clients.rvalues()) {
+        if (!client || !isIdle(client, nowMs)) break;
+        if (client.isSettling) continue;
+        if (client.held === 0 && client.owed === 0) clients.delete(client.id);
         else returnHeld(client);
       }
     },
@@ -411,7 +395,6 @@ function newClient(id: string, limit: CostLimit): Client {
     ...newClientPoints(limit),
     id,
     usedAtMs: -Infinity,
-    movedAtMs: -Infinity,
     settledAtMs: null,
     isSettling: false,
     waiters: new Set(),

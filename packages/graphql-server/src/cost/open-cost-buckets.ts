@@ -6,7 +6,7 @@ import type { Database } from '@deedwire/store';
 import { registerCostProcess, removeCostProcess, settleCostBucket } from '@deedwire/store/cost-buckets';
 import { Counter, type Registry } from 'prom-client';
 import type { CostBuckets } from './bucket.ts';
-import { type ChargeBasis, chargeBases, createCostBuckets } from './cost-buckets.ts';
+import { type ChargeBasis, createCostBuckets } from './cost-buckets.ts';
 
 export interface OpenCostBucketsOptions {
   interfaceName: InterfaceName;
@@ -81,59 +81,41 @@ export function openCostBuckets({ interfaceName, database, logger, metrics }: Op
 }
 
 function createCostMetrics(interfaceName: InterfaceName, metrics: Registry) {
+  const registers = [metrics];
   const charges = new Counter({
     name: 'deedwire_cost_charges_total',
     help: 'Charges for operations and documents, by interface, result (admitted or rejected) and basis (held, settled or alone).',
     labelNames: ['interface', 'result', 'basis'],
-    registers: [metrics],
-    collect: addCounted,
+    registers,
   });
   const points = new Counter({
     name: 'deedwire_cost_points_total',
     help: 'Cost points by interface and kind: charged for what was admitted, refunded, or rejected.',
     labelNames: ['interface', 'kind'],
-    registers: [metrics],
-    collect: addCounted,
+    registers,
   });
   const settlements = new Counter({
     name: 'deedwire_cost_settlements_total',
     help: 'Settlements with the shared cost buckets, by interface and result (succeeded or failed).',
     labelNames: ['interface', 'result'],
-    registers: [metrics],
+    registers,
   });
-  // Counted since the last time that the metrics were read: a counter takes longer than what it counts.
-  let counted = nothingCounted();
-
-  function addCounted(): void {
-    const latest = counted;
-    counted = nothingCounted();
-    for (const basis of chargeBases) {
-      charges.inc({ interface: interfaceName, result: 'admitted', basis }, latest.admitted[basis]);
-      charges.inc({ interface: interfaceName, result: 'rejected', basis }, latest.rejected[basis]);
-    }
-    points.inc({ interface: interfaceName, kind: 'charged' }, latest.pointsCharged);
-    points.inc({ interface: interfaceName, kind: 'rejected' }, latest.pointsRejected);
-    points.inc({ interface: interfaceName, kind: 'refunded' }, latest.pointsRefunded);
-  }
+  // `labels` validates and hashes the labels, which takes longer than to count.
+  const chargesOf = (result: 'admitted' | 'rejected') => ({
+    held: charges.labels({ interface: interfaceName, result, basis: 'held' }),
+    settled: charges.labels({ interface: interfaceName, result, basis: 'settled' }),
+    alone: charges.labels({ interface: interfaceName, result, basis: 'alone' }),
+  });
+  const [admitted, rejected] = [chargesOf('admitted'), chargesOf('rejected')];
+  const pointsOf = (kind: string) => points.labels({ interface: interfaceName, kind });
+  const [charged, refused, refunded] = [pointsOf('charged'), pointsOf('rejected'), pointsOf('refunded')];
 
   return {
-    charge: (charge: { points: number; admitted: boolean; basis: ChargeBasis }): void => {
-      (charge.admitted ? counted.admitted : counted.rejected)[charge.basis] += 1;
-      counted[charge.admitted ? 'pointsCharged' : 'pointsRejected'] += charge.points;
+    charge(charge: { points: number; admitted: boolean; basis: ChargeBasis }): void {
+      (charge.admitted ? admitted : rejected)[charge.basis].inc();
+      (charge.admitted ? charged : refused).inc(charge.points);
     },
-    refund(refund: number): void {
-      counted.pointsRefunded += refund;
-    },
+    refund: (refund: number): void => refunded.inc(refund),
     settlement: (result: 'succeeded' | 'failed'): void => settlements.inc({ interface: interfaceName, result }),
-  };
-}
-
-function nothingCounted() {
-  return {
-    admitted: { held: 0, settled: 0, alone: 0 },
-    rejected: { held: 0, settled: 0, alone: 0 },
-    pointsCharged: 0,
-    pointsRejected: 0,
-    pointsRefunded: 0,
   };
 }

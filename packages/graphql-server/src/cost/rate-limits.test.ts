@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rateLimitHeaders } from './rate-limit-headers.ts';
+import { rateLimitHeaders } from './rate-limits.ts';
 
 test.each([
   ['a full bucket has no t', 2_000, 5, '"clientCostPoints";r=2000'],

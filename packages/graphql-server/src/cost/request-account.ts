@@ -2,7 +2,7 @@ import type { AuthenticatedClient } from '@deedwire/auth';
 import { RequestError } from '../errors/request-error.ts';
 import type { Admission, BucketStatus, CostBuckets, Rejection, ThrottleStatus } from './bucket.ts';
 import type { ClientSlots } from './client-slots.ts';
-import { rateLimitedError } from './rate-limited-error.ts';
+import { rateLimitedError } from './rate-limits.ts';
 import { bodyCost, type ReadingCostLimits } from './reading-cost.ts';
 
 /** The value of `extensions.cost`. */

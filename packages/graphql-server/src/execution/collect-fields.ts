@@ -8,7 +8,6 @@ import {
   Kind,
   type OperationDefinitionNode,
   type SelectionNode,
-  type SelectionSetNode,
 } from 'graphql';
 import { conditionOf, fragmentsOf, responseNameOf, visitFields } from '../operation/document-nodes.ts';
 
@@ -29,30 +28,6 @@ export interface CollectedOperation {
   ): ReadonlyMap<string, readonly [FieldNode, ...FieldNode[]]>;
 }
 
-/** The names of the variables of `@skip` and `@include` in an operation and the fragments that it spreads, each once. */
-export function conditionVariables(document: DocumentNode, operation: OperationDefinitionNode): string[] {
-  const fragments = fragmentsOf(document);
-  const entered = new Set<string>();
-  const names = new Set<string>();
-  const visit = ({ selections }: SelectionSetNode): void => {
-    for (const selection of selections) {
-      for (const directive of selection.directives ?? []) {
-        const condition = conditionOf(directive);
-        if (condition?.kind === Kind.VARIABLE) names.add(condition.name.value);
-      }
-      if (selection.kind !== Kind.FRAGMENT_SPREAD) {
-        if (selection.selectionSet) visit(selection.selectionSet);
-      } else if (!entered.has(selection.name.value)) {
-        entered.add(selection.name.value);
-        const fragment = fragments.get(selection.name.value);
-        if (fragment) visit(fragment.selectionSet);
-      }
-    }
-  };
-  visit(operation.selectionSet);
-  return [...names];
-}
-
 /**
  * @param document a valid document
  * @param conditions the value of each variable of `@skip` and `@include`
@@ -61,7 +36,7 @@ export function collectedOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   definition: OperationDefinitionNode,
-  conditions: ReadonlyMap<string, boolean>,
+  conditions: ReadonlyMap<string, unknown>,
 ): CollectedOperation | null {
   const rootType = schema.getRootType(definition.operation);
   if (!rootType) return null;

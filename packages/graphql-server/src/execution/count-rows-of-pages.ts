@@ -1,7 +1,6 @@
 import { defaultFieldResolver, getNamedType, type GraphQLField, type GraphQLSchema, isObjectType } from 'graphql';
 import { toMilliPoints } from '../cost/operation-costs.ts';
-import type { WorkContext } from '../operation/work-context.ts';
-import { isPromiseLike } from './read-lists.ts';
+import type { WorkContext } from '../operation/operation-pauses.ts';
 
 /** As a node of a connection. */
 const costOfRow = toMilliPoints(0.5);
@@ -67,4 +66,8 @@ function removeRows(page: unknown, context: WorkContext | undefined): void {
 
 function rowsOf(page: object): number {
   return 'edges' in page && Array.isArray(page.edges) ? page.edges.length : 0;
+}
+
+export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

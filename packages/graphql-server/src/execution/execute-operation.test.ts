@@ -35,46 +35,6 @@ afterEach(() => {
 
 type Resolvers = Record<string, Record<string, GraphQLFieldResolver<unknown, unknown>>>;
 
-/** Where a resolver can return a list. */
-interface Place {
-  query: string;
-  resolversOf: (items: unknown) => Resolvers;
-}
-
-const places: Record<string, Place> = {
-  'a resolver': { query: '{ items { value } }', resolversOf: (items) => ({ Query: { items: () => items } }) },
-  'a promise': { query: '{ items { value } }', resolversOf: (items) => ({ Query: { items: async () => items } }) },
-  'a property': {
-    query: '{ group { items { value } } }',
-    resolversOf: (items) => ({ Query: { group: () => ({ items }) } }),
-  },
-  'an inner list': { query: '{ matrix { value } }', resolversOf: (items) => ({ Query: { matrix: () => [items] } }) },
-  'an inner list of a set': {
-    query: '{ matrix { value } }',
-    resolversOf: (items) => ({ Query: { matrix: () => new Set([items]) } }),
-  },
-};
-
-/** Runs a query whose list has one item and then waits for `gate`. */
-function setUp({ query, resolversOf }: Place, value: () => Promise<string>, operationMs: number) {
-  const gate = Promise.withResolvers<void>();
-  const started = Promise.withResolvers<void>();
-  let isClosed = false;
-  async function* items() {
-    try {
-      yield { value };
-      started.resolve();
-      await gate.promise;
-      yield { value: 'second' };
-      yield { value: 'third' };
-    } finally {
-      isClosed = true;
-    }
-  }
-  const result = run(query, resolversOf(items()), operationMs);
-  return { result, gate, started: started.promise, isClosed: () => isClosed };
-}
-
 async function run(query: string, resolvers: Resolvers, operationMs: number): Promise<ExecutionResult> {
   const schema = buildSchema(sdl);
   for (const [name, fields] of Object.entries(resolvers)) {
@@ -93,31 +53,6 @@ async function run(query: string, resolvers: Resolvers, operationMs: number): Pr
   const runNow = async () => execute({ document, operation, variables: {}, contextValue: {}, deadline });
   return withDeadline('The operation', new Deadlines(operationMs), runNow, { deadline });
 }
-
-test.each(Object.entries(places))(
-  'an item that fails while the next is awaited fails its list: %s',
-  async (_, place) => {
-    const { result, gate, started } = setUp(place, () => Promise.reject(new Error('a bug')), 60_000);
-    await started;
-    for (let turn = 0; turn < 3; turn += 1) await nextTurn();
-    expect(unhandled).toEqual([]);
-    gate.resolve();
-    expect((await result).errors?.map(({ message }) => message)).toEqual(['a bug']);
-    expect(unhandled).toEqual([]);
-  },
-);
-
-test.each(Object.entries(places))('an item that fails after the deadline is ignored: %s', async (_, place) => {
-  const value = Promise.withResolvers<string>();
-  const { result, gate, started, isClosed } = setUp(place, () => value.promise, 20);
-  await started;
-  await expect(result).rejects.toMatchObject({ code: 'OPERATION_TIMEOUT' });
-  value.resolve('late');
-  gate.resolve();
-  await expect.poll(isClosed).toBe(true);
-  for (let turn = 0; turn < 3; turn += 1) await nextTurn();
-  expect(unhandled).toEqual([]);
-});
 
 test('an inner list that rejects is ignored if its outer list comes after the deadline', async () => {
   const gate = Promise.withResolvers<void>();

@@ -10,7 +10,6 @@ import { withPlaces } from '../errors/found-error.ts';
 import type { OperationDeadline } from '../operation/deadline.ts';
 import { countRowsOfPages } from './count-rows-of-pages.ts';
 import { createPlanCache } from './plan-cache.ts';
-import { readListsInResolvers, resolveProperty } from './read-lists.ts';
 import { runPlan } from './run-plan.ts';
 
 export interface OperationToExecute {
@@ -35,12 +34,11 @@ const prepared = new WeakSet<GraphQLSchema>();
 function prepareResolvers(schema: GraphQLSchema): void {
   if (prepared.has(schema)) return;
   prepared.add(schema);
-  readListsInResolvers(schema);
   countRowsOfPages(schema);
 }
 
 /**
- * Executes operations; frequent ones use a cached plan. Changes the resolvers of lists and connections in the schema: this has to
+ * Executes operations; frequent ones use a cached plan. Changes the resolvers of connections in the schema: this has to
  * be the last one that does, after the plugins.
  */
 export function createOperationExecutor(schema: GraphQLSchema): OperationExecutor {
@@ -78,7 +76,6 @@ export function createOperationExecutor(schema: GraphQLSchema): OperationExecuto
       contextValue,
       variableValues: variables,
       operationName: operation.name?.value,
-      fieldResolver: resolveProperty,
       abortSignal: controller.signal,
     });
     result.errors?.forEach(withPlaces);

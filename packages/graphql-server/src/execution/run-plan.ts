@@ -9,8 +9,8 @@ import {
   responsePathAsArray,
 } from 'graphql';
 import { withPlaces } from '../errors/found-error.ts';
+import { isPromiseLike } from './count-rows-of-pages.ts';
 import type { FieldPlan, FieldsPlan, OperationPlan, ValuePlan } from './operation-plan.ts';
-import { isAsyncIterable, isIterable, isPromiseLike, readAll } from './read-lists.ts';
 
 type VariableValues = GraphQLResolveInfo['variableValues'];
 type Path = GraphQLResolveInfo['path'];
@@ -195,12 +195,7 @@ function completeList(
   value: unknown,
 ): unknown[] | Promise<unknown[]> {
   if (Array.isArray(value)) return completeItems(run, field, item, path, value);
-  if (typeof value === 'object' && value !== null) {
-    if (isAsyncIterable(value)) {
-      return readAll(value, () => run.isOver).then((all) => completeItems(run, field, item, path, all));
-    }
-    if (isIterable(value)) return completeItems(run, field, item, path, [...value]);
-  }
+  if (isIterable(value)) return completeItems(run, field, item, path, [...value]);
   throw new GraphQLError(
     `Expected Iterable, but did not find one for field "${field.parentType.name}.${field.definition.name}".`,
   );
@@ -275,8 +270,12 @@ function ignoreRejections(values: readonly unknown[] = []): void {
   for (const value of values) if (isPromiseLike(value)) value.then(undefined, () => {});
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isObject(value: unknown): value is Record<PropertyKey, unknown> {
   return typeof value === 'object' && value !== null;
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> {
+  return isObject(value) && typeof value[Symbol.iterator] === 'function';
 }
 
 function isPromise(value: unknown): value is Promise<unknown> {

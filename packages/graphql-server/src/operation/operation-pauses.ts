@@ -1,3 +1,5 @@
+import type { MilliPoints } from '../cost/operation-costs.ts';
+
 /** Something that an operation occupies while it runs, and not while it waits. */
 export interface Pausable {
   pause(): void;
@@ -52,8 +54,17 @@ export class OperationPauses {
   }
 }
 
-/** Those of an operation, by the context of its resolvers. */
-export function pausesOf(context: unknown): OperationPauses | undefined {
-  if (typeof context !== 'object' || context === null || !('pauses' in context)) return undefined;
-  return context.pauses instanceof OperationPauses ? context.pauses : undefined;
+/** What the resolvers of an operation do beyond its price. They add to it while they run. */
+export interface ExtraWork {
+  cost: MilliPoints;
+  /** Pages whose rows are in `cost` (`unreturned`), or whose items a field has returned. See `countRowsOfPages`. */
+  pages?: Map<object, 'unreturned' | 'returned'>;
+}
+
+/** What running an operation needs of the context of its resolvers. */
+export interface WorkContext {
+  /** Undefined if no resolver does extra work. */
+  readonly extraWork?: ExtraWork;
+  /** Undefined if no resolver waits. */
+  readonly pauses?: OperationPauses;
 }

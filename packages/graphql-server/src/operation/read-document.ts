@@ -12,9 +12,9 @@ import {
 import { errorTable } from '../errors/error-table.ts';
 import { describeFoundError, type FoundError } from '../errors/found-error.ts';
 import { RequestError } from '../errors/request-error.ts';
+import { isStorable } from '../transport/parameters.ts';
 import { checkDocument, checkTokens, type DocumentLimits } from './document-limits.ts';
 import { checkMergeableFields } from './mergeable-fields.ts';
-import { StorableTextRule } from './storable-text-rule.ts';
 import { withoutComments } from './without-comments.ts';
 
 /** The two steps of reading a document. */
@@ -42,6 +42,14 @@ export class RejectedDocumentError extends RequestError {
 
 /** A RejectedDocumentError without its stack. */
 export type Rejection = Pick<RequestError, 'code' | 'message' | 'found'> & { cause?: unknown };
+
+/** Applies to literals the check that `parseParameters` applies to variables. */
+const StorableTextRule: ValidationRule = (context) => ({
+  StringValue(node) {
+    if (!isStorable(node.value))
+      context.reportError(new GraphQLError('A string contains U+0000. Remove it.', { nodes: node }));
+  },
+});
 
 /** Our rule and graphql's rules, except one that takes quadratic time. `checkMergeableFields` replaces it. */
 const rules: readonly ValidationRule[] = [

@@ -9,8 +9,7 @@ import type { Documentation } from '../documentation.ts';
 import type { ErrorCode, ResponseMediaType } from '../errors/error-table.ts';
 import type { OperationDeadline } from '../operation/deadline.ts';
 import type { Documents } from '../operation/documents.ts';
-import type { OperationPauses } from '../operation/operation-pauses.ts';
-import type { WorkContext } from '../operation/work-context.ts';
+import type { OperationPauses, WorkContext } from '../operation/operation-pauses.ts';
 import type { InterfaceVersion } from '../versions/serve-contract.ts';
 
 /** A version of the interface, with what the operations on its schema share. */

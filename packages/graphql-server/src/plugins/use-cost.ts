@@ -4,8 +4,8 @@ import type { ThrottleStatus } from '../cost/bucket.ts';
 import { toPoints } from '../cost/operation-costs.ts';
 import { bodyCost, type ReadingCostLimits, readingCost, rejectionCost } from '../cost/reading-cost.ts';
 import type { RequestAccount } from '../cost/request-account.ts';
-import { RunningOperation } from '../cost/running-operation.ts';
 import { type OperationDeadline, withDeadline } from '../operation/deadline.ts';
+import type { OperationPauses } from '../operation/operation-pauses.ts';
 import { invalidDocument, RejectedDocumentError } from '../operation/read-document.ts';
 import { selectOperation } from '../operation/select-operation.ts';
 import { readParameters, requireQuery } from '../transport/parameters.ts';
@@ -79,11 +79,10 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
     if (charged instanceof Promise) await charged;
     const requestedQueryCost = Math.max(price, paid);
     const slot = enter(account, requestedQueryCost - paid);
-    const running = new RunningOperation(account, {
+    const end = holdSlot(account, context.pauses, {
       leave: slot instanceof Promise ? await slot : slot,
       // What reading the request cost stays paid.
       suspended: requestedQueryCost - Math.max(least, paid),
-      pauses: context.pauses,
     });
     const withExtraWork = (points: number): number =>
       Math.min(Math.max(points, limits.operationCostPoints), points + Math.ceil((context.extraWork?.cost ?? 0) / 1000));
@@ -101,11 +100,11 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
       });
       result = singleResult(executed instanceof Promise ? await executed : executed);
     } catch (error) {
-      running.end();
+      end();
       settle(account, requestedQueryCost, withExtraWork(requestedQueryCost));
       throw error;
     }
-    running.end();
+    end();
     if (isAboutVariables(result)) {
       // They cost what a rejected document of the size of the body costs: the same errors are made.
       settleAt(Math.max(rejectionCost(bodyBytes, limits), paid));
@@ -171,6 +170,44 @@ function enter(account: RequestAccount, charged: number): (() => void) | Promise
   } catch (error) {
     return refund(error);
   }
+}
+
+/** The slot and the points of an operation. While it waits, it holds neither. Returns a function that ends the operation. */
+function holdSlot(
+  account: RequestAccount,
+  pauses: OperationPauses | undefined,
+  { leave, suspended }: { leave: () => void; suspended: number },
+): () => void {
+  let slot: (() => void) | null = leave;
+  let holdsPoints = true;
+  let isOver = false;
+  const leaveSlot = (): void => {
+    slot?.();
+    slot = null;
+  };
+  /** Also if the bucket holds fewer: the client then owes them, until the refund. */
+  const takePoints = (): void => {
+    if (!holdsPoints) account.deduct(suspended);
+    holdsPoints = true;
+  };
+  pauses?.add({
+    pause() {
+      leaveSlot();
+      account.suspend(suspended);
+      holdsPoints = false;
+    },
+    async resume() {
+      takePoints();
+      slot = await account.slot();
+      if (isOver) leaveSlot();
+    },
+  });
+  return () => {
+    isOver = true;
+    pauses?.end();
+    leaveSlot();
+    takePoints();
+  };
 }
 
 /** Refunds what was charged and not used, or takes what was used and not charged. */

@@ -1,6 +1,6 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { CredentialsRefusedError } from '../authentication/authenticate-request.ts';
-import { rateLimitHeaders } from '../cost/rate-limit-headers.ts';
+import { rateLimitHeaders } from '../cost/rate-limits.ts';
 import { mapError } from '../errors/map-error.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { errorResponse, excessBytes, type GraphqlResponse, resultResponse } from '../transport/response.ts';

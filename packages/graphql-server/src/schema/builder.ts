@@ -1,6 +1,6 @@
 import type { UserError } from '@deedwire/actions';
 import SchemaBuilder, { type EnumRef, type InputObjectRef, type ObjectRef } from '@pothos/core';
-import { formatDateTime, parseDateTime } from './date-time.ts';
+import { parseDateTime } from './date-time.ts';
 import { formatLong, parseLong, parseLongLiteral } from './long.ts';
 import type { OperationContext } from './operation-context.ts';
 
@@ -42,7 +42,7 @@ export function createSchemaBuilder(): InterfaceSchemaBuilder {
   const builder = new SchemaBuilder<OwnTypes>({ defaultFieldNullability: false });
   builder.queryType({});
   builder.mutationType({});
-  builder.scalarType('DateTime', { serialize: formatDateTime, parseValue: parseDateTime });
+  builder.scalarType('DateTime', { serialize: (time) => time.toISOString(), parseValue: parseDateTime });
   builder.scalarType('Date', { serialize: (value) => value });
   builder.scalarType('Long', { serialize: formatLong, parseValue: parseLong, parseLiteral: parseLongLiteral });
   return builder;

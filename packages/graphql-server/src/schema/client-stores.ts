@@ -1,11 +1,5 @@
-import {
-  type SharedWrite,
-  type Store,
-  StoreUnavailableError,
-  type Transaction,
-  type WriteResult,
-} from '@deedwire/store';
-import { type ClientSlots, createClientSlots } from '../cost/client-slots.ts';
+import { type Store, StoreUnavailableError } from '@deedwire/store';
+import { createClientSlots } from '../cost/client-slots.ts';
 
 export interface ClientStoresOptions {
   store: Store;
@@ -26,24 +20,8 @@ export function createClientStores({ store, perClient, maxWaitMs }: ClientStores
     refusal: () =>
       new StoreUnavailableError(new Error(`A client occupied ${perClient} connections for ${maxWaitMs} ms.`)),
   });
-  return (clientId) => new ClientStore(store, slots, clientId);
-}
-
-/** Each operation has one, and some use none: closures for all methods would take longer. */
-class ClientStore implements Store {
-  readonly #store: Store;
-  readonly #slots: ClientSlots;
-  readonly #clientId: string;
-
-  constructor(store: Store, slots: ClientSlots, clientId: string) {
-    this.#store = store;
-    this.#slots = slots;
-    this.#clientId = clientId;
-  }
-
-  async #inSlot<Result>(work: () => Promise<Result>): Promise<Result> {
-    const slot = this.#slots(this.#clientId);
-    const leave = slot instanceof Promise ? await slot : slot;
+  async function inSlot<Result>(clientId: string, work: () => Promise<Result>): Promise<Result> {
+    const leave = await slots(clientId);
     try {
       return await work();
     } finally {
@@ -51,18 +29,10 @@ class ClientStore implements Store {
     }
   }
 
-  // A method would have to name the type of rows, which belongs to pg.
-  readonly query: Store['query'] = (statement, values) => this.#inSlot(() => this.#store.query(statement, values));
-
-  transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-    return this.#inSlot(() => this.#store.transaction(work));
-  }
-
-  write<Answer>(write: SharedWrite<Answer>): Promise<WriteResult<Answer>> {
-    return this.#store.write(write);
-  }
-
-  close(): Promise<void> {
-    return this.#store.close();
-  }
+  return (clientId) => ({
+    query: (statement, values) => inSlot(clientId, () => store.query(statement, values)),
+    transaction: (work) => inSlot(clientId, () => store.transaction(work)),
+    write: (write) => store.write(write),
+    close: () => store.close(),
+  });
 }

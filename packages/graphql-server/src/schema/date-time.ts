@@ -24,28 +24,3 @@ export function parseDateTime(value: unknown): Date {
     `A DateTime is an RFC 3339 string with an offset, for example "2026-11-01T09:30:00.000Z"; found ${found}.`,
   );
 }
-
-const dayMs = 86_400_000;
-
-/** The part of a time of two digits, 0 to 59, as text. */
-const parts = Array.from({ length: 60 }, (_, part) => String(part).padStart(2, '0'));
-
-/** The day of the previous time. Most times of a list are of few days. */
-let latestDay = { startMs: Number.NaN, text: '' };
-
-/**
- * Formats a time as `toISOString` does, in a third of its time: lists have hundreds of them.
- *
- * @throws {RangeError} for an invalid time
- */
-export function formatDateTime(time: Date): string {
-  const ms = time.getTime();
-  const sinceDay = ms % dayMs;
-  if (!(sinceDay >= 0)) return time.toISOString(); // before 1970, or invalid
-  if (ms - sinceDay !== latestDay.startMs)
-    latestDay = { startMs: ms - sinceDay, text: time.toISOString().slice(0, -13) };
-  const seconds = Math.floor(sinceDay / 1000);
-  const minutes = Math.floor(seconds / 60);
-  const fraction = String(1000 + (sinceDay % 1000)).slice(1);
-  return `${latestDay.text}${parts[Math.floor(minutes / 60)]}:${parts[minutes % 60]}:${parts[seconds % 60]}.${fraction}Z`;
-}

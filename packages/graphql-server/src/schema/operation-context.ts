@@ -25,8 +25,7 @@ import {
 import type { AuthenticatedClient } from '@deedwire/auth';
 import DataLoader from 'dataloader';
 import { toMilliPoints } from '../cost/operation-costs.ts';
-import { OperationPauses } from '../operation/operation-pauses.ts';
-import type { ExtraWork } from '../operation/work-context.ts';
+import { type ExtraWork, OperationPauses } from '../operation/operation-pauses.ts';
 
 /** The dependencies of the use cases of either interface. */
 export type InterfaceActionContext = WebhookActionContext & LenderContext & PullContext;
@@ -35,7 +34,8 @@ export type InterfaceActionContext = WebhookActionContext & LenderContext & Pull
 export interface OperationContext {
   caller: Caller;
   actions: InterfaceActionContext;
-  loaders: Loaders;
+  /** Creates them when they are read first: most operations need none. */
+  loaders: () => Loaders;
   extraWork: ExtraWork;
   pauses: OperationPauses;
   /** Calls the listener when the client can no longer receive the response, and returns a function that forgets it. */
@@ -47,100 +47,47 @@ export interface OperationContext {
   };
 }
 
-type AttemptsLoader = DataLoader<AttemptsRequest, ListedAttempt[], string>;
-type AttemptCountsLoader = DataLoader<WebhookDelivery, number, string>;
-type ExchangesLoader = DataLoader<ListedAttempt, WebhookExchange | null, string>;
-type BodiesLoader = DataLoader<WebhookExchange, ShownBody, string>;
-type DelaysLoader = DataLoader<WebhookDelivery, Delay | null, string>;
-type PayloadsLoader = DataLoader<WebhookDelivery, string | null, string>;
-type SubscriptionsLoader = DataLoader<string, WebhookSubscription | null>;
-type DeliveriesLoader = DataLoader<SubscriptionDeliveriesRequest, Page<WebhookDelivery>, string>;
+export type Loaders = ReturnType<typeof createLoaders>;
 
-/** Each reads what all objects of a list need together. Most operations need none, so they are created when they are read. */
-export class Loaders {
-  readonly #actions: InterfaceActionContext;
-  readonly #caller: Caller;
-  readonly #extraWork: ExtraWork;
-  #webhookAttempts: AttemptsLoader | undefined;
-  #webhookAttemptCounts: AttemptCountsLoader | undefined;
-  #webhookExchanges: ExchangesLoader | undefined;
-  #responseBodies: BodiesLoader | undefined;
-  #webhookDelays: DelaysLoader | undefined;
-  #webhookPayloads: PayloadsLoader | undefined;
-  #webhookSubscriptions: SubscriptionsLoader | undefined;
-  #deliveriesOfSubscriptions: DeliveriesLoader | undefined;
-
-  constructor(actions: InterfaceActionContext, caller: Caller, extraWork: ExtraWork) {
-    this.#actions = actions;
-    this.#caller = caller;
-    this.#extraWork = extraWork;
-  }
-
-  get webhookAttempts(): AttemptsLoader {
-    return (this.#webhookAttempts ??= new DataLoader<AttemptsRequest, ListedAttempt[], string>(
-      (requests) => listWebhookAttempts(this.#actions, requests),
+/** Each reads what all objects of a list need together. */
+function createLoaders(actions: InterfaceActionContext, caller: Caller, extraWork: ExtraWork) {
+  return {
+    webhookAttempts: new DataLoader<AttemptsRequest, ListedAttempt[], string>(
+      (requests) => listWebhookAttempts(actions, requests),
       { cacheKeyFn: ({ delivery, first, before }) => JSON.stringify([delivery.id, first, before]) },
-    ));
-  }
-
-  get webhookAttemptCounts(): AttemptCountsLoader {
-    return (this.#webhookAttemptCounts ??= new DataLoader(
-      (deliveries) => countWebhookAttempts(this.#actions, deliveries),
+    ),
+    webhookAttemptCounts: new DataLoader<WebhookDelivery, number, string>(
+      (deliveries) => countWebhookAttempts(actions, deliveries),
       { cacheKeyFn: ({ id }) => id },
-    ));
-  }
-
-  get webhookExchanges(): ExchangesLoader {
-    return (this.#webhookExchanges ??= new DataLoader<ListedAttempt, WebhookExchange | null, string>(
-      (attempts) => readWebhookExchanges(this.#actions, attempts),
-      {
-        cacheKeyFn: nameOfAttempt,
-      },
-    ));
-  }
-
-  get responseBodies(): BodiesLoader {
-    return (this.#responseBodies ??= new DataLoader<WebhookExchange, ShownBody, string>(
-      (exchanges) => readResponseBodies(this.#actions, exchanges),
-      {
-        cacheKeyFn: nameOfAttempt,
-      },
-    ));
-  }
-
-  get webhookDelays(): DelaysLoader {
-    return (this.#webhookDelays ??= new DataLoader((deliveries) => readWebhookDelays(this.#actions, deliveries), {
-      cacheKeyFn: ({ id }) => id,
-    }));
-  }
-
-  get webhookPayloads(): PayloadsLoader {
-    return (this.#webhookPayloads ??= new DataLoader((deliveries) => readWebhookPayloads(this.#actions, deliveries), {
-      cacheKeyFn: ({ id }) => id,
-    }));
-  }
-
-  /** By the identifier of the subscription. */
-  get webhookSubscriptions(): SubscriptionsLoader {
-    return (this.#webhookSubscriptions ??= new DataLoader((ids) =>
-      findWebhookSubscriptions(this.#actions, this.#caller, ids),
-    ));
-  }
-
-  get deliveriesOfSubscriptions(): DeliveriesLoader {
-    return (this.#deliveriesOfSubscriptions ??= new DataLoader<
-      SubscriptionDeliveriesRequest,
-      Page<WebhookDelivery>,
-      string
-    >(
-      (requests) =>
-        listDeliveriesOfSubscriptions(this.#actions, this.#caller, requests, () => chargeFurtherPart(this.#extraWork)),
+    ),
+    webhookExchanges: new DataLoader<ListedAttempt, WebhookExchange | null, string>(
+      (attempts) => readWebhookExchanges(actions, attempts),
+      { cacheKeyFn: nameOfAttempt },
+    ),
+    responseBodies: new DataLoader<WebhookExchange, ShownBody, string>(
+      (exchanges) => readResponseBodies(actions, exchanges),
+      { cacheKeyFn: nameOfAttempt },
+    ),
+    webhookDelays: new DataLoader<WebhookDelivery, Delay | null, string>(
+      (deliveries) => readWebhookDelays(actions, deliveries),
+      { cacheKeyFn: ({ id }) => id },
+    ),
+    webhookPayloads: new DataLoader<WebhookDelivery, string | null, string>(
+      (deliveries) => readWebhookPayloads(actions, deliveries),
+      { cacheKeyFn: ({ id }) => id },
+    ),
+    /** By the identifier of the subscription. */
+    webhookSubscriptions: new DataLoader<string, WebhookSubscription | null>((ids) =>
+      findWebhookSubscriptions(actions, caller, ids),
+    ),
+    deliveriesOfSubscriptions: new DataLoader<SubscriptionDeliveriesRequest, Page<WebhookDelivery>, string>(
+      (requests) => listDeliveriesOfSubscriptions(actions, caller, requests, () => chargeFurtherPart(extraWork)),
       {
         cacheKeyFn: ({ subscriptionId, first, after, status }) =>
           JSON.stringify([subscriptionId, first, after, status]),
       },
-    ));
-  }
+    ),
+  };
 }
 
 /** A page of deliveries reads one part of the history after the other until it is full. The first one belongs to its price. */
@@ -171,6 +118,14 @@ export function createOperationContext(
   const caller = toCaller(client, { requestId, address });
   const extraWork: ExtraWork = { cost: 0 };
   const pauses = new OperationPauses();
-  const loaders = new Loaders(actions, caller, extraWork);
-  return { caller, actions, extensions: {}, extraWork, pauses, whenClosed, loaders };
+  let loaders: Loaders | undefined;
+  return {
+    caller,
+    actions,
+    extensions: {},
+    extraWork,
+    pauses,
+    whenClosed,
+    loaders: () => (loaders ??= createLoaders(actions, caller, extraWork)),
+  };
 }

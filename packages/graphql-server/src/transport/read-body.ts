@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RequestError } from '../errors/request-error.ts';
 import { tooLarge } from './check-head.ts';
 
@@ -10,27 +11,14 @@ export interface Body {
   bytes: number;
 }
 
-/** The next round of the event loop, for all requests that wait for it. */
-let nextRound: Promise<void> | undefined;
-
-/** The head of a request is handled before the rest of what has arrived with it is parsed. */
-function parsedArrived(): Promise<void> {
-  nextRound ??= new Promise((resolve) => {
-    setImmediate(() => {
-      nextRound = undefined;
-      resolve();
-    });
-  });
-  return nextRound;
-}
-
 /**
  * Reads the body.
  *
  * @throws {RequestError} if the body is too large, too slow, incomplete or not UTF-8.
  */
 export async function readBody(request: IncomingMessage, limits: { bodyBytes: number; bodyMs: number }): Promise<Body> {
-  if (!request.complete) await parsedArrived();
+  // The head of a request is handled before the rest of what has arrived with it is parsed.
+  if (!request.complete) await nextTurn();
   const bytes = request.complete ? readArrived(request, limits) : await readBytes(request, limits);
   try {
     return { text: utf8.decode(bytes), bytes: bytes.length };

@@ -17,7 +17,7 @@ export function addWebhookAttempt(builder: InterfaceSchemaBuilder): ObjectTypeRe
       exchange: t.field({
         type: Exchange,
         nullable: true,
-        resolve: (attempt, _args, { loaders }) => loaders.webhookExchanges.load(attempt),
+        resolve: (attempt, _args, { loaders }) => loaders().webhookExchanges.load(attempt),
       }),
     }),
   });
@@ -41,11 +41,11 @@ function addWebhookExchange(builder: InterfaceSchemaBuilder): ObjectTypeRef<Webh
       responseHeaders: t.field({ type: [Header], resolve: ({ responseHeaders }) => responseHeaders }),
       responseBody: t.string({
         nullable: true,
-        resolve: async (exchange, _args, { loaders }) => (await loaders.responseBodies.load(exchange)).text,
+        resolve: async (exchange, _args, { loaders }) => (await loaders().responseBodies.load(exchange)).text,
       }),
       responseBodyBase64: t.string({
         nullable: true,
-        resolve: async (exchange, _args, { loaders }) => (await loaders.responseBodies.load(exchange)).base64,
+        resolve: async (exchange, _args, { loaders }) => (await loaders().responseBodies.load(exchange)).base64,
       }),
       responseBytes: t.exposeInt('responseBytes'),
       replayId: t.exposeID('replayId', { nullable: true }),

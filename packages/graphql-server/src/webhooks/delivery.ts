@@ -62,7 +62,7 @@ export function addWebhookDelivery(
       subscription: t.field({
         type: Subscription,
         nullable: true,
-        resolve: ({ subscriptionId }, _args, { loaders }) => loaders.webhookSubscriptions.load(subscriptionId),
+        resolve: ({ subscriptionId }, _args, { loaders }) => loaders().webhookSubscriptions.load(subscriptionId),
       }),
       sequenceNumber: t.expose('sequence', { type: 'Long' }),
       sequence:
@@ -76,20 +76,20 @@ export function addWebhookDelivery(
       nextAttemptAt: t.expose('nextAttemptAt', { type: 'DateTime', nullable: true }),
       payload: t.string({
         nullable: true,
-        resolve: (delivery, _args, { loaders }) => loaders.webhookPayloads.load(delivery),
+        resolve: (delivery, _args, { loaders }) => loaders().webhookPayloads.load(delivery),
       }),
       delay: t.field({
         type: DelayType,
         nullable: true,
-        resolve: (delivery, _args, { loaders }) => loaders.webhookDelays.load(delivery),
+        resolve: (delivery, _args, { loaders }) => loaders().webhookDelays.load(delivery),
       }),
       attemptCount: t.int({
-        resolve: (delivery, _args, { loaders }) => loaders.webhookAttemptCounts.load(delivery),
+        resolve: (delivery, _args, { loaders }) => loaders().webhookAttemptCounts.load(delivery),
       }),
       attempts: t.field({
         type: [Attempt],
         args: { first: t.arg.int({ defaultValue: 20 }), before: t.arg.int() },
-        resolve: (delivery, page, { loaders }) => loaders.webhookAttempts.load({ ...page, delivery }),
+        resolve: (delivery, page, { loaders }) => loaders().webhookAttempts.load({ ...page, delivery }),
       }),
     }),
   });
@@ -99,7 +99,7 @@ export function addWebhookDelivery(
     t.field({
       type: DeliveryConnection,
       args: { first: t.arg.int({ defaultValue: 20 }), after: t.arg.string(), status: t.arg({ type: Status }) },
-      resolve: ({ id }, page, { loaders }) => loaders.deliveriesOfSubscriptions.load({ ...page, subscriptionId: id }),
+      resolve: ({ id }, page, { loaders }) => loaders().deliveriesOfSubscriptions.load({ ...page, subscriptionId: id }),
     }),
   );
   builder.queryFields((t) => ({

@@ -164,7 +164,7 @@ function valueOf(type: GraphQLOutputType, place: string, isAsync: boolean): unkn
       const inner = valueOf(type.ofType, item, isAsync);
       return kind === 3 && isAsync ? Promise.resolve(inner) : inner;
     });
-    return listOf(items, hash(`${place} list`) % 8, isAsync);
+    return listOf(items, hash(`${place} list`) % 8);
   }
   if (isAbstractType(type)) return { __typename: hash(place) % 2 === 0 ? 'Cat' : 'Dog' };
   if (isObjectType(type)) return {};
@@ -181,14 +181,9 @@ function valueOf(type: GraphQLOutputType, place: string, isAsync: boolean): unkn
 }
 
 /** Only an array has promises: when an item of another iterable rejects, graphql leaves rejections without a handler. */
-function listOf(items: readonly unknown[], kind: number, isAsync: boolean): unknown {
+function listOf(items: readonly unknown[], kind: number): unknown {
   if (kind === 1) return 'no list';
-  if (items.some((item) => item instanceof Promise)) return items;
-  if (kind === 0) return new Set(items);
-  if (kind !== 2 || !isAsync) return items;
-  return (async function* each() {
-    yield* items;
-  })();
+  return kind === 0 && !items.some((item) => item instanceof Promise) ? new Set(items) : items;
 }
 
 /** Handled, because graphql ignores the items of a list that it no longer wants. */

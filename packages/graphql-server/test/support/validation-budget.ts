@@ -5,11 +5,11 @@ import { buildSchema, OverlappingFieldsCanBeMergedRule, parse, specifiedRules, v
 import { RequestError } from '../../src/errors/request-error.ts';
 import { checkMergeableFields } from '../../src/operation/mergeable-fields.ts';
 import { createDocumentSteps, readDocument } from '../../src/operation/read-document.ts';
-import { warmUp } from '../../src/operation/warm-up.ts';
 import { requestLimits } from '../../src/request-limits.ts';
 import { hostileDocuments, mutateDocument } from './hostile-documents.ts';
 import { type Choose, writeRandomDocument } from './random-document.ts';
 import { richSchema } from './rich-schema.ts';
+import { warmUp } from './warm-up.ts';
 
 const maxErrors = 10;
 const otherRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);

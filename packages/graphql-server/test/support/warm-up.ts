@@ -1,7 +1,7 @@
 import { getIntrospectionQuery, type GraphQLSchema } from 'graphql';
-import { RequestError } from '../errors/request-error.ts';
-import type { DocumentLimits } from './document-limits.ts';
-import { createDocumentSteps, readDocument } from './read-document.ts';
+import { RequestError } from '../../src/errors/request-error.ts';
+import type { DocumentLimits } from '../../src/operation/document-limits.ts';
+import { createDocumentSteps, readDocument } from '../../src/operation/read-document.ts';
 
 const rounds = 3;
 
