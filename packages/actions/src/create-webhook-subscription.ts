@@ -58,7 +58,7 @@ const subscriptionsPerAccount = 20;
 
 const limitReached: UserError<'LIMIT_REACHED'> = {
   code: 'LIMIT_REACHED',
-  message: `The account has ${subscriptionsPerAccount} subscriptions; at most ${subscriptionsPerAccount} are allowed. Delete one first.`,
+  message: `The account has reached its limit of ${subscriptionsPerAccount} subscriptions. Delete one first.`,
   field: null,
 };
 

@@ -101,7 +101,7 @@ const listenersPerAccount = 10;
 
 const limitReached: UserError<'LIMIT_REACHED'> = {
   code: 'LIMIT_REACHED',
-  message: `The account has ${listenersPerAccount} listeners; at most ${listenersPerAccount} are allowed. Delete one first. \`webhookListeners\` lists them.`,
+  message: `The account has reached its limit of ${listenersPerAccount} listeners. Delete one first. \`webhookListeners\` lists them.`,
   field: null,
 };
 

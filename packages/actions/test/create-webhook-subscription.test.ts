@@ -246,7 +246,7 @@ test('limits an account to 20 subscriptions, also for concurrent requests', asyn
   expect(results.filter(({ webhookSubscription }) => webhookSubscription !== null)).toHaveLength(8);
   for (const { webhookSubscription, userErrors } of results) {
     if (webhookSubscription !== null) continue;
-    const message = 'The account has 20 subscriptions; at most 20 are allowed. Delete one first.';
+    const message = 'The account has reached its limit of 20 subscriptions. Delete one first.';
     expect(userErrors).toEqual([{ code: 'LIMIT_REACHED', message, field: null }]);
   }
   const { edges } = await listWebhookSubscriptions(world.partnerApi, world.partner, { first: 100 });

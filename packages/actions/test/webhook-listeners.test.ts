@@ -117,7 +117,7 @@ test('an account has at most 10 listeners, beside its subscriptions, also if it 
   expect(refused).toEqual(
     Array.from({ length: 4 }, () => ({
       code: 'LIMIT_REACHED',
-      message: 'The account has 10 listeners; at most 10 are allowed. Delete one first. `webhookListeners` lists them.',
+      message: 'The account has reached its limit of 10 listeners. Delete one first. `webhookListeners` lists them.',
       field: null,
     })),
   );

@@ -268,6 +268,7 @@ test('returns 503 for every operation until the service is ready', async () => {
 
 const notAnArray =
   'must be an object or null, not an array. Send {} or null instead of []. In PHP, cast an empty array to (object).';
+const notNamed = '"variables" must be an object or null, not an array. Name each value, as in {"first": 10}.';
 const notText = 'must be an object or null, not a string. Send the object itself, not its JSON text.';
 
 describe('bodies', () => {
@@ -285,6 +286,7 @@ describe('bodies', () => {
     ['an empty query', { query: ' ' }, '"query" must be a string with a GraphQL document.'],
     ['a query that is not a string', { query: { hello: true } }, '"query" must be a string with a GraphQL document.'],
     ['variables as an array', { ...hello, variables: [] }, `"variables" ${notAnArray}`],
+    ['variables as an array of values', { ...hello, variables: [1] }, notNamed],
     ['variables as a string', { ...hello, variables: '{}' }, `"variables" ${notText}`],
     [
       'an operation name that is not a string',

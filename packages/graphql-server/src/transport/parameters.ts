@@ -33,8 +33,8 @@ export function readParameters(members: Readonly<Record<string, unknown>>): Para
   if (operationName !== null && typeof operationName !== 'string')
     throw bad('"operationName" must be a string or null.');
   if (extensions !== null && !isObject(extensions)) throw notObject('extensions', extensions);
-  if (variables !== null) checkVariables(variables);
-  if (extensions !== null) checkExtensions(extensions);
+  if (variables !== null) checkValues('variables', variables);
+  if (extensions !== null) checkValues('extensions', extensions);
   return { query, variables: variables ?? {}, operationName, extensions };
 }
 
@@ -58,44 +58,38 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** Each error that graphql finds in a variable prints the whole variable. No input type of the interfaces has as many. */
+/**
+ * Each error that graphql finds in a variable prints the whole variable, and requests that wait for their response keep their
+ * extensions: a list of empty objects takes 20 times the bytes of its body. No input type of the interfaces has as many.
+ */
 const maxValues = 2000;
 
-/** PostgreSQL cannot store U+0000, and UTF-8 cannot encode an unpaired surrogate. */
-function checkVariables(variables: Record<string, unknown>): void {
-  const rest: unknown[] = [variables];
+function checkValues(where: 'variables' | 'extensions', members: Record<string, unknown>): void {
+  const rest: unknown[] = [members];
   let values = 0;
   for (let value = rest.pop(); value !== undefined; value = rest.pop()) {
-    if (typeof value === 'string' && !isStorable(value)) throw notStorable();
+    if (typeof value === 'string') checkText(where, value);
     if (typeof value !== 'object' || value === null) continue;
     // Counted first: a list of entries takes several times as long as the body took to parse.
     values += sizeOf(value);
-    if (values > maxValues) throw tooManyValues('variables');
+    if (values > maxValues) throw tooManyValues(where);
     for (const [key, member] of Object.entries(value)) {
-      if (!isStorable(key)) throw notStorable();
+      checkText(where, key);
       rest.push(member);
     }
   }
 }
 
-/** Requests that wait for their response keep them, and a list of empty objects takes 20 times the bytes of its body. */
-function checkExtensions(extensions: Record<string, unknown>): void {
-  let values = 0;
-  JSON.stringify(extensions, (_key, value: unknown) => {
-    values += sizeOf(value);
-    if (values > maxValues) throw tooManyValues('extensions');
-    return value;
-  });
+/** Only variables are stored. PostgreSQL cannot store U+0000, and UTF-8 cannot encode an unpaired surrogate. */
+function checkText(where: string, text: string): void {
+  if (where === 'extensions' || isStorable(text)) return;
+  const message = 'A variable contains U+0000 or an unpaired surrogate. Remove it.';
+  throw new RequestError('BAD_USER_INPUT', { message });
 }
 
 function sizeOf(value: unknown): number {
   if (Array.isArray(value)) return value.length;
   return isObject(value) ? Object.keys(value).length : 0;
-}
-
-function notStorable(): RequestError {
-  const message = 'A variable contains U+0000 or an unpaired surrogate. Remove it.';
-  return new RequestError('BAD_USER_INPUT', { message });
 }
 
 function tooManyValues(where: string): RequestError {
@@ -113,10 +107,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function notObject(name: string, found: unknown): RequestError {
-  const remedy = Array.isArray(found)
-    ? 'not an array. Send {} or null instead of []. In PHP, cast an empty array to (object).'
-    : `not a ${typeof found}. Send the object itself, not its JSON text.`;
-  return bad(`"${name}" must be an object or null, ${remedy}`);
+  return bad(`"${name}" must be an object or null, ${remedyFor(found)}`);
+}
+
+function remedyFor(found: unknown): string {
+  if (!Array.isArray(found)) return `not a ${typeof found}. Send the object itself, not its JSON text.`;
+  if (found.length > 0) return 'not an array. Name each value, as in {"first": 10}.';
+  return 'not an array. Send {} or null instead of []. In PHP, cast an empty array to (object).';
 }
 
 function bad(message: string): RequestError {
