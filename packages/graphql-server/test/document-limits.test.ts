@@ -52,7 +52,8 @@ const directives = (count: number) => `hello${skip}`.repeat(count);
 const tooManyTokens = '400 OPERATION_TOO_COMPLEX The document has 2,001 tokens; at most 2,000 are allowed.';
 const tooDeep = '400 OPERATION_TOO_COMPLEX The operation has 11 levels of fields; at most 10 are allowed.';
 const tooManyAliases = '400 OPERATION_TOO_COMPLEX The operation has 31 aliases; at most 30 are allowed.';
-const tooManySchemaAliases = 'The operation has 1 aliases of or below introspection fields; at most 0 are allowed.';
+const tooManySchemaAliases =
+  '400 OPERATION_TOO_COMPLEX The operation has 1 aliases of or below introspection fields; at most 0 are allowed.';
 const tooManyDirectives = '400 OPERATION_TOO_COMPLEX The operation has 21 directives; at most 20 are allowed.';
 
 test.each([

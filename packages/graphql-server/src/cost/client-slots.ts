@@ -16,11 +16,8 @@ export interface ClientSlotsOptions {
 
 interface Client {
   occupied: number;
-  /**
-   * Called in this order when a slot is free. Created when it is needed. An array, because a set would keep what has left it in
-   * memory: see `ShortLivedMap`.
-   */
-  waiting: (() => void)[] | undefined;
+  /** Called in this order when a slot is free. */
+  waiting: (() => void)[];
 }
 
 /** With so many clients, those that leave their last slot are forgotten. Adding one again takes longer than finding it. */
@@ -32,13 +29,13 @@ export function createClientSlots({ perClient, maxWaitMs, refusal }: ClientSlots
   const clients = new Map<string, Client>();
 
   function addClient(clientId: string): Client {
-    const client: Client = { occupied: 0, waiting: undefined };
+    const client: Client = { occupied: 0, waiting: [] };
     clients.set(clientId, client);
     return client;
   }
 
   function leave(clientId: string, client: Client): void {
-    const next = client.waiting?.shift();
+    const next = client.waiting.shift();
     if (next !== undefined) {
       next();
       return;
@@ -49,7 +46,7 @@ export function createClientSlots({ perClient, maxWaitMs, refusal }: ClientSlots
 
   function wait(client: Client): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting = (client.waiting ??= []);
+    const { waiting } = client;
     const timer = setTimeout(() => {
       waiting.splice(waiting.indexOf(start), 1);
       reject(refusal());

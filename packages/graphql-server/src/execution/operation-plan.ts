@@ -1,18 +1,22 @@
 import {
+  type DocumentNode,
   type FieldNode,
-  getArgumentValues,
+  type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLOutputType,
+  type GraphQLSchema,
+  isAbstractType,
   isLeafType,
   isListType,
   isNonNullType,
   isObjectType,
   Kind,
-  type ValueNode,
+  type OperationDefinitionNode,
+  type SelectionNode,
 } from 'graphql';
-import type { CollectedOperation } from './collect-fields.ts';
+import { conditionOf, fragmentsOf, responseNameOf, visitFields } from '../operation/document-nodes.ts';
 
 /** How a value of a type becomes a part of the response. */
 export type ValuePlan =
@@ -27,8 +31,6 @@ export interface FieldPlan {
   parentType: GraphQLObjectType;
   /** The fields of the document that are merged into this one. */
   nodes: readonly [FieldNode, ...FieldNode[]];
-  /** Null if the arguments depend on variables. */
-  constantArguments: Readonly<Record<string, unknown>> | null;
   value: ValuePlan;
 }
 
@@ -44,26 +46,69 @@ export class CannotPlanError extends Error {
 }
 
 export interface OperationPlan {
-  operation: CollectedOperation;
+  schema: GraphQLSchema;
+  operation: OperationDefinitionNode;
+  fragments: Readonly<Record<string, FragmentDefinitionNode>>;
   root: FieldsPlan;
   /** How many fields the plan has. */
   fieldCount: number;
 }
 
 /**
- * Plans an operation of a valid document: which fields to resolve, in which order, with which arguments, and how to complete
- * their values.
+ * Plans an operation of a valid document: which fields to resolve, in which order, and how to complete their values.
  *
+ * @param conditions the value of each variable of `@skip` and `@include`
  * @param maxFields fragments repeat fields, so that the plan of a short document can be very large
- * @throws {CannotPlanError} for introspection, abstract types and types with `isTypeOf`, which run rarely or not at all, and
- * for a plan with too many fields
+ * @throws {CannotPlanError} for subscriptions, introspection, abstract types and types with `isTypeOf`, which run rarely or not at
+ * all, and for a plan with too many fields
  */
-export function planOperation(operation: CollectedOperation, maxFields: number): OperationPlan {
+export function planOperation(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  { conditions, maxFields }: { conditions: ReadonlyMap<string, unknown>; maxFields: number },
+): OperationPlan {
+  const fragments = fragmentsOf(document);
   let fieldCount = 0;
 
-  function planFields(parentType: GraphQLObjectType, parents: readonly FieldNode[] | null): FieldsPlan {
+  /** The selected fields of an object type by response name, in order. */
+  function collect(type: GraphQLObjectType, parents: readonly Pick<FieldNode, 'selectionSet'>[]) {
+    const fields = new Map<string, [FieldNode, ...FieldNode[]]>();
+    visitFields(
+      parents.flatMap(({ selectionSet }) => selectionSet ?? []),
+      fragments,
+      (field) => {
+        const responseName = responseNameOf(field);
+        const nodes = fields.get(responseName);
+        if (nodes) nodes.push(field);
+        else fields.set(responseName, [field]);
+      },
+      (selection, condition) => isSelected(selection) && (selection.kind === Kind.FIELD || appliesTo(type, condition)),
+    );
+    return fields;
+  }
+
+  function isSelected({ directives = [] }: SelectionNode): boolean {
+    return directives.every((directive) => {
+      const condition = conditionOf(directive);
+      if (!condition) return true;
+      const value =
+        condition.kind === Kind.VARIABLE
+          ? conditions.get(condition.name.value)
+          : condition.kind === Kind.BOOLEAN && condition.value;
+      return directive.name.value === 'skip' ? value !== true : value === true;
+    });
+  }
+
+  function appliesTo(type: GraphQLObjectType, condition: string | undefined): boolean {
+    if (condition === undefined || condition === type.name) return true;
+    const named = schema.getType(condition);
+    return isAbstractType(named) && schema.isSubType(named, type);
+  }
+
+  function planFields(parentType: GraphQLObjectType, parents: readonly Pick<FieldNode, 'selectionSet'>[]): FieldsPlan {
     const fields: FieldPlan[] = [];
-    for (const [responseName, nodes] of operation.collect(parentType, parents)) {
+    for (const [responseName, nodes] of collect(parentType, parents)) {
       fieldCount += 1;
       if (fieldCount > maxFields) throw new CannotPlanError(`The plan has more than ${maxFields} fields.`);
       // As a key of a plain object, it would set the prototype.
@@ -74,19 +119,11 @@ export function planOperation(operation: CollectedOperation, maxFields: number):
   }
 
   function planField(parentType: GraphQLObjectType, responseName: string, nodes: FieldPlan['nodes']): FieldPlan {
-    const [node] = nodes;
-    const name = node.name.value;
+    const name = nodes[0].name.value;
     if (name === '__schema' || name === '__type') throw new CannotPlanError('Introspection is not planned.');
-    const definition = operation.schema.getField(parentType, name);
+    const definition = schema.getField(parentType, name);
     if (!definition) throw new CannotPlanError(`${parentType.name} has no field ${name}.`);
-    return {
-      responseName,
-      definition,
-      parentType,
-      nodes,
-      constantArguments: constantArguments(definition, node),
-      value: planValue(definition.type, nodes),
-    };
+    return { responseName, definition, parentType, nodes, value: planValue(definition.type, nodes) };
   }
 
   function planValue(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValuePlan {
@@ -99,25 +136,8 @@ export function planOperation(operation: CollectedOperation, maxFields: number):
     return { kind: 'object', isNonNull, fields: planFields(nullable, nodes) };
   }
 
-  const root = planFields(operation.rootType, null);
-  return { operation, root, fieldCount };
-}
-
-/** Returns null if the arguments have to be computed in each run. Objects and lists are, because resolvers may change them. */
-function constantArguments(definition: FieldPlan['definition'], node: FieldNode): FieldPlan['constantArguments'] {
-  if (node.arguments?.some(({ value }) => containsVariable(value))) return null;
-  let values: Record<string, unknown>;
-  try {
-    values = getArgumentValues(definition, node);
-  } catch {
-    return null; // each run reports the error
-  }
-  return Object.values(values).every((value) => typeof value !== 'object' || value === null) ? values : null;
-}
-
-/** A custom scalar accepts any literal, so validation does not tell where its variables are. */
-function containsVariable(value: ValueNode): boolean {
-  if (value.kind === Kind.LIST) return value.values.some(containsVariable);
-  if (value.kind === Kind.OBJECT) return value.fields.some((field) => containsVariable(field.value));
-  return value.kind === Kind.VARIABLE;
+  const rootType = operation.operation === 'subscription' ? null : schema.getRootType(operation.operation);
+  if (!rootType) throw new CannotPlanError(`A ${operation.operation} is not planned.`);
+  const root = planFields(rootType, [operation]);
+  return { schema, operation, fragments: Object.fromEntries(fragments), root, fieldCount };
 }

@@ -1,7 +1,6 @@
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { conditionVariablesOf } from '../operation/document-nodes.ts';
-import { collectedOperation } from './collect-fields.ts';
 import { CannotPlanError, type OperationPlan, planOperation } from './operation-plan.ts';
 
 /** A plan pays off after this many runs. */
@@ -64,10 +63,8 @@ export function createPlanCache(schema: GraphQLSchema, maxSize = defaultMaxBytes
     operation: OperationDefinitionNode,
     conditions: ReadonlyMap<string, unknown>,
   ): OperationPlan | null {
-    const collected =
-      operation.operation === 'subscription' ? null : collectedOperation(schema, document, operation, conditions);
     try {
-      return collected && planOperation(collected, maxFields);
+      return planOperation(schema, document, operation, { conditions, maxFields });
     } catch (error) {
       if (error instanceof CannotPlanError) return null;
       throw error;

@@ -1,7 +1,6 @@
 import {
   defaultFieldResolver,
   type ExecutionResult,
-  type FieldNode,
   getArgumentValues,
   GraphQLError,
   type GraphQLResolveInfo,
@@ -26,7 +25,7 @@ interface Run {
   nulled: Set<Path | undefined> | undefined;
   /** True when the result is complete, or no longer wanted. */
   isOver: boolean;
-  signal: AbortController | undefined;
+  getAbortSignal: GraphQLResolveInfo['getAbortSignal'];
 }
 
 /** A run that has begun. */
@@ -39,10 +38,10 @@ export interface RunningPlan {
 /**
  * Runs a plan with the same data and errors as graphql's `execute`, except where several errors compete for the same null:
  * when promises settle in another order, another one of them can be reported. An iterable that throws is read before its
- * items are completed, so the errors of the items before are missing. Resolvers receive the same `info`, but its properties
- * are getters: read them one by one, because `{ ...info }` is empty.
+ * items are completed, so the errors of the items before are missing.
  */
 export function runPlan(plan: OperationPlan, variableValues: VariableValues, contextValue: unknown): RunningPlan {
+  let signal: AbortController | undefined;
   const run: Run = {
     plan,
     contextValue,
@@ -50,11 +49,15 @@ export function runPlan(plan: OperationPlan, variableValues: VariableValues, con
     errors: [],
     nulled: undefined,
     isOver: false,
-    signal: undefined,
+    getAbortSignal() {
+      signal ??= new AbortController();
+      if (run.isOver) signal.abort();
+      return signal.signal;
+    },
   };
   const abort = (): void => {
     run.isOver = true;
-    run.signal?.abort();
+    signal?.abort();
   };
   const finish = (data: Record<string, unknown> | null): ExecutionResult => {
     abort();
@@ -65,7 +68,7 @@ export function runPlan(plan: OperationPlan, variableValues: VariableValues, con
     return finish(null);
   };
   try {
-    const isSerial = plan.operation.definition.operation === 'mutation';
+    const isSerial = plan.operation.operation === 'mutation';
     const data = isSerial ? resolveSerially(run, plan.root) : resolveFields(run, plan.root, undefined, undefined);
     return { result: isPromise(data) ? data.then(finish, fail) : finish(data), abort };
   } catch (error) {
@@ -133,16 +136,15 @@ function resolveValue(
   parentPath: Path | undefined,
   path: Path | undefined,
 ): unknown {
-  const { definition, constantArguments } = field;
+  const { definition } = field;
+  const hasArguments = definition.args.length > 0;
   // Most fields are properties. They need neither arguments nor `info`.
-  if (definition.resolve === undefined && constantArguments !== null && isObject(source)) {
+  if (definition.resolve === undefined && !hasArguments && isObject(source)) {
     const value = source[definition.name];
     if (typeof value !== 'function') return value;
   }
-  const given = constantArguments
-    ? { ...constantArguments }
-    : getArgumentValues(definition, field.nodes[0], run.variableValues);
-  const info = new ResolveInfo(run, field, parentPath, path);
+  const given = hasArguments ? getArgumentValues(definition, field.nodes[0], run.variableValues) : {};
+  const info = infoOf(run, field, path ?? fieldPath(field, parentPath));
   return (definition.resolve ?? defaultFieldResolver)(source, given, run.contextValue, info);
 }
 
@@ -282,61 +284,25 @@ function isPromise(value: unknown): value is Promise<unknown> {
   return value instanceof Promise;
 }
 
-/** The `info` argument of resolvers. Most resolvers ignore it, so its parts are computed when they are read. */
-class ResolveInfo implements GraphQLResolveInfo {
-  readonly #run: Run;
-  readonly #field: FieldPlan;
-  readonly #parentPath: Path | undefined;
-  #path: Path | undefined;
-
-  constructor(run: Run, field: FieldPlan, parentPath: Path | undefined, path: Path | undefined) {
-    this.#run = run;
-    this.#field = field;
-    this.#parentPath = parentPath;
-    this.#path = path;
-  }
-
-  get fieldName(): string {
-    return this.#field.definition.name;
-  }
-  get fieldNodes(): readonly FieldNode[] {
-    return this.#field.nodes;
-  }
-  get returnType() {
-    return this.#field.definition.type;
-  }
-  get parentType() {
-    return this.#field.parentType;
-  }
-  get path(): Path {
-    return (this.#path ??= fieldPath(this.#field, this.#parentPath));
-  }
-  get schema() {
-    return this.#run.plan.operation.schema;
-  }
-  get fragments() {
-    return this.#run.plan.operation.fragments;
-  }
-  get rootValue(): undefined {
-    return undefined;
-  }
-  get operation() {
-    return this.#run.plan.operation.definition;
-  }
-  get variableValues(): VariableValues {
-    return this.#run.variableValues;
-  }
-  get getAbortSignal() {
-    return (): AbortSignal => {
-      this.#run.signal ??= new AbortController();
-      if (this.#run.isOver) this.#run.signal.abort();
-      return this.#run.signal.signal;
-    };
-  }
-  get getAsyncHelpers() {
-    return () => ({
-      promiseAll: <T>(values: readonly (T | PromiseLike<T>)[]): Promise<T[]> => Promise.all(values),
-      track: (values: readonly unknown[]): void => ignoreRejections(values),
-    });
-  }
+function infoOf(run: Run, { definition, nodes, parentType }: FieldPlan, path: Path): GraphQLResolveInfo {
+  const { schema, fragments, operation } = run.plan;
+  return {
+    fieldName: definition.name,
+    fieldNodes: nodes,
+    returnType: definition.type,
+    parentType,
+    path,
+    schema,
+    fragments,
+    rootValue: undefined,
+    operation,
+    variableValues: run.variableValues,
+    getAbortSignal: run.getAbortSignal,
+    getAsyncHelpers,
+  };
 }
+
+const getAsyncHelpers: GraphQLResolveInfo['getAsyncHelpers'] = () => ({
+  promiseAll: (values) => Promise.all(values),
+  track: (values) => ignoreRejections(values),
+});
