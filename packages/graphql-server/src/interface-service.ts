@@ -158,11 +158,10 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     },
     failures: () => describeLostStatements([store, unprovenKeyStore, costStore]),
     risks: () => findDatabaseRisks(store),
-    onReady: () => costs.start(),
     stopAcceptingWork: () => pull.release(),
     async close() {
       await sender.close();
-      await costs.close();
+      costs.close();
       await costStore.close();
       await unprovenKeyStore.close();
       await store.close();

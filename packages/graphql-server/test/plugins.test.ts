@@ -514,7 +514,7 @@ describe('what a plugin sets lifts no limit, no deadline and no entry of the err
 
   test('a response of a plugin costs a point', async () => {
     const deducted: number[] = [];
-    const buckets = createCostBuckets({ settle: async (__, { needed, spare }) => ({ granted: needed + spare, points: 1_500, processes: 1 }) }); // prettier-ignore
+    const buckets = createCostBuckets({ settle: async (__, { needed, spare }) => ({ granted: needed + spare, points: 1_500 }) }); // prettier-ignore
     await start([{ onRequest: respondWith('{}', 403) }], {
       buckets: { ...buckets, deduct: (_, __, points) => void deducted.push(points) },
     });

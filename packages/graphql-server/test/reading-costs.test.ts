@@ -39,7 +39,7 @@ async function startWithBucket(maximum: number): Promise<SampleServer> {
       points += change;
       const granted = points < least ? 0 : Math.max(0, Math.floor(Math.min(points, needed + spare)));
       points -= granted;
-      return { granted, points, processes: 1 };
+      return { granted, points };
     },
   });
   server = await startSampleServer({ buckets });
@@ -106,7 +106,7 @@ test('a request that fails costs a point for 500 bytes of its body', async () =>
 
 /** Knows that the client has no points. */
 const empty: CostBuckets = {
-  ...createCostBuckets({ settle: async () => ({ granted: 0, points: 0, processes: 1 }) }),
+  ...createCostBuckets({ settle: async () => ({ granted: 0, points: 0 }) }),
   knownRejection: async () => ({
     admitted: false,
     throttleStatus: { maximumAvailable: 2_000, currentlyAvailable: 0, restoreRate: 200 },

@@ -135,7 +135,6 @@ export interface SampleServerOptions {
 const endless: CostBucketsOptions['settle'] = async (_, { needed, spare }) => ({
   granted: needed + spare,
   points: 1_500,
-  processes: 1,
 });
 
 /** Serves the whole handler on a real socket, with a sample schema and an API key in memory. */

@@ -1,4 +1,3 @@
-import type { InterfaceName } from '@deedwire/domain';
 import { firstRow, type Database } from './database.ts';
 
 export interface CostSettlement {
@@ -22,8 +21,6 @@ export interface CostSettlementRow {
   granted: number;
   /** The points that are left in the bucket. */
   points: number;
-  /** The processes of the client's interface that were seen within 30 seconds. At least 1. */
-  processes: number;
 }
 
 /**
@@ -67,37 +64,8 @@ export async function settleCostBucket(
       set points = g.points - greatest(0, g.granted), settled_at = g.at
       from granted g
       where b.api_client_id = g.api_client_id
-      returning greatest(0, g.granted) as granted, b.points,
-        (
-          select greatest(1, count(*))::int
-          from cost_process p
-          where p.interface = b.interface and p.seen_at >= clock_timestamp() - interval '30 seconds'
-        ) as processes`,
+      returning greatest(0, g.granted) as granted, b.points`,
   };
   const values = [clientId, change, needed, least, spare, elapsedSeconds];
   return firstRow(await database.query<CostSettlementRow>(statement, values));
-}
-
-/**
- * Records that a process runs, and removes processes that have not been seen for 30 seconds. The statement reads the whole
- * table, which has one row for each process.
- */
-export async function registerCostProcess(database: Database, id: string, interfaceName: InterfaceName): Promise<void> {
-  const statement = {
-    name: 'register-cost-process',
-    text: `
-      with ended as (
-        delete from cost_process
-        where interface = $2 and id <> $1 and seen_at < clock_timestamp() - interval '30 seconds'
-      )
-      insert into cost_process (id, interface, seen_at) values ($1, $2, clock_timestamp())
-      on conflict (id) do update set seen_at = excluded.seen_at`,
-  };
-  await database.query(statement, [id, interfaceName]);
-}
-
-/** Removes a process that ends. Served by cost_process_pkey. */
-export async function removeCostProcess(database: Database, id: string): Promise<void> {
-  const statement = { name: 'remove-cost-process', text: 'delete from cost_process where id = $1' };
-  await database.query(statement, [id]);
 }

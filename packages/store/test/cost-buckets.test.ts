@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { registerCostProcess, removeCostProcess, settleCostBucket, type CostSettlement } from '../src/cost-buckets.ts';
+import { settleCostBucket, type CostSettlement } from '../src/cost-buckets.ts';
 import { insertApiClient } from '../src/credentials.ts';
 import { createStore, type Store } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
@@ -112,25 +111,4 @@ test('a lowered limit applies to the next settlement', async () => {
 
 test('an app settles only the buckets of its interface', async () => {
   expect(await settle({ needed: 10, least: 10 }, partnerApi)).toBeNull();
-});
-
-async function processes(): Promise<number | undefined> {
-  return (await settle({}))?.processes;
-}
-
-test('counts the processes of an interface that were seen within 30 seconds', async () => {
-  const [own, other, partner] = [randomUUID(), randomUUID(), randomUUID()];
-  expect(await processes()).toBe(1);
-  await registerCostProcess(lenderApi, own, 'lender');
-  await registerCostProcess(lenderApi, own, 'lender');
-  await registerCostProcess(partnerApi, partner, 'partner');
-  expect(await processes()).toBe(1);
-  await registerCostProcess(otherLenderApi, other, 'lender');
-  expect(await processes()).toBe(2);
-  await superuser.run(`update cost_process set seen_at = now() - interval '31 seconds' where id = $1`, [own]);
-  expect(await processes()).toBe(1);
-  await registerCostProcess(otherLenderApi, other, 'lender');
-  expect(await superuser.run('select id from cost_process where interface = $1', ['lender'])).toEqual([{ id: other }]);
-  await removeCostProcess(otherLenderApi, other);
-  expect(await superuser.run('select id from cost_process')).toEqual([{ id: partner }]);
 });

@@ -229,27 +229,6 @@ describe('while the database is slow', () => {
     expect(response?.status).toBe(200);
     expect(response?.body.extensions?.cost.throttleStatus.currentlyAvailable).toBeGreaterThan(1_900);
   });
-
-  test('a process becomes ready when it has registered, so that the first charge finds an open connection', async () => {
-    const states: string[] = [];
-    const start = async (): Promise<void> => {
-      const service = await harness.startPartnerApi();
-      await service.whenReady;
-      states.push('ready');
-      await service.stop();
-    };
-    let started: Promise<void> | undefined;
-    await whileLocked(
-      'lock table cost_process in exclusive mode',
-      () => (started = start()),
-      async () => {
-        await sleep(1_500);
-        states.push('unlocked');
-      },
-    );
-    await started;
-    expect(states).toEqual(['unlocked', 'ready']);
-  });
 });
 
 test('mutations and handshakes cost points', async () => {

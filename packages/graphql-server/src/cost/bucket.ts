@@ -46,6 +46,7 @@ export interface CostBuckets {
    *
    * @param points a positive integer
    * @param retryPoints what a retry costs. Defaults to `points`.
+   * @throws {StoreUnavailableError} if the shared bucket does not respond, and the process may spend no more points in advance.
    */
   charge(clientId: string, limit: CostLimit, points: number, retryPoints?: number): Admission | Promise<Admission>;
   /**

@@ -1,23 +1,20 @@
 import type { CostLimit } from '@deedwire/auth';
+import { StoreUnavailableError } from '@deedwire/store';
 import type { CostSettlement, CostSettlementRow } from '@deedwire/store/cost-buckets';
 import { LRUCache } from 'lru-cache';
 import type { Admission, CostBuckets, Rejection } from './bucket.ts';
 import {
   availablePoints,
-  beginAlone,
   type ClientPoints,
-  endAlone,
   msUntilAvailable,
   newClientPoints,
   receive,
   reservePoints,
-  restoreAlone,
   spend,
-  spendOrOwe,
   throttleStatusOf,
 } from './client-points.ts';
 
-/** How a charge was decided. `held`: without the database. `settled`: after a settlement. `alone`: the database did not respond. */
+/** How a charge was decided. `held`: without the database. `settled`: after a settlement. `alone`: the database responded late, or not. */
 export type ChargeBasis = 'held' | 'settled' | 'alone';
 
 export interface CostBucketsOptions {
@@ -56,6 +53,7 @@ interface Decision {
 interface Waiter {
   points: number;
   decide: (admitted: boolean, basis: ChargeBasis) => void;
+  fail: (error: Error) => void;
 }
 
 /** A charge that is rejected unless a refund comes in time. */
@@ -88,8 +86,8 @@ const retryAfterFailureMs = 250;
 /**
  * The buckets of all clients. Each process takes points from the shared bucket of a client in advance, at most those that the
  * client regains in half a second, and spends them without the database. It takes more in the background when half of them are
- * spent. Only a charge of more points than the process holds waits for a settlement. A settlement that is late delays charges, but
- * rejects none: those that the process can pay in advance are admitted, and the others wait until it has ended.
+ * spent. Only a charge of more points than the process holds waits for a settlement. While a settlement is late, charges that the
+ * process can pay in advance are admitted, and the others wait until it has ended. If it fails, they fail too.
  *
  * Operations are charged their largest price and refunded the rest, so a client that runs several at a time seems to have fewer
  * points than it has. A charge is rejected only once no refund has come in time.
@@ -98,8 +96,6 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   const { settle, onCharge, onRefund, onSettled } = options;
   const { waitMs = 50, firstWaitMs = 500, refundWaitMs = 100, idleMs = 10_000, maxClients = 10_000 } = options;
   const monotonicMs = options.monotonicMs ?? (() => performance.now());
-  /** The processes that share the buckets. */
-  let processes = 1;
   const clients = new LRUCache<string, Client>({ max: maxClients, dispose: forget });
 
   function clientOf(id: string, limit: CostLimit, nowMs: number): Client {
@@ -110,7 +106,6 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
       receive(client, 0); // a lower limit
     }
     client.usedAtMs = nowMs;
-    restoreAlone(client, nowMs, processes);
     return client;
   }
 
@@ -124,13 +119,14 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     const sentMs = monotonicMs();
     const served = [...client.waiters];
     const costs = served.map(({ points }) => points);
+    client.isSettling = true;
+    client.settling = client.owed + Math.min(0, client.held);
+    client.owed = 0;
+    client.held = Math.max(0, client.held);
     const needed = Math.ceil(Math.max(0, sum(costs) - client.held));
     // Background settlements fill up what is held; others also leave that much after the charges.
     const kept = served.length === 0 ? client.held : 0;
     const spare = isIdle(client, sentMs) ? 0 : Math.floor(Math.max(0, reservePoints(client) - kept));
-    client.isSettling = true;
-    client.settling = client.owed;
-    client.owed = 0;
     try {
       const settled = await settle(client.id, {
         change: client.settling,
@@ -142,13 +138,13 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
       });
       if (settled === null) throw new Error(`The client ${client.id} does not exist.`);
       const nowMs = monotonicMs();
-      processes = settled.processes;
       client.settling = 0;
       client.settledAtMs = sentMs;
       client.shared = { points: settled.points, atMs: nowMs };
       client.held += settled.granted;
+      client.isLate = false;
       serve(client, served, nowMs);
-      endAlone(client);
+      receive(client, 0);
       if (settled.granted < needed + spare) client.quietUntilMs = nowMs + rejectForMs;
       onSettled?.('succeeded');
     } catch (error) {
@@ -157,17 +153,17 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
       client.settling = 0;
       client.quietUntilMs = monotonicMs() + retryAfterFailureMs;
       onSettled?.('failed', error);
-      admitAlone(client);
-      for (const { decide } of client.waiters) decide(false, 'alone');
+      admitLate(client);
+      for (const { fail } of client.waiters) fail(new StoreUnavailableError(error));
       client.waiters.clear();
     }
     client.isSettling = false;
-    if (client.waiters.size > 0 || (client.owed >= 1 && client.restoredAtMs === null)) void settleClient(client);
+    if (client.waiters.size > 0 || (client.owed >= 1 && !client.isLate)) void settleClient(client);
   }
 
   /** Admits a charge if the process holds enough points. */
   function admit(client: Client, points: number): boolean {
-    const isPaid = spend(client, points);
+    const isPaid = spend(client, points, monotonicMs());
     if (isPaid) client.open += 1;
     return isPaid;
   }
@@ -228,10 +224,8 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   }
 
   /** Admits waiting charges while the shared bucket does not respond, as far as the points of this process suffice. */
-  function admitAlone(client: Client): void {
-    const nowMs = monotonicMs();
-    beginAlone(client, nowMs, processes);
-    restoreAlone(client, nowMs, processes);
+  function admitLate(client: Client): void {
+    client.isLate = true;
     for (const waiter of client.waiters) {
       if (!admit(client, waiter.points)) continue;
       client.waiters.delete(waiter);
@@ -242,11 +236,9 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   /** Settles in the background, to return points or before they run out. */
   function settleAhead(client: Client, nowMs: number): void {
     if (client.isSettling) return;
-    const isAlone = client.restoredAtMs !== null;
+    const { isLate } = client;
     const isLow = client.held < reservePoints(client) / 2;
-    if ((client.owed >= 1 && !isAlone) || ((isAlone || isLow) && nowMs >= client.quietUntilMs)) {
-      void settleClient(client);
-    }
+    if ((client.owed >= 1 && !isLate) || ((isLate || isLow) && nowMs >= client.quietUntilMs)) void settleClient(client);
   }
 
   const isIdle = (client: Client, nowMs: number): boolean => nowMs - client.usedAtMs >= idleMs;
@@ -258,12 +250,16 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   }
 
   function settlementFor(client: Client, points: number): Promise<Decision> {
-    return new Promise((resolve) => {
+    if (client.isLate && !client.isSettling && monotonicMs() < client.quietUntilMs) {
+      onCharge?.({ points, admitted: false, basis: 'alone' });
+      throw new StoreUnavailableError(new Error('The last settlement of the cost bucket has just failed.'));
+    }
+    return new Promise((resolve, reject) => {
       const timer = setTimeout(
         () => {
           // The response may be in the socket already, if this process was busy.
           setImmediate(() => {
-            if (client.waiters.has(waiter)) admitAlone(client);
+            if (client.waiters.has(waiter)) admitLate(client);
           });
         },
         client.settledAtMs === null ? firstWaitMs : waitMs,
@@ -273,6 +269,11 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
         decide(admitted, basis) {
           clearTimeout(timer);
           resolve({ admitted, basis });
+        },
+        fail(error) {
+          clearTimeout(timer);
+          onCharge?.({ points, admitted: false, basis: 'alone' });
+          reject(error);
         },
       };
       client.waiters.add(waiter);
@@ -286,23 +287,22 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
    * no others.
    */
   function decideAtOnce(client: Client, points: number, nowMs: number): Decision | null {
-    const isAlone = client.restoredAtMs !== null;
-    const basis = isAlone ? 'alone' : 'held';
-    if ((isAlone || client.waiters.size === 0) && admit(client, points)) return { admitted: true, basis };
-    return isRejected(client, points, nowMs) ? { admitted: false, basis } : null;
+    const { isLate } = client;
+    if ((isLate || client.waiters.size === 0) && admit(client, points))
+      return { admitted: true, basis: isLate ? 'alone' : 'held' };
+    return isRejected(client, points, nowMs) ? { admitted: false, basis: 'held' } : null;
   }
 
-  /** Whether a settlement has just shown that there are fewer points, or has just failed. */
+  /** Whether a settlement has just shown that there are fewer points. */
   function isRejected(client: Client, points: number, nowMs: number): boolean {
-    const isKnown = nowMs < (client.restoredAtMs === null ? client.rejectUntilMs : client.quietUntilMs);
-    return isKnown && points > availablePoints(client, nowMs);
+    return !client.isLate && nowMs < client.rejectUntilMs && points > availablePoints(client, nowMs);
   }
 
   function rejection(client: Client, retryPoints: number, nowMs: number): Rejection {
     return {
       admitted: false,
       throttleStatus: throttleStatusOf(client, nowMs),
-      retryAfterMs: msUntilAvailable(client, retryPoints, nowMs, processes),
+      retryAfterMs: msUntilAvailable(client, retryPoints, nowMs),
     };
   }
 
@@ -339,7 +339,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
       const nowMs = monotonicMs();
       const client = clientOf(clientId, limit, nowMs);
       const status = throttleStatusOf(client, nowMs);
-      const nextPointMs = msUntilAvailable(client, status.currentlyAvailable + 1, nowMs, processes);
+      const nextPointMs = msUntilAvailable(client, status.currentlyAvailable + 1, nowMs);
       return { ...status, nextPointMs };
     },
 
@@ -362,8 +362,8 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     deduct(clientId, limit, points) {
       const nowMs = monotonicMs();
       const client = clientOf(clientId, limit, nowMs);
-      spendOrOwe(client, points);
-      onCharge?.({ points, admitted: true, basis: client.restoredAtMs === null ? 'held' : 'alone' });
+      client.held -= points;
+      onCharge?.({ points, admitted: true, basis: client.isLate ? 'alone' : 'held' });
       settleAhead(client, nowMs);
     },
 

@@ -156,7 +156,7 @@ function newClient() {
       const rest = Math.max(0, points - needed);
       const granted = points < least ? 0 : Math.floor(Math.min(points, needed + Math.min(spare, rest / 2)));
       points -= Math.max(0, granted);
-      return { granted: Math.max(0, granted), points, processes: 1 };
+      return { granted: Math.max(0, granted), points };
     },
   });
 

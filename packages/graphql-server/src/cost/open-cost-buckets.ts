@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { CostLimit } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
 import type { Logger } from '@deedwire/service-runtime';
 import type { Database } from '@deedwire/store';
-import { registerCostProcess, removeCostProcess, settleCostBucket } from '@deedwire/store/cost-buckets';
+import { settleCostBucket } from '@deedwire/store/cost-buckets';
 import { Counter, type Registry } from 'prom-client';
 import type { CostBuckets } from './bucket.ts';
 import { type ChargeBasis, createCostBuckets } from './cost-buckets.ts';
@@ -18,33 +17,25 @@ export interface OpenCostBucketsOptions {
 
 export interface OpenCostBuckets {
   buckets: CostBuckets;
-  /**
-   * Registers this process and starts the work in the background. The first charge then finds an open connection. Rejects when the
-   * database is unavailable, and can then be called again.
-   */
-  start(): Promise<void>;
-  /** Stops the work in the background. The database must still be open. */
-  close(): Promise<void>;
+  /** Stops the work in the background. */
+  close(): void;
 }
 
 /** The limit of a client unless an operator sets another one. The contracts publish it. */
 export const defaultCostLimit: CostLimit = { maximum: 2_000, restoreRate: 200 };
 
 const sweepEveryMs = 1_000;
-/** A process counts for 30 seconds after it was seen. */
-const registerEveryMs = 10_000;
 const logFailuresEveryMs = 10_000;
 
 /** The cost buckets of an interface, shared with its other processes through the database. */
 export function openCostBuckets({ interfaceName, database, logger, metrics }: OpenCostBucketsOptions): OpenCostBuckets {
-  const processId = randomUUID();
   let loggedAtMs = -Infinity;
   const count = createCostMetrics(interfaceName, metrics);
 
   function logFailure(err: unknown): void {
     if (performance.now() - loggedAtMs < logFailuresEveryMs) return;
     loggedAtMs = performance.now();
-    logger.warn({ err }, 'cost buckets cannot be settled; this process admits its share');
+    logger.warn({ err }, 'cost buckets cannot be settled; this process admits what it may spend in advance');
   }
 
   const buckets = createCostBuckets({
@@ -57,27 +48,8 @@ export function openCostBuckets({ interfaceName, database, logger, metrics }: Op
     },
   });
 
-  const register = (): Promise<void> => registerCostProcess(database, processId, interfaceName);
-  let registration = Promise.resolve();
-  const timers: NodeJS.Timeout[] = [];
-
-  return {
-    buckets,
-    async start() {
-      await register();
-      const registerAgain = (): void => void (registration = register().catch(logFailure));
-      timers.push(
-        setInterval(() => buckets.sweep(), sweepEveryMs).unref(),
-        setInterval(registerAgain, registerEveryMs).unref(),
-      );
-    },
-    async close() {
-      if (timers.length === 0) return;
-      for (const timer of timers) clearInterval(timer);
-      await registration;
-      await removeCostProcess(database, processId).catch(logFailure);
-    },
-  };
+  const timer = setInterval(() => buckets.sweep(), sweepEveryMs).unref();
+  return { buckets, close: () => clearInterval(timer) };
 }
 
 function createCostMetrics(interfaceName: InterfaceName, metrics: Registry) {

@@ -5,7 +5,7 @@ import { createCostBuckets } from './cost-buckets.ts';
 import { openRequestAccount } from './request-account.ts';
 
 const client = { clientId: 'a', costLimit: { maximum: 1_000, restoreRate: 10 } } as AuthenticatedClient;
-const buckets = createCostBuckets({ settle: async () => ({ granted: 0, points: 0, processes: 1 }) });
+const buckets = createCostBuckets({ settle: async () => ({ granted: 0, points: 0 }) });
 const limits = {
   operationCostPoints: 1_000,
   requestBodyBytesPerPoint: 500,

@@ -61,8 +61,8 @@ export function createDocuments(
   }
 
   return {
-    find: valid.get,
-    keep: valid.add,
+    find: (query) => valid.get(query),
+    keep: (query, document) => valid.add(query, document),
     parse(query) {
       const known = valid.get(query);
       if (known && texts.get(known) === query) return known;
