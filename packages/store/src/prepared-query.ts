@@ -7,8 +7,9 @@ export function arePlain(values: readonly unknown[]): values is readonly PlainVa
   return values.every((value) => value === null || (typeof value !== 'object' && value !== undefined));
 }
 
-/** The columns of a prepared statement. */
+/** A prepared statement and its columns. */
 interface Columns {
+  text: string;
   readers: readonly { name: string; parse: (text: string) => unknown }[];
   /** A row with all its keys, in order. */
   empty: QueryResultRow;
@@ -17,8 +18,6 @@ interface Columns {
 declare module 'pg' {
   // What its types leave out. Its own query uses it.
   interface Connection {
-    readonly parsedStatements: Record<string, string | undefined>;
-    readonly submittedNamedStatements: Record<string, string | undefined>;
     sendCopyFail(message: string): void;
   }
 }
@@ -37,8 +36,6 @@ function columnsOf(connection: Connection): Map<string, Columns> {
   knownColumns.set(connection, created);
   return created;
 }
-
-const noColumns: Columns = { readers: [], empty: {} };
 
 /**
  * A query of a prepared statement, and its result. It asks for the columns the first time only, and else does what the query of pg
@@ -79,10 +76,9 @@ export class PreparedQuery<Row extends QueryResultRow> implements Submittable {
 
   submit(connection: Connection): Error | null {
     const { name, text } = this;
-    const parsed = connection.parsedStatements[name] ?? connection.submittedNamedStatements[name];
-    if (parsed !== undefined && parsed !== text) return new Error(`The statement ${name} has several texts.`);
     this.#known = columnsOf(connection);
     this.#columns = this.#known.get(name);
+    if (this.#columns && this.#columns.text !== text) return new Error(`The statement ${name} has several texts.`);
     if (!connection.stream.writable) return null; // pg rejects the query once it knows why
     const execution = executeMessage(name, this.#values);
     if (this.#columns) {
@@ -90,10 +86,9 @@ export class PreparedQuery<Row extends QueryResultRow> implements Submittable {
       return null;
     }
     connection.stream.cork();
-    if (parsed === undefined) {
-      connection.parse({ name, text, types: [] }, false);
-      connection.submittedNamedStatements[name] = text;
-    }
+    // A query of pg, or one of these that failed, can have prepared it. To close a statement that does not exist is no error.
+    connection.close({ type: 'S', name }, false);
+    connection.parse({ name, text, types: [] }, false);
     connection.describe({ type: 'S', name }, false);
     connection.stream.write(execution);
     connection.stream.uncork();
@@ -102,6 +97,7 @@ export class PreparedQuery<Row extends QueryResultRow> implements Submittable {
 
   handleRowDescription({ fields }: ColumnsMessage): void {
     this.#columns = {
+      text: this.text,
       readers: fields.map(({ name, dataTypeID }) => ({ name, parse: ownTypes.getTypeParser(dataTypeID, 'text') })),
       empty: Object.fromEntries(fields.map(({ name }) => [name, null])),
     };
@@ -118,7 +114,7 @@ export class PreparedQuery<Row extends QueryResultRow> implements Submittable {
   }
 
   #read(values: readonly (string | null)[]): Row {
-    const { readers, empty } = this.#columns ?? noColumns;
+    const { readers = [], empty } = this.#columns ?? {};
     const row: QueryResultRow = { ...empty };
     for (let index = 0; index < readers.length; index += 1) {
       const reader = readers[index];
@@ -131,7 +127,7 @@ export class PreparedQuery<Row extends QueryResultRow> implements Submittable {
 
   handleCommandComplete({ text }: { text: string }): void {
     this.#completed = text;
-    if (this.#columns === undefined) this.#known?.set(this.name, noColumns);
+    if (this.#columns === undefined) this.#known?.set(this.name, { text: this.text, readers: [], empty: {} });
   }
 
   handleReadyForQuery(): void {

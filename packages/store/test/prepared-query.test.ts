@@ -81,6 +81,10 @@ test('a statement that fails, the first time or later, can run again', async () 
     await expect(store.query(statement, [0])).rejects.toMatchObject({ code: '22012' });
     expect(await store.query(statement, [2])).toEqual([{ result: 5 }]);
   }
+  // PostgreSQL has prepared it, and has not said that it has no columns.
+  const withoutColumns = { name: 'fails-without-columns', text: 'insert into organization (id, name) values ($1, null)' };
+  for (let count = 0; count < 2; count += 1)
+    await expect(store.query(withoutColumns, [1])).rejects.toMatchObject({ code: '23502' });
 });
 
 test('rejects a statement that has the name of another one, and keeps the connection', async () => {
@@ -105,8 +109,8 @@ test('asks for the columns once, and then sends a statement in one piece', async
   const run = () => queryPreparedInTime(client, query, deadlines);
   const [first, second] = [await run(), await run()];
   expect([first.rows, second.rows]).toEqual([[{ number: 1 }], [{ number: 1 }]]);
-  // Parse, Describe, Bind; then Bind with all that follows it.
-  expect(sent).toEqual(['P', 'D', 'B', 'B']);
+  // Close, Parse, Describe, Bind; then Bind with all that follows it.
+  expect(sent).toEqual(['C', 'P', 'D', 'B', 'B']);
 });
 
 async function connect(): Promise<Client & AsyncDisposable> {
