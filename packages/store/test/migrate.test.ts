@@ -13,7 +13,7 @@ import {
   StoreUnavailableError,
 } from '../src/index.ts';
 import { applyMigrations, compareMigrations } from '../src/migrate.ts';
-import { withStore } from './support/database.ts';
+import { createMigratedDatabase, withStore } from './support/database.ts';
 
 const allMigrations = [
   '0001-accounts-and-credentials',
@@ -54,10 +54,10 @@ const allMigrations = [
 let database: TestDatabase;
 let connection: Connection;
 
-beforeEach(async () => {
-  database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+async function use(created: TestDatabase): Promise<void> {
+  database = created;
   connection = await connect(database.databaseUrl);
-});
+}
 
 afterEach(async () => {
   await connection.close();
@@ -73,328 +73,320 @@ const pending = async () => {
 const problems = (databaseUrl = database.databaseUrl) =>
   withStore(databaseUrl, (store) => describeDatabaseProblems(store, 'lender_api'));
 
-test('reports pending migrations before and after migrating', async () => {
-  expect(await pending()).toEqual(allMigrations);
-  expect(await migrate(database.databaseUrl)).toEqual({ applied: allMigrations });
-  expect(await pending()).toEqual([]);
-  expect(await migrate(database.databaseUrl)).toEqual({ applied: [] });
-});
-
-test('applies each migration once when 20 processes migrate at the same time', async () => {
-  const results = await Promise.all(Array.from({ length: 20 }, () => migrate(database.databaseUrl)));
-  expect(results.flatMap(({ applied }) => applied).toSorted()).toEqual(allMigrations);
-  expect(await connection.run('select count(*)::int as count from schema_migration')).toEqual([
-    { count: allMigrations.length },
-  ]);
-});
-
 const drawnCell = async () => {
   const [row] = await connection.run('select (new_record_id() >> 12) & 1023 as cell');
   return Number(row?.['cell']);
 };
 
-test.each([
-  [undefined, 0],
-  [0, 0],
-  [1023, 1023],
-])('gives a new database the cell of the option: %j', async (cell, expected) => {
-  await migrate(database.databaseUrl, cell === undefined ? {} : { cell });
-  expect(await connection.run('select cell from installation')).toEqual([{ cell: expected }]);
-  expect(await drawnCell()).toBe(expected);
-});
+describe('a migrated database', () => {
+  beforeEach(async () => use(await createMigratedDatabase()));
 
-test('keeps the cell of a database, and rejects another', async () => {
-  await migrate(database.databaseUrl, { cell: 7 });
-  for (const cell of [0, 8]) {
-    await expect(migrate(database.databaseUrl, { cell })).rejects.toThrow(CellMismatchError);
-  }
-  await expect(migrate(database.databaseUrl, { cell: 0 })).rejects.toThrow(
-    'The database has cell 7, not 0. The ids of its records contain the cell, so it cannot change. ' +
-      'Omit the cell, or use an empty database for cell 0.',
-  );
-  expect(await migrate(database.databaseUrl, { cell: 7 })).toEqual({ applied: [] });
-  expect(await migrate(database.databaseUrl)).toEqual({ applied: [] });
-  expect(await drawnCell()).toBe(7);
-});
-
-test('rejects another cell before it applies a migration', async () => {
-  await connection.run('create table webhook_shard (in_the_way int)');
-  await expect(migrate(database.databaseUrl, { cell: 7 })).rejects.toThrow('"webhook_shard" already exists');
-  await connection.run('drop table webhook_shard');
-  await expect(migrate(database.databaseUrl, { cell: 8 })).rejects.toThrow(CellMismatchError);
-  expect(await pending()).toEqual(allMigrations.slice(1));
-});
-
-test.each([-1, 1024, 1.5])('rejects cell %j', async (cell) => {
-  await expect(migrate(database.databaseUrl, { cell })).rejects.toThrow(/check constraint|invalid input syntax/);
-  expect(await pending()).toEqual(allMigrations);
-});
-
-test('draws a seed for each database', async () => {
-  const seedOf = async () => (await connection.run('select id_seed from installation'))[0]?.['id_seed'];
-  await migrate(database.databaseUrl);
-  const first = await seedOf();
-  await connection.run('drop schema public cascade; create schema public');
-  await migrate(database.databaseUrl);
-  expect(await seedOf()).not.toBe(first);
-});
-
-test('rejects a database with a migration of another form', async () => {
-  await migrate(database.databaseUrl);
-  await connection.run(`update schema_migration set checksum = 'other' where name = $1`, [allMigrations[0]]);
-  await expect(migrate(database.databaseUrl)).rejects.toThrow(MigrationChangedError);
-  await expect(migrate(database.databaseUrl)).rejects.toThrow(
-    /Migration 0001-accounts-and-credentials was applied to the database/,
-  );
-  await expect(pending()).rejects.toThrow(MigrationChangedError);
-  expect(await problems()).toEqual([expect.stringContaining('before the first public release')]);
-});
-
-test('rejects a database that lacks a migration before an applied one', async () => {
-  await migrate(database.databaseUrl);
-  await connection.run('delete from schema_migration where name = $1', [allMigrations[0]]);
-  await expect(migrate(database.databaseUrl)).rejects.toThrow(MigrationMissingError);
-  const message =
-    'The database lacks 0001-accounts-and-credentials although 0002-webhooks, a later migration, was applied.';
-  await expect(migrate(database.databaseUrl)).rejects.toThrow(message);
-  await expect(pending()).rejects.toThrow(MigrationMissingError);
-  expect(await problems()).toEqual([expect.stringContaining(message)]);
-});
-
-test('accepts migrations of a later build', async () => {
-  await migrate(database.databaseUrl);
-  await connection.run(`insert into schema_migration (name, checksum) values ('9999-later', 'x')`);
-  expect(await pending()).toEqual([]);
-  expect(await migrate(database.databaseUrl)).toEqual({ applied: [] });
-  expect(await problems()).toEqual([]);
-});
-
-test('names the migration after which this build no longer works', async () => {
-  await migrate(database.databaseUrl);
-  const last = allMigrations.at(-1)?.slice(0, 4) ?? '';
-  await connection.run(`insert into schema_migration (name, checksum) values ($1, 'x')`, [`9998-drop-needs-${last}`]);
-  expect(await problems(await database.urlFor('lender_api'))).toEqual([]);
-  await connection.run(`insert into schema_migration (name, checksum) values ('9999-drop-needs-9998', 'x')`);
-  const tooOld =
-    'this build is too old for the database, to which 9999-drop-needs-9998 was applied; deploy a later release';
-  expect(await problems()).toEqual([tooOld]);
-  expect(await problems(await database.urlFor('lender_api'))).toEqual([tooOld]);
-});
-
-test('rolls back a migration that fails, and applies it in the next run', async () => {
-  await connection.run('create table webhook_shard (in_the_way int)');
-  await expect(migrate(database.databaseUrl)).rejects.toThrow('"webhook_shard" already exists');
-  expect(await pending()).toEqual(allMigrations.slice(1));
-  expect(await connection.run(`select to_regclass('webhook_subscription') as there`)).toEqual([{ there: null }]);
-  await connection.run('drop table webhook_shard');
-  expect(await migrate(database.databaseUrl)).toEqual({ applied: allMigrations.slice(1) });
-});
-
-const buildsIndex =
-  '-- no transaction\ncreate index concurrently if not exists account_by_name\n  on account (name);\n';
-const addIndex = [{ name: '0001-index', checksum: 'x', sql: buildsIndex }];
-
-const addColumn = [{ name: '0001-column', checksum: 'x', sql: 'alter table account add column nickname text' }];
-
-test('waits for a lock in short tries, names its holder, and applies the migration once the lock is released', async () => {
-  await connection.run(`set application_name = 'dump'; create table account ()`);
-  await connection.run('begin; select from account');
-  const waits: MigrationWait[] = [];
-  const migrating = applyMigrations(database.databaseUrl, addColumn, {
-    onWait: (wait) => {
-      waits.push(wait);
-      if (waits.length === 2) void connection.run('commit');
-    },
-  });
-  expect(await migrating).toEqual({ applied: ['0001-column'] });
-  expect(waits[0]).toEqual({
-    migration: '0001-column',
-    holders: [
-      {
-        pid: expect.any(Number),
-        login: 'postgres',
-        applicationName: 'dump',
-        state: 'idle in transaction',
-        seconds: expect.any(Number),
-      },
-    ],
-  });
-});
-
-test('gives up after the time that the caller allows, and applies nothing of the migration', async () => {
-  await connection.run('create table account ()');
-  await connection.run('begin; select from account');
-  // On a busy machine, the connection that looks for the holder can open later than the first tries end.
-  await expect(applyMigrations(database.databaseUrl, addColumn, { waitMs: 5_000 })).rejects.toThrow(
-    /^Migration 0001-column waits for sessions: \d+ \(postgres, idle in transaction, for \d+ s\)\. Nothing of the migration was applied\./,
-  );
-  await connection.run('commit');
-  expect(await connection.run(`select to_regclass('schema_migration') as there`)).toEqual([{ there: null }]);
-});
-
-/** A pooler that serves the first connections, and accepts further ones without an answer. */
-async function startFullPooler(served: number) {
-  const { hostname, port } = new URL(database.databaseUrl);
-  const pooler = net.createServer((client) => {
-    // The list has it after this function.
-    if (accepted.length >= served) return void client.resume();
-    const upstream = net.connect(Number(port), hostname).on('error', () => {});
-    client.pipe(upstream).pipe(client);
-    client.on('close', () => upstream.destroy());
-  });
-  const { connections: accepted, ...listening } = await listen(pooler);
-  onTestFinished(() => listening.close());
-  const url = new URL(database.databaseUrl);
-  url.host = `127.0.0.1:${listening.port}`;
-  return { url: url.href, accepted };
-}
-
-test('ends once the lock is released although a pooler never serves the connection that looks for its holder', async () => {
-  await connection.run('create table account ()');
-  await connection.run('begin; select from account');
-  const pooler = await startFullPooler(1);
-  const migrating = applyMigrations(pooler.url, addColumn, {});
-  await eventually(() => expect(pooler.accepted).toHaveLength(2));
-  await connection.run('commit');
-  expect(await migrating).toEqual({ applied: ['0001-column'] });
-  await eventually(() => expect(pooler.accepted.map(({ destroyed }) => destroyed)).not.toContain(false));
-});
-
-test('gives up when a pooler never serves a connection that it needs', { timeout: 60_000 }, async () => {
-  await connection.run('create table account (name text)');
-  const poolers = await Promise.all([startFullPooler(0), startFullPooler(1)]);
-  for (const { url } of poolers)
-    await expect(applyMigrations(url, addIndex, {})).rejects.toThrow(
-      new StoreUnavailableError(new Error('timeout expired')),
+  test('rejects a database with a migration of another form', async () => {
+    await connection.run(`update schema_migration set checksum = 'other' where name = $1`, [allMigrations[0]]);
+    await expect(migrate(database.databaseUrl)).rejects.toThrow(MigrationChangedError);
+    await expect(migrate(database.databaseUrl)).rejects.toThrow(
+      /Migration 0001-accounts-and-credentials was applied to the database/,
     );
+    await expect(pending()).rejects.toThrow(MigrationChangedError);
+    expect(await problems()).toEqual([expect.stringContaining('before the first public release')]);
+  });
+
+  test('rejects a database that lacks a migration before an applied one', async () => {
+    await connection.run('delete from schema_migration where name = $1', [allMigrations[0]]);
+    await expect(migrate(database.databaseUrl)).rejects.toThrow(MigrationMissingError);
+    const message =
+      'The database lacks 0001-accounts-and-credentials although 0002-webhooks, a later migration, was applied.';
+    await expect(migrate(database.databaseUrl)).rejects.toThrow(message);
+    await expect(pending()).rejects.toThrow(MigrationMissingError);
+    expect(await problems()).toEqual([expect.stringContaining(message)]);
+  });
+
+  test('accepts migrations of a later build', async () => {
+    await connection.run(`insert into schema_migration (name, checksum) values ('9999-later', 'x')`);
+    expect(await pending()).toEqual([]);
+    expect(await migrate(database.databaseUrl)).toEqual({ applied: [] });
+    expect(await problems()).toEqual([]);
+  });
+
+  test('names the migration after which this build no longer works', async () => {
+    const last = allMigrations.at(-1)?.slice(0, 4) ?? '';
+    await connection.run(`insert into schema_migration (name, checksum) values ($1, 'x')`, [`9998-drop-needs-${last}`]);
+    expect(await problems(await database.urlFor('lender_api'))).toEqual([]);
+    await connection.run(`insert into schema_migration (name, checksum) values ('9999-drop-needs-9998', 'x')`);
+    const tooOld =
+      'this build is too old for the database, to which 9999-drop-needs-9998 was applied; deploy a later release';
+    expect(await problems()).toEqual([tooOld]);
+    expect(await problems(await database.urlFor('lender_api'))).toEqual([tooOld]);
+  });
 });
 
-const stateOfIndex = async () => {
-  const [row] = await connection.run(
-    `select indisvalid as valid, indexrelid::text as id from pg_index where indexrelid = to_regclass('account_by_name')`,
-  );
-  return row ?? null;
-};
+describe('an empty database', () => {
+  beforeEach(async () => use(await createTestDatabase({ template: 'empty', prepare: async () => {} })));
 
-/** Runs `work` while a transaction that has written the table is open. */
-async function whileATransactionIsOpen(work: (writer: Connection) => Promise<void>): Promise<void> {
-  const writer = await connect(database.databaseUrl);
-  await writer.run(`begin; insert into account values ('Grace')`);
-  await work(writer);
-  await writer.close();
-}
-
-describe('a migration without a transaction', () => {
-  beforeEach(async () => {
-    await connection.run(`create table account (name text); insert into account values ('Ada')`);
+  test('has pending migrations until it is migrated, and then cell 0 and a seed of its own', async () => {
+    expect(await problems('postgres://nobody@127.0.0.1:1/none')).toEqual([
+      'the database is not available: ECONNREFUSED',
+    ]);
+    expect(await problems()).toEqual([
+      `the database lacks migrations: ${allMigrations.join(', ')}; run: deedwire-operator database migrate`,
+    ]);
+    expect(await pending()).toEqual(allMigrations);
+    expect(await migrate(database.databaseUrl)).toEqual({ applied: allMigrations });
+    expect(await pending()).toEqual([]);
+    expect(await migrate(database.databaseUrl)).toEqual({ applied: [] });
+    expect(await problems()).toEqual([]);
+    expect(await problems(await database.urlFor('lender_api'))).toEqual([]);
+    const [own] = await connection.run('select cell, id_seed from installation');
+    expect(own?.['cell']).toBe(0);
+    const other = await createMigratedDatabase();
+    const superuser = await connect(other.databaseUrl);
+    expect(await superuser.run('select cell, id_seed from installation')).not.toEqual([own]);
+    await superuser.close();
+    await other.drop();
   });
 
-  test('builds an index while rows are inserted, and names the transaction that it waits for', async () => {
-    await whileATransactionIsOpen(async (writer) => {
-      const waits: MigrationWait[] = [];
-      const migrating = applyMigrations(database.databaseUrl, addIndex, {
-        onWait: (wait) => {
-          waits.push(wait);
-          // PostgreSQL ends an insert that waits for the index.
-          const inserted = connection.run(`set lock_timeout = '100ms'; insert into account values ('Edsger')`);
-          void inserted.then(() => writer.run('commit'));
+  test('applies each migration once when 20 processes migrate at the same time', async () => {
+    const results = await Promise.all(Array.from({ length: 20 }, () => migrate(database.databaseUrl)));
+    expect(results.flatMap(({ applied }) => applied).toSorted()).toEqual(allMigrations);
+    expect(await connection.run('select count(*)::int as count from schema_migration')).toEqual([
+      { count: allMigrations.length },
+    ]);
+  });
+
+  test('keeps the cell of a database, and rejects another', async () => {
+    await migrate(database.databaseUrl, { cell: 1023 });
+    for (const cell of [0, 8]) {
+      await expect(migrate(database.databaseUrl, { cell })).rejects.toThrow(CellMismatchError);
+    }
+    await expect(migrate(database.databaseUrl, { cell: 0 })).rejects.toThrow(
+      'The database has cell 1023, not 0. The ids of its records contain the cell, so it cannot change. ' +
+        'Omit the cell, or use an empty database for cell 0.',
+    );
+    expect(await migrate(database.databaseUrl, { cell: 1023 })).toEqual({ applied: [] });
+    expect(await migrate(database.databaseUrl)).toEqual({ applied: [] });
+    expect(await drawnCell()).toBe(1023);
+  });
+
+  test('rejects another cell before it applies a migration', async () => {
+    await connection.run('create table webhook_shard (in_the_way int)');
+    await expect(migrate(database.databaseUrl, { cell: 7 })).rejects.toThrow('"webhook_shard" already exists');
+    await connection.run('drop table webhook_shard');
+    await expect(migrate(database.databaseUrl, { cell: 8 })).rejects.toThrow(CellMismatchError);
+    expect(await pending()).toEqual(allMigrations.slice(1));
+  });
+
+  test.each([-1, 1024, 1.5])('rejects cell %j', async (cell) => {
+    await expect(migrate(database.databaseUrl, { cell })).rejects.toThrow(/check constraint|invalid input syntax/);
+    expect(await pending()).toEqual(allMigrations);
+  });
+
+  test('rolls back a migration that fails, and applies it in the next run', async () => {
+    await connection.run('create table webhook_shard (in_the_way int)');
+    await expect(migrate(database.databaseUrl)).rejects.toThrow('"webhook_shard" already exists');
+    expect(await pending()).toEqual(allMigrations.slice(1));
+    expect(await connection.run(`select to_regclass('webhook_subscription') as there`)).toEqual([{ there: null }]);
+    await connection.run('drop table webhook_shard');
+    expect(await migrate(database.databaseUrl)).toEqual({ applied: allMigrations.slice(1) });
+  });
+
+  const buildsIndex =
+    '-- no transaction\ncreate index concurrently if not exists account_by_name\n  on account (name);\n';
+  const addIndex = [{ name: '0001-index', checksum: 'x', sql: buildsIndex }];
+
+  const addColumn = [{ name: '0001-column', checksum: 'x', sql: 'alter table account add column nickname text' }];
+
+  test('waits for a lock in short tries, names its holder, and applies the migration once the lock is released', async () => {
+    await connection.run(`set application_name = 'dump'; create table account ()`);
+    await connection.run('begin; select from account');
+    const waits: MigrationWait[] = [];
+    const migrating = applyMigrations(database.databaseUrl, addColumn, {
+      onWait: (wait) => {
+        waits.push(wait);
+        if (waits.length === 2) void connection.run('commit');
+      },
+    });
+    expect(await migrating).toEqual({ applied: ['0001-column'] });
+    expect(waits[0]).toEqual({
+      migration: '0001-column',
+      holders: [
+        {
+          pid: expect.any(Number),
+          login: 'postgres',
+          applicationName: 'dump',
+          state: 'idle in transaction',
+          seconds: expect.any(Number),
         },
-      });
-      expect(await migrating).toEqual({ applied: ['0001-index'] });
-      expect(waits[0]).toEqual({
-        migration: '0001-index',
-        holders: [
-          {
-            pid: expect.any(Number),
-            login: 'postgres',
-            applicationName: '',
-            state: 'idle in transaction',
-            seconds: expect.any(Number),
+      ],
+    });
+  });
+
+  test('gives up after the time that the caller allows, and applies nothing of the migration', async () => {
+    await connection.run('create table account ()');
+    await connection.run('begin; select from account');
+    // On a busy machine, the connection that looks for the holder can open later than the first tries end.
+    await expect(applyMigrations(database.databaseUrl, addColumn, { waitMs: 5_000 })).rejects.toThrow(
+      /^Migration 0001-column waits for sessions: \d+ \(postgres, idle in transaction, for \d+ s\)\. Nothing of the migration was applied\./,
+    );
+    await connection.run('commit');
+    expect(await connection.run(`select to_regclass('schema_migration') as there`)).toEqual([{ there: null }]);
+  });
+
+  /** A pooler that serves the first connections, and accepts further ones without an answer. */
+  async function startFullPooler(served: number) {
+    const { hostname, port } = new URL(database.databaseUrl);
+    const pooler = net.createServer((client) => {
+      // The list has it after this function.
+      if (accepted.length >= served) return void client.resume();
+      const upstream = net.connect(Number(port), hostname).on('error', () => {});
+      client.pipe(upstream).pipe(client);
+      client.on('close', () => upstream.destroy());
+    });
+    const { connections: accepted, ...listening } = await listen(pooler);
+    onTestFinished(() => listening.close());
+    const url = new URL(database.databaseUrl);
+    url.host = `127.0.0.1:${listening.port}`;
+    return { url: url.href, accepted };
+  }
+
+  test('ends once the lock is released although a pooler never serves the connection that looks for its holder', async () => {
+    await connection.run('create table account ()');
+    await connection.run('begin; select from account');
+    const pooler = await startFullPooler(1);
+    const migrating = applyMigrations(pooler.url, addColumn, {});
+    await eventually(() => expect(pooler.accepted).toHaveLength(2));
+    await connection.run('commit');
+    expect(await migrating).toEqual({ applied: ['0001-column'] });
+    await eventually(() => expect(pooler.accepted.map(({ destroyed }) => destroyed)).not.toContain(false));
+  });
+
+  test('gives up when a pooler never serves a connection that it needs', { timeout: 60_000 }, async () => {
+    await connection.run('create table account (name text)');
+    const poolers = await Promise.all([startFullPooler(0), startFullPooler(1)]);
+    const gaveUp = poolers.map(({ url }) =>
+      expect(applyMigrations(url, addIndex, {})).rejects.toThrow(
+        new StoreUnavailableError(new Error('timeout expired')),
+      ),
+    );
+    await Promise.all(gaveUp);
+  });
+
+  const stateOfIndex = async () => {
+    const [row] = await connection.run(
+      `select indisvalid as valid, indexrelid::text as id from pg_index where indexrelid = to_regclass('account_by_name')`,
+    );
+    return row ?? null;
+  };
+
+  /** Runs `work` while a transaction that has written the table is open. */
+  async function whileATransactionIsOpen(work: (writer: Connection) => Promise<void>): Promise<void> {
+    const writer = await connect(database.databaseUrl);
+    await writer.run(`begin; insert into account values ('Grace')`);
+    await work(writer);
+    await writer.close();
+  }
+
+  describe('a migration without a transaction', () => {
+    beforeEach(async () => {
+      await connection.run(`create table account (name text); insert into account values ('Ada')`);
+    });
+
+    test('builds an index while rows are inserted, and names the transaction that it waits for', async () => {
+      await whileATransactionIsOpen(async (writer) => {
+        const waits: MigrationWait[] = [];
+        const migrating = applyMigrations(database.databaseUrl, addIndex, {
+          onWait: (wait) => {
+            waits.push(wait);
+            // PostgreSQL ends an insert that waits for the index.
+            const inserted = connection.run(`set lock_timeout = '100ms'; insert into account values ('Edsger')`);
+            void inserted.then(() => writer.run('commit'));
           },
-        ],
+        });
+        expect(await migrating).toEqual({ applied: ['0001-index'] });
+        expect(waits[0]).toEqual({
+          migration: '0001-index',
+          holders: [
+            {
+              pid: expect.any(Number),
+              login: 'postgres',
+              applicationName: '',
+              state: 'idle in transaction',
+              seconds: expect.any(Number),
+            },
+          ],
+        });
       });
+      expect(await stateOfIndex()).toMatchObject({ valid: true });
+      await connection.run('set enable_seqscan = off');
+      expect(await connection.run(`select name from account where name = 'Edsger'`)).toEqual([{ name: 'Edsger' }]);
     });
-    expect(await stateOfIndex()).toMatchObject({ valid: true });
-    await connection.run('set enable_seqscan = off');
-    expect(await connection.run(`select name from account where name = 'Edsger'`)).toEqual([{ name: 'Edsger' }]);
-  });
 
-  test('gives up after the time that the caller allows, and builds the index again in the next run', async () => {
-    await whileATransactionIsOpen(async () => {
-      await expect(applyMigrations(database.databaseUrl, addIndex, { waitMs: 0 })).rejects.toThrow(
-        MigrationBlockedError,
-      );
+    test('gives up after the time that the caller allows, and builds the index again in the next run', async () => {
+      await whileATransactionIsOpen(async () => {
+        await expect(applyMigrations(database.databaseUrl, addIndex, { waitMs: 0 })).rejects.toThrow(
+          MigrationBlockedError,
+        );
+      });
+      const interrupted = await stateOfIndex();
+      expect(interrupted).toMatchObject({ valid: false });
+      expect(await applyMigrations(database.databaseUrl, addIndex, {})).toEqual({ applied: ['0001-index'] });
+      expect(await stateOfIndex()).toMatchObject({ valid: true });
+      expect(await stateOfIndex()).not.toEqual(interrupted);
     });
-    const interrupted = await stateOfIndex();
-    expect(interrupted).toMatchObject({ valid: false });
-    expect(await applyMigrations(database.databaseUrl, addIndex, {})).toEqual({ applied: ['0001-index'] });
-    expect(await stateOfIndex()).toMatchObject({ valid: true });
-    expect(await stateOfIndex()).not.toEqual(interrupted);
-  });
 
-  test('builds an index again whose session was ended', async () => {
-    await whileATransactionIsOpen(async () => {
-      const migrating = applyMigrations(database.databaseUrl, addIndex, {
-        onWait: () =>
-          void connection.run(`
+    test('builds an index again whose session was ended', async () => {
+      await whileATransactionIsOpen(async () => {
+        const migrating = applyMigrations(database.databaseUrl, addIndex, {
+          onWait: () =>
+            void connection.run(`
             select pg_terminate_backend(pid) from pg_stat_activity
             where application_name = 'deedwire-migrate' and query like '%create index%'`),
+        });
+        await expect(migrating).rejects.toThrow(StoreUnavailableError);
       });
-      await expect(migrating).rejects.toThrow(StoreUnavailableError);
+      expect(await stateOfIndex()).toMatchObject({ valid: false });
+      expect(await applyMigrations(database.databaseUrl, addIndex, {})).toEqual({ applied: ['0001-index'] });
+      expect(await stateOfIndex()).toMatchObject({ valid: true });
     });
-    expect(await stateOfIndex()).toMatchObject({ valid: false });
-    expect(await applyMigrations(database.databaseUrl, addIndex, {})).toEqual({ applied: ['0001-index'] });
-    expect(await stateOfIndex()).toMatchObject({ valid: true });
-  });
 
-  test('builds an index once when 5 processes migrate at the same time', async () => {
-    await whileATransactionIsOpen(async (writer) => {
-      const waiting = new Set<number>();
-      const migrating = Array.from({ length: 5 }, (_, process) =>
-        applyMigrations(database.databaseUrl, addIndex, {
-          onWait: () => {
-            waiting.add(process);
-            if (waiting.size === 5) void writer.run('commit');
-          },
-        }),
+    test('builds an index once when 5 processes migrate at the same time', async () => {
+      await whileATransactionIsOpen(async (writer) => {
+        const waiting = new Set<number>();
+        const migrating = Array.from({ length: 5 }, (_, process) =>
+          applyMigrations(database.databaseUrl, addIndex, {
+            onWait: () => {
+              waiting.add(process);
+              if (waiting.size === 5) void writer.run('commit');
+            },
+          }),
+        );
+        const results = await Promise.all(migrating);
+        expect(results.flatMap(({ applied }) => applied)).toEqual(['0001-index']);
+      });
+      expect(await stateOfIndex()).toMatchObject({ valid: true });
+    });
+
+    test('keeps an index that is complete', async () => {
+      await connection.run('create index account_by_name on account (name)');
+      const complete = await stateOfIndex();
+      expect(await applyMigrations(database.databaseUrl, addIndex, {})).toEqual({ applied: ['0001-index'] });
+      expect(await stateOfIndex()).toEqual(complete);
+    });
+
+    test.each([
+      'create index account_by_name on account (name);',
+      'create index concurrently account_by_name on account (name);',
+      'create index concurrently if not exists account_by_name on account (name); select 1;',
+      'alter table account add column nickname text;',
+    ])('rejects a statement that cannot be repeated: %s', async (statement) => {
+      const migration = { name: '0001-other', checksum: 'x', sql: `-- no transaction\n${statement}\n` };
+      await expect(applyMigrations(database.databaseUrl, [migration], {})).rejects.toThrow(
+        'Migration 0001-other runs without a transaction, so it must be one statement',
       );
-      const results = await Promise.all(migrating);
-      expect(results.flatMap(({ applied }) => applied)).toEqual(['0001-index']);
+      expect(await connection.run(`select to_regclass('schema_migration') as there`)).toEqual([{ there: null }]);
     });
-    expect(await stateOfIndex()).toMatchObject({ valid: true });
-  });
-
-  test('keeps an index that is complete', async () => {
-    await connection.run('create index account_by_name on account (name)');
-    const complete = await stateOfIndex();
-    expect(await applyMigrations(database.databaseUrl, addIndex, {})).toEqual({ applied: ['0001-index'] });
-    expect(await stateOfIndex()).toEqual(complete);
-  });
-
-  test.each([
-    'create index account_by_name on account (name);',
-    'create index concurrently account_by_name on account (name);',
-    'create index concurrently if not exists account_by_name on account (name); select 1;',
-    'alter table account add column nickname text;',
-  ])('rejects a statement that cannot be repeated: %s', async (statement) => {
-    const migration = { name: '0001-other', checksum: 'x', sql: `-- no transaction\n${statement}\n` };
-    await expect(applyMigrations(database.databaseUrl, [migration], {})).rejects.toThrow(
-      'Migration 0001-other runs without a transaction, so it must be one statement',
-    );
-    expect(await connection.run(`select to_regclass('schema_migration') as there`)).toEqual([{ there: null }]);
   });
 });
 
 test('throws StoreUnavailableError when the database is unavailable', async () => {
   await expect(migrate('postgres://nobody@127.0.0.1:1/none')).rejects.toThrow(StoreUnavailableError);
-});
-
-test('describes each problem in a sentence', async () => {
-  expect(await problems('postgres://nobody@127.0.0.1:1/none')).toEqual(['the database is not available: ECONNREFUSED']);
-  expect(await problems()).toEqual([
-    `the database lacks migrations: ${allMigrations.join(', ')}; run: deedwire-operator database migrate`,
-  ]);
-  await migrate(database.databaseUrl);
-  expect(await problems()).toEqual([]);
-  expect(await problems(await database.urlFor('lender_api'))).toEqual([]);
 });
