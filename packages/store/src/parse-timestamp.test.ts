@@ -25,10 +25,10 @@ test('reads infinity as a number', () => {
   expect([parseTimestamp('infinity'), parseTimestamp('-infinity')]).toEqual([Infinity, -Infinity]);
 });
 
-test('reads 10,000 random times as pg does', () => {
+test('reads random times as pg does', () => {
   const random = seededRandom(20_261_122);
   const parse = types.getTypeParser(types.builtins.TIMESTAMPTZ);
-  for (let count = 0; count < 10_000; count += 1) {
+  for (let count = 0; count < Number(process.env['RUNS'] ?? 1_000); count += 1) {
     const time = new Date(Math.floor(random() * 8e12) - 3e12).toISOString();
     const text = `${time.slice(0, 10)} ${time.slice(11, 23)}+00`;
     expect([text, parseTimestamp(text)]).toEqual([text, parse(text)]);

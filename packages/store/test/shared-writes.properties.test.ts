@@ -91,7 +91,7 @@ async function outcomeOf(store: Store, planned: Planned): Promise<WriteResult<st
   });
 }
 
-test.for(Array.from({ length: 12 }, (_, seed) => seed + 1))(
+test.for(Array.from({ length: Number(process.env['RUNS'] ?? 4) }, (_, seed) => seed + 1))(
   'random writes of two processes among faults end as each would alone, seed %d',
   async (seed) => {
     const random = seededRandom(seed);

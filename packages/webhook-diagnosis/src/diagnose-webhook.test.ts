@@ -424,7 +424,7 @@ describe('for any request', () => {
         expect(found.length).toBeGreaterThan(0);
         expect(codes).toEqual(expect.arrayContaining(found));
       }),
-      { numRuns: 150 },
+      { numRuns: Number(process.env['RUNS'] ?? 50) },
     );
   });
 
@@ -438,7 +438,7 @@ describe('for any request', () => {
           expect(found).toEqual(codes);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: Number(process.env['RUNS'] ?? 40) },
     );
   });
 
@@ -483,7 +483,7 @@ describe('for any request', () => {
           expect(JSON.stringify(diagnosis)).not.toContain(rest);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: Number(process.env['RUNS'] ?? 60) },
     );
   });
 

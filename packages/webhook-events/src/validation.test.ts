@@ -143,10 +143,10 @@ describe('the generated validators and the exported zod schemas', () => {
           kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
         },
       ),
-      { numRuns: 5_000 },
+      { numRuns: Number(process.env['RUNS'] ?? 1_000) },
     );
     // The mutations reach each result that a body without a token can have.
-    for (const kind of ['event', 'malformed', 'unknown_event']) expect(kinds.get(kind)).toBeGreaterThan(100);
+    for (const kind of ['event', 'malformed', 'unknown_event']) expect(kinds.get(kind)).toBeGreaterThan(20);
   });
 
   test('return the same for times', () => {
@@ -181,9 +181,9 @@ describe('the generated validators and the exported zod schemas', () => {
         const { kind } = expectEqualResults(JSON.stringify({ ...body, timestamp }));
         kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
       }),
-      { numRuns: 5_000 },
+      { numRuns: Number(process.env['RUNS'] ?? 1_000) },
     );
-    for (const kind of ['event', 'malformed']) expect(kinds.get(kind)).toBeGreaterThan(100);
+    for (const kind of ['event', 'malformed']) expect(kinds.get(kind)).toBeGreaterThan(20);
   });
 
   test('return the same for handshakes and for values of every kind', () => {

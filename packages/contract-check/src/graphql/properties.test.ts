@@ -101,7 +101,7 @@ describe('GraphQL', () => {
         }
         expect(message).toMatch(/^$|^(?:from|to):/);
       }),
-      { numRuns: 1000 },
+      { numRuns: Number(process.env['RUNS'] ?? 200) },
     );
   });
 });

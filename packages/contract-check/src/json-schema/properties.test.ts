@@ -110,7 +110,7 @@ describe('JSON Schema', () => {
       fc.property(document, fc.constantFrom(...directions), (each, direction) => {
         expect(compare(each, each, direction)).toEqual({ verdict: 'none', changes: [], notices: [] });
       }),
-      { numRuns: 400 },
+      { numRuns: Number(process.env['RUNS'] ?? 80) },
     );
   });
 
@@ -123,7 +123,7 @@ describe('JSON Schema', () => {
         expect(compare(renamed(from), to, direction)).toMatchObject({ verdict, changes });
         expect(compare(from, renamed(to), direction)).toMatchObject({ verdict, changes });
       }),
-      { numRuns: 300 },
+      { numRuns: Number(process.env['RUNS'] ?? 60) },
     );
   });
 
@@ -184,7 +184,7 @@ describe('JSON Schema', () => {
         }
         expect(message).toMatch(/^$|^(?:from|to):1: /);
       }),
-      { numRuns: 1000 },
+      { numRuns: Number(process.env['RUNS'] ?? 200) },
     );
   });
 });
@@ -219,7 +219,7 @@ describe('compared with a validator', () => {
           const [sent, expected] = direction === 'consumer' ? [old, now] : [now, old];
           expect(values.filter((each) => sent(each) && !expected(each))).toEqual([]);
         }),
-        { numRuns: 250, maxSkipsPerRun: 200 },
+        { numRuns: Number(process.env['RUNS'] ?? 50), maxSkipsPerRun: 200 },
       );
     },
   );

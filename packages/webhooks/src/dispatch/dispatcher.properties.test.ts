@@ -175,6 +175,6 @@ test('loses no delivery and sends none twice under random faults of receivers, s
       expect(run.storedFailures()).toEqual([0, 0, 0, 0]);
       expect(restart ? left : left.filter((id) => !setAside.has(id))).toEqual([]);
     }),
-    { numRuns: 500 },
+    { numRuns: Number(process.env['RUNS'] ?? 100) },
   );
 });

@@ -4,8 +4,8 @@ import type { LaneId } from '../kernel/lane-id.ts';
 import { cleanLaneState } from './lane-state.ts';
 
 // Neighbors have no history at first, so that each is quick until its first request has taken 500 ms.
-const warmUpMs = 20_000;
-const measuredMs = 10_000;
+const warmUpMs = 12_000;
+const measuredMs = 5_000;
 const healthyLanes = 20;
 const eventsPerSecond = 20;
 

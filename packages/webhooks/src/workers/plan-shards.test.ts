@@ -90,7 +90,7 @@ test.each(['round', 'roundOfStaleReads'] as const)('workers that join, leave and
       group[round]();
       expect(group.moves).toBe(moves);
     }),
-    { numRuns: 1_000 },
+    { numRuns: Number(process.env['RUNS'] ?? 200) },
   );
 });
 
