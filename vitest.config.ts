@@ -25,7 +25,6 @@ const longest = [
   'tools/dev-environment/test/full/readme.test.ts',
   'tools/contract-tests/test/full/faults.test.ts',
   'tools/contract-tests/test/full/upgrade.test.ts',
-  'bench/test/full/bench.test.ts',
   'tools/contract-tests/test/full/receiver-kit.test.ts',
   'tools/dev-environment/test/full/dev.test.ts',
   'tools/contract-tests/test/full/newcomer.test.ts',
@@ -71,7 +70,8 @@ export default defineConfig({
           name: 'unit',
           isolate: false,
           ...bounds,
-          include: ['{packages,apps,tools}/*/src/**/*.test.ts'],
+          // Without the peers of the benches, which `bench/test/long/checks.test.ts` installs.
+          include: ['{packages,apps,tools}/*/src/**/*.test.ts', 'bench/src/**/*.test.ts'],
         },
       },
       {
@@ -90,17 +90,17 @@ export default defineConfig({
         // Slow tests, run by `pnpm test:full`.
         test: {
           name: 'full',
-          include: ['{packages,apps,tools}/*/test/full/**/*.test.ts', 'bench/test/full/**/*.test.ts'],
+          include: ['{packages,apps,tools}/*/test/full/**/*.test.ts'],
           ...bounds,
           ...withPackages,
         },
       },
       {
         ...shared,
-        // Run by a test of `full`, after it has installed the dependencies of `bench/`.
+        // Run by a test of `long`, after it has installed the dependencies of `bench/`.
         test: {
           name: 'bench',
-          include: ['bench/src/**/*.test.ts', 'bench/test/*.test.ts'],
+          include: ['bench/test/*.test.ts'],
           ...bounds,
           globalSetup: postgres,
         },

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { hmac, linesOf, receivers, secret, startReceiver } from './support/receivers.ts';
 import { root } from './support/run-bench.ts';
 
-// `test/full/bench.test.ts` runs this file after it has installed the kits.
+// `test/long/checks.test.ts` runs this file after it has installed the kits.
 
 it.each(receivers)('a receiver with $name processes each message once in PostgreSQL', async (receiver) => {
   const { table, message, handshake, unhandledStatus } = receiver;

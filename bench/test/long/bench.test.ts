@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { machine, positive, reportOf, root, timeoutMs } from '../support/run-bench.ts';
 
-// `bench/test/full` has the two quick ones. These start servers, and take minutes of CPU time even with `--quick`.
+// `checks.test.ts` has the two quick ones. These start servers, and take minutes of CPU time even with `--quick`.
 
 vi.setConfig({ testTimeout: timeoutMs });
 

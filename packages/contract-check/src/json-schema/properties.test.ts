@@ -212,7 +212,7 @@ describe('compared with a validator', () => {
       fc.assert(
         fc.property(change, fc.array(value, { minLength: 20, maxLength: 40 }), ([from, to], values) => {
           const { verdict, changes } = compare(from, to, direction);
-          // `test/full/validator.test.ts` covers `oneOf`.
+          // `test/long/validator.test.ts` covers `oneOf`.
           fc.pre(!JSON.stringify([from, to]).includes('oneOf'));
           fc.pre(verdict !== 'major' && !changes.some(({ message }) => additions.test(message)));
           const [old, now] = [ajv.compile(from), ajv.compile(to)];

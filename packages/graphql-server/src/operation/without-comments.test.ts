@@ -39,5 +39,5 @@ test('keeps the tokens, their places, and whether there is a lexical error', () 
     }),
     { numRuns: Number(process.env['RUNS'] ?? 500), seed: 1 },
   );
-  expect(withComments).toBeGreaterThan(1000);
+  expect(withComments).toBeGreaterThan(100);
 });

@@ -1,14 +1,9 @@
 import { expect, test } from 'vitest';
-import { compareMerging, evolveDocuments } from '../support/validation-budget.ts';
+import { evolveDocuments } from '../support/validation-budget.ts';
 
-// `test/long` contains the same tests with more documents.
-test('merging fields gives the same verdict as the rule of graphql', { timeout: 600_000 }, () => {
-  const { accepted, rejected } = compareMerging(500);
-  expect(Math.min(accepted, rejected)).toBeGreaterThan(40);
-});
-
+// `test/long` has more documents.
 test('no document that evolves towards more CPU time exceeds the budget', { timeout: 600_000 }, () => {
-  const { outcomes, cpuMs } = evolveDocuments(100);
+  const { outcomes, cpuMs } = evolveDocuments(40);
   // The budget is 20 ms. A busy machine can need many times that; this only notices quadratic time.
   for (const document of cpuMs) expect(document).toBeLessThan(200);
   expect(Math.min(outcomes.valid, outcomes.invalid)).toBeGreaterThan(1);

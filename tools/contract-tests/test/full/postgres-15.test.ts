@@ -8,8 +8,6 @@ const workspace = new URL('../../../../', import.meta.url).pathname;
 const files = [
   'tools/embedded-postgres/test/version.test.ts',
   'packages/store/test/roles.test.ts',
-  'packages/store/test/shared-writes.test.ts',
-  'packages/webhooks/test/engine.test.ts',
   'tools/contract-tests/test/crash.test.ts',
 ];
 

@@ -186,7 +186,7 @@ const storeRows: Row[] = [
 ];
 
 /** The rows and stores that `test/full` pastes. */
-const fullNames = new Set(['Express', 'Node with PostgreSQL', 'AWS Lambda', 'Kysely']);
+const fullNames = new Set(['Express', 'Node with PostgreSQL']);
 const isFull = ({ framework }: Row): boolean => fullNames.has(framework);
 export const fullRows = [...rows, ...storeRows].filter(isFull);
 /** Those that `test/long` pastes: the others. */
