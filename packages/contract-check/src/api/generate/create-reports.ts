@@ -1,5 +1,5 @@
 import { isBuiltin } from 'node:module';
-import { relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import type TS from '@typescript/typescript6';
 import { InputError } from '../../input-error.ts';
 import { packageOf } from '../../source/package-of.ts';
@@ -37,6 +37,9 @@ const options: TS.CompilerOptions = {
   resolveJsonModule: true,
 };
 
+/** The parsed files of the standard library, by their paths: parsing them takes most of the time of a report. */
+const libraryFiles = new Map<string, TS.SourceFile>();
+
 /**
  * Reports the declarations of the entry points of a package, by their declaration files.
  *
@@ -52,6 +55,14 @@ export function reportsOf(files: readonly string[], folder: string): Map<string,
     const host = ts.createCompilerHost(options);
     // Packages with types are found from here.
     host.getCurrentDirectory = () => packageFolder;
+    const libraries = host.getDefaultLibLocation?.();
+    const read = host.getSourceFile.bind(host);
+    host.getSourceFile = (path, ...rest) => {
+      if (dirname(path) !== libraries) return read(path, ...rest);
+      const library = libraryFiles.get(path) ?? read(path, ...rest);
+      if (library !== undefined) libraryFiles.set(path, library);
+      return library;
+    };
     return ts.createProgram(files, { ...options, types }, host);
   };
   const first = programWith([]);
