@@ -32,17 +32,17 @@ test('at most 1 kB of a request survives a minor collection', async () => {
   const head = `X-Service-Client-Id: client-1\r\nX-Service-API-Key: ${apiKey}\r\nX-Service-Organization-Id: org-1`;
   const request = `POST /lenders/graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   // Compiles the code, and makes the plan.
-  await sendRequests(port, request, 4_000);
+  await sendRequests(port, request, 2_400);
   let least = Number.POSITIVE_INFINITY;
   // What the process does besides counts too, which is more for each request if the machine is busy.
   for (let round = 0; round < 5 && least > 1_000; round += 1) {
     child.send('start');
     await once(child, 'message');
-    await sendRequests(port, request, 3_000);
+    await sendRequests(port, request, 1_600);
     child.send('stop');
     const [bytes] = await once(child, 'message');
-    least = Math.min(least, Math.round(bytes / 3_000));
-    process.stdout.write(`${Math.round(bytes / 3_000)} bytes of each request survive\n`);
+    least = Math.min(least, Math.round(bytes / 1_600));
+    process.stdout.write(`${Math.round(bytes / 1_600)} bytes of each request survive\n`);
   }
   expect(least).toBeLessThanOrEqual(1_000);
 });

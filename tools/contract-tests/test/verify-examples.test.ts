@@ -286,7 +286,7 @@ const languages: Language[] = [
     driver: 'driver.sh',
     run: ['sh', 'driver.sh'],
     // It starts 15 or more processes for each case.
-    every: 7,
+    every: 20,
   },
 ];
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,15 +7,18 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { commitRelease, git } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
 
-// Each test makes one small edit to a copy of the contracts, which are released in the copy. The snapshots pin the complete
-// output of contract-check, including its instructions.
+// Each test makes one small edit to a copy of the contracts of a package, which are released in the copy. The snapshots pin the
+// complete output of contract-check, including its instructions.
 
 const packages = join(import.meta.dirname, '../../..');
+let copies: string;
+/** The copy that a test uses. */
 let copy: string;
 
 beforeAll(() => {
-  copy = mkdtempSync(join(tmpdir(), 'deedwire-contracts-'));
+  copies = mkdtempSync(join(tmpdir(), 'deedwire-contracts-'));
   for (const name of ['lender-schema', 'partner-schema', 'webhook-events', 'webhook-signing']) {
+    use(name);
     const [from, to] = [join(packages, name), join(copy, 'packages', name)];
     const { contractCheck }: { contractCheck: { appendOnly?: string[] } } = JSON.parse(
       readFileSync(join(from, 'package.json'), 'utf8'),
@@ -23,11 +26,26 @@ beforeAll(() => {
     const contracts = ['versions', 'versions.json', 'json-schema', 'api', ...(contractCheck.appendOnly ?? [])];
     for (const path of ['package.json', ...contracts.filter((each) => existsSync(join(from, each)))])
       cpSync(join(from, path), join(to, path), { recursive: true });
+    commitRelease(copy);
   }
-  commitRelease(copy);
 });
 
-afterAll(() => rmSync(copy, { recursive: true }));
+afterAll(() => rmSync(copies, { recursive: true }));
+
+function use(packageName: string): void {
+  copy = join(copies, packageName);
+  mkdirSync(copy, { recursive: true });
+}
+
+/** Makes an edit to a file, whose path begins with the name of its package. */
+function edit(file: string, from: string | RegExp, to: string): void {
+  use(file.slice(0, file.indexOf('/')));
+  const path = join(copy, 'packages', file);
+  const text = readFileSync(path, 'utf8');
+  const edited = text.replace(from, to);
+  expect(edited).not.toBe(text);
+  writeFileSync(path, edited);
+}
 
 afterEach(() => git(copy, 'checkout', '--quiet', '.'));
 
@@ -49,6 +67,7 @@ function shown(output: string): string {
 
 test('contract-check, started as a process, accepts the contracts as last released', async () => {
   const bin = join(packages, 'contract-check/src/bin.ts');
+  use('partner-schema');
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [bin, ...commandArguments()]);
   expect({ stdout, stderr }).toEqual({ stdout: expect.stringMatching(/^Passed/m), stderr: '' });
 });
@@ -124,24 +143,17 @@ test.each([
   ['a renamed exported function', 'webhook-signing/api/web.api.json', '"verifyWebhook"', '"checkWebhook"'],
   ['a closed enum in the types', 'lender-schema/api/2026-11-01.api.json', /"'%future added value'",\s*/, ''],
 ])('contract-check rejects %s', async (_, file, from, to) => {
-  const path = join(copy, 'packages', file);
-  const text = readFileSync(path, 'utf8');
-  const edited = text.replace(from, to);
-  expect(edited).not.toBe(text);
-  writeFileSync(path, edited);
-  const { exitCode, text: output } = await check();
+  edit(file, from, to);
+  const { exitCode, text } = await check();
   expect(exitCode).toBe(1);
-  expect(shown(output)).toMatchSnapshot();
+  expect(shown(text)).toMatchSnapshot();
 });
 
 test('contract-check rejects an event type that an interface loses', async () => {
-  const path = join(copy, 'packages/webhook-events/event-types.json');
-  const text = readFileSync(path, 'utf8');
-  const edited = text.replace(/("webhook\.test": \{\s*"interfaces": \[\s*"lender"),\s*"partner"/, '$1');
-  expect(edited).not.toBe(text);
-  writeFileSync(path, edited);
-  const { exitCode, text: output } = await check();
+  const lost = /("webhook\.test": \{\s*"interfaces": \[\s*"lender"),\s*"partner"/;
+  edit('webhook-events/event-types.json', lost, '$1');
+  const { exitCode, text } = await check();
   expect(exitCode).toBe(1);
-  expect(output).toMatch(/major {2}\/webhook\.test\/interfaces\/partner\n/);
-  expect(output).toContain('Failed: event-types.json breaks a released version, which no bump allows.');
+  expect(text).toMatch(/major {2}\/webhook\.test\/interfaces\/partner\n/);
+  expect(text).toContain('Failed: event-types.json breaks a released version, which no bump allows.');
 });
