@@ -12,5 +12,5 @@ export const lenderInterface = {
   contract: serveContract({ versions, sdl, costs }, schemas),
   examples: join(createRequire(import.meta.url).resolve('@deedwire/lender-schema/package.json'), '../examples'),
   /** Plugins of Envelop and Yoga: `packages/graphql-server/README.md` says what they can do. */
-  plugins: [],
+  plugins: () => [],
 } as const;

@@ -12,5 +12,5 @@ export const partnerInterface = {
   contract: serveContract({ versions, sdl, costs }, schemas),
   examples: join(createRequire(import.meta.url).resolve('@deedwire/partner-schema/package.json'), '../examples'),
   /** Plugins of Envelop and Yoga: `packages/graphql-server/README.md` says what they can do. */
-  plugins: [],
+  plugins: () => [],
 } as const;

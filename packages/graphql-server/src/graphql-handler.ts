@@ -54,8 +54,8 @@ export interface GraphqlHandlerOptions {
   /** Oldest first. */
   versions: readonly InterfaceVersion[];
   authenticator: Authenticator;
-  /** Of the app, for all versions. */
-  plugins: readonly InterfacePlugin[];
+  /** Of the app. Called for each version, because plugins keep what they find in the schema. */
+  plugins: () => readonly InterfacePlugin[];
   /** Creates the context of resolvers. Called once per operation. */
   createContext: (request: OperationOrigin) => ContextOfOperation;
   logger: Logger;
@@ -71,6 +71,21 @@ export interface GraphqlHandlerOptions {
 
 export type GraphqlHandler = (request: IncomingMessage, context: HandlerContext) => Promise<HttpResponse>;
 
+/** For each Yoga: what our plugins do. */
+const withoutOptions = {
+  fetchAPI: lightFetch,
+  graphiql: false,
+  healthCheckEndpoint: ' ', // No URL ends like this.
+  parserAndValidationCache: false, // useDocuments: Yoga's counts documents, not their bytes
+  maskedErrors: false, // useResponse
+  maxRequestBodySize: false, // useBody
+  multipart: false,
+  batching: false,
+  cors: false,
+  landingPage: false,
+  logging: false, // useRequestLog
+} as const;
+
 /**
  * Serves one interface with Yoga. What the interface promises is a list of plugins in the order of a request.
  *
@@ -79,73 +94,78 @@ export type GraphqlHandler = (request: IncomingMessage, context: HandlerContext)
 export async function createGraphqlHandler(options: GraphqlHandlerOptions): Promise<GraphqlHandler> {
   const { interfaceName, path, createContext, documentation, logger, metrics, buckets, now, graphiql } = options;
   const { limits = requestLimits } = options;
+  const deadlines = new Deadlines(limits.operationMs);
+  const authenticator = createRequestAuthenticator(options);
   const slots = createClientSlots({
     perClient: operationsPerClient,
     maxWaitMs: limits.operationMs,
     refusal: () => new RequestError('SERVICE_UNAVAILABLE', { message: tooManyOperations }),
   });
-  const versions = options.versions.map((version): ServedVersion => ({
-    ...version,
-    headers: {
-      'X-Service-Schema-Version': version.version,
-      ...(version.deprecation && deprecationHeaders(version.deprecation, documentation)),
-    },
-    documents: createDocuments(version.schema, limits),
-    pricing: createPricing(version.schema, { ...limits, costs: version.costs }),
-  }));
-  const authenticator = createRequestAuthenticator(options);
-  const deadlines = new Deadlines(limits.operationMs);
-  const ofApp = options.plugins.map((plugin, index) => guardPlugin(plugin, `plugins[${index}]`, deadlines));
+  const onParsed = countParsedDocuments(interfaceName, metrics);
+  const keepsContext = keepContext(logger);
 
+  /** Each version has a Yoga, so that plugins see one schema. */
+  function serveVersion(version: InterfaceVersion): ServedVersion {
+    const { schema } = version;
+    const ofApp = options.plugins().map((plugin, index) => guardPlugin(plugin, `plugins[${index}]`, deadlines));
+    const plugins: RequestPlugin[] = [
+      useBody(limits),
+      useDocuments(),
+      useExecution(schema),
+      ...(ofApp.length > 0 ? [keepsContext, ...ofApp] : []),
+      useCost({ limits, onParsed }),
+      useResponse(limits),
+    ];
+    return {
+      ...version,
+      headers: {
+        'X-Service-Schema-Version': version.version,
+        ...(version.deprecation && deprecationHeaders(version.deprecation, documentation)),
+      },
+      documents: createDocuments(schema, limits),
+      pricing: createPricing(schema, { ...limits, costs: version.costs }),
+      handle: createYoga<RequestContext>({
+        ...withoutOptions,
+        schema,
+        plugins: [withoutDefaults(plugins, false), ...plugins],
+        context({ exchange }) {
+          const { requestId, address, message, http } = exchange;
+          const client = present(exchange.client);
+          const whenClosed: OperationOrigin['whenClosed'] = (listener) => http.whenClosed(listener);
+          const context = createContext({ client, requestId, address, whenClosed });
+          // A wait is longer than a revoked key may be accepted. First, so that a refused one takes nothing again.
+          context.pauses?.add({
+            pause() {},
+            async resume() {
+              await authenticator.authenticate(message, exchange);
+            },
+          });
+          exchange.pauses = context.pauses;
+          exchange.extensions = context.extensions;
+          return context;
+        },
+      }).handleRequest,
+    };
+  }
+
+  const versions = options.versions.map(serveVersion);
   const plugins: RequestPlugin[] = [
     ...(graphiql ? [graphiql.plugin] : []),
     useRequestChecks({ path, ...limits }),
     useClient({
       authenticator,
-      openAccount: (client, { http }) =>
-        openRequestAccount(buckets, client, limits, { slots, isOpen: () => http.isOpen() }),
+      openAccount: (client, exchange) =>
+        openRequestAccount(buckets, client, limits, { slots, isOpen: () => exchange.isOpen() }),
     }),
-    useVersion(versions, now),
-    useBody(limits),
-    useDocuments(),
-    useExecution(),
-    ...(ofApp.length > 0 ? [keepContext, ...ofApp] : []),
-    useCost({ limits, onParsed: countParsedDocuments(interfaceName, metrics) }),
-    useResponse(limits),
+    useVersion({ versions, now, limits }),
     useRequestLog({ logger, observe: createRequestMetrics(interfaceName, metrics) }),
   ];
-
   const yoga = createYoga<RequestContext>({
+    ...withoutOptions,
     graphqlEndpoint: path,
     plugins: [withoutDefaults(plugins, graphiql !== undefined), ...plugins],
-    context({ exchange }) {
-      const { requestId, address, message, http } = exchange;
-      const client = present(exchange.client);
-      const whenClosed: OperationOrigin['whenClosed'] = (listener) => http.whenClosed(listener);
-      const context = createContext({ client, requestId, address, whenClosed });
-      // A wait is longer than a revoked key may be accepted. First, so that a refused one takes nothing again.
-      context.pauses?.add({
-        pause() {},
-        async resume() {
-          await authenticator.authenticate(message, exchange);
-        },
-      });
-      exchange.pauses = context.pauses;
-      exchange.extensions = context.extensions;
-      return context;
-    },
-    fetchAPI: lightFetch,
     graphiql: graphiql?.graphiql ?? false,
     renderGraphiQL: graphiql?.renderGraphiQL,
-    healthCheckEndpoint: ' ', // No URL ends like this.
-    parserAndValidationCache: false, // useDocuments: Yoga's counts documents, not their bytes
-    maskedErrors: false, // useResponse
-    maxRequestBodySize: false, // useBody
-    multipart: false,
-    batching: false,
-    cors: false,
-    landingPage: false,
-    logging: false, // useRequestLog
   });
 
   async function respond(exchange: Exchange): Promise<HttpResponse> {
@@ -155,6 +175,6 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
     return { status, headers, body, ...(exchange.afterwards && { afterwards: exchange.afterwards }) };
   }
 
-  if (ofApp.length > 0) for (const version of versions) await sendProbe(respond, version, { path, interfaceName });
+  for (const version of versions) await sendProbe(respond, version, { path, interfaceName });
   return (message, http) => respond(new Exchange(message, http, documentation));
 }

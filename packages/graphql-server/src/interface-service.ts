@@ -43,8 +43,8 @@ export interface InterfaceServiceOptions {
   contract: ServedContract;
   /** The folder of the examples of its operations, for GraphiQL. */
   examples: string;
-  /** Plugins of Envelop and Yoga, in the order in which their hooks run. */
-  plugins: readonly InterfacePlugin[];
+  /** Plugins of Envelop and Yoga, in the order in which their hooks run. Called for each version. */
+  plugins: () => readonly InterfacePlugin[];
   config: InterfaceConfig;
   /** Sent in the User-Agent of handshakes. */
   appVersion: string;
@@ -59,7 +59,10 @@ const connectionsPerClient = 6;
 export async function startInterfaceService(options: InterfaceServiceOptions): Promise<RunningServer> {
   const { name, interfaceName, path, contract, config } = options;
   const tracing = await loadTracing(options.appVersion);
-  const plugins = tracing === null ? options.plugins : [useTraces(tracing, interfaceName), ...options.plugins];
+  const plugins = (): readonly InterfacePlugin[] => [
+    ...(tracing === null ? [] : [useTraces(tracing, interfaceName)]),
+    ...options.plugins(),
+  ];
   const logger = createLogger({ name, level: config.LOG_LEVEL });
   const metrics = new Registry();
   const documentation = documentationAt(config.DOCUMENTATION_URL);

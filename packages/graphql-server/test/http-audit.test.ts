@@ -1,18 +1,12 @@
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { key, type SampleServer, startSampleServer } from './sample-server.ts';
+import { credentials, type SampleServer, startSampleServer } from './sample-server.ts';
 
 let server: SampleServer;
 beforeAll(async () => {
   server = await startSampleServer();
 });
 afterAll(() => server.close());
-
-const credentials = {
-  'X-Service-Client-Id': 'client-1',
-  'X-Service-API-Key': key.apiKey,
-  'X-Service-Organization-Id': 'org-1',
-};
 
 test('keeps what GraphQL over HTTP demands and recommends, and all that it allows except GET', async () => {
   const audits = serverAudits({

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { useOpenTelemetry } from '@envelop/opentelemetry';
 import { useResponseCache } from '@envelop/response-cache';
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
@@ -14,7 +15,7 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createCostBuckets } from '../src/cost/cost-buckets.ts';
-import { key, type SampleServer, type SampleServerOptions, startSampleServer } from './sample-server.ts';
+import { credentials, type SampleServer, type SampleServerOptions, startSampleServer } from './sample-server.ts';
 
 // Hooks can demand what a plugin adds to the context.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -23,9 +24,12 @@ type AnyPlugin = Plugin<any>;
 let server: SampleServer | undefined;
 afterEach(() => server?.close());
 
-async function start(plugins: readonly AnyPlugin[], options: SampleServerOptions = {}): Promise<void> {
+async function start(
+  plugins: readonly AnyPlugin[] | (() => readonly AnyPlugin[]),
+  options: SampleServerOptions = {},
+): Promise<void> {
   isStarting = true;
-  server = await startSampleServer({ ...options, plugins });
+  server = await startSampleServer({ ...options, plugins: typeof plugins === 'function' ? plugins : () => plugins });
   isStarting = false;
 }
 
@@ -45,9 +49,7 @@ async function send(body: object, headers: Record<string, string> = {}): Promise
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',
-      'X-Service-Client-Id': 'client-1',
-      'X-Service-API-Key': key.apiKey,
-      'X-Service-Organization-Id': 'org-1',
+      ...credentials,
       ...headers,
     },
     body: JSON.stringify(body),
@@ -147,10 +149,6 @@ describe('persisted operations', () => {
   });
 });
 
-/** Two versions share no response. */
-const session = ({ clientId, exchange }: { clientId?: string; exchange?: { version?: { version: string } } }): string =>
-  `${clientId} ${exchange?.version?.version}`;
-
 test('a response cache runs an operation once for each client, and each time the client pays for it', async () => {
   let executions = 0;
   const count: AnyPlugin = {
@@ -161,7 +159,7 @@ test('a response cache runs an operation once for each client, and each time the
       });
     },
   };
-  await start([count, useResponseCache({ session, ttl: 60_000 })]);
+  await start(() => [count, useResponseCache({ session: ({ clientId }) => String(clientId), ttl: 60_000 })]);
   for (const _ of [1, 2, 3]) {
     const { data, extensions } = await send({ query: '{ again { hello again { hello } } }' });
     expect(data).toEqual({ again: { hello: 'hello world', again: { hello: 'hello world' } } });
@@ -224,6 +222,46 @@ test('a document that was rejected before fails in parseFn, so onValidate does n
   expect(calls).toEqual(['params', 'parse']);
 });
 
+test('a plugin sees the schema of one version, once', async () => {
+  const seen: number[] = [];
+  await start(() => {
+    const index = seen.push(0) - 1;
+    return [{ onSchemaChange: () => void (seen[index] = (seen[index] ?? 0) + 1) }];
+  });
+  for (const _ of runs)
+    for (const version of ['2025-01-01', '2026-01-01'])
+      await send({ query: '{ hello }' }, { 'X-Service-Schema-Version': version });
+  expect(seen).toEqual([1, 1, 1]);
+});
+
+test('the log of a plugin that prints the request and the context has no API key', async () => {
+  const printed: string[] = [];
+  const print = (value: unknown): unknown => isStarting || printed.push(inspect(value, { depth: 7 }));
+  await start([
+    { onRequest: ({ request }) => void print(request), onExecute: ({ args }) => void print(args.contextValue) },
+  ]);
+  await send({ query: '{ hello }' });
+  expect(printed.map((text) => [text.includes('client-1'), text.includes(credentials['X-Service-API-Key'])])).toEqual([
+    [true, false],
+    [true, false],
+  ]);
+});
+
+test('a text that a plugin has read as another document is charged when it is read itself', async () => {
+  const text = `{ hello } # ${'x'.repeat(900)}`;
+  const masks: AnyPlugin = {
+    onParse: ({ context, setParsedDocument }) =>
+      void (context.request.headers.has('x-mask') && setParsedDocument(parse('{ __typename }'))),
+  };
+  await start([masks]);
+  const costs: unknown[] = [];
+  for (const mask of [{ 'X-Mask': '1' }, { 'X-Mask': '1' }, {}, {}]) {
+    const { data, extensions } = await send({ query: text }, mask);
+    costs.push([Object.keys(data ?? {})[0], extensions?.cost?.requestedQueryCost]);
+  }
+  expect(costs).toEqual([['__typename', 10], ['__typename', 10], ['hello', 10], ['hello', 2]]); // prettier-ignore
+});
+
 test('hooks see the request and its extensions, and not the API key', async () => {
   const seen: Record<string, unknown>[] = [];
   const see = (request: Request, params: object): unknown =>
@@ -283,7 +321,24 @@ describe('a plugin bypasses nothing', () => {
   test('no hook runs before authentication, or for a body that is no request', async () => {
     const { plugin, calls } = createRecorder();
     await start([plugin]);
+    const outer: AnyPlugin = {
+      onResponse: ({ response }) => void (isStarting || calls.push(`response ${response.status}`)),
+      instrumentation: {
+        request(_: unknown, wrapped: () => void) {
+          if (!isStarting) calls.push('request');
+          return wrapped();
+        },
+      },
+    };
+    await server?.close();
+    await start([outer]);
+    expect(await refusal({ query }, { 'X-Service-Schema-Version': '2020-01-01' })).toBe(
+      '400 UNSUPPORTED_SCHEMA_VERSION',
+    );
     expect(await refusal({ query }, { 'X-Service-API-Key': 'wrong' })).toBe('401 UNAUTHENTICATED');
+    expect(calls).toEqual([]);
+    await server?.close();
+    await start([plugin]);
     expect(await refusal({ query, variables: 1 })).toBe('400 BAD_REQUEST');
     expect(calls).toEqual([]);
   });
@@ -334,11 +389,23 @@ const fail = (): never => {
 };
 const refuse = (): never => {
   throw new GraphQLError('Pay first.', {
-    extensions: { code: 'PAYMENT_REQUIRED', invoice: 7, http: { status: 402, headers: { 'X-Invoice': '7' } } },
+    extensions: {
+      code: 'PAYMENT_REQUIRED',
+      invoice: 7,
+      // Of another system.
+      requestId: 'other',
+      documentationUrl: 'https://other.example',
+      http: { status: 402, headers: { 'X-Invoice': '7' } },
+    },
   });
 };
 
+const rejects = (): unknown => (isStarting ? undefined : Promise.reject(new Error('a bug in a plugin')));
 const hang = (): Promise<never> => new Promise(() => {});
+const hangAround = (_: unknown, wrapped: () => unknown): unknown => (isStarting ? wrapped() : hang());
+/** No promise of JavaScript. */
+// oxlint-disable-next-line unicorn/no-thenable
+const hangOfLibrary = (): object => ({ then() {} });
 
 describe('a plugin that', () => {
   const hooks = [
@@ -416,7 +483,7 @@ describe('a plugin that', () => {
       const { status, headers, errors } = await send({ query: '{ hello }' });
       return [status, headers.get('x-invoice'), errors];
     });
-    const extensions = { code: 'PAYMENT_REQUIRED', invoice: 7, requestId: expect.any(String) };
+    const extensions = { code: 'PAYMENT_REQUIRED', invoice: 7, requestId: expect.stringMatching(/^[\da-f-]{36}$/) };
     expect(answers).toEqual(answers.map(() => [402, '7', [{ message: 'Pay first.', extensions }]]));
     expect(server?.logged.filter(({ msg }) => msg === 'request failed')).toEqual([]);
   });
@@ -424,8 +491,87 @@ describe('a plugin that', () => {
   test('does not end loses its request at the deadline', async () => {
     await start([plugin], { limits: { operationMs: 50 } });
     const asynchronous = hooks.filter((hook) => !['onParse', 'onParseDone', 'onValidate'].includes(hook));
-    const answers = await eachHook(asynchronous, hang, () => refusal({ query: '{ hello }' }));
-    expect(answers).toEqual(answers.map(() => '503 OPERATION_TIMEOUT'));
+    for (const never of [hang, hangOfLibrary]) {
+      const answers = await eachHook(asynchronous, never, () => refusal({ query: '{ hello }' }));
+      expect(answers).toEqual(answers.map(() => '503 OPERATION_TIMEOUT'));
+    }
+  });
+
+  test.each(['request', 'requestParse', 'operation', 'execute', 'resultProcess'])(
+    'goes around the step %s and does not end loses its request at the deadline',
+    async (step) => {
+      await start([{ instrumentation: { [step]: hangAround } } as AnyPlugin], { limits: { operationMs: 50 } });
+      expect(await refusal({ query: '{ hello }' })).toBe('503 OPERATION_TIMEOUT');
+      expect(server?.logged.at(-1)).toMatchObject({ msg: 'request', status: 503, code: 'OPERATION_TIMEOUT' });
+    },
+  );
+
+  test.each<[string, (wrapped: () => unknown) => unknown]>([
+    ['waits for them', (wrapped) => wrapped()],
+    ['does not', (wrapped) => void wrapped()],
+  ])('goes around steps and %s does not pay for their time', async (_, around) => {
+    const slow: AnyPlugin = { onExecute: () => (isStarting ? undefined : sleep(300)) };
+    const outer: AnyPlugin = {
+      instrumentation: { request: (__: unknown, wrapped: () => unknown) => around(wrapped) },
+      onParams: ({ paramsHandler, setParamsHandler }) => setParamsHandler((params) => paramsHandler(params)),
+    } as AnyPlugin;
+    await start([outer, slow, slow], { limits: { operationMs: 500 } });
+    expect(await send({ query: '{ hello }' })).toMatchObject({ data: { hello: 'hello world' } });
+    // A deadline that began again would end the process.
+    await sleep(600);
+  });
+
+  const returning: Record<string, object> = {
+    onEnveloped: { onEnveloped: rejects },
+    onParse: { onParse: rejects },
+    'onParse, in the function that it returns,': { onParse: () => rejects },
+    onValidate: { onValidate: rejects },
+    'onValidate, in the function that it returns,': { onValidate: () => rejects },
+    'instrumentation.parse': {
+      instrumentation: { parse: (_: unknown, wrapped: () => unknown) => wrapped() ?? rejects() },
+    },
+  };
+
+  test.each(Object.entries(returning))(
+    'rejects in %s, where nothing waits for it, fails the request',
+    async (where, each) => {
+      await start([each]);
+      expect(await refusal({ query: '{ hello }' })).toBe('500 INTERNAL_SERVER_ERROR');
+      const message = `plugins[0].${where.split(',')[0]} returns a promise, but Yoga and Envelop do not wait for it.`;
+      expect(server?.logged.find(({ msg }) => msg === 'request failed')).toMatchObject({ err: { message } });
+    },
+  );
+
+  test.each(['onPluginInit', 'onSchemaChange', 'onEnveloped', 'onParse', 'onValidate'])(
+    'has an async %s does not let the server start',
+    async (hook) => {
+      await expect(start([{ [hook]: async () => {} }])).rejects.toThrow(`plugins[0].${hook} returns a promise`);
+    },
+  );
+
+  test('lets work that rejects run on gets a line in the log', async () => {
+    const work: AnyPlugin = {
+      onRequest: ({ serverContext }) => serverContext.waitUntil(isStarting ? undefined : Promise.reject()),
+    };
+    await start([work]);
+    expect(await send({ query: '{ hello }' })).toMatchObject({ status: 200 });
+    expect(server?.logged).toContainEqual(expect.objectContaining({ msg: 'work of a plugin failed' }));
+  });
+
+  test('executes an operation after its result gets an error, and nothing runs', async () => {
+    const late = Promise.withResolvers<unknown>();
+    const background: AnyPlugin = {
+      onExecute({ executeFn, setExecuteFn }) {
+        if (isStarting) return;
+        setExecuteFn((args: ExecutionArgs) => {
+          setTimeout(() => late.resolve(executeFn(args)), 20);
+          return { data: { second: 'cached' } };
+        });
+      },
+    };
+    await start([background]);
+    expect(await send({ query: 'mutation { second }' })).toMatchObject({ data: { second: 'cached' } });
+    expect(await late.promise).toEqual({ errors: [new GraphQLError('The operation is over.')] });
   });
 
   test.each(['onParams', 'onContextBuilding', 'onExecute'])(
@@ -459,6 +605,22 @@ const bug = {
   errors: [new GraphQLError('secret', { originalError: new Error('select secret_column') })],
 };
 const masked = ['200 INTERNAL_SERVER_ERROR', 'An internal error occurred. Include the request id when you report it.'];
+
+const bugOfPlugin = ['500 INTERNAL_SERVER_ERROR', masked[1]];
+const otherSchema = buildSchema('type Query { hello: [Int] }');
+const passing = (changed: Partial<ExecutionArgs>): AnyPlugin => ({
+  onExecute: ({ executeFn, setExecuteFn }) => setExecuteFn((args: ExecutionArgs) => executeFn({ ...args, ...changed })),
+});
+/** What a response of another server can have. */
+const proxied = {
+  'Content-Length': '5',
+  'Transfer-Encoding': 'chunked',
+  'Content-Encoding': 'gzip',
+  Connection: 'close',
+  'Cache-Control': 'public',
+  'X-Request-Id': 'other',
+  'X-Own': '1',
+};
 
 type Answering = { fetchAPI: typeof globalThis } & Partial<
   Record<'endResponse' | 'setResponse', (response: Response) => void>
@@ -498,8 +660,18 @@ describe('what a plugin sets lifts no limit, no deadline and no entry of the err
     ['replaceParseResult', { onParse: () => ({ replaceParseResult }) => replaceParseResult(invalid) }, ['200 GRAPHQL_VALIDATION_FAILED', notFound]], // prettier-ignore
     ['setResult of onValidate', { onValidate: ({ setResult }) => setResult([]) }, ['200 GRAPHQL_VALIDATION_FAILED', notFound], { query: '{ nope }' }], // prettier-ignore
     ['setResult after validation', { onValidate: () => ({ setResult }) => setResult([]) }, ['200 GRAPHQL_VALIDATION_FAILED', notFound], { query: '{ nope }' }], // prettier-ignore
+    ['params in place', { onParams: ({ params }) => void Object.assign(params, withNul) }, ['200 BAD_USER_INPUT', expect.any(String)]], // prettier-ignore
+    ['a query that is no text', { onParams: ({ params }) => void Object.assign(params, { query: 5 }) }, ['400 BAD_REQUEST', expect.any(String)]], // prettier-ignore
+    ['setParamsHandler with a function that hangs', { onParams: ({ setParamsHandler }) => setParamsHandler(hang) }, ['503 OPERATION_TIMEOUT', expect.any(String)]], // prettier-ignore
+    ['extendContext with another exchange', { onEnveloped: ({ extendContext }) => extendContext({ exchange: {} }) }, bugOfPlugin], // prettier-ignore
     ['breakContextBuilding', { onContextBuilding: ({ breakContextBuilding }) => breakContextBuilding() }, [200, { hello: 'hello world' }, 1]], // prettier-ignore
     ['setExecuteFn with a function that hangs', { onExecute: ({ setExecuteFn }) => setExecuteFn(() => new Promise(() => {})) }, ['503 OPERATION_TIMEOUT', expect.any(String)]], // prettier-ignore
+    ['setExecuteFn with a promise of a library', { onExecute: ({ setExecuteFn }) => setExecuteFn(hangOfLibrary) }, ['503 OPERATION_TIMEOUT', expect.any(String)]], // prettier-ignore
+    ['the schema of onExecute', { onExecute: ({ args }) => void Object.assign(args, { schema: otherSchema }) }, bugOfPlugin], // prettier-ignore
+    ['setExecuteFn with another schema', passing({ schema: otherSchema }), bugOfPlugin],
+    ['setExecuteFn with other variables', passing({ variableValues: { name: 'x' } }), bugOfPlugin],
+    ['setExecuteFn with another operation name', passing({ operationName: 'B' }), bugOfPlugin, { query: 'query A { hello } mutation B { a: second b: second }', operationName: 'A' }], // prettier-ignore
+    ['setExecuteFn with two changes', passing({ document: parse('mutation { a: second b: second }') }), ['200 OPERATION_TOO_COMPLEX', expect.stringContaining('2 root fields')]], // prettier-ignore
     ['setExecuteFn with another document', { onExecute: ({ executeFn, setExecuteFn }) => setExecuteFn((args: ExecutionArgs) => executeFn({ ...args, document: invalid })) }, ['200 GRAPHQL_VALIDATION_FAILED', notFound]], // prettier-ignore
     ['setResultAndStopExecution', { onExecute: ({ setResultAndStopExecution }) => setResultAndStopExecution(tooLong) }, tooLarge], // prettier-ignore
     ['setResult of onExecuteDone', { onExecute: () => ({ onExecuteDone: ({ setResult }) => setResult(bug) }) }, masked], // prettier-ignore
@@ -508,8 +680,24 @@ describe('what a plugin sets lifts no limit, no deadline and no entry of the err
     ['endResponse of onRequest', { onRequest: respondWith('x'.repeat(2_000), 200) }, tooLarge],
     ['endResponse of onRequestParse', { onRequestParse: respondWith('{"data":1}', 200) }, [200, 1, undefined]],
     ['setResponse', { onResponse: respondWith('x'.repeat(2_000), 200) }, tooLarge],
+    ['setResponse with a body that does not end', { onResponse: (payload) => payload.setResponse(new Response(new ReadableStream({ pull: hang }))) }, ['503 OPERATION_TIMEOUT', expect.any(String)]], // prettier-ignore
+    ['setResponse with a body that grows', { onResponse: (payload) => payload.setResponse(new Response(new ReadableStream({ pull: (body) => body.enqueue(new Uint8Array(999)) }))) }, tooLarge], // prettier-ignore
+    ['setResponse with no status', { onResponse: respondWith('{}', 42) }, bugOfPlugin],
+    ['a header with a line break', { onResponse: ({ response }) => response.headers.set('X-Own', 'a\r\nb: c') }, bugOfPlugin], // prettier-ignore
+    ['a header of an error with a line break', { onRequest: () => { throw new GraphQLError('', { extensions: { http: { headers: { 'X-Own': 'a\nb' } } } }); } }, bugOfPlugin], // prettier-ignore
   ])('%s', async (_, plugin, expected, body) => {
     expect(await outcome(plugin, body)).toEqual(expected);
+  });
+
+  test.each<[string, AnyPlugin]>([
+    ['of a response', { onRequest: (payload) => payload.endResponse(new Response('{}', { headers: proxied })) }],
+    ['of our response', { onResponse: ({ response }) => Object.entries(proxied).forEach(([name, value]) => response.headers.set(name, value)) }], // prettier-ignore
+  ])('the HTTP layer frames the response, whatever the headers %s say', async (_, plugin) => {
+    await start([plugin]);
+    const { status, headers } = await send({ query: '{ hello }' });
+    const names = ['x-own', 'cache-control', 'transfer-encoding', 'content-encoding'];
+    expect([status, ...names.map((name) => headers.get(name))]).toEqual([200, '1', 'no-store', null, null]);
+    expect(headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
   });
 
   test('a response of a plugin costs a point', async () => {
@@ -551,6 +739,8 @@ test('nor with a plugin that another one adds, or with a function that was not c
   };
   await expect(start([adds])).rejects.toThrow('a plugin of plugins[0].onParse calls setParseFn');
   await expect(start([useOpenTelemetry as AnyPlugin])).rejects.toThrow('plugins[0] is not an object.');
+  const pushes: AnyPlugin = { onPluginInit: ({ plugins }: { plugins: object[] }) => void plugins.push(added) };
+  await expect(start([pushes])).rejects.toThrow('object is not extensible');
 });
 
 test.each(Object.entries(refused).filter(([hook]) => !['onPluginInit', 'onSchemaChange'].includes(hook)))(

@@ -104,6 +104,12 @@ export const stored: StoredApiKey = {
   costLimit: { maximum: 2_000, restoreRate: 200 },
 };
 
+export const credentials = {
+  'X-Service-Client-Id': 'client-1',
+  'X-Service-API-Key': key.apiKey,
+  'X-Service-Organization-Id': 'org-1',
+};
+
 const findStored = async (): Promise<StoredApiKey | null> => stored;
 
 export interface SampleServer {
@@ -129,7 +135,7 @@ export interface SampleServerOptions {
   /** By default, nothing empties the bucket of the client. */
   buckets?: CostBuckets;
   /** Default none. */
-  plugins?: readonly InterfacePlugin[];
+  plugins?: () => readonly InterfacePlugin[];
 }
 
 const endless: CostBucketsOptions['settle'] = async (_, { needed, spare }) => ({
@@ -162,7 +168,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
       },
       cacheMs: 0,
     }),
-    plugins: options.plugins ?? [],
+    plugins: options.plugins ?? (() => []),
     createContext: ({ client }) => ({ clientId: client.clientId, extensions: {} }),
     buckets: options.buckets ?? createCostBuckets({ settle: endless }),
     logger,

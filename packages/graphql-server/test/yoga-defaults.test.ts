@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { key, type SampleServer, startSampleServer } from './sample-server.ts';
+import { credentials, type SampleServer, startSampleServer } from './sample-server.ts';
 
 /* What Yoga serves by default, and an interface must not. */
 
@@ -8,12 +8,6 @@ beforeAll(async () => {
   server = await startSampleServer();
 });
 afterAll(() => server.close());
-
-const credentials = {
-  'X-Service-Client-Id': 'client-1',
-  'X-Service-API-Key': key.apiKey,
-  'X-Service-Organization-Id': 'org-1',
-};
 
 interface Sent {
   method?: string;

@@ -56,7 +56,7 @@ interface PublicGraphqlError {
   /** The code of the table that decides about the status and the metrics. */
   code: ErrorCode;
   message: string;
-  /** As the plugin has chosen them. They replace those of the code. */
+  /** As the plugin has chosen them, except for the request id and the page of our documentation. */
   extensions: Record<string, unknown>;
   /** From `extensions.http`, as in Yoga. */
   status: number | undefined;
@@ -68,7 +68,7 @@ interface PublicGraphqlError {
  * counts as an error of the client.
  */
 function publicGraphqlError({ message, extensions }: GraphQLError): PublicGraphqlError {
-  const { code, http, ...others } = extensions;
+  const { code, http, requestId: _, documentationUrl: __, ...others } = extensions;
   const kept = { message, status: statusIn(http), headers: { ...http?.headers } };
   if (isErrorCode(code)) return { ...kept, code, extensions: others };
   // Our documentation has no page for it.

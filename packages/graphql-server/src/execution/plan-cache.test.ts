@@ -1,5 +1,6 @@
-import { buildSchema, type DocumentNode, Kind, type OperationDefinitionNode, parse } from 'graphql';
+import { buildSchema, type DocumentNode, isObjectType, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { expect, test } from 'vitest';
+import { createOperationExecutor } from './execute-operation.ts';
 import { createPlanCache, type PlanCache } from './plan-cache.ts';
 
 const schema = buildSchema(/* GraphQL */ `
@@ -28,6 +29,8 @@ function runs(cache: PlanCache, query: string, variables: readonly Record<string
   const { document, operation } = read(query);
   return variables.map((each) => cache.find(document, operation, each) !== null);
 }
+
+const aliases = Array.from({ length: 1001 }, (_, index) => `f${index}`);
 
 test('plans an operation from the third run on', () => {
   expect(runs(createPlanCache(schema), '{ name }', [{}, {}, {}, {}])).toEqual([false, false, true, true]);
@@ -91,9 +94,42 @@ test.each([
   ['introspection of a type', '{ again { name } __type(name: "Query") { name } }'],
   ['an abstract type', '{ named { name } }'],
   ['a response name that would set a prototype', '{ __proto__: name }'],
-  ['more than 1,000 fields', `{ ${Array.from({ length: 1001 }, (_, index) => `f${index}: name`).join(' ')} }`],
+  ['more than 1,000 fields', `{ ${aliases.map((alias) => `${alias}: name`).join(' ')} }`],
 ])('does not plan %s', (_, query) => {
   expect(runs(createPlanCache(schema), query, [{}, {}, {}, {}])).toEqual([false, false, false, false]);
+});
+
+test.each([
+  ['introspection', '{ __schema { queryType { name } } }', { __schema: { queryType: { name: 'Query' } } }],
+  ['introspection of a type', '{ __type(name: "Query") { kind } }', { __type: { kind: 'OBJECT' } }],
+  ['an interface', '{ named { name } }', { named: { name: 'q' } }],
+  ['a union', '{ either { ... on Query { name } } }', { either: { name: 'q' } }],
+  ['a type with isTypeOf', '{ checked { name } }', { checked: { name: 'q' } }],
+  ['a response name that would set a prototype', '{ __proto__: name }', JSON.parse('{"__proto__":"q"}')],
+  ['more fields than a plan has', `{ ${aliases.map((alias) => `${alias}: name`).join(' ')} }`, Object.fromEntries(aliases.map((alias) => [alias, 'q']))], // prettier-ignore
+])('graphql executes what is not planned: %s', async (__, query, data) => {
+  const abstract = buildSchema(/* GraphQL */ `
+    interface Named { name: String }
+    union Either = Query
+    type Checked { name: String }
+    type Query implements Named { name: String named: Named either: Either checked: Checked }
+  `); // prettier-ignore
+  const checked = abstract.getType('Checked');
+  if (!isObjectType(checked)) throw new Error('Checked is no object type.');
+  checked.isTypeOf = () => true;
+  const value = { __typename: 'Query', name: 'q' };
+  const root = { name: () => 'q', named: () => value, either: () => value, checked: () => value };
+  for (const [name, resolve] of Object.entries(root))
+    Object.assign(abstract.getQueryType()?.getFields()[name] ?? {}, { resolve });
+  const run = createOperationExecutor(abstract);
+  const planned = createPlanCache(abstract);
+  const { document, operation } = read(query);
+  for (const _ of [1, 2, 3, 4]) {
+    expect(planned.find(document, operation, {})).toBeNull();
+    const deadline = { isLate: false, abort: null };
+    const result = await run({ document, operation, variables: {}, contextValue: {}, deadline });
+    expect(JSON.stringify(result)).toBe(JSON.stringify({ data }));
+  }
 });
 
 test('does not expand fragments beyond the limit of fields', () => {

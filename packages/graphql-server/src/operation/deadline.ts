@@ -4,7 +4,7 @@ import type { OperationPauses } from './operation-pauses.ts';
 
 /** The time limit of an operation that is executed. */
 export interface OperationDeadline {
-  /** It has passed: the client has a response, so nothing more must run. */
+  /** It has passed, or the operation is over: nothing more must run. */
   isLate: boolean;
   /** Ends the execution. Null before it begins, and if it has no promises. */
   abort: (() => void) | null;
@@ -19,7 +19,7 @@ export interface OperationDeadline {
 export function withDeadline<Result>(
   what: string,
   deadlines: Deadlines,
-  run: () => Result | Promise<Result>,
+  run: () => Result | PromiseLike<Result>,
   { deadline, pauses }: { deadline?: OperationDeadline; pauses?: OperationPauses | undefined } = {},
 ): Result | Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
@@ -32,12 +32,12 @@ export function withDeadline<Result>(
   });
   try {
     const result = run();
-    if (!(result instanceof Promise)) {
+    if (!isPromiseLike(result)) {
       end();
       return result;
     }
     // Fewer turns of the microtask queue than with Promise.race.
-    void result.then(
+    void Promise.resolve(result).then(
       (settled) => {
         end();
         return resolve(settled);
@@ -54,25 +54,35 @@ export function withDeadline<Result>(
   }
 }
 
+/** Plugins also return promises of other libraries. */
+export function isPromiseLike<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
 /** Returns a function that ends the deadline. */
 function startDeadline(deadlines: Deadlines, pauses: OperationPauses | undefined, onLate: () => void): () => void {
   const deadline = deadlines.start(onLate);
   let { dueMs } = deadline;
   let timer: NodeJS.Timeout | undefined;
   let leftMs = 0;
-  const end = (): void => {
+  let isOver = false;
+  const stop = (): void => {
     deadlines.end(deadline);
     clearTimeout(timer);
   };
   pauses?.add({
     pause() {
       leftMs = Math.max(0, dueMs - performance.now());
-      end();
+      stop();
     },
     resume() {
+      if (isOver) return;
       dueMs = performance.now() + leftMs;
       timer = setTimeout(onLate, leftMs);
     },
   });
-  return end;
+  return () => {
+    isOver = true;
+    stop();
+  };
 }

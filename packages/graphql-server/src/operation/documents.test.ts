@@ -64,15 +64,6 @@ test('finds the valid documents', () => {
   expect(documents.find(invalid)).toBeUndefined();
 });
 
-test('finds the document of a plugin under its text, and still parses that text', () => {
-  const stored = parse('{partner{id}}');
-  expect(documents.validate(stored)).toEqual([]);
-  documents.keep('{partner{name}}', stored);
-  expect(documents.find('{partner{name}}')).toBe(stored);
-  expect(read('{partner{name}}')).not.toBe(stored);
-  expect(parsed).toEqual(['{partner{name}}']);
-});
-
 test('an invalid document of a plugin is not taken for what the text contains', () => {
   const stored = parse('{partner{nope}}');
   expect(documents.validate(stored)).toHaveLength(1);

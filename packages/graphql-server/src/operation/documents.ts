@@ -15,8 +15,6 @@ import {
 export interface Documents extends DocumentSteps {
   /** Returns the document that a text was read as, if it is valid and cached. */
   find(query: string): DocumentNode | undefined;
-  /** Remembers that a plugin has read a text as another document, which is valid, so that `find` returns it. */
-  keep(query: string, document: DocumentNode): void;
   /** An estimate of the memory of the cached results. At most the sum of `maxBytes`. */
   readonly bytes: number;
 }
@@ -62,10 +60,9 @@ export function createDocuments(
 
   return {
     find: (query) => valid.get(query),
-    keep: (query, document) => valid.add(query, document),
     parse(query) {
       const known = valid.get(query);
-      if (known && texts.get(known) === query) return known;
+      if (known) return known;
       const rejection = rejected.get(keyOf(query));
       if (rejection) throw new RejectedDocumentError(rejection, false);
       const document = attempt(query, () => withFixedNodes(steps.parse(query)));

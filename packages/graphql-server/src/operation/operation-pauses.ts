@@ -28,13 +28,13 @@ export class OperationPauses {
   }
 
   /** @param wait must end soon after its signal */
-  async during(wait: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  async during<Result>(wait: (signal: AbortSignal) => Result | PromiseLike<Result>): Promise<Result> {
     const current = new AbortController();
     this.#current = current;
     const startMs = performance.now();
     for (const occupied of this.#occupied) occupied.pause();
     try {
-      await wait(current.signal);
+      return await wait(current.signal);
     } finally {
       this.#waitedMs += performance.now() - startMs;
       this.#current = null;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { AuthenticatedClient } from '@deedwire/auth';
 import type { HandlerContext } from '@deedwire/service-runtime';
-import type { DocumentNode } from 'graphql';
+import type { DocumentNode, ExecutionArgs } from 'graphql';
 import type { Plugin, YogaInitialContext } from 'graphql-yoga';
 import type { Pricing } from '../cost/operation-price.ts';
 import type { OperationCost, RequestAccount } from '../cost/request-account.ts';
@@ -17,11 +17,14 @@ export interface ServedVersion extends InterfaceVersion {
   headers: Readonly<Record<string, string>>;
   documents: Documents;
   pricing: Pricing;
+  /** Of its Yoga. */
+  handle: (request: Request, context: never) => Response | Promise<Response>;
 }
 
 /** The state of a request. Our plugins fill it in, in their order. The plugins of an app must not change it. */
 export class Exchange {
-  readonly message: IncomingMessage;
+  /** Contains the API key: plugins log what they get. */
+  readonly #message: IncomingMessage;
   readonly http: HandlerContext;
   readonly documentation: Pick<Documentation, 'error'>;
   readonly startedMs = performance.now();
@@ -33,7 +36,7 @@ export class Exchange {
   version: ServedVersion | undefined = undefined;
   /** 0 if the body was not read. */
   bodyBytes = 0;
-  /** What the body contains. Plugins can replace it. */
+  /** What the body contains. Undefined if plugins can have changed it. */
   params: object | undefined = undefined;
   /** A document that is not cached, while it is read. */
   reading: { query: string; bytes: number } | undefined = undefined;
@@ -41,8 +44,8 @@ export class Exchange {
   paid = 0;
   /** Parsed, and then validated. */
   document: DocumentNode | undefined = undefined;
-  /** The operation, as long as it is executed. */
-  deadline: OperationDeadline | undefined = undefined;
+  /** What is executed, as it was priced. */
+  execution: { args: ExecutionArgs; deadline: OperationDeadline } | undefined = undefined;
   cost: OperationCost | undefined = undefined;
   pauses: OperationPauses | undefined = undefined;
   /** What resolvers add to `extensions` of the response. */
@@ -58,13 +61,22 @@ export class Exchange {
   afterwards: (() => void) | undefined = undefined;
 
   constructor(message: IncomingMessage, http: HandlerContext, documentation: Pick<Documentation, 'error'>) {
-    this.message = message;
+    this.#message = message;
     this.http = http;
     this.documentation = documentation;
   }
 
+  get message(): IncomingMessage {
+    return this.#message;
+  }
+
   get requestId(): string {
     return this.http.requestId;
+  }
+
+  /** Whether the client waits for the response. */
+  isOpen(): boolean {
+    return this.response === undefined && this.http.isOpen();
   }
 
   /** Of the client. */

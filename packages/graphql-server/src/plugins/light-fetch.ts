@@ -1,6 +1,7 @@
 import { apiKeyHeader } from '@deedwire/domain';
 import { requestPath } from '@deedwire/service-runtime';
 import type { FetchAPI } from 'graphql-yoga';
+import { sendableFields } from '../transport/sendable-fields.ts';
 import type { Exchange } from './exchange.ts';
 
 /*
@@ -28,7 +29,7 @@ export class LightHeaders {
     return this.get(name) !== null;
   }
   set(name: string, value: string): void {
-    this.#fields[this.#keyOf(name)] = value;
+    Object.assign(this.#fields, sendableFields([[this.#keyOf(name), value]]));
   }
   append(name: string, value: string): void {
     const known = this.get(name);
@@ -113,6 +114,7 @@ export class LightResponse {
   #headers: LightHeaders | undefined;
 
   constructor(body?: string | null, { status = 200, headers = {} }: { status?: number; headers?: FieldsInit } = {}) {
+    if (!(status >= 200 && status <= 599)) throw new RangeError(`The status ${status} is not from 200 to 599.`);
     this.body = body ?? '';
     this.status = status;
     this.fields = Symbol.iterator in headers ? Object.fromEntries(headers) : headers;

@@ -20,8 +20,8 @@ export async function sendProbe(
   { version, documents }: ServedVersion,
   { path, interfaceName }: { path: string; interfaceName: InterfaceName },
 ): Promise<void> {
-  documents.keep(query, readDocument(query, documents));
-  const exchange = new Exchange(messageTo(path), http, { error: () => '' });
+  readDocument(query, documents);
+  const exchange = new Exchange(messageTo(path), httpOfProbe, { error: () => '' });
   exchange.client = {
     interfaceName,
     clientId: 'start',
@@ -29,7 +29,7 @@ export async function sendProbe(
     schemaVersion: version,
     costLimit: { maximum: 1, restoreRate: 1 },
   };
-  exchange.account = account;
+  exchange.account = accountOfProbe;
   await respond(exchange);
   const refusal = exchange.causes.find((cause) => cause instanceof PluginRefusedError);
   if (refusal) throw refusal;
@@ -45,7 +45,7 @@ function messageTo(path: string): IncomingMessage {
   return message as unknown as IncomingMessage;
 }
 
-const http: HandlerContext = {
+export const httpOfProbe: HandlerContext = {
   requestId: 'start',
   address: '127.0.0.1',
   ready: true,
@@ -57,7 +57,7 @@ const http: HandlerContext = {
 
 const throttleStatus = { maximumAvailable: 1, currentlyAvailable: 1, restoreRate: 1 };
 
-const account: RequestAccount = {
+export const accountOfProbe: RequestAccount = {
   slot: () => () => {},
   chargeReading() {},
   chargeOperation() {},

@@ -2,10 +2,17 @@ import type { GraphQLParams } from 'graphql-yoga';
 import { type Parameters, parseParameters } from '../transport/parameters.ts';
 import { readBody } from '../transport/read-body.ts';
 import { present, type RequestPlugin } from './exchange.ts';
+import { exchangeOf } from './light-fetch.ts';
 
-/** Reads the body and the parameters in it, unless the client is known to have no points. Replaces the parsers of Yoga. */
+/**
+ * Reads the body and the parameters in it, unless the client is known to have no points. Replaces the parsers of Yoga. The first
+ * plugin of a version, so that those of the app find the exchange.
+ */
 export function useBody(limits: { bodyBytes: number; bodyMs: number }): RequestPlugin {
   return {
+    onRequest({ request, serverContext }) {
+      serverContext.exchange = exchangeOf(request);
+    },
     onRequestParse({ serverContext: { exchange }, setRequestParser }) {
       setRequestParser(async () => {
         const checked = present(exchange.account).checkPoints();

@@ -2,7 +2,6 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sdl } from '@deedwire/partner-schema';
-import type { HandlerContext } from '@deedwire/service-runtime';
 import { buildSchema, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { beforeEach, expect, test } from 'vitest';
@@ -13,11 +12,11 @@ import { OperationPauses } from '../operation/operation-pauses.ts';
 import { requestLimits } from '../request-limits.ts';
 import { Exchange, type RequestContext, type RequestPlugin, type ServedVersion } from './exchange.ts';
 import { asRequest, exchangeOf, lightFetch, LightRequest, noContext } from './light-fetch.ts';
+import { accountOfProbe, httpOfProbe } from './probe.ts';
 import { useCost } from './use-cost.ts';
 import { useDocuments } from './use-documents.ts';
 import { useExecution } from './use-execution.ts';
 import { useResponse } from './use-response.ts';
-import { useVersion } from './use-version.ts';
 import { withoutDefaults } from './without-defaults.ts';
 
 const throttleStatus = { maximumAvailable: 2_000, currentlyAvailable: 2_000, restoreRate: 200 };
@@ -38,6 +37,7 @@ function call(name: string, ...points: number[]): void {
 }
 
 const account: RequestAccount = {
+  ...accountOfProbe,
   async slot() {
     if (refused === 'slot') throw new RequestError('RATE_LIMITED');
     // The calls before it, and the calls before it is left.
@@ -53,11 +53,6 @@ const account: RequestAccount = {
     return throttleStatus;
   },
   suspend: (points) => call('suspend', points),
-  checkPoints: () => undefined,
-  end() {},
-  deductFailure() {},
-  throttleStatus: () => throttleStatus,
-  status: () => ({ ...throttleStatus, nextPointMs: 1 }),
 };
 
 interface SetUp {
@@ -86,17 +81,16 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
     onRequestParse: ({ serverContext: { exchange }, setRequestParser }) =>
       setRequestParser(() => exchange.params as object),
   };
-  const { onEnveloped } = useVersion([], () => new Date());
   const all: object[] = [
     begin,
-    { onEnveloped },
     useDocuments(),
-    useExecution(),
+    useExecution(schema),
     ...plugins,
     useCost({ limits, onParsed: (isValid) => parsed.push(isValid) }),
     useResponse(limits),
   ];
   const yoga = createYoga<RequestContext>({
+    schema,
     plugins: [withoutDefaults(all, false), ...all],
     context: () => context,
     fetchAPI: lightFetch,
@@ -106,7 +100,7 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
   });
   return async (params: object, bodyBytes: number): Promise<Served> => {
     const message = Object.assign(new IncomingMessage(new Socket()), { method: 'POST', url: '/graphql' });
-    const exchange = new Exchange(message, { requestId: 'r' } as HandlerContext, { error: () => '' });
+    const exchange = new Exchange(message, httpOfProbe, { error: () => '' });
     Object.assign(exchange, { account, version, params, bodyBytes });
     const response = await yoga.handleRequest(asRequest(new LightRequest(exchange)), noContext);
     return { exchange, body: JSON.parse(await response.text()) };

@@ -55,23 +55,21 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
     const document = present(exchange.document);
     const errors = documents.validate(document);
     if (errors.length > 0) throw invalidDocument(errors);
-    if (!exchange.reading) return;
-    documents.keep(exchange.reading.query, document);
     endReading(exchange, true);
   }
 
   async function run(args: ExecutionArgs, exchange: Exchange, execute: Execute): Promise<ExecutionResult> {
     const { document, operationName } = args;
-    if (document !== exchange.document)
+    const { pricing, schema } = present(exchange.version);
+    if (document !== exchange.document || args.schema !== schema)
       throw new Error(
-        'A plugin replaced the document of onExecute. Replace it in onParse: it is validated after that.',
+        'A plugin replaced the document or the schema of onExecute. Replace the document in onParse: it is validated after that.',
       );
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Yoga has built it
     const context = args.contextValue as OperationContextValue;
     const account = present(exchange.account);
     const { paid, bodyBytes } = exchange;
     const operation = selectOperation(document, operationName ?? null);
-    const { pricing } = present(exchange.version);
     const { requestedQueryCost: largest, priceOf } = pricing.price(document, operation, args.variableValues ?? {});
     const least = bodyCost(bodyBytes, limits);
     const price = Math.max(largest, least);
@@ -91,9 +89,9 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
       exchange.cost = { requestedQueryCost, actualQueryCost: used, throttleStatus };
     };
     let result: ExecutionResult;
+    const deadline: OperationDeadline = { isLate: false, abort: null };
+    exchange.execution = { args, deadline };
     try {
-      const deadline: OperationDeadline = { isLate: false, abort: null };
-      exchange.deadline = deadline;
       const executed = withDeadline('The operation', deadlines, () => execute(args), {
         deadline,
         pauses: context.pauses,
@@ -103,6 +101,8 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
       end();
       settle(account, requestedQueryCost, withExtraWork(requestedQueryCost));
       throw error;
+    } finally {
+      deadline.isLate = true;
     }
     end();
     if (isAboutVariables(result)) {

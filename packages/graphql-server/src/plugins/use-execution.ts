@@ -1,39 +1,40 @@
-import type { ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
-import { RequestError } from '../errors/request-error.ts';
+import { type ExecutionArgs, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import { createOperationExecutor, type OperationExecutor } from '../execution/execute-operation.ts';
 import { invalidDocument } from '../operation/read-document.ts';
-import { findOperation } from '../operation/select-operation.ts';
+import { findOperation, selectOperation } from '../operation/select-operation.ts';
 import { type OperationContextValue, present, type RequestPlugin } from './exchange.ts';
 
 export type Execute = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 
+/** What the functions of plugins pass on as they get it. The document can be another one. */
+const keptArgs = ['schema', 'contextValue', 'operationName', 'variableValues'] as const;
+
 /** Sets the execute function, which runs repeated operations by a plan. The plugins of the app wrap it, and `useCost` after them. */
-export function useExecution(): RequestPlugin {
-  // Created by the first operation on a schema, when plugins have wrapped its resolvers.
-  const executors = new WeakMap<GraphQLSchema, OperationExecutor>();
+export function useExecution(schema: GraphQLSchema): RequestPlugin {
+  // Created by the first operation, when plugins have wrapped the resolvers.
+  let executor: OperationExecutor | undefined;
 
-  function executorOf(schema: GraphQLSchema): OperationExecutor {
-    let executor = executors.get(schema);
-    if (!executor) executors.set(schema, (executor = createOperationExecutor(schema)));
-    return executor;
-  }
-
-  const execute: Execute = ({ schema, document, operationName, variableValues, contextValue }) => {
+  const execute: Execute = (args) => {
+    const { document, operationName = null, variableValues: variables = {}, contextValue } = args;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as useCost has passed it
     const { exchange } = contextValue as OperationContextValue;
-    const deadline = present(exchange.deadline);
-    // The client has a response.
-    if (deadline.isLate) throw new RequestError('OPERATION_TIMEOUT');
-    const operation = findOperation(document, operationName ?? null);
-    const variables = variableValues ?? {};
+    const { args: priced, deadline } = present(exchange.execution);
+    // No error: one in a timer of a plugin would end the process.
+    if (deadline.isLate) return { errors: [new GraphQLError('The operation is over.')] };
+    const changed = keptArgs.find((name) => args[name] !== priced[name]);
+    if (changed !== undefined)
+      throw new Error(`A plugin passed another ${changed} to the execute function, which was not priced.`);
+    let operation = findOperation(document, operationName);
     if (document !== exchange.document) {
       // Of a plugin that passes another document on. The client pays for its own, but the limits are for both.
       const { documents, pricing } = present(exchange.version);
       const errors = documents.validate(document);
       if (errors.length > 0) throw invalidDocument(errors);
-      pricing.price(document, operation, variables);
+      operation = selectOperation(document, operationName);
+      pricing.price(document, operation, variables ?? {});
     }
-    return executorOf(schema)({ document, operation, variables, contextValue, deadline });
+    executor ??= createOperationExecutor(schema);
+    return executor({ document, operation, variables: variables ?? {}, contextValue, deadline });
   };
 
   return {

@@ -4,6 +4,7 @@ import { rateLimitHeaders } from '../cost/rate-limits.ts';
 import { mapError } from '../errors/map-error.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { errorResponse, excessBytes, type GraphqlResponse, resultResponse } from '../transport/response.ts';
+import { sendableFields } from '../transport/sendable-fields.ts';
 import { present, type Exchange, type RequestPlugin } from './exchange.ts';
 import { LightResponse } from './light-fetch.ts';
 
@@ -18,17 +19,7 @@ export function useResponse({ responseBytes }: { responseBytes: number }): Reque
       const process = (result: unknown): Response => respond(resultOf(result, exchange), exchange, responseBytes);
       payload.setResultProcessor(process, exchange.mediaType);
     },
-    onResponse(payload) {
-      const { exchange } = payload.serverContext;
-      // A page of GraphiQL has none.
-      if (!exchange || isOwn(payload.response, exchange)) return undefined;
-      return adopt(payload.response, exchange, responseBytes).then((response) => payload.setResponse(response));
-    },
   };
-}
-
-function isOwn(response: object, exchange: Exchange): boolean {
-  return response === exchange.response;
 }
 
 /** The response to a request that fails as a whole. */
@@ -78,16 +69,28 @@ function headersOf({ version, account }: Exchange): Readonly<Record<string, stri
 }
 
 /** A response that a plugin has created. It keeps its status, its headers and its body. */
-async function adopt(given: Response, exchange: Exchange, limitBytes: number): Promise<Response> {
-  const text = await given.text();
+export async function adopt(given: Response, exchange: Exchange, limitBytes: number): Promise<Response> {
+  const text = await readText(given.body, limitBytes);
   const bytes = excessBytes(text, limitBytes);
   if (bytes !== null) return refuse(exchange, tooLarge(bytes, limitBytes));
   exchange.account?.deductFailure(exchange.bodyBytes);
   exchange.code = given.ok ? null : 'BAD_USER_INPUT';
   exchange.causes = [];
-  const { 'content-length': _, ...own } = Object.fromEntries(given.headers);
-  const headers = { ...own, ...headersOf(exchange) };
+  const headers = { ...sendableFields(given.headers), ...headersOf(exchange) };
   return toResponse(new LightResponse(text, { status: given.status, headers }), exchange);
+}
+
+/** Reads no more than exceeds the limit: a plugin can pass on what others send. */
+async function readText(body: Response['body'] | string, limitBytes: number): Promise<string> {
+  if (typeof body === 'string') return body;
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > limitBytes) break;
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 function toResponse(response: LightResponse, exchange: Exchange): Response {

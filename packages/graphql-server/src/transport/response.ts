@@ -5,6 +5,7 @@ import { type ErrorCode, errorTable, type ResponseMediaType, statusOf } from '..
 import { shorten } from '../errors/found-error.ts';
 import { mapFieldError } from '../errors/map-error.ts';
 import { RequestError } from '../errors/request-error.ts';
+import { sendableFields } from './sendable-fields.ts';
 
 /** A response, without the headers that every response has. */
 export interface GraphqlResponse {
@@ -36,7 +37,7 @@ export function errorResponse(error: RequestError, context: ResponseContext): Gr
       : error.found.map((found) => ({ ...found, extensions }));
   return {
     status: error.status ?? statusOf(code, context.mediaType),
-    headers: { ...errorTable[code].headers, ...error.headers },
+    headers: { ...errorTable[code].headers, ...sendableFields(Object.entries(error.headers)) },
     body: { errors },
     code,
     causes: cause === undefined ? [] : [cause],
