@@ -6,7 +6,7 @@ import { type LargestApi, pricedVersions, startLargestApi } from './support/cost
 
 // `test/long/costs.test.ts` runs thousands of random operations, and texts of longer characters.
 const seed = 20_261_120;
-const rounds = 60;
+const rounds = 30;
 
 const referral =
   'id status clientName clientEmail externalReference note createdAt closedAt matter { id reference openedAt }';

@@ -2,18 +2,18 @@ import { expect, test } from 'vitest';
 import { compareRandomExecutions } from '../../test/support/random-execution.ts';
 
 // 50,000 documents in test/long/plans.test.ts.
-const documents = 150;
+const documents = 60;
 
 test('gives the same data and errors, and calls the same resolvers in the same order, as graphql', async () => {
   const counts = await compareRandomExecutions(documents, { isAsync: false });
-  expect(counts.planned).toBeGreaterThan(50);
+  expect(counts.planned).toBeGreaterThan(15);
   expect(counts.plannedMutations).toBeGreaterThan(0);
-  expect(counts.withErrors).toBeGreaterThan(50);
+  expect(counts.withErrors).toBeGreaterThan(15);
 });
 
 test('gives the same data and the same errors when resolvers return promises', async () => {
   const counts = await compareRandomExecutions(documents, { isAsync: true });
-  expect(counts.planned).toBeGreaterThan(50);
+  expect(counts.planned).toBeGreaterThan(15);
   expect(counts.plannedMutations).toBeGreaterThan(0);
   expect(counts.same / counts.single).toBeGreaterThan(0.9);
 });

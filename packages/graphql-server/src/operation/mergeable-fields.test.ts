@@ -136,8 +136,8 @@ test('gives the same verdict as the rule of graphql', () => {
       if (errors.length > 0) rejected += 1;
       else accepted += 1;
     }),
-    { numRuns: 500, seed: 1, endOnFailure: true },
+    { numRuns: Number(process.env['RUNS'] ?? 150), seed: 1, endOnFailure: true },
   );
   // Otherwise the comparison would say little.
-  expect(Math.min(accepted, rejected)).toBeGreaterThan(25);
+  expect(Math.min(accepted, rejected)).toBeGreaterThan(8);
 });
