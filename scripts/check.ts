@@ -5,6 +5,7 @@ import {
   checkGeneratedFiles,
   checkServedSchemas,
   checkTypes,
+  findTodos,
   run,
   type CommandResult,
 } from '../tools/checks/src/index.ts';
@@ -41,6 +42,7 @@ const ruleTests = [
 ];
 
 const steps: Step[] = [
+  { name: 'TODOs', remedy: 'write what each TODO asks for, and delete the TODO', check: findTodos },
   { name: 'format', remedy: `${pnpm} format`, check: () => run('oxfmt', ['--check']) },
   {
     name: 'lint',

@@ -7,7 +7,7 @@ export interface CommandOptions {
 }
 
 // Only guards against hanging.
-const timeoutMs = 600_000;
+const timeoutMs = 1_200_000;
 
 /** Runs a command and resolves with its standard output. Rejects with its complete output if it does not exit with 0. */
 export function succeed(file: string, args: readonly string[], { cwd, env = {} }: CommandOptions): Promise<string> {

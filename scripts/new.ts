@@ -1,0 +1,86 @@
+/** `pnpm new`: writes the files of a new event type or version, with plop, from the templates in `scripts/new/`. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import nodePlop from 'node-plop';
+import { endWithReader } from './end-with-reader.ts';
+import { definePlop } from './new/plopfile.ts';
+
+const help = `Usage: pnpm new event <type> <version> <interface>
+       pnpm new event-version <type> <version>
+       pnpm new interface-version <interface> <version>
+
+Writes the files of a preview. For example: pnpm new event lender.renamed 2027-06-01 lender
+TODO marks what you have to write: \`pnpm check\` fails until no TODO is left. In a terminal, asks for missing arguments.
+Exit codes: 0 success, 1 nothing was written, 2 invalid usage.
+`;
+
+endWithReader();
+// pnpm starts scripts in the root of the workspace.
+const root = process.cwd();
+const plop = await nodePlop('', { destBasePath: root, force: false });
+definePlop(plop, root);
+
+const [name = '', ...values] = process.argv.slice(2);
+if (['--help', '-h', 'help'].includes(name)) {
+  process.stdout.write(help);
+} else if (!isUsage()) {
+  process.stderr.write(help);
+  process.exitCode = 2;
+} else {
+  try {
+    process.stdout.write(await create());
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)} Nothing was written.\n`);
+    process.exitCode = 1;
+  }
+}
+
+function isUsage(): boolean {
+  if (!plop.getGeneratorList().some((generator) => generator.name === name)) return false;
+  const expected = Object.keys(plop.getGenerator(name).prompts).length;
+  return values.length === expected || (values.length < expected && process.stdin.isTTY);
+}
+
+async function create(): Promise<string> {
+  const generator = plop.getGenerator(name);
+  const answers: Record<string, string> = await generator.runPrompts(values);
+  const [changed = ''] = execFileSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' }).split('\n');
+  if (changed !== '')
+    throw new Error(
+      `The working tree has changes, for example ${changed.slice(3)}. Commit or undo them, so that you see what is new.`,
+    );
+
+  const { actions } = generator;
+  const changes = typeof actions === 'function' ? actions(answers) : actions;
+  const paths = changes.flatMap((change) => (typeof change === 'object' && 'path' in change ? [change.path] : []));
+  const undo = paths.map((path) => undoOf(join(root, path)));
+  let problem: string | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.once(signal, () => {
+      problem = `Interrupted by ${signal}.`;
+    });
+  const { failures } = await plop.setGenerator(name, { ...generator, actions: changes }).runActions(answers);
+  problem ??= failures.at(0)?.error;
+  if (problem !== undefined) {
+    for (const restore of undo) restore();
+    throw new Error(problem);
+  }
+  return `${['Wrote:', ...paths].join('\n  ')}
+
+Next:
+  1. Replace each TODO; pnpm check lists them. ${generator.description}
+  2. Run the commands below "Recipes" in CONTRIBUTING.md, until pnpm check passes.
+`;
+}
+
+/** Restores a file, or removes it with the folders that its creation needs. */
+function undoOf(file: string): () => void {
+  if (existsSync(file)) {
+    const text = readFileSync(file);
+    return () => writeFileSync(file, text);
+  }
+  let created = file;
+  while (!existsSync(dirname(created))) created = dirname(created);
+  return () => rmSync(created, { recursive: true, force: true });
+}

@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ActionType, AddActionConfig, ModifyActionConfig, NodePlopAPI, PromptQuestion } from 'node-plop';
+
+type Answers = Readonly<Record<string, string>>;
+type Change = AddActionConfig | ModifyActionConfig;
+/** Returns true, or one line that says what is wrong. */
+type Validate = (value: string, answers: Answers) => string | true;
+
+const eventVersions = 'packages/webhook-events/versions.json';
+const interfaceVersions = (name: string): string => `packages/${name}-schema/versions.json`;
+const preview = { status: 'preview', deprecatedOn: null, sunsetOn: null };
+const interfaces = new Map([
+  ['lender', ['lender']],
+  ['partner', ['partner']],
+  ['both', ['lender', 'partner']],
+]);
+
+/** Defines the generators of `pnpm new`. The changes of each are relative to the root of the workspace. */
+export function definePlop(plop: NodePlopAPI, root: string): void {
+  const readText = (path: string): string => readFileSync(join(root, path), 'utf8');
+  const readVersions = (path: string): Record<string, unknown> => JSON.parse(readText(path));
+
+  const versionPrompt = (validate: Validate): PromptQuestion =>
+    prompt('version', 'Version, for example 2027-06-01:', (version, answers) =>
+      /^\d{4}-\d\d-\d\d$/.test(version) && !Number.isNaN(Date.parse(version))
+        ? validate(version, answers)
+        : `"${version}" is not a version. A version is a date, for example 2027-06-01.`,
+    );
+
+  /** Copies the file of a version, with a TODO if its language has comments. */
+  const copy = (from: string, path: string, newest: string, version: string): Change => {
+    const comment = path.endsWith('.ts') ? '//' : '#';
+    const todo = `${comment} TODO: change what differs from ${newest}, and delete this line.\n`;
+    const text = readText(from).replaceAll(
+      new RegExp(`(?<=^.* at (?:version )?|^ *"version": "|literal\\(')${newest}`, 'gm'),
+      version,
+    );
+    return add(path, { template: '{{{text}}}', data: { text: path.endsWith('.json') ? text : todo + text } });
+  };
+
+  plop.setGenerator('event', {
+    prompts: [
+      prompt('type', 'Event type, for example lender.renamed:', (type) => {
+        if (Object.hasOwn(readVersions(eventVersions), type))
+          return `The event type ${type} exists. To add a version, run pnpm new event-version ${type} <version>.`;
+        if (/^[a-z]+(?:_[a-z]+)*\.[a-z]+(?:_[a-z]+)*$/.test(type)) return true;
+        return `"${type}" is not an event type. Write <noun>.<participle>, for example lender.renamed.`;
+      }),
+      versionPrompt(() => true),
+      prompt('interface', 'Interface (lender, partner or both):', (name) =>
+        interfaces.has(name) ? true : `"${name}" is not an interface. Use lender, partner or both.`,
+      ),
+    ],
+    actions: actions(({ type, version, interface: name }) => {
+      const [payload, body, renderer] = eventFiles(type, version);
+      return [
+        add(payload, template('payload.ts')),
+        add(body, template('typical.json')),
+        add(renderer, template('renderer.ts')),
+        edit(eventVersions, (text) => withKey(text, type, { [version]: preview })),
+        edit('packages/webhook-events/event-types.json', (text) =>
+          withKey(text, type, { interfaces: interfaces.get(name) }),
+        ),
+        edit('packages/domain/src/event-snapshots.ts', (text) =>
+          text.replace(
+            /\n\}\n$/,
+            `\n  // TODO: what the outbox stores. Fields can be added later, not changed.\n  '${type}': { todo: string };\n}\n`,
+          ),
+        ),
+        edit('packages/domain/src/sample-snapshots.ts', (text) =>
+          text.replace(/\n {2}\};\n\}\n$/, `\n    '${type}': { todo: 'TODO' },\n  };\n}\n`),
+        ),
+        changeset(`${type}-${version}`, ['webhook-events', 'webhook-worker']),
+      ];
+    }),
+    description:
+      'The sample snapshot renders the typical body. Call appendEvent in the transaction of the change, in packages/actions/src/.',
+  });
+
+  plop.setGenerator('event-version', {
+    prompts: [
+      prompt('type', 'Event type, for example referral.declined:', (type) =>
+        Object.hasOwn(readVersions(eventVersions), type)
+          ? true
+          : `There is no event type ${type}. To add it, run pnpm new event ${type} <version> <interface>.`,
+      ),
+      versionPrompt((version, { type = '' }) => isNewest(version, readVersions(eventVersions)[type], type)),
+    ],
+    actions: actions(({ type, version }) => {
+      const versions = readVersions(eventVersions)[type];
+      const newest = newestOf(versions);
+      const targets = eventFiles(type, version);
+      return [
+        ...eventFiles(type, newest).map((from, index) => copy(from, targets[index] ?? '', newest, version)),
+        edit(eventVersions, (text) => withKey(text, type, { ...Object(versions), [version]: preview })),
+        changeset(`${type}-${version}`, ['webhook-events', 'webhook-worker']),
+      ];
+    }),
+    description: 'Change the payload, the typical body and the renderer together.',
+  });
+
+  plop.setGenerator('interface-version', {
+    prompts: [
+      prompt('interface', 'Interface (lender or partner):', (name) =>
+        name !== 'both' && interfaces.has(name) ? true : `"${name}" is not an interface. Use lender or partner.`,
+      ),
+      versionPrompt((version, { interface: name = '' }) =>
+        isNewest(version, readVersions(interfaceVersions(name)), `The ${name} interface`),
+      ),
+    ],
+    actions: actions(({ interface: name, version }) => {
+      const newest = newestOf(readVersions(interfaceVersions(name)));
+      const files = [
+        `packages/${name}-schema/versions/@.graphql`,
+        `packages/${name}-schema/versions/@.manifest.json`,
+        `apps/${name}-api/src/versions/@.ts`,
+      ];
+      return [
+        ...files.map((path) => copy(path.replace('@', newest), path.replace('@', version), newest, version)),
+        edit(interfaceVersions(name), (text) => withKey(text, version, preview)),
+        changeset(`${name}-${version}`, [`${name}-schema`, `${name}-api`]),
+      ];
+    }),
+    description:
+      'Change the SDL, then the schema in apps/ until the check "served schemas" passes. An operation that no longer fits needs an example at the new version. A change of the webhook half belongs in both interfaces.',
+  });
+}
+
+/** The paths of the payload, the typical body and the renderer. */
+function eventFiles(type: string, version: string): [string, string, string] {
+  return [
+    `packages/webhook-events/src/${type}/${version}.ts`,
+    `packages/webhook-events/fixtures/${type}/${version}/accept/typical.json`,
+    `apps/webhook-worker/src/rendering/${type}/${version}.ts`,
+  ];
+}
+
+function prompt(name: string, message: string, validate: Validate): PromptQuestion {
+  return { type: 'input', name, message, validate };
+}
+
+function actions(changes: (answers: { type: string; version: string; interface: string }) => Change[]) {
+  return (answers: Answers = {}): ActionType[] => changes({ type: '', version: '', interface: '', ...answers });
+}
+
+/** Dates sort as strings. */
+function newestOf(versions: unknown): string {
+  return Object.keys(Object(versions)).toSorted().at(-1) ?? '';
+}
+
+function isNewest(version: string, versions: unknown, subject: string): string | true {
+  const newest = newestOf(versions);
+  return version > newest ? true : `${subject} has version ${newest}. A new version is a later date than ${version}.`;
+}
+
+function withKey(text: string, key: string, value: unknown): string {
+  const entries = Object.entries({ ...JSON.parse(text), [key]: value });
+  return `${JSON.stringify(Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))), null, 2)}\n`;
+}
+
+function template(name: string, data = {}): { templateFile: string; data: object } {
+  return { templateFile: join(import.meta.dirname, `${name}.tpl`), data };
+}
+
+function add(path: string, content: { data: object } & ({ template: string } | { templateFile: string })): Change {
+  return { type: 'add', path, ...content };
+}
+
+function edit(path: string, transform: (text: string) => string): Change {
+  return { type: 'modify', path, pattern: '', template: '', transform };
+}
+
+function changeset(name: string, packages: readonly string[]): Change {
+  return add(`.changeset/${name}.md`, template('changeset.md', { packages }));
+}
