@@ -1,7 +1,5 @@
+import { gt, lt, major, minor, prerelease, rsort } from 'semver';
 import { ReleaseError } from './release-error.ts';
-
-/** Major, minor and patch. */
-type Numbers = readonly [number, number, number];
 
 /**
  * The dist-tag of a version: `latest`, unless a higher version is published. A fix of an older major gets `latest-<major>`, and
@@ -11,10 +9,10 @@ type Numbers = readonly [number, number, number];
  * @throws {ReleaseError} if the version is a pre-release
  */
 export function distTagOf(version: string, published: readonly string[]): string {
-  const [major, minor, patch] = numbersOf(version);
-  const higher = releasesIn(published).filter((each) => compare(each, [major, minor, patch]) > 0);
+  const higher = releasesBeside(version, published).filter((each) => gt(each, version));
   if (higher.length === 0) return 'latest';
-  return higher.some((each) => each[0] === major) ? `latest-${major}.${minor}` : `latest-${major}`;
+  const isOlderMinor = higher.some((each) => major(each) === major(version));
+  return isOlderMinor ? `latest-${major(version)}.${minor(version)}` : `latest-${major(version)}`;
 }
 
 /**
@@ -23,27 +21,12 @@ export function distTagOf(version: string, published: readonly string[]): string
  * @throws {ReleaseError} if the version is a pre-release
  */
 export function predecessorOf(version: string, published: readonly string[]): string | null {
-  const numbers = numbersOf(version);
-  const lower = releasesIn(published).filter((each) => compare(each, numbers) < 0);
-  return lower.toSorted(compare).at(-1)?.join('.') ?? null;
+  const lower = releasesBeside(version, published).filter((each) => lt(each, version));
+  return rsort(lower)[0] ?? null;
 }
 
-function numbersOf(version: string): Numbers {
-  const numbers = parse(version);
-  if (numbers === null)
+function releasesBeside(version: string, published: readonly string[]): string[] {
+  if (prerelease(version) !== null)
     throw new ReleaseError(`${version} is not a release: only versions such as 1.2.3 are published.`);
-  return numbers;
-}
-
-function releasesIn(versions: readonly string[]): Numbers[] {
-  return versions.map(parse).filter((numbers) => numbers !== null);
-}
-
-function parse(version: string): Numbers | null {
-  const [, major, minor, patch] = /^(\d+)\.(\d+)\.(\d+)$/.exec(version) ?? [];
-  return major === undefined ? null : [Number(major), Number(minor), Number(patch)];
-}
-
-function compare(a: Numbers, b: Numbers): number {
-  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+  return published.filter((each) => prerelease(each) === null);
 }
