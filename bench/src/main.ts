@@ -9,7 +9,7 @@ process.stdout.on('error', () => process.exit(141));
 
 const command = parseCommand(process.argv.slice(2), benches);
 if (command.kind === 'help') process.stdout.write(helpText(benches));
-else if (command.kind === 'page') writePage();
+else if (command.kind === 'page') await writePage();
 else if (command.kind === 'invalid') {
   process.stderr.write(`${command.problem}\n\n${helpText(benches)}`);
   process.exitCode = 2;
@@ -19,7 +19,7 @@ else if (command.kind === 'invalid') {
     const result = await bench.run({ ...options, progress: (line) => process.stderr.write(`${line}\n`) });
     if (save) {
       saveResult(bench.name, result.json, options.only !== undefined);
-      writePage();
+      await writePage();
     }
     process.stdout.write(`${json ? JSON.stringify(result.json, null, 2) : result.markdown}\n`);
   } catch (error) {

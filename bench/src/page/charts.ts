@@ -4,10 +4,10 @@ import { type Bar, barChart } from './bar-chart.ts';
 import type { Results } from './results.ts';
 
 /** The charts of the page, by file name. */
-export function charts({ delivery, graphql }: Results): Record<string, string> {
+export async function charts({ delivery, graphql }: Results): Promise<Record<string, string>> {
   const { latency, hanging, history } = delivery;
   return {
-    'throughput.svg': barChart({
+    'throughput.svg': await barChart({
       title: 'Webhooks delivered, beside queues',
       axis: 'Deliveries per second. More is better.',
       shared: true,
@@ -18,7 +18,7 @@ export function charts({ delivery, graphql }: Results): Record<string, string> {
         ),
       })),
     }),
-    'queries.svg': barChart({
+    'queries.svg': await barChart({
       title: 'GraphQL requests, beside other servers',
       axis: 'Requests per second with 32 connections. More is better.',
       shared: false,
@@ -31,7 +31,7 @@ export function charts({ delivery, graphql }: Results): Record<string, string> {
         ),
       })),
     }),
-    'latency.svg': barChart({
+    'latency.svg': await barChart({
       title: 'Latency beside endpoints that hang',
       axis: 'Milliseconds from commit to first byte. Less is better.',
       shared: true,
@@ -42,7 +42,7 @@ export function charts({ delivery, graphql }: Results): Record<string, string> {
         ['half load', latency.halfLoad],
       ]),
     }),
-    'growth.svg': barChart({
+    'growth.svg': await barChart({
       title: 'Cost of a delivery as the history grows',
       axis: 'Milliseconds of SQL per 1,000 deliveries. Less is better.',
       shared: true,

@@ -23,7 +23,7 @@ it('a part replaces what is stored of it, with its commit', () => {
 });
 
 // `pnpm bench page` writes them.
-it.each(Object.entries(pageFiles(readDocs('performance.md'), readResults())))(
+it.each(Object.entries(await pageFiles(readDocs('performance.md'), readResults())))(
   'docs/%s is what the results in bench/results produce',
   (path, content) => {
     expect(readDocs(path)).toBe(content);

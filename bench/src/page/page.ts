@@ -21,9 +21,9 @@ export function fillRegions(page: string, contents: Readonly<Record<string, stri
 }
 
 /** The generated files below `docs`, by path. `page` is the current text of `performance.md`. */
-export function pageFiles(page: string, results: Results): Record<string, string> {
+export async function pageFiles(page: string, results: Results): Promise<Record<string, string>> {
   return {
     'performance.md': fillRegions(page, regions(results)),
-    ...Object.fromEntries(Object.entries(charts(results)).map(([name, svg]) => [`performance/${name}`, svg])),
+    ...Object.fromEntries(Object.entries(await charts(results)).map(([name, svg]) => [`performance/${name}`, svg])),
   };
 }

@@ -39,8 +39,8 @@ export function withPart(stored: WithCommits, part: WithCommits): WithCommits {
 }
 
 /** Writes the tables and the charts of `docs/performance.md` from the stored reports. */
-export function writePage(): void {
+export async function writePage(): Promise<void> {
   mkdirSync(new URL('performance/', docsFolder), { recursive: true });
-  const files = pageFiles(readDocs('performance.md'), readResults());
+  const files = await pageFiles(readDocs('performance.md'), readResults());
   for (const [path, content] of Object.entries(files)) writeFileSync(new URL(path, docsFolder), content);
 }
