@@ -1,3 +1,5 @@
+import { mean, sampleStandardDeviation } from 'simple-statistics';
+
 /** The mean of ratios, with the interval that contains it with a probability of 95 %. */
 export interface MeanRatio {
   mean: number;
@@ -12,11 +14,10 @@ export interface MeanRatio {
  */
 export function meanRatio(ratios: readonly number[]): MeanRatio {
   const logarithms = ratios.map((ratio) => Math.log(ratio));
-  const mean = logarithms.reduce((sum, value) => sum + value, 0) / logarithms.length;
-  const freedom = logarithms.length - 1;
-  const variance = logarithms.reduce((sum, value) => sum + (value - mean) ** 2, 0) / freedom;
-  const width = quantile(freedom) * Math.sqrt(variance / logarithms.length);
-  return { mean: Math.exp(mean), low: Math.exp(mean - width), high: Math.exp(mean + width) };
+  const middle = mean(logarithms);
+  const deviation = logarithms.length < 2 ? Number.NaN : sampleStandardDeviation(logarithms);
+  const width = (quantile(logarithms.length - 1) * deviation) / Math.sqrt(logarithms.length);
+  return { mean: Math.exp(middle), low: Math.exp(middle - width), high: Math.exp(middle + width) };
 }
 
 /** The quantile of 97.5 % of Student's distribution, within 1 % from 5 degrees of freedom: Abramowitz and Stegun, 26.7.5. */

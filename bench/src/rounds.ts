@@ -1,7 +1,7 @@
+import { median } from 'simple-statistics';
 import { type Child, startChild } from './child.ts';
 import type { Comparison, ComparisonBench, Settings } from './comparison.ts';
 import type { Measurement } from './measure.ts';
-import { median } from './median.ts';
 
 export interface RoundPlan {
   rounds: number;

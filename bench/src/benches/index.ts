@@ -5,7 +5,6 @@ import { graphql } from '../graphql/graphql.ts';
 import { plugins } from '../plugins/plugins.ts';
 import { replay } from '../replay/replay.ts';
 import { services } from '../services/services.ts';
-import { shares } from '../shares/shares.ts';
 import { versions } from '../versions/versions.ts';
 import { comparisonBenches } from './comparison-benches.ts';
 
@@ -16,7 +15,6 @@ export const benches: readonly Bench[] = [
   graphql,
   ...comparisonBenches.map(comparisonBench),
   plugins,
-  shares,
   services,
   versions,
 ];

@@ -1,4 +1,4 @@
-import { median } from '../median.ts';
+import { median } from 'simple-statistics';
 
 /** From the commit of an event until the receiver has read the head of the request. */
 export interface LatencySummary {

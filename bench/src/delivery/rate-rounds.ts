@@ -1,5 +1,5 @@
+import { median } from 'simple-statistics';
 import type { Measurement } from '../measure.ts';
-import { median } from '../median.ts';
 import type { DeliveryContestant, Drained } from './contestant.ts';
 import type { ReceiverChild } from './receiver-child.ts';
 import type { Workload } from './workloads.ts';

@@ -1,9 +1,9 @@
+import { quantile } from 'simple-statistics';
 /**
  * Sends requests from this process. Each message is a `LoadRequest`; each response is a `LoadResult`. The connections stay open
  * between messages. The process ends when its parent disconnects.
  */
 import { Client } from 'undici';
-import { percentile } from '../percentile.ts';
 import type { LoadRequest, LoadResult } from './load-protocol.ts';
 
 const keepAlive = { pipelining: 1, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 };
@@ -70,8 +70,8 @@ async function run(request: LoadRequest): Promise<LoadResult> {
     requests: latencies.length,
     refused,
     elapsedMs: performance.now() - startMs,
-    p50Ms: percentile(latencies, 0.5),
-    p99Ms: percentile(latencies, 0.99),
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
   };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { median } from 'simple-statistics';
 import type { Child } from '../child.ts';
-import { median } from '../median.ts';
 import type { Contestant } from './contestant.ts';
 import type { LoadRequest, LoadResult } from './load-protocol.ts';
 import type { PeerName } from './peer-names.ts';

@@ -60,7 +60,15 @@ export async function barChart({ title, axis, panels, shared }: BarChart): Promi
           encoding: { color: { condition: { test: 'datum.highlighted', value: 'var(--ours)' }, value: 'var(--bar)' } },
         },
         {
-          mark: { type: 'text', align: 'left', dx: 6, aria: false, stroke: 'var(--card)', strokeWidth: 4, strokeJoin: 'round' },
+          mark: {
+            type: 'text',
+            align: 'left',
+            dx: 6,
+            aria: false,
+            stroke: 'var(--card)',
+            strokeWidth: 4,
+            strokeJoin: 'round',
+          },
           encoding: { text: { field: 'text' } },
         },
         { mark: { type: 'text', align: 'left', dx: 6 }, encoding: { text: { field: 'text' } } },

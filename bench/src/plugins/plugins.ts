@@ -1,3 +1,4 @@
+import { median } from 'simple-statistics';
 import type { Bench } from '../bench.ts';
 import { startChild } from '../child.ts';
 import { type MeanRatio, meanRatio } from '../geometric-mean.ts';
@@ -7,7 +8,6 @@ import { measureContestants, perSecond } from '../graphql/rounds.ts';
 import { shapes } from '../graphql/shapes.ts';
 import { type Caller, createWorld } from '../graphql/world.ts';
 import { markdownTable, wholeNumber } from '../markdown-table.ts';
-import { median } from '../median.ts';
 import { startBenchPostgres } from '../postgres.ts';
 import { describeMachine, introduction, type Machine } from '../report.ts';
 import { withCleanup } from '../with-cleanup.ts';

@@ -27,7 +27,7 @@ it('counts events that are missing as later than all others', () => {
     events: 4,
     missing: 1,
     timeoutMs: 1000,
-    p50Ms: 2,
+    p50Ms: 2.5,
     p99Ms: null,
   });
 });

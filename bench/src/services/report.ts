@@ -1,7 +1,6 @@
+import { median, quantile } from 'simple-statistics';
 import { ours } from '../delivery/report.ts';
 import { markdownTable } from '../markdown-table.ts';
-import { median } from '../median.ts';
-import { percentile } from '../percentile.ts';
 import { introduction, type Machine } from '../report.ts';
 
 /** One round with a fixed number of events. */
@@ -82,7 +81,7 @@ export function rateResult(rounds: readonly EventsRound[], reference: readonly E
 /** @param latenciesMs infinite for an event that did not arrive within `timeoutMs` of the last call */
 export function latencyResult(latenciesMs: readonly number[], timeoutMs: number): LatencyResult {
   const at = (fraction: number): number | null => {
-    const ms = percentile(latenciesMs, fraction);
+    const ms = quantile(latenciesMs, fraction);
     return Number.isFinite(ms) ? ms : null;
   };
   const missing = latenciesMs.filter((ms) => !Number.isFinite(ms)).length;

@@ -35,25 +35,6 @@ it('plugins compares our app without plugins, without hooks and with every hook'
   });
 });
 
-// The bench fails unless each request of the victim succeeds.
-it('shares measures a client beside each attack', async () => {
-  const latency = { requests: positive, p50Ms: positive, p99Ms: positive };
-  const atMost200 = expect.toSatisfy((value: unknown) => Number(value) <= 200);
-  const work = { cpuMs: expect.any(Number), documentsParsed: expect.any(Number) };
-  const measured = { alone: latency, beside: latency, p99Ratio: positive, work: { alone: work, beside: work } };
-  const connections = { ...measured, attack: { opened: positive, open: atMost200 } };
-  const documents = ['invalid', 'inputs', 'overlap', 'fragments', 'comment', 'expensive'];
-  expect(await reportOf('shares')).toMatchObject({
-    bench: 'shares',
-    quick: true,
-    machine,
-    attacks: [
-      { name: 'connections', p99Ratio: positive, rounds: [connections, connections] },
-      ...documents.map((name) => ({ name, p99Ratio: positive, rounds: [measured, measured] })),
-    ],
-  });
-});
-
 // The bench fails unless each delivery arrives once, each peer settles all, and each of ours has one attempt.
 it('delivery compares our engine with three queues, and measures its other parts', async () => {
   const perSecond = { deliveriesPerSecond: positive };

@@ -1,9 +1,9 @@
 import { createLogin } from '@deedwire/embedded-postgres';
 import { Client } from 'pg';
+import { median } from 'simple-statistics';
 import { type Child, startChild } from '../../child.ts';
 import type { LoadRequest, LoadResult } from '../../graphql/load-protocol.ts';
 import { startOurApp } from '../../graphql/our-app.ts';
-import { median } from '../../median.ts';
 import type { Part } from '../part.ts';
 import { fairMarkdown, type FairResult } from '../report.ts';
 import { withStack } from '../stack.ts';

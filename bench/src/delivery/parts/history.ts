@@ -1,5 +1,5 @@
 import type { AccountId } from '@deedwire/domain';
-import { median } from '../../median.ts';
+import { median } from 'simple-statistics';
 import { startBenchPostgres, type BenchPostgres } from '../../postgres.ts';
 import { withCleanup } from '../../with-cleanup.ts';
 import { drainOnce } from '../drain-once.ts';

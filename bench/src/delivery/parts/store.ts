@@ -1,5 +1,5 @@
+import { median } from 'simple-statistics';
 import { startChild } from '../../child.ts';
-import { median } from '../../median.ts';
 import { startBenchPostgres } from '../../postgres.ts';
 import { withCleanup } from '../../with-cleanup.ts';
 import { drainOnce } from '../drain-once.ts';

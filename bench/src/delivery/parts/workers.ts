@@ -1,4 +1,4 @@
-import { median } from '../../median.ts';
+import { median } from 'simple-statistics';
 import { drainOnce } from '../drain-once.ts';
 import type { Part } from '../part.ts';
 import { workersMarkdown, type WorkersResult } from '../report.ts';

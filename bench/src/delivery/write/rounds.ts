@@ -1,7 +1,7 @@
+import { median } from 'simple-statistics';
 import type { Child } from '../../child.ts';
 import type { LoadRequest, LoadResult } from '../../graphql/load-protocol.ts';
 import { wholeNumber } from '../../markdown-table.ts';
-import { median } from '../../median.ts';
 import type { BenchPostgres } from '../../postgres.ts';
 import type { ReceiverChild } from '../receiver-child.ts';
 import type { WriteContestant } from './contestant.ts';

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PullPosition } from '@deedwire/actions/webhooks';
+import { median } from 'simple-statistics';
 import { createBenchStore } from '../../bench-store.ts';
 import { type LatencySummary, medianLatency } from '../../delivery/latency-summary.ts';
 import { measureLatencies } from '../../delivery/measure-latency.ts';
 import { fillHistory } from '../../delivery/ours/fill-history.ts';
 import type { Part } from '../../delivery/part.ts';
 import { withStack } from '../../delivery/stack.ts';
-import { median } from '../../median.ts';
 import { createPageReader, historyHours, type PageReader } from '../page-reader.ts';
 import { besidePullMarkdown, type BesidePullResult } from '../report.ts';
 

@@ -1,9 +1,9 @@
+import { median } from 'simple-statistics';
 import { type LatencySummary, medianLatency } from '../../delivery/latency-summary.ts';
 import { measureLatencies } from '../../delivery/measure-latency.ts';
 import { fillFailures } from '../../delivery/ours/fill-failures.ts';
 import type { Part } from '../../delivery/part.ts';
 import { withStack } from '../../delivery/stack.ts';
-import { median } from '../../median.ts';
 import { createOurReplays } from '../our-replays.ts';
 import { besideMarkdown, type BesideResult } from '../report.ts';
 

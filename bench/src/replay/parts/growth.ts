@@ -1,9 +1,9 @@
+import { median } from 'simple-statistics';
 import { workerApplicationName } from '../../delivery/ours/engine-tables.ts';
 import type { Part } from '../../delivery/part.ts';
 import { startReceiverChild } from '../../delivery/receiver-child.ts';
 import { type StatementTimes, sum } from '../../delivery/report.ts';
 import { logPosition, logStatements, statementsSince } from '../../delivery/statement-log.ts';
-import { median } from '../../median.ts';
 import { type BenchPostgres, startBenchPostgres } from '../../postgres.ts';
 import { withCleanup } from '../../with-cleanup.ts';
 import { createHistories, type History } from '../histories.ts';

@@ -1,6 +1,6 @@
+import { median } from 'simple-statistics';
 import { createBenchStore } from '../../bench-store.ts';
 import type { Part } from '../../delivery/part.ts';
-import { median } from '../../median.ts';
 import { startBenchPostgres } from '../../postgres.ts';
 import { withCleanup } from '../../with-cleanup.ts';
 import { createHistories } from '../histories.ts';

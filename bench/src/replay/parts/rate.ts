@@ -1,7 +1,7 @@
+import { median } from 'simple-statistics';
 import { drainOnce } from '../../delivery/drain-once.ts';
 import type { Part } from '../../delivery/part.ts';
 import { withStack } from '../../delivery/stack.ts';
-import { median } from '../../median.ts';
 import { createOurReplays } from '../our-replays.ts';
 import { rateMarkdown, type RateResult } from '../report.ts';
 

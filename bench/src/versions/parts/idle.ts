@@ -1,3 +1,4 @@
+import { median, quantile } from 'simple-statistics';
 import { latencyHeader, latencyRow, type LatencySummary } from '../../delivery/latency-summary.ts';
 import { createOurSystem, type OurSystem } from '../../delivery/ours/our-system.ts';
 import type { Part } from '../../delivery/part.ts';
@@ -5,8 +6,6 @@ import { ours } from '../../delivery/report.ts';
 import { withStack } from '../../delivery/stack.ts';
 import { startOurContestants } from '../../delivery/write/our-contestants.ts';
 import { markdownTable } from '../../markdown-table.ts';
-import { median } from '../../median.ts';
-import { percentile } from '../../percentile.ts';
 import { measureLatencies } from '../../services/cases.ts';
 import type { Tenant } from '../../services/service.ts';
 import { readCheckout } from '../checkout.ts';
@@ -61,9 +60,7 @@ export const idle: Part<VersionsIdleResult> = {
       return {
         rounds,
         results: contestants.map(([name], index) => ({ name, ...summarize((measured[index] ?? []).flat()) })),
-        p50Ratio: median(
-          own.map((latencies, round) => percentile(latencies, 0.5) / percentile(other[round] ?? [], 0.5)),
-        ),
+        p50Ratio: median(own.map((latencies, round) => quantile(latencies, 0.5) / quantile(other[round] ?? [], 0.5))),
       };
     });
   },
@@ -81,8 +78,8 @@ export const idle: Part<VersionsIdleResult> = {
 function summarize(latencies: readonly number[]): LatencySummary {
   return {
     events: latencies.length,
-    p50Ms: percentile(latencies, 0.5),
-    p99Ms: percentile(latencies, 0.99),
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
     maxMs: Math.max(...latencies),
   };
 }

@@ -1,3 +1,4 @@
+import { median } from 'simple-statistics';
 import { startChild } from '../../child.ts';
 import type { Part } from '../../delivery/part.ts';
 import { ours } from '../../delivery/report.ts';
@@ -8,7 +9,6 @@ import { measureContestants, perSecond } from '../../graphql/rounds.ts';
 import { shapes } from '../../graphql/shapes.ts';
 import { createWorld } from '../../graphql/world.ts';
 import { markdownTable, wholeNumber } from '../../markdown-table.ts';
-import { median } from '../../median.ts';
 import { startBenchPostgres } from '../../postgres.ts';
 import { withCleanup } from '../../with-cleanup.ts';
 import { readCheckout } from '../checkout.ts';
