@@ -1,131 +1,198 @@
 /** `pnpm demo`: runs the whole flow in the terminal, in a temporary folder and on free ports, then removes everything. */
+import { ok as assert, deepEqual, match } from 'node:assert/strict';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, migrate } from '@deedwire/store';
-import { generateWebhookSecret } from '@deedwire/webhook-signing';
-import { alignColumns } from './align-columns.ts';
+import { credentialHeaders, eventually, postGraphql, type ReceivedRequest, startReceiver } from '@deedwire/testing';
+import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
+import { parse, print as printDocument } from 'graphql';
 import { createAppLogins } from './app-logins.ts';
+import { callOperator } from './call-operator.ts';
 import { parseOptions, UsageError } from './command-line.ts';
-import { startDemoReceiver } from './demo/demo-receiver.ts';
-import { note, step, write } from './demo/narrator.ts';
-import { createRequestRecorder } from './demo/request-recorder.ts';
-import { walk, type DemoWorld } from './demo/walk.ts';
 import { devConfig } from './dev-config.ts';
 import { ensureOpenReferrals, seed, seedContext } from './seed.ts';
 import { startSystem } from './start-system.ts';
 import { fail, onReaderGone, print, readerGoneExitCode } from './terminal.ts';
 import { packageManagerCommand } from './workspace.ts';
 
-type Undo = () => Promise<void>;
-
-/** Starts everything. Adds a function to `started` for each part, so that the caller can stop the parts after an error. */
-async function build(started: Undo[]): Promise<DemoWorld> {
-  const databaseUrl = await step('Start PostgreSQL in a temporary folder and migrate the database', async () => {
-    const server = await startPostgres();
-    started.push(() => server.stop());
-    const { applied } = await migrate(server.url);
-    note(`listening on port ${new URL(server.url).port}; ${applied.length} migrations applied`);
-    return server.url;
-  });
-
-  const { accounts, referralId } = await step('Create organizations, accounts, credentials and referrals', async () => {
-    const store = createStore({ databaseUrl, applicationName: 'deedwire-demo' });
-    const context = seedContext(store, 'service');
-    const seeded = await seed(context);
-    const referrals = await ensureOpenReferrals(context, seeded.partner.id);
-    await store.close();
-    note(`lender ${seeded.lender.id}`);
-    note(`partner ${seeded.partner.id} with ${referrals.length} open referrals`);
-    return { accounts: seeded, referralId: referrals[0] ?? '' };
-  });
-
-  const system = await step('Start the three apps, each as a separate process', async () => {
-    const { WEBHOOK_CALLBACK_POLICY } = readConfig(devConfig.pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
-    const running = await startSystem({
-      databaseUrls: await createAppLogins(databaseUrl),
-      env: { GID_NAMESPACE: 'service', WEBHOOK_CALLBACK_POLICY },
-    });
-    started.push(() => running.stop());
-    const rows = Object.values(running.apps).map(({ name, url, pid }): [string, string] => {
-      return [name, `process ${pid}, ${url ?? 'delivers the webhooks'}`];
-    });
-    for (const line of alignColumns(rows)) note(line);
-    return running;
-  });
-
-  const webhookSecret = generateWebhookSecret();
-  const received = createRequestRecorder();
-  const receiver = await step('Start a sample receiver', async () => {
-    const listening = await startDemoReceiver({
-      secret: webhookSecret,
-      statusOf: (eventNumber) => (eventNumber === 1 ? 503 : 204),
-      onRequest: received.record,
-    });
-    started.push(() => listening.close());
-    note(`${listening.url}; it responds 503 to its first event`);
-    return listening;
-  });
-  return { system, databaseUrl, accounts, referralId, receiver, received, webhookSecret };
-}
-
-const next = [
-  'What to try next:',
-  ...alignColumns([
-    [`${packageManagerCommand} dev`, 'keep this system running for your requests'],
-    [`${packageManagerCommand} dev --receiver`, 'and print each webhook as it arrives'],
-    ['docs/quickstart.md', 'receive and verify webhooks in your code'],
-  ]).map((line) => `  ${line}`),
-  'For another domain: packages contract-check, webhook-signing, webhook-receiver',
-];
-
 const command = `${packageManagerCommand} demo`;
-
 const help = `Usage: ${command} [options]
 
-Runs the whole flow in your terminal, in about ten seconds: starts PostgreSQL,
-the three apps and a receiver, sends requests to both interfaces, converts a
-referral, delivers its webhook and retries it, and checks each step. It uses a
-temporary folder and free ports, and removes everything at the end.
+Starts PostgreSQL, the three apps and a receiver in a temporary folder and on
+free ports, sends requests to both interfaces, delivers a webhook and retries
+it, checks each step, and removes everything. Takes about ten seconds.
 
 Options:
   -h, --help  print this help
 
-Environment:
-  WEBHOOK_CALLBACK_POLICY  default development, which allows callback URLs on this machine
+The environment variable WEBHOOK_CALLBACK_POLICY is \`development\` by default.
+`;
+const next = `What to try next:
+  ${packageManagerCommand} dev --receiver  keep it running, and print webhooks
+  docs/quickstart.md  receive webhooks in your code
 `;
 
-async function demo(): Promise<void> {
-  const startedAt = performance.now();
-  const started: Undo[] = [];
-  try {
-    await walk(await build(started));
-    await step('Stop everything', async () => {
-      for (const undo of started.splice(0).toReversed()) await undo();
-    });
-    write(
-      `\nEvery step behaved as specified. The demo took ${((performance.now() - startedAt) / 1000).toFixed(1)} s.\n`,
-    );
-    write(next.join('\n'));
-  } catch (error) {
-    for (const undo of started.toReversed()) await undo().catch(() => {});
-    fail(
-      `
-NOT AS SPECIFIED. ${error instanceof Error ? error.message : String(error)}
+const readReferral = 'query ($id: ID!) { referral(id: $id) { status matter { id reference } } }';
+const readDelivery =
+  'query ($id: ID!) { webhookDelivery(id: $id) { sequence status attempts { number responseStatus error } } }';
+const createSubscription =
+  'mutation ($input: CreateWebhookSubscriptionInput!) { createWebhookSubscription(input: $input) { webhookSubscription { id status } userErrors { code message } } }';
 
-The demo has stopped everything that it started. The output above ends with the step that failed.
-To see the logs of the apps, run \`${packageManagerCommand} dev\` and repeat the step there.`,
-      1,
+const secret = generateWebhookSecret();
+const undo: (() => Promise<unknown>)[] = [];
+let [databaseUrl, referralId, matterId] = ['', '', ''];
+let accounts: Awaited<ReturnType<typeof seed>>;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+let urls: Record<'lender' | 'partner', string>;
+
+const steps: Record<string, () => Promise<unknown>> = {
+  'Start PostgreSQL and migrate the database': async () => {
+    const server = await startPostgres();
+    undo.unshift(() => server.stop());
+    databaseUrl = server.url;
+    note(`${(await migrate(databaseUrl)).applied.length} migrations applied`);
+  },
+  'Create organizations, credentials and referrals': async () => {
+    const store = createStore({ databaseUrl, applicationName: 'deedwire-demo' });
+    const context = seedContext(store, 'service');
+    accounts = await seed(context);
+    [referralId = ''] = await ensureOpenReferrals(context, accounts.partner.id).finally(store.close);
+    note(`lender ${accounts.lender.id}, partner ${accounts.partner.id}`);
+  },
+  'Start the three apps, each as a separate process': async () => {
+    const policy = readConfig(devConfig.pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
+    const databaseUrls = await createAppLogins(databaseUrl);
+    const { apps, stop } = await startSystem({ databaseUrls, env: { GID_NAMESPACE: 'service', ...policy } });
+    undo.unshift(stop);
+    const [lender, partner] = [apps['lender-api'].url, apps['partner-api'].url];
+    urls = { lender: `${lender}/lenders/graphql`, partner: `${partner}/partners/graphql` };
+    for (const { name, pid } of Object.values(apps)) note(`${name} is process ${pid}`);
+  },
+  'Start a sample receiver': async () => {
+    receiver = await startReceiver({
+      onDelivery: (response) => response.writeHead(receiver.deliveries.length === 1 ? 503 : 204).end(),
+    });
+    undo.unshift(() => receiver.close());
+    note(`${receiver.url} responds 503 to its first event`);
+  },
+  'A lender reads its name and its team members': () =>
+    send('lender', '{ lender { name members { id firstName } } }', {}, /^200 .*"name":"\w.*"members":\[\{"id":"gid:/),
+  'The partner interface rejects credentials of a lender': () =>
+    send('partner', '{ partner { name } }', {}, /^403 .*"code":"WRONG_INTERFACE"/, 'lender'),
+  'A partner reads a referral': () => send('partner', readReferral, { id: referralId }, /^200 .*"status":"OPEN"/),
+  'The partner registers a callback URL': async () => {
+    const eventTypes = [{ type: 'referral.converted', version: '2026-11-01' }];
+    const input = { callbackUrl: receiver.url, eventTypes, webhookSecret: secret };
+    await send('partner', createSubscription, { input }, /"status":"ACTIVE".*"userErrors":\[\]/);
+    const [handshake] = receiver.handshakes;
+    assert(handshake, 'the callback URL receives the handshake before the mutation returns');
+    showReceived(handshake, 200);
+  },
+  'An operator converts the referral into a matter': async () => {
+    show(`→ deedwire-operator referral convert ${referralId} --json`, {}, '');
+    const env = { DATABASE_URL: databaseUrl };
+    const { stdout, stderr } = await callOperator(env, 'referral', 'convert', referralId, '--json');
+    assert(stdout !== '', stderr);
+    show('←', {}, stdout.trim());
+    matterId = JSON.parse(stdout).matterId;
+  },
+  'The webhook arrives, and the receiver responds 503': async () => {
+    const [first] = await receiver.waitFor(1);
+    assert(first);
+    const { type, version, data } = JSON.parse(showReceived(first, 503));
+    deepEqual(
+      [type, version, data.referralId, data.matterId],
+      ['referral.converted', '2026-11-01', referralId, matterId],
     );
+  },
+  'The worker sends it again; the receiver responds 204': async () => {
+    note('waiting for the retry, which is due after 5 to 6 s');
+    const [first, retry] = await receiver.waitFor(2);
+    assert(first && retry);
+    const body = showReceived(retry, 204, first);
+    deepEqual([body, retry.headers['webhook-id']], [first.body.toString(), first.headers['webhook-id']]);
+    assert(retry.headers['x-service-webhook-attempt'] === '2', 'the request is the second attempt');
+    assert(retry.atMs - first.atMs >= 5_000, 'the worker waited at least 5 s');
+  },
+  'The partner reads the delivery and both attempts': async () => {
+    const variables = { id: String(receiver.deliveries[0]?.headers['webhook-id']) };
+    // The worker records the attempt after the receiver has responded.
+    await eventually(async () => {
+      const { body } = await postGraphql(urls.partner, accounts.partner.credential, { query: readDelivery, variables });
+      assert(!JSON.stringify(body).includes('"status":"PENDING"'), 'the attempt is recorded');
+    }, 15_000);
+    await send('partner', readDelivery, variables, /"DELIVERED".*"number":2,"responseStatus":204/);
+  },
+  'The partner reads the converted referral': () =>
+    send('partner', readReferral, { id: referralId }, new RegExp(`"status":"CONVERTED","matter":{"id":"${matterId}"`)),
+  'Stop everything': stopAll,
+};
+
+async function stopAll(): Promise<void> {
+  for (const stop of undo.splice(0)) await stop();
+}
+
+/** Sends a request, and prints it and its response, whose status and body have to match. */
+async function send(to: keyof typeof urls, query: string, variables: object, expected: RegExp, as = to): Promise<void> {
+  const { credential } = accounts[as];
+  const shown = credentialHeaders({ ...credential, apiKey: `${credential.apiKey.slice(0, 16)}…` });
+  show(`→ POST ${urls[to]}`, shown, `${printDocument(parse(query))}\n${JSON.stringify(variables)}`);
+  const { status, body } = await postGraphql(urls[to], credential, { query, variables });
+  show(`← ${status}`, {}, JSON.stringify({ data: body.data, errors: body.errors }, null, 2));
+  match(`${status} ${JSON.stringify(body)}`, expected);
+}
+
+/** Verifies a request and returns its body. Prints it; with an earlier attempt, only what differs from it. */
+function showReceived(request: ReceivedRequest, status: number, earlier?: ReceivedRequest): string {
+  const { headers, body } = request;
+  const { timestamp } = verifyWebhook({ headers, body, secret });
+  const shown = Object.entries(headers).filter(
+    ([name, value]) => /^(?:x-|webhook-)/.test(name) && value !== earlier?.headers[name],
+  );
+  const text = body.toString();
+  show(
+    '← POST to the callback URL',
+    Object.fromEntries(shown),
+    earlier ? '' : JSON.stringify(JSON.parse(text), null, 2),
+  );
+  note(`the signature verifies, signed at ${timestamp.toISOString()}`);
+  note(`→ the receiver responds ${status}`);
+  return text;
+}
+
+function show(line: string, headers: object, body: string): void {
+  const lines = [...Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`), ...body.split('\n')];
+  print(`    ${line}\n${lines.map((each) => (each === '' ? '' : `      ${each}\n`)).join('')}`);
+}
+
+/** Prints prose in lines of at most 60 columns. */
+function note(text: string, indent = '    '): void {
+  const lines = text.match(/\S{56,}|.{1,56}(?=\s|$)/g) ?? [];
+  print(lines.map((line, index) => `${index === 0 ? indent : '    '}${line.trim()}\n`).join(''));
+}
+
+async function demo(): Promise<void> {
+  for (const [index, [title, run]] of Object.entries(steps).entries()) {
+    print('\n');
+    note(title, `${String(index + 1).padStart(2)}  `);
+    try {
+      await run();
+    } catch (error) {
+      await stopAll().catch(() => {});
+      const reason = `Step ${index + 1}  ${title}\n    ${error instanceof Error ? error.message : String(error)}`;
+      return fail(`\nNOT AS SPECIFIED. ${reason}\n\nThe demo has stopped everything that it started.`, 1);
+    }
   }
+  const seconds = (performance.now() / 1000).toFixed(1);
+  print(`\nEvery step behaved as specified. The demo took ${seconds} s.\n\n${next}`);
 }
 
 // Every process that the demo started ends with this one.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
 onReaderGone(() => process.exit(readerGoneExitCode));
 try {
-  const options = { help: { type: 'boolean', short: 'h', default: false } } as const;
-  const values = parseOptions(command, options, process.argv.slice(2));
-  if (values.help) print(help);
+  const { help: isHelp } = parseOptions(command, { help: { type: 'boolean', short: 'h' } }, process.argv.slice(2));
+  if (isHelp) print(help);
   else await demo();
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;

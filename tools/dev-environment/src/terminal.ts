@@ -17,12 +17,3 @@ export function onReaderGone(listener: () => void): void {
 
 /** The exit code of a process that SIGPIPE ended. Node ignores this signal. */
 export const readerGoneExitCode = 141;
-
-/** The width of lines in a file or a pipe, which have none of their own. */
-const defaultWidth = 100;
-
-/** The number of columns of a terminal. 100 for a file or a pipe. */
-export function outputWidth({ columns }: { readonly columns?: number } = process.stdout): number {
-  // A pseudo terminal whose size was never set has 0 columns.
-  return columns === undefined || columns === 0 ? defaultWidth : columns;
-}

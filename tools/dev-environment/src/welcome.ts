@@ -1,4 +1,3 @@
-import { alignColumns } from './align-columns.ts';
 import type { DevFile } from './dev-file.ts';
 import { packageManagerCommand } from './workspace.ts';
 
@@ -46,4 +45,10 @@ ${packageManagerCommand} operator referral create --partner "$PARTNER_ID" \\
 
 ${next}
 `;
+}
+
+/** Formats rows of two columns as lines, with the second column aligned. */
+function alignColumns(rows: readonly (readonly [first: string, second: string])[]): string[] {
+  const width = Math.max(...rows.map(([first]) => first.length));
+  return rows.map(([first, second]) => `${first.padEnd(width)}  ${second}`);
 }

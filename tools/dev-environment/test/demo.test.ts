@@ -22,21 +22,17 @@ test('completes the whole flow', async () => {
   expect(stderr).toBe('');
   expect(stdout).toMatch(/\nEvery step behaved as specified. The demo took \d+\.\d s\.\n/);
   expect(stdout.match(/the signature verifies/g)).toHaveLength(3);
-  expect(stdout).toMatch(/^ {4}webhook-worker {2}process \d+, delivers the webhooks$/m);
-  // The progress dots of a slow machine are not cut.
-  const lines = stdout.split('\n').filter((line) => !line.startsWith('    waiting for'));
-  expect(lines.filter((line) => line.length > 100)).toEqual([]);
-  // One line of each of: a cut line, a GraphQL document, a response and the body of a webhook.
-  expect(lines).toContainEqual(expect.stringMatching(/^.{99}…$/));
+  expect(stdout).toMatch(/^ {4}webhook-worker is process \d+$/m);
+  // Prose is wrapped. What was sent is indented further, and whole.
+  const lines = stdout.split('\n');
+  expect(lines.filter((line) => line.length > 60 && !/^ {6}|^ {4}[→←]|^ {2}npx|^Every/.test(line))).toEqual([]);
   expect(lines).toContain('        createWebhookSubscription(input: $input) {');
-  expect(lines).toContain('        "name": "Northwind Building Society",');
+  expect(lines).toContain('            "name": "Northwind Building Society",');
   expect(lines).toContain('        "type": "referral.converted",');
-  expect(lines.slice(-6)).toEqual([
+  expect(lines.slice(-4)).toEqual([
     'What to try next:',
-    expect.stringMatching(/^ {2}npx -y pnpm@[\d.]+ dev {13}keep this system running for your requests$/),
-    expect.stringMatching(/^ {2}npx -y pnpm@[\d.]+ dev --receiver {2}and print each webhook as it arrives$/),
-    expect.stringMatching(/^ {2}docs\/quickstart\.md +receive and verify webhooks in your code$/),
-    'For another domain: packages contract-check, webhook-signing, webhook-receiver',
+    expect.stringMatching(/^ {2}npx -y pnpm@[\d.]+ dev --receiver {2}keep it running, and print webhooks$/),
+    '  docs/quickstart.md  receive webhooks in your code',
     '',
   ]);
 });

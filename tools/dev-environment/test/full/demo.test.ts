@@ -14,6 +14,6 @@ test('exits with 1 and names the step that failed', async () => {
   await once(child, 'close');
   expect(child.exitCode).toBe(1);
   expect(Buffer.concat(errors).toString()).toMatch(
-    /NOT AS SPECIFIED\. Step 8 {2}The partner registers a callback URL[\s\S]*the callback URL receives the handshake[\s\S]*The demo has stopped everything that it started\./,
+    /NOT AS SPECIFIED\. Step 8 {2}The partner registers a callback URL\n[\s\S]*CALLBACK_URL_[\s\S]*The demo has stopped everything that it started\./,
   );
 });
