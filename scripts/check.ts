@@ -51,11 +51,6 @@ const steps: Step[] = [
   },
   { name: 'types', remedy: `${pnpm} exec tsc -b`, check: checkTypes },
   {
-    name: 'boundaries',
-    remedy: 'import only from lower layers, and declare every import as a dependency',
-    check: () => run('turbo', ['boundaries', '--no-color']),
-  },
-  {
     name: 'contracts',
     remedy: 'see the output of `contract-check`, which compares each contract with its last release',
     check: () => checkContracts(),

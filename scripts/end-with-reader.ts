@@ -1,4 +1,4 @@
 /** Exits with the code of SIGPIPE, which Node ignores, when the reader of the output, for example `head`, has ended. */
 export function endWithReader(): void {
-  process.stdout.on('error', () => process.exit(141));
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(141));
 }

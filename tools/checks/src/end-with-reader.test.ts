@@ -10,3 +10,10 @@ test.each(['images', 'publish-release', 'release'])('%s exits with 141 when its 
   const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 141 });
 });
+
+test('pnpm generate exits with 141 when nobody reads its errors', async () => {
+  const child = spawn(process.execPath, ['tools/generate/src/main.ts', 'unknown'], { cwd: workspaceRoot });
+  child.stderr.destroy();
+  const [stdout, [exitCode]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 141 });
+});

@@ -75,6 +75,20 @@ const storeParts: Record<string, readonly string[]> = {
   'dev-environment': ['.'],
 };
 
+/** What the files of a folder of `webhooks` may import besides each other and `events.ts`. `engine.ts` connects the folders. */
+const webhookFolders: Record<string, readonly string[]> = {
+  kernel: [],
+  fence: ['kernel'],
+  outbox: ['kernel'],
+  subscriptions: ['kernel', 'fence', 'outbox'],
+  dispatch: ['kernel', 'fence'],
+  'fan-out': ['kernel', 'fence', 'subscriptions'],
+  workers: ['kernel', 'fence'],
+  replay: ['kernel', 'fence'],
+  retention: ['kernel'],
+  exchanges: ['kernel'],
+};
+
 interface WorkspacePackage {
   name: string;
   path: string;
@@ -170,4 +184,18 @@ describe('the parts of store', () => {
     const exported = Object.keys(exports).map((part) => part.replace('./', ''));
     expect([...new Set(Object.values(storeParts).flat())].toSorted()).toEqual(exported.toSorted());
   });
+});
+
+test.each(Object.entries(webhookFolders))('webhooks/src/%s imports only what it may', (folder, others) => {
+  const root = join(workspaceRoot, 'packages/webhooks');
+  const files = sourcesOf(root).filter((file) => file.startsWith(`src/${folder}/`));
+  expect(files).not.toEqual([]);
+  const imports = files.flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/(?:from|import\() ?'(\.[^']+)'/g)].map(([, path = '']) => ({
+      file,
+      target: join(dirname(file), path),
+    })),
+  );
+  const allowed = ['src/events.ts', ...[folder, ...others].map((each) => `src/${each}/`)];
+  expect(imports.filter(({ target }) => !allowed.some((each) => target.startsWith(each)))).toEqual([]);
 });

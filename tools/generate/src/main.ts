@@ -13,13 +13,16 @@ const generators: Record<string, () => Promise<Generated>> = {
   'type-references': async () => (await import('./type-references.ts')).typeReferences(),
 };
 
+// Nobody reads the messages any longer, for example `head`: the code of SIGPIPE, which Node ignores.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(141));
+
 /** `pnpm generate [generator…]`: runs these generators, or all of them. */
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => generators[name] === undefined);
-if (unknown.length > 0)
-  throw new Error(`No generator is called ${unknown.join(' or ')}. Use ${Object.keys(generators).join(', ')}.`);
 
 try {
+  if (unknown.length > 0)
+    throw new Error(`No generator is called ${unknown.join(' or ')}. Use ${Object.keys(generators).join(', ')}.`);
   for (const [name, generator] of Object.entries(generators)) {
     if (chosen.length === 0 || chosen.includes(name)) writeGenerated(await generator());
   }
