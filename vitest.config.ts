@@ -72,7 +72,7 @@ export default defineConfig({
           name: 'unit',
           isolate: false,
           ...bounds,
-          // Without the peers of the benches, which `bench/test/long/checks.test.ts` installs.
+          // Without the peers of the benches, which `bench/test/long/checks.test.ts` installs: tests that need them are in `bench/test`.
           include: ['{packages,apps,tools}/*/src/**/*.test.ts', 'bench/src/**/*.test.ts'],
         },
       },

@@ -1,5 +1,4 @@
-import { parse, View } from 'vega';
-import { compile, type TopLevelSpec } from 'vega-lite';
+import type { TopLevelSpec } from 'vega-lite';
 
 /** Horizontal bars on one scale. */
 export interface Panel {
@@ -89,6 +88,8 @@ export async function barChart({ title, axis, panels, shared }: BarChart): Promi
       view: { stroke: null },
     },
   };
+  // Imported here, so that tests of the page run without the peers of the benches.
+  const [{ parse, View }, { compile }] = await Promise.all([import('vega'), import('vega-lite')]);
   const svg = await new View(parse(compile(spec).spec), { renderer: 'none' }).toSVG();
   // Without a canvas, vega takes texts for wider than they are.
   const [estimated = ''] = /width="\d+" height="\d+" viewBox="0 0 \d+/.exec(svg) ?? [];

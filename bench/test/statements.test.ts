@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { LoggedStatement } from '../statement-log.ts';
-import { countPerDelivery } from './statements.ts';
+import { countPerDelivery } from '../src/delivery/parts/statements.ts';
+import type { LoggedStatement } from '../src/delivery/statement-log.ts';
 
 function logged(name: string, phase: LoggedStatement['phase'] = 'execute'): LoggedStatement {
   return { database: 'ours', name, phase, durationMs: 1 };

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
-import { barChart } from './bar-chart.ts';
+import { barChart } from '../src/page/bar-chart.ts';
+import { charts } from '../src/page/charts.ts';
+import { readDocs, readResults } from '../src/page/write-page.ts';
 
 const bar = (label: string, value: number) => ({ label, value, text: String(value), highlighted: label === 'ours' });
 const chart = { title: 'Rates', axis: 'Per second.' };
@@ -21,3 +23,11 @@ it('draws bars in proportion, and gives all panels the same scale on request', a
   expect(widthsOf(shared, 'bar')).toEqual([90]);
   expect(widthsOf(await barChart({ ...chart, shared: false, panels }), 'ours')[0]).toBe(180);
 });
+
+// `pnpm bench page` writes them.
+it.each(Object.entries(await charts(readResults())))(
+  'docs/performance/%s is what the results in bench/results produce',
+  (name, svg) => {
+    expect(readDocs(`performance/${name}`)).toBe(svg);
+  },
+);
