@@ -82,7 +82,10 @@ test('a statement that fails, the first time or later, can run again', async () 
     expect(await store.query(statement, [2])).toEqual([{ result: 5 }]);
   }
   // PostgreSQL has prepared it, and has not said that it has no columns.
-  const withoutColumns = { name: 'fails-without-columns', text: 'insert into organization (id, name) values ($1, null)' };
+  const withoutColumns = {
+    name: 'fails-without-columns',
+    text: 'insert into organization (id, name) values ($1, null)',
+  };
   for (let count = 0; count < 2; count += 1)
     await expect(store.query(withoutColumns, [1])).rejects.toMatchObject({ code: '23502' });
 });

@@ -23,8 +23,6 @@ import {
 export type Choose = (below: number) => number;
 
 export interface RandomDocumentOptions {
-  /** The root fields to choose from. All of the query type by default. */
-  rootFields?: readonly string[];
   /** How deep fields nest. */
   depth: number;
   /** The most selections of one selection set. */
@@ -54,10 +52,9 @@ export function writeRandomDocument(schema: GraphQLSchema, choose: Choose, optio
     return item;
   };
   const oneIn = (count: number) => choose(count) === 0;
-  const isIntrospection = options.rootFields?.every((name) => name.startsWith('__')) ?? false;
   const composites = [
     ...introspectionTypes,
-    ...(isIntrospection ? [] : Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith('__'))),
+    ...Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith('__')),
   ].filter(isCompositeType);
   const fragments = Array.from({ length: choose(options.fragments + 1) }, () => pick(composites));
   const variables = new Map<string, GraphQLInputType>();
@@ -96,14 +93,9 @@ export function writeRandomDocument(schema: GraphQLSchema, choose: Choose, optio
     return given.map((item) => `${item.name}:${value(item.type, mayBeVariable)}`);
   }
 
-  function selectionSet(
-    type: GraphQLNamedType,
-    depth: number,
-    fromFragment: number,
-    names?: readonly string[],
-  ): string {
+  function selectionSet(type: GraphQLNamedType, depth: number, fromFragment: number): string {
     const count = 1 + choose(options.width);
-    return `{${Array.from({ length: count }, () => selection(type, depth, fromFragment, names)).join(' ')}}`;
+    return `{${Array.from({ length: count }, () => selection(type, depth, fromFragment)).join(' ')}}`;
   }
 
   function uniqueAlias(given: readonly string[]): string {
@@ -118,27 +110,20 @@ export function writeRandomDocument(schema: GraphQLSchema, choose: Choose, optio
   }
 
   /** @param fromFragment the first fragment that may be spread */
-  function selection(
-    type: GraphQLNamedType,
-    depth: number,
-    fromFragment: number,
-    names: readonly string[] | undefined,
-  ): string {
+  function selection(type: GraphQLNamedType, depth: number, fromFragment: number): string {
     const directive = oneIn(12) ? `${pick([' @skip', ' @include'])}(if:${value(booleanOf(schema), true)})` : '';
     const spreadable = fragments.flatMap((condition, index) =>
       index >= fromFragment && (overlaps(schema, condition, type) || oneIn(40)) ? [index] : [],
     );
-    if (!names && spreadable.length > 0 && oneIn(3)) return `...F${pick(spreadable)}${directive}`;
-    if (!names && oneIn(6) && depth > 0) {
+    if (spreadable.length > 0 && oneIn(3)) return `...F${pick(spreadable)}${directive}`;
+    if (oneIn(6) && depth > 0) {
       const conditions = composites.filter((condition) => overlaps(schema, condition, type));
       const condition = oneIn(3) || conditions.length === 0 ? type : pick(conditions);
       const written = condition === type && oneIn(2) ? '' : ` on ${condition.name}`;
       return `...${written}${directive}${selectionSet(condition, depth - 1, fromFragment)}`;
     }
-    const candidates = fieldsOf(type).filter(
-      (field) => (names?.includes(field.name) ?? true) && (depth > 0 || !isCompositeType(getNamedType(field.type))),
-    );
-    if (candidates.length === 0 || isUnionType(type) || (!names && oneIn(10))) return `__typename${directive}`;
+    const candidates = fieldsOf(type).filter((field) => depth > 0 || !isCompositeType(getNamedType(field.type)));
+    if (candidates.length === 0 || isUnionType(type) || oneIn(10)) return `__typename${directive}`;
     const field = pick(candidates);
     const named = getNamedType(field.type);
     const given = members(field.args, true);
@@ -152,7 +137,7 @@ export function writeRandomDocument(schema: GraphQLSchema, choose: Choose, optio
   }
 
   const { operations = 1 } = options;
-  const bodies = Array.from({ length: operations }, () => selectionSet(query, options.depth, 0, options.rootFields));
+  const bodies = Array.from({ length: operations }, () => selectionSet(query, options.depth, 0));
   let spreads = bodies.join(' ');
   let definitions = '';
   for (const [index, type] of fragments.entries()) {
