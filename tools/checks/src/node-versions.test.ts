@@ -27,7 +27,9 @@ function manifestsOf(pattern: string): Manifest[] {
 
 test('.node-version, nodeVersion and the catalog name the same Node', () => {
   const workspace = read('pnpm-workspace.yaml');
-  const named = [...workspace.matchAll(/^(?:nodeVersion| {2}node-[\w-]+): (.*)$/gm)].map(([, version]) => version);
+  const named = [...workspace.matchAll(/^(?:nodeVersion| {2}node-(?:bin-)?(?:darwin|linux)-\w+): (.*)$/gm)].map(
+    ([, version]) => version,
+  );
   expect(named).toEqual(Array.from({ length: 5 }, () => scriptsNode));
   expect(read('.node-version')).toBe(`${scriptsNode}\n`);
 });

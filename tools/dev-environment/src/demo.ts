@@ -56,17 +56,18 @@ const steps: Record<string, () => Promise<unknown>> = {
     const store = createStore({ databaseUrl, applicationName: 'deedwire-demo' });
     const context = seedContext(store, 'service');
     accounts = await seed(context);
-    [referralId = ''] = await ensureOpenReferrals(context, accounts.partner.id).finally(store.close);
+    [referralId = ''] = await ensureOpenReferrals(context, accounts.partner.id);
+    await store.close();
     note(`lender ${accounts.lender.id}, partner ${accounts.partner.id}`);
   },
   'Start the three apps, each as a separate process': async () => {
     const policy = readConfig(devConfig.pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
     const databaseUrls = await createAppLogins(databaseUrl);
-    const { apps, stop } = await startSystem({ databaseUrls, env: { GID_NAMESPACE: 'service', ...policy } });
-    undo.unshift(stop);
-    const [lender, partner] = [apps['lender-api'].url, apps['partner-api'].url];
+    const system = await startSystem({ databaseUrls, env: { GID_NAMESPACE: 'service', ...policy } });
+    undo.unshift(() => system.stop());
+    const [lender, partner] = [system.apps['lender-api'].url, system.apps['partner-api'].url];
     urls = { lender: `${lender}/lenders/graphql`, partner: `${partner}/partners/graphql` };
-    for (const { name, pid } of Object.values(apps)) note(`${name} is process ${pid}`);
+    for (const { name, pid } of Object.values(system.apps)) note(`${name} is process ${pid}`);
   },
   'Start a sample receiver': async () => {
     receiver = await startReceiver({
@@ -183,8 +184,7 @@ async function demo(): Promise<void> {
       return fail(`\nNOT AS SPECIFIED. ${reason}\n\nThe demo has stopped everything that it started.`, 1);
     }
   }
-  const seconds = (performance.now() / 1000).toFixed(1);
-  print(`\nEvery step behaved as specified. The demo took ${seconds} s.\n\n${next}`);
+  print(`\nEvery step behaved as specified. The demo took ${(performance.now() / 1000).toFixed(1)} s.\n\n${next}`);
 }
 
 // Every process that the demo started ends with this one.
