@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type OperatorContext, readWebhookReplay, replaySubscription, type WebhookReplay } from '@deedwire/actions';
+import {
+  type OperatorContext,
+  readWebhookReplay,
+  orRefuse,
+  replayWebhookEvents,
+  type ReplayWebhookEventsResult,
+  type WebhookReplay,
+} from '@deedwire/actions';
 import { type Command, InvalidArgumentError } from 'commander';
 import { createProgress, type Progress } from './progress.ts';
 import { withContext } from './session.ts';
@@ -47,7 +54,8 @@ export async function replayAndPrint(shell: Shell, subscriptionId: string, optio
   const range = { since, until, fromSequence, toSequence, eventTypes, onlyFailed: all !== true };
   const replayed = await withContext(shell, async (context) => {
     const input = { subscriptionId, ...range, maxPerSecond, dryRun };
-    const { estimate, webhookReplay } = await replaySubscription(context, input);
+    const result: ReplayWebhookEventsResult = orRefuse(await replayWebhookEvents(context, context.operator, input));
+    const { estimate, webhookReplay } = result;
     if (estimate !== null) return estimate;
     if (webhookReplay === null) throw new Error('The replay has neither an estimate nor a record.');
     if (options.wait !== true) return webhookReplay;
@@ -90,7 +98,7 @@ export function describeReplay({ id, status, queuedCount, skippedCount }: Webhoo
   return `The replay ${id} is ${status}: ${queuedCount.toLocaleString('en')} queued, ${skippedCount.toLocaleString('en')} skipped`;
 }
 
-type Estimate = NonNullable<Awaited<ReturnType<typeof replaySubscription>>['estimate']>;
+type Estimate = NonNullable<ReplayWebhookEventsResult['estimate']>;
 
 function describeEstimate({ count, isLowerBound, byType, seconds }: Estimate): string {
   if (count === 0) return 'No deliveries match. Those that did not fail match only with --all.';

@@ -8,7 +8,7 @@ import {
   selectAuditEntries,
   selectAuditEntriesAfter,
 } from '@deedwire/store/audit';
-import type { ActionContext, Caller, Operator } from './context.ts';
+import { type ActionContext, type Caller, isCaller, type Operator } from './context.ts';
 
 export interface AuditedChange {
   /** `<noun>.<verb>`, the noun and the verb of the operator's command if there is one. */
@@ -38,10 +38,9 @@ export function auditedChange(
   by: Caller | Operator,
   { action, subject, account, details = {} }: AuditedChange,
 ): InsertedRow {
-  const actor =
-    'clientId' in by
-      ? { actorType: 'CLIENT' as const, actor: by.clientId, address: by.address ?? null }
-      : { actorType: 'OPERATOR' as const, actor: by.name, address: by.host };
+  const actor = isCaller(by)
+    ? { actorType: 'CLIENT' as const, actor: by.clientId, address: by.address ?? null }
+    : { actorType: 'OPERATOR' as const, actor: by.name, address: by.host };
   return auditEntryRow({ ...actor, requestId: by.requestId ?? null, action, subject, account, details });
 }
 

@@ -56,6 +56,11 @@ export interface Caller {
   traceParent?: string;
 }
 
+/** Who runs a use case for an account: the account itself, or an operator. */
+export function isCaller(by: Caller | Operator): by is Caller {
+  return 'clientId' in by;
+}
+
 /** The caller of an authenticated request. */
 export function toCaller(client: AuthenticatedClient, request: { requestId: string; address: string }): Caller {
   return {

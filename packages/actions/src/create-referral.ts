@@ -13,9 +13,9 @@ import { z } from 'zod';
 import { findAccount } from './accounts.ts';
 import { appendedEvent } from './append-event.ts';
 import { auditedChange } from './audit.ts';
-import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
-import { inputError, RefusedError, type UserError } from './errors.ts';
-import { type IdempotencyErrorCode, timeCodec, withInputErrors, writeWithIdempotencyKey } from './idempotency.ts';
+import { type ActionContext, type Caller, isCaller, type Operator, type OperatorContext } from './context.ts';
+import { inputError, type MutationResult, RefusedError, type UserError } from './errors.ts';
+import { type IdempotencyErrorCode, resultOf, timeCodec, writeWithIdempotencyKey } from './idempotency.ts';
 import type { Referral } from './referrals.ts';
 
 /** The user errors of `createReferral`. */
@@ -35,13 +35,7 @@ export interface CreateReferralInput {
   idempotencyKey?: string | null | undefined;
 }
 
-/** Either a referral, or user errors. */
-export interface CreateReferralResult {
-  referral: Referral | null;
-  userErrors: UserError<CreateReferralErrorCode>[];
-  /** Whether it is the result of an earlier request with the same idempotency key. */
-  isRepeated?: boolean;
-}
+export type CreateReferralResult = MutationResult<{ referral: Referral }, CreateReferralErrorCode>;
 
 const problemCodes = {
   clientEmail: 'CLIENT_EMAIL_INVALID',
@@ -65,15 +59,15 @@ export async function createReferral(
   const request = { mutation: 'createReferral', key: input.idempotencyKey, input: details, codec: referralCodec };
   const inputErrors = findInputErrors(details);
   const write = inputErrors.length > 0 ? null : newReferral(context.gidNamespace, caller, caller.accountId, details);
-  const idempotency = await writeWithIdempotencyKey<Referral>(context, caller, request, write);
-  switch (idempotency.kind) {
-    case 'done':
-      return { referral: idempotency.result, userErrors: inputErrors };
-    case 'repeated':
-      return { referral: idempotency.saved.payload, userErrors: [], isRepeated: true };
-    case 'rejected':
-      return { referral: null, userErrors: await withInputErrors(idempotency.userError, () => inputErrors) };
-  }
+  const written = await writeWithIdempotencyKey<Referral>(context, caller, request, write);
+  return resultOf<Referral, CreateReferralErrorCode, CreateReferralResult>(
+    written.kind === 'done' ? { kind: 'done', result: { referral: written.result, userErrors: inputErrors } } : written,
+    {
+      repeat: (saved) => ({ referral: saved.payload, userErrors: [] }),
+      reject: (userErrors) => ({ referral: null, userErrors }),
+      findInputErrors: () => inputErrors,
+    },
+  );
 }
 
 function findInputErrors(details: ReferralDetails): UserError<CreateReferralErrorCode>[] {
@@ -124,7 +118,7 @@ function newReferral(
         matter: null,
       };
       const snapshot = { referral: { id, status: referral.status, externalReference } };
-      const cause = 'clientId' in by ? by : undefined;
+      const cause = isCaller(by) ? by : undefined;
       return {
         rows: [
           referralRow(toRecordId(referralId), partnerId, details),

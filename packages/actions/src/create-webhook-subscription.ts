@@ -3,14 +3,8 @@ import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signin
 import { appendAuditEntry } from './audit.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import type { Caller, WebhookActionContext } from './context.ts';
-import { inputError, type UserError } from './errors.ts';
-import {
-  type IdempotencyErrorCode,
-  type SavedResult,
-  type SaveResult,
-  withIdempotencyKey,
-  withInputErrors,
-} from './idempotency.ts';
+import { inputError, type MutationResult, type UserError } from './errors.ts';
+import { type IdempotencyErrorCode, resultOf, type SaveResult, withIdempotencyKey } from './idempotency.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
 import { webhookSecretInvalid } from './webhook-secret-invalid.ts';
 import { savedSubscription, webhookSubscriptionCodec } from './webhook-subscription-codec.ts';
@@ -45,14 +39,10 @@ export interface CreateWebhookSubscriptionInput {
   idempotencyKey?: string | null | undefined;
 }
 
-/** Either a subscription with its secret, or user errors. */
-export interface CreateWebhookSubscriptionResult {
-  webhookSubscription: WebhookSubscription | null;
-  webhookSecret: string | null;
-  userErrors: UserError<CreateWebhookSubscriptionErrorCode>[];
-  /** Whether it is the result of an earlier request with the same idempotency key. */
-  isRepeated?: boolean;
-}
+export type CreateWebhookSubscriptionResult = MutationResult<
+  { webhookSubscription: WebhookSubscription; webhookSecret: string },
+  CreateWebhookSubscriptionErrorCode
+>;
 
 const subscriptionsPerAccount = 20;
 
@@ -78,22 +68,14 @@ export async function createWebhookSubscription(
     },
     codec: webhookSubscriptionCodec,
   };
-  const idempotency = await withIdempotencyKey<WebhookSubscription, CreateWebhookSubscriptionResult>(
-    context,
-    caller,
-    request,
-    (saveResult) => verifyAndCreate(context, caller, input, saveResult),
+  const created = await withIdempotencyKey(context, caller, request, (saveResult) =>
+    verifyAndCreate(context, caller, input, saveResult),
   );
-  switch (idempotency.kind) {
-    case 'done':
-      return idempotency.result;
-    case 'repeated':
-      return repeatResult(context, idempotency.saved);
-    case 'rejected':
-      return reject(
-        await withInputErrors(idempotency.userError, async () => (await checkInput(context, caller, input)).userErrors),
-      );
-  }
+  return resultOf(created, {
+    repeat: (saved) => ({ ...savedSubscription(context, saved), userErrors: [] }),
+    reject,
+    findInputErrors: async () => (await checkInput(context, caller, input)).userErrors,
+  });
 }
 
 interface CheckedInput {
@@ -166,12 +148,4 @@ async function verifyAndCreate(
 
 function reject(userErrors: UserError<CreateWebhookSubscriptionErrorCode>[]): CreateWebhookSubscriptionResult {
   return { webhookSubscription: null, webhookSecret: null, userErrors };
-}
-
-/** The result of the first request, including the secret. */
-function repeatResult(
-  context: Pick<WebhookActionContext, 'gidNamespace' | 'secretKeys'>,
-  saved: SavedResult<WebhookSubscription>,
-): CreateWebhookSubscriptionResult {
-  return { ...savedSubscription(context, saved), userErrors: [], isRepeated: true };
 }

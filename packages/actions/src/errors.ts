@@ -34,3 +34,37 @@ export interface UserError<Code extends string> {
 export function inputError<Code extends string>(code: Code, field: string, message: string): UserError<Code> {
   return { code, message, field: ['input', field] };
 }
+
+/** What a mutation returns: its payload, or user errors and nulls in its place. */
+export type MutationResult<Payload, Code extends string> = { [Name in keyof Payload]: Payload[Name] | null } & {
+  userErrors: UserError<Code>[];
+  /** Whether it is the result of an earlier request with the same idempotency key. */
+  isRepeated?: boolean;
+};
+
+const refusedCodes: Readonly<Record<string, RefusedErrorCode>> = {
+  DELIVERY_EXPIRED: 'CONFLICT',
+  NOT_FOUND: 'NOT_FOUND',
+  PAYLOAD_UNAVAILABLE: 'CONFLICT',
+  REPLAY_IN_PROGRESS: 'CONFLICT',
+  RETRY_RATE_LIMITED: 'LIMIT_REACHED',
+  ROTATION_IN_PROGRESS: 'CONFLICT',
+  VERSION_RETIRED: 'CONFLICT',
+};
+
+/**
+ * The result of a mutation that an operator runs.
+ *
+ * @throws {RefusedError} if it has user errors
+ */
+export function orRefuse<Result extends { userErrors: readonly UserError<string>[] }>(
+  result: Result,
+): Accepted<Result> {
+  const { userErrors } = result;
+  if (userErrors.length === 0) return result as Accepted<Result>;
+  const codes = userErrors.map(({ code }) => refusedCodes[code] ?? 'INVALID');
+  const code = codes.find((each) => each !== 'INVALID') ?? 'INVALID';
+  throw new RefusedError(code, userErrors.map(({ message }) => message).join(' '));
+}
+
+type Accepted<Result> = { [Name in keyof Result]: NonNullable<Result[Name]> };

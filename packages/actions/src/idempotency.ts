@@ -9,7 +9,7 @@ import {
   selectIdempotencyKey,
 } from '@deedwire/store/idempotency';
 import { z } from 'zod';
-import type { ActionContext, Caller } from './context.ts';
+import { type ActionContext, type Caller, isCaller, type Operator } from './context.ts';
 import { inputError, type UserError } from './errors.ts';
 
 /** The user errors of every mutation that accepts an idempotency key. */
@@ -53,21 +53,21 @@ const releaseRetryMs = 250;
 
 /**
  * Runs `work` at most once for each idempotency key of an account and a mutation, for 24 hours. Work that saves no result,
- * because it was rejected or failed, releases the key.
+ * because it was rejected or failed, releases the key. An operator has no keys.
  *
  * @throws {StoreUnavailableError} when another process took the claim over before the work was finished
  */
 export async function withIdempotencyKey<Payload, Result>(
   context: ActionContext,
-  caller: Caller,
+  by: Caller | Operator,
   request: IdempotentRequest<Payload>,
   work: (saveResult: SaveResult<Payload>) => Promise<Result>,
 ): Promise<IdempotencyResult<Payload, Result>> {
   const { key, codec } = request;
-  if (key === null || key === undefined) return { kind: 'done', result: await work(async () => {}) };
+  if (key === null || key === undefined || !isCaller(by)) return { kind: 'done', result: await work(async () => {}) };
   const problem = problemOf(key);
   if (problem !== null) return problem;
-  const claim = claimOf(context, caller, request, key);
+  const claim = claimOf(context, by, request, key);
   const claimed = await claimIdempotencyKeys(context.store, [claim], claimSeconds);
   if (!claimed.has(claim.claimId)) return (await knownResult(context, claim, codec)) ?? inProgress;
 
@@ -120,12 +120,32 @@ export async function writeWithIdempotencyKey<Payload>(
   return (claim && (await knownResult(context, claim, codec))) ?? inProgress;
 }
 
-/** An invalid key is reported with everything else that is wrong. The other errors of a key are about another request. */
-export async function withInputErrors<Code extends string>(
-  error: UserError<IdempotencyErrorCode>,
-  findInputErrors: () => readonly UserError<Code>[] | Promise<readonly UserError<Code>[]>,
-): Promise<UserError<Code | IdempotencyErrorCode>[]> {
-  return error.code === 'IDEMPOTENCY_KEY_INVALID' ? [...(await findInputErrors()), error] : [error];
+/** How a mutation with an idempotency key responds if it did not run. */
+export interface OtherResults<Payload, Code extends string, Result> {
+  /** The result of the first request with the key. */
+  repeat: (saved: SavedResult<Payload>) => Result;
+  reject: (userErrors: UserError<Code | IdempotencyErrorCode>[]) => Result;
+  /** An invalid key is reported with everything else that is wrong. The other errors of a key are about another request. */
+  findInputErrors: () => InputErrors<Code> | Promise<InputErrors<Code>>;
+}
+
+type InputErrors<Code extends string> = readonly UserError<Code | IdempotencyErrorCode>[];
+
+/** The result of the mutation, or of the first request with its key. */
+export async function resultOf<Payload, Code extends string, Result>(
+  idempotency: IdempotencyResult<Payload, Result>,
+  { repeat, reject, findInputErrors }: OtherResults<Payload, Code, Result>,
+): Promise<Result> {
+  switch (idempotency.kind) {
+    case 'done':
+      return idempotency.result;
+    case 'repeated':
+      return { ...repeat(idempotency.saved), isRepeated: true };
+    case 'rejected': {
+      const { userError } = idempotency;
+      return reject([...(userError.code === 'IDEMPOTENCY_KEY_INVALID' ? await findInputErrors() : []), userError]);
+    }
+  }
 }
 
 function problemOf(key: string): Rejected | null {

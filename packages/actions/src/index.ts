@@ -53,14 +53,10 @@ export {
   recordApiKeyUse,
   revokeCredential,
 } from './credentials.ts';
-export { InvalidArgumentError, RefusedError, type RefusedErrorCode, type UserError } from './errors.ts';
+export { InvalidArgumentError, orRefuse, RefusedError, type RefusedErrorCode, type UserError } from './errors.ts';
 export { issueCredential, type IssuedCredential, rotateCredential } from './issue-credential.ts';
 export { createLenderReader, type LenderReader } from './lender-reader.ts';
-export {
-  pauseSubscription,
-  pauseWebhookSubscription,
-  type PauseWebhookSubscriptionResult,
-} from './pause-webhook-subscription.ts';
+export { pauseWebhookSubscription, type PauseWebhookSubscriptionResult } from './pause-webhook-subscription.ts';
 export {
   resumePausedSubscription,
   resumeWebhookSubscription,
@@ -89,13 +85,11 @@ export {
   type SecretCount,
 } from './rewrap-secrets.ts';
 export {
-  retryDelivery,
   retryWebhookDelivery,
   type RetryWebhookDeliveryErrorCode,
   type RetryWebhookDeliveryResult,
 } from './retry-webhook-delivery.ts';
 export {
-  rotateSecretOfSubscription,
   rotateWebhookSecret,
   type RotateWebhookSecretErrorCode,
   type RotateWebhookSecretInput,
@@ -103,7 +97,6 @@ export {
   type RotationContext,
 } from './rotate-webhook-secret.ts';
 export {
-  sendTestEvent,
   sendTestWebhookEvent,
   type SendTestWebhookEventErrorCode,
   type SendTestWebhookEventInput,
@@ -206,13 +199,11 @@ export {
   type WebhookSubscription,
 } from './webhook-subscriptions.ts';
 export {
-  cancelReplayOfSubscription,
   cancelWebhookReplay,
   type CancelWebhookReplayResult,
   findWebhookReplay,
   listWebhookReplays,
   readWebhookReplay,
-  replaySubscription,
   replayWebhookEvents,
   type ReplayWebhookEventsErrorCode,
   type ReplayWebhookEventsInput,

@@ -1,59 +1,35 @@
 import { formatGid, parseGid } from '@deedwire/domain';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { appendAuditEntry } from './audit.ts';
-import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
-import { noSuchSubscription, type UserError } from './errors.ts';
-import { requireSubscription } from './require-subscription.ts';
+import type { ActionContext, Caller, Operator } from './context.ts';
+import type { MutationResult } from './errors.ts';
+import { ownerFor } from './subscription-ref.ts';
 import { subscriptionNotFound, toWebhookSubscription, type WebhookSubscription } from './webhook-subscriptions.ts';
 import {
   lockSubscription,
   pauseSubscriptionByOwner,
   selectSubscription,
-  type SubscriptionOwner,
 } from './webhooks/subscriptions/subscriptions.ts';
 
-/** Either the paused subscription, or user errors. */
-export interface PauseWebhookSubscriptionResult {
-  webhookSubscription: WebhookSubscription | null;
-  userErrors: UserError<'NOT_FOUND'>[];
-}
-
-/** Pauses a subscription of the caller. Its events are kept until it is resumed. */
-export async function pauseWebhookSubscription(
-  context: ActionContext,
-  caller: Caller,
-  input: { id: string },
-): Promise<PauseWebhookSubscriptionResult> {
-  const webhookSubscription = await pause(context, caller, caller, input.id);
-  return { webhookSubscription, userErrors: webhookSubscription === null ? [subscriptionNotFound] : [] };
-}
+export type PauseWebhookSubscriptionResult = MutationResult<{ webhookSubscription: WebhookSubscription }, 'NOT_FOUND'>;
 
 /**
- * Pauses any subscription for its owner, for an operator.
+ * Pauses a subscription for its owner. Its events are kept until it is resumed.
  *
- * @throws {RefusedError} `NOT_FOUND` if the subscription does not exist
+ * @throws {RefusedError} `NOT_FOUND` if an operator names no subscription
  */
-export async function pauseSubscription(
-  context: OperatorContext,
-  { subscriptionId }: { subscriptionId: string },
-): Promise<WebhookSubscription> {
-  const owner = await requireSubscription(context, subscriptionId);
-  const paused = await pause(context, owner, context.operator, subscriptionId);
-  if (paused === null) throw noSuchSubscription(subscriptionId);
-  return paused;
-}
-
-/** Null if the account has no such subscription. */
-async function pause(
-  { gidNamespace, store }: ActionContext,
-  { accountId, interfaceName }: SubscriptionOwner,
+export async function pauseWebhookSubscription(
+  context: ActionContext,
   by: Caller | Operator,
-  gid: string,
-): Promise<WebhookSubscription | null> {
+  { id: gid }: { id: string },
+): Promise<PauseWebhookSubscriptionResult> {
+  const { gidNamespace, store } = context;
+  const { accountId, interfaceName } = await ownerFor(context, by, gid);
   const id = parseGid(gidNamespace, 'WebhookSubscription', gid);
-  if (id === null) return null;
+  const notFound = { webhookSubscription: null, userErrors: [subscriptionNotFound] };
+  if (id === null) return notFound;
   return store.transaction(async (transaction) => {
-    if ((await lockSubscription(transaction, accountId, id)) === null) return null;
+    if ((await lockSubscription(transaction, accountId, id)) === null) return notFound;
     if (await pauseSubscriptionByOwner(transaction, id)) {
       await appendAuditEntry(transaction, by, {
         action: 'webhook_subscription.pause',
@@ -63,6 +39,6 @@ async function pause(
       await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
     }
     const row = await selectSubscription(transaction, accountId, id);
-    return row === null ? null : toWebhookSubscription(gidNamespace, row);
+    return row === null ? notFound : { webhookSubscription: toWebhookSubscription(gidNamespace, row), userErrors: [] };
   });
 }

@@ -3,9 +3,9 @@ import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, Operator, OperatorContext, WebhookActionContext } from './context.ts';
 import { endPause, isReceiverFailing } from './end-pause.ts';
-import { inputError, RefusedError, noSuchSubscription, type UserError } from './errors.ts';
-import { requireSubscription } from './require-subscription.ts';
+import { inputError, type MutationResult, noSuchSubscription, orRefuse, type UserError } from './errors.ts';
 import { signingSecrets } from './signing-secrets.ts';
+import { requireSubscription } from './subscription-ref.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
 import { subscriptionNotFound, toWebhookSubscription, type WebhookSubscription } from './webhook-subscriptions.ts';
 import {
@@ -17,11 +17,10 @@ import {
 /** The user errors of `resumeWebhookSubscription`. */
 export type ResumeWebhookSubscriptionErrorCode = VerificationErrorCode | 'NOT_FOUND' | 'VERSION_RETIRED';
 
-/** Either the resumed subscription, or user errors. */
-export interface ResumeWebhookSubscriptionResult {
-  webhookSubscription: WebhookSubscription | null;
-  userErrors: UserError<ResumeWebhookSubscriptionErrorCode>[];
-}
+export type ResumeWebhookSubscriptionResult = MutationResult<
+  { webhookSubscription: WebhookSubscription },
+  ResumeWebhookSubscriptionErrorCode
+>;
 
 /** Resumes a subscription of the caller. If its receiver failed, the callback URL has to pass a handshake first. */
 export async function resumeWebhookSubscription(
@@ -60,11 +59,8 @@ export async function resumePausedSubscription(
   const owner = await requireSubscription(context, subscriptionId);
   const id = parseGid(context.gidNamespace, 'WebhookSubscription', subscriptionId);
   const result = id && (await resume(context, context.operator, { id, owner, isVerified: () => true }));
-  if (result !== null && result !== 'unverified' && result.webhookSubscription !== null)
-    return result.webhookSubscription;
-  const error = result === null || result === 'unverified' ? undefined : result.userErrors[0];
-  if (error?.code === 'VERSION_RETIRED') throw new RefusedError('CONFLICT', error.message);
-  throw noSuchSubscription(subscriptionId);
+  if (result === null || result === 'unverified') throw noSuchSubscription(subscriptionId);
+  return orRefuse(result).webhookSubscription;
 }
 
 interface ResumeRequest {

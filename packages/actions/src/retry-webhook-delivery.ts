@@ -1,8 +1,9 @@
 import { parseGid, type RecordId } from '@deedwire/domain';
+import type { Store } from '@deedwire/store';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { appendAuditEntry } from './audit.ts';
-import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
-import { inputError, RefusedError, type UserError } from './errors.ts';
+import { type ActionContext, type Caller, isCaller, type Operator } from './context.ts';
+import { inputError, type MutationResult, RefusedError, type UserError } from './errors.ts';
 import { toWebhookDelivery, type WebhookDelivery } from './webhook-deliveries.ts';
 import { selectAttempts } from './webhooks/deliveries/attempts.ts';
 import { selectDelivery } from './webhooks/deliveries/deliveries.ts';
@@ -20,63 +21,29 @@ export type RetryWebhookDeliveryErrorCode =
   | 'PAYLOAD_UNAVAILABLE'
   | 'RETRY_RATE_LIMITED';
 
-/** Either the delivery, or user errors. */
-export interface RetryWebhookDeliveryResult {
-  webhookDelivery: WebhookDelivery | null;
-  userErrors: UserError<RetryWebhookDeliveryErrorCode>[];
-}
+export type RetryWebhookDeliveryResult = MutationResult<
+  { webhookDelivery: WebhookDelivery },
+  RetryWebhookDeliveryErrorCode
+>;
 
 // A retry sends a request at once, also to a receiver that fails.
 const retriesPerMinute = 60;
 
-/** Sends a delivery of the caller again, whatever its status, unless its payload is deleted. */
-export async function retryWebhookDelivery(
-  context: ActionContext,
-  caller: Caller,
-  input: { id: string },
-): Promise<RetryWebhookDeliveryResult> {
-  const id = parseGid(context.gidNamespace, 'WebhookDelivery', input.id);
-  return id === null ? reject(deliveryNotFound) : retry(context, caller, { id, owner: caller });
-}
-
 /**
- * Sends any delivery again, for an operator.
+ * Sends a delivery again, whatever its status, unless its payload is deleted.
  *
- * @throws {RefusedError} `NOT_FOUND` if the delivery does not exist, `CONFLICT` if it cannot be sent again, `LIMIT_REACHED` if its
- * account has had 60 retries within a minute
+ * @throws {RefusedError} `NOT_FOUND` if an operator names no delivery
  */
-export async function retryDelivery(
-  context: OperatorContext,
-  { deliveryId }: { deliveryId: string },
-): Promise<WebhookDelivery> {
-  const { gidNamespace, store, operator } = context;
-  const id = parseGid(gidNamespace, 'WebhookDelivery', deliveryId);
-  const row = id && (await selectDelivery(store, null, id));
-  const owner = row && (await selectSubscriptionOwner(store, row.subscriptionId));
-  const result = id && owner ? await retry(context, operator, { id, owner }) : reject(deliveryNotFound);
-  if (result.webhookDelivery !== null) return result.webhookDelivery;
-  const [error = deliveryNotFound] = result.userErrors;
-  switch (error.code) {
-    case 'NOT_FOUND':
-      throw new RefusedError('NOT_FOUND', `The delivery ${deliveryId} does not exist.`);
-    case 'RETRY_RATE_LIMITED':
-      throw new RefusedError('LIMIT_REACHED', error.message);
-    case 'DELIVERY_EXPIRED':
-    case 'PAYLOAD_UNAVAILABLE':
-      throw new RefusedError('CONFLICT', error.message);
-  }
-}
-
-interface RetryRequest {
-  id: RecordId<'WebhookDelivery'>;
-  owner: SubscriptionOwner;
-}
-
-async function retry(
+export async function retryWebhookDelivery(
   { gidNamespace, store }: ActionContext,
   by: Caller | Operator,
-  { id, owner: { accountId, interfaceName } }: RetryRequest,
+  input: { id: string },
 ): Promise<RetryWebhookDeliveryResult> {
+  const id = parseGid(gidNamespace, 'WebhookDelivery', input.id);
+  const owner = isCaller(by) ? by : id && (await ownerOfDelivery(store, id));
+  if (owner === null && !isCaller(by)) throw new RefusedError('NOT_FOUND', `The delivery ${input.id} does not exist.`);
+  if (id === null || owner === null) return reject(deliveryNotFound);
+  const { accountId, interfaceName } = owner;
   return store.transaction(async (transaction) => {
     const delivery = await selectDelivery(transaction, accountId, id);
     const subscription = delivery && (await lockSubscription(transaction, accountId, delivery.subscriptionId));
@@ -102,6 +69,11 @@ async function retry(
       ? reject(deliveryNotFound)
       : { webhookDelivery: toWebhookDelivery(gidNamespace, row), userErrors: [] };
   });
+}
+
+async function ownerOfDelivery(store: Store, id: RecordId<'WebhookDelivery'>): Promise<SubscriptionOwner | null> {
+  const row = await selectDelivery(store, null, id);
+  return row && selectSubscriptionOwner(store, row.subscriptionId);
 }
 
 /** The same for a malformed identifier, the delivery of a deleted subscription and that of another account. */

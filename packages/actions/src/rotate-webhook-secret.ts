@@ -3,10 +3,10 @@ import { type SecretKeyRing, SecretUnreadableError } from '@deedwire/store';
 import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { appendAuditEntry } from './audit.ts';
-import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
-import { inputError, RefusedError, type UserError } from './errors.ts';
-import { type IdempotencyErrorCode, type SaveResult, withIdempotencyKey, withInputErrors } from './idempotency.ts';
-import { requireSubscription } from './require-subscription.ts';
+import type { ActionContext, Caller, Operator } from './context.ts';
+import { inputError, type MutationResult, type UserError } from './errors.ts';
+import { type IdempotencyErrorCode, type SaveResult, resultOf, withIdempotencyKey } from './idempotency.ts';
+import { ownerFor } from './subscription-ref.ts';
 import { webhookSecretInvalid } from './webhook-secret-invalid.ts';
 import { savedSubscription, webhookSubscriptionCodec } from './webhook-subscription-codec.ts';
 import {
@@ -38,14 +38,10 @@ export interface RotateWebhookSecretInput {
   idempotencyKey?: string | null | undefined;
 }
 
-/** Either a subscription with its new secret, or user errors. */
-export interface RotateWebhookSecretResult {
-  webhookSubscription: WebhookSubscription | null;
-  webhookSecret: string | null;
-  userErrors: UserError<RotateWebhookSecretErrorCode>[];
-  /** Whether it is the result of an earlier request with the same idempotency key. */
-  isRepeated?: boolean;
-}
+export type RotateWebhookSecretResult = MutationResult<
+  { webhookSubscription: WebhookSubscription; webhookSecret: string },
+  RotateWebhookSecretErrorCode
+>;
 
 export interface RotationContext extends ActionContext {
   secretKeys: SecretKeyRing;
@@ -54,62 +50,42 @@ export interface RotationContext extends ActionContext {
 const defaultOverlapSeconds = 86_400;
 const overlapSecondsMax = 7 * 86_400;
 
-/** Replaces the webhook secret of a subscription of the caller. During the overlap, both secrets sign. */
+/**
+ * Replaces the webhook secret of a subscription. During the overlap, both secrets sign.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if an operator names no subscription
+ */
 export async function rotateWebhookSecret(
   context: RotationContext,
-  caller: Caller,
+  by: Caller | Operator,
   input: RotateWebhookSecretInput,
 ): Promise<RotateWebhookSecretResult> {
   const { id, webhookSecret = null, overlapSeconds, idempotencyKey } = input;
+  const owner = await ownerFor(context, by, id);
   const request = {
     mutation: rotateMutation,
     key: idempotencyKey,
     input: { id, webhookSecret, overlapSeconds: overlapSeconds ?? defaultOverlapSeconds },
     codec: webhookSubscriptionCodec,
   };
-  const idempotency = await withIdempotencyKey<WebhookSubscription, RotateWebhookSecretResult>(
-    context,
-    caller,
-    request,
-    (saveResult) => rotate(context, caller, caller, { input, saveResult }),
+  const rotated = await withIdempotencyKey(context, by, request, (saveResult) =>
+    rotate(context, owner, by, { input, saveResult }),
   );
-  switch (idempotency.kind) {
-    case 'done':
-      return idempotency.result;
-    case 'repeated':
-      return { ...savedSubscription(context, idempotency.saved), userErrors: [], isRepeated: true };
-    case 'rejected':
-      return reject(await withInputErrors(idempotency.userError, () => findInputErrors(context, caller, input)));
-  }
-}
-
-/**
- * Replaces the webhook secret of any subscription, for an operator.
- *
- * @throws {RefusedError} `NOT_FOUND` if the subscription does not exist, `CONFLICT` if its secret is being rotated already,
- * `INVALID` if the secret or the overlap is invalid
- */
-export async function rotateSecretOfSubscription(
-  context: OperatorContext & RotationContext,
-  input: { subscriptionId: string; webhookSecret: string | null; overlapSeconds: number },
-): Promise<{ webhookSubscription: WebhookSubscription; webhookSecret: string }> {
-  const { subscriptionId: id, webhookSecret: secret, overlapSeconds } = input;
-  const owner = await requireSubscription(context, id);
-  const rotation = { input: { id, webhookSecret: secret, overlapSeconds }, saveResult: async () => {} };
-  const { webhookSubscription, webhookSecret, userErrors } = await rotate(context, owner, context.operator, rotation);
-  if (webhookSubscription !== null && webhookSecret !== null) return { webhookSubscription, webhookSecret };
-  const code = userErrors.some((error) => error.code === 'ROTATION_IN_PROGRESS') ? 'CONFLICT' : 'INVALID';
-  throw new RefusedError(code, userErrors.map(({ message }) => message).join(' '));
+  return resultOf(rotated, {
+    repeat: (saved) => ({ ...savedSubscription(context, saved), userErrors: [] }),
+    reject,
+    findInputErrors: () => findInputErrors(context, owner, input),
+  });
 }
 
 /** The errors outside of a transaction that changes the secret. */
 async function findInputErrors(
   context: ActionContext,
-  caller: Caller,
+  { accountId }: SubscriptionOwner,
   input: RotateWebhookSecretInput,
 ): Promise<UserError<RotateWebhookSecretErrorCode>[]> {
   const id = parseGid(context.gidNamespace, 'WebhookSubscription', input.id);
-  const row = id === null ? null : await selectSubscription(context.store, caller.accountId, id);
+  const row = id === null ? null : await selectSubscription(context.store, accountId, id);
   return row === null ? [subscriptionNotFound] : checkInput(input);
 }
 

@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { originOfCause } from './append-event.ts';
 import { appendAuditEntry } from './audit.ts';
 import { describeUnknownType } from './choose-event-types.ts';
-import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
-import { inputError, RefusedError, type UserError } from './errors.ts';
-import { type IdempotencyErrorCode, type SaveResult, withIdempotencyKey, withInputErrors } from './idempotency.ts';
+import { type ActionContext, type Caller, isCaller, type Operator } from './context.ts';
+import { inputError, type MutationResult, type UserError } from './errors.ts';
+import { type IdempotencyErrorCode, resultOf, type SaveResult, withIdempotencyKey } from './idempotency.ts';
 import {
   findSubscription,
   parseSubscriptionRef,
@@ -32,13 +32,7 @@ export interface SendTestWebhookEventInput {
   idempotencyKey?: string | null | undefined;
 }
 
-/** Either the identifier of the event, or user errors. */
-export interface SendTestWebhookEventResult {
-  webhookEventId: string | null;
-  userErrors: UserError<SendTestWebhookEventErrorCode>[];
-  /** Whether it is the result of an earlier request with the same idempotency key. */
-  isRepeated?: boolean;
-}
+export type SendTestWebhookEventResult = MutationResult<SavedEvent, SendTestWebhookEventErrorCode>;
 
 const testEventsPerMinute = 60;
 const defaultEventType = 'webhook.test';
@@ -47,44 +41,29 @@ const defaultEventType = 'webhook.test';
 const savedEvent = z.object({ webhookEventId: z.string() });
 type SavedEvent = z.infer<typeof savedEvent>;
 
-/** Sends an event with sample data to a subscription or listener of the caller, at the version that it pins. */
+/**
+ * Sends an event with sample data to a subscription or listener, at the version that it pins. An operator has no limit.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if an operator names neither
+ */
 export async function sendTestWebhookEvent(
   context: ActionContext,
-  caller: Caller,
-  { subscriptionId, eventType, idempotencyKey }: SendTestWebhookEventInput,
+  by: Caller | Operator,
+  { subscriptionId: gid, eventType, idempotencyKey }: SendTestWebhookEventInput,
 ): Promise<SendTestWebhookEventResult> {
+  const { owner, subscriptionId } = isCaller(by)
+    ? { owner: by, subscriptionId: gid }
+    : await findSubscription(context, gid);
   const input = { subscriptionId, eventType: eventType ?? defaultEventType };
   const request = { mutation: 'sendTestWebhookEvent', key: idempotencyKey, input, codec: savedEvent };
-  const idempotency = await withIdempotencyKey<SavedEvent, SendTestWebhookEventResult>(
-    context,
-    caller,
-    request,
-    (saveResult) => send(context, caller, { by: caller, perMinute: testEventsPerMinute }, input, saveResult),
+  const sent = await withIdempotencyKey(context, by, request, (saveResult) =>
+    send(context, owner, by, input, saveResult),
   );
-  switch (idempotency.kind) {
-    case 'done':
-      return idempotency.result;
-    case 'repeated':
-      return { ...idempotency.saved.payload, userErrors: [], isRepeated: true };
-    case 'rejected':
-      return reject(await withInputErrors(idempotency.userError, () => findInputErrors(context, caller, input)));
-  }
-}
-
-/**
- * Sends an event with sample data to any subscription or listener, for an operator.
- *
- * @throws {RefusedError} `NOT_FOUND` if it does not exist, `INVALID` if it does not receive events of this type
- */
-export async function sendTestEvent(
-  context: OperatorContext,
-  { subscriptionId: gid, eventType = defaultEventType }: { subscriptionId: string; eventType?: string | undefined },
-): Promise<{ webhookEventId: string }> {
-  const { owner, subscriptionId } = await findSubscription(context, gid);
-  const by = { by: context.operator, perMinute: null };
-  const { webhookEventId, userErrors } = await send(context, owner, by, { subscriptionId, eventType }, async () => {});
-  if (webhookEventId === null) throw new RefusedError('INVALID', userErrors.map(({ message }) => message).join(' '));
-  return { webhookEventId };
+  return resultOf(sent, {
+    repeat: (saved) => ({ ...saved.payload, userErrors: [] }),
+    reject,
+    findInputErrors: () => findInputErrors(context, owner, input),
+  });
 }
 
 interface TestInput {
@@ -108,7 +87,7 @@ async function findInputErrors(
 async function send(
   { gidNamespace, store, now }: ActionContext,
   { accountId, interfaceName }: SubscriptionOwner,
-  { by, perMinute }: { by: Caller | Operator; perMinute: number | null },
+  by: Caller | Operator,
   { subscriptionId, eventType }: TestInput,
   saveResult: SaveResult<SavedEvent>,
 ): Promise<SendTestWebhookEventResult> {
@@ -119,13 +98,13 @@ async function send(
     if (eventTypes === null) return reject([notFound]);
     const userErrors = checkEventType(interfaceName, ref, eventTypes, eventType, now());
     if (userErrors.length > 0) return reject(userErrors);
-    if (perMinute !== null) {
+    if (isCaller(by)) {
       const count = await countTestEvent(transaction, accountId, interfaceName);
       if (count === 1) await deleteOldLimitCounts(transaction, accountId);
-      if (count > perMinute) return reject([rateLimited(count, perMinute)]);
+      if (count > testEventsPerMinute) return reject([rateLimited(count)]);
     }
     const snapshot = sampleOf(gidNamespace, eventType);
-    const origin = originOfCause('clientId' in by ? by : undefined);
+    const origin = originOfCause(isCaller(by) ? by : undefined);
     const eventId = await insertTestEvent(
       transaction,
       { accountId, interfaceName, type: eventType, snapshot, ...origin },
@@ -174,8 +153,8 @@ function checkEventType(
   return [];
 }
 
-function rateLimited(count: number, perMinute: number): UserError<'TEST_RATE_LIMITED'> {
-  const message = `This is test event ${count} of the account in this minute; at most ${perMinute} are allowed. Try again in the next minute.`;
+function rateLimited(count: number): UserError<'TEST_RATE_LIMITED'> {
+  const message = `This is test event ${count} of the account in this minute; at most ${testEventsPerMinute} are allowed. Try again in the next minute.`;
   return { code: 'TEST_RATE_LIMITED', message, field: null };
 }
 

@@ -1,7 +1,7 @@
 import { formatGid, parseGid, parseRecordId } from '@deedwire/domain';
 import type { Database } from '@deedwire/store';
 import { type EventTypePin, type ListenerId, type SubscriptionId, subscriptionIdOf } from '@deedwire/webhooks/tables';
-import type { ActionContext } from './context.ts';
+import { type ActionContext, type Caller, isCaller, type Operator } from './context.ts';
 import { noSuchSubscription, RefusedError } from './errors.ts';
 import { selectListener, selectListenerOwner } from './webhooks/subscriptions/listeners.ts';
 import {
@@ -62,4 +62,29 @@ function selectOwnerOf(database: Database, ref: SubscriptionRef): Promise<Subscr
   return ref.isListener
     ? selectListenerOwner(database, ref.listenerId)
     : selectSubscriptionOwner(database, ref.subscriptionId);
+}
+
+/**
+ * Finds the account of a subscription, for an operator.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if it does not exist
+ */
+export async function requireSubscription(context: ActionContext, gid: string): Promise<SubscriptionOwner> {
+  const id = parseGid(context.gidNamespace, 'WebhookSubscription', gid);
+  const owner = id === null ? null : await selectSubscriptionOwner(context.store, id);
+  if (owner === null) throw await notASubscription(context, gid);
+  return owner;
+}
+
+/**
+ * The account for which `by` uses a subscription. A caller uses only its own.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if an operator names none
+ */
+export function ownerFor(
+  context: ActionContext,
+  by: Caller | Operator,
+  gid: string,
+): SubscriptionOwner | Promise<SubscriptionOwner> {
+  return isCaller(by) ? by : requireSubscription(context, gid);
 }

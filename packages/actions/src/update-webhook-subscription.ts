@@ -4,7 +4,7 @@ import { appendAuditEntry } from './audit.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import type { Caller, WebhookActionContext } from './context.ts';
 import { endPause, isReceiverFailing } from './end-pause.ts';
-import { inputError, type UserError } from './errors.ts';
+import { inputError, type MutationResult, type UserError } from './errors.ts';
 import { signingSecrets } from './signing-secrets.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
 import { pinnableEventVersions } from './webhook-event-types.ts';
@@ -32,11 +32,10 @@ export interface UpdateWebhookSubscriptionInput {
   eventTypes?: readonly EventTypeChoice[] | null | undefined;
 }
 
-/** Either the updated subscription, or user errors. */
-export interface UpdateWebhookSubscriptionResult {
-  webhookSubscription: WebhookSubscription | null;
-  userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[];
-}
+export type UpdateWebhookSubscriptionResult = MutationResult<
+  { webhookSubscription: WebhookSubscription },
+  UpdateWebhookSubscriptionErrorCode
+>;
 
 interface Change {
   /** Must be verified before it is saved. Null leaves the URL unchanged. */

@@ -9,14 +9,8 @@ import { findAccount } from './accounts.ts';
 import { appendAuditEntry, nameOperator } from './audit.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import type { ActionContext, Caller, OperatorContext } from './context.ts';
-import { inputError, RefusedError, type UserError } from './errors.ts';
-import {
-  type IdempotencyErrorCode,
-  type SaveResult,
-  timeCodec,
-  withIdempotencyKey,
-  withInputErrors,
-} from './idempotency.ts';
+import { inputError, type MutationResult, RefusedError, type UserError } from './errors.ts';
+import { type IdempotencyErrorCode, resultOf, type SaveResult, timeCodec, withIdempotencyKey } from './idempotency.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 import type { SubscribedEventType } from './webhook-subscriptions.ts';
 import { deleteEventTypePins, insertEventTypePins } from './webhooks/subscriptions/event-type-pins.ts';
@@ -89,13 +83,10 @@ export interface CreateWebhookListenerInput {
   idempotencyKey?: string | null | undefined;
 }
 
-/** Either a listener, or user errors. */
-export interface CreateWebhookListenerResult {
-  webhookListener: WebhookListener | null;
-  userErrors: UserError<CreateWebhookListenerErrorCode>[];
-  /** Whether it is the result of an earlier request with the same idempotency key. */
-  isRepeated?: boolean;
-}
+export type CreateWebhookListenerResult = MutationResult<
+  { webhookListener: WebhookListener },
+  CreateWebhookListenerErrorCode
+>;
 
 const listenersPerAccount = 10;
 
@@ -123,25 +114,17 @@ export async function createWebhookListener(
     input: { eventTypes: input.eventTypes.map(({ type, version }) => [type, version ?? null]) },
     codec: savedListener,
   };
-  const idempotency = await withIdempotencyKey<WebhookListener, CreateWebhookListenerResult>(
-    context,
-    caller,
-    request,
-    (saveResult) => create(context, caller, input, saveResult),
+  const created = await withIdempotencyKey(context, caller, request, (saveResult) =>
+    create(context, caller, input, saveResult),
   );
-  switch (idempotency.kind) {
-    case 'done':
-      return idempotency.result;
-    case 'repeated':
-      return { webhookListener: idempotency.saved.payload, userErrors: [], isRepeated: true };
-    case 'rejected':
-      return reject(
-        await withInputErrors(idempotency.userError, async () => [
-          ...chooseEventTypes(caller.interfaceName, input.eventTypes, [], context.now()).userErrors,
-          ...(await checkAccount(context.store, caller)),
-        ]),
-      );
-  }
+  return resultOf(created, {
+    repeat: (saved) => ({ webhookListener: saved.payload, userErrors: [] }),
+    reject,
+    findInputErrors: async () => [
+      ...chooseEventTypes(caller.interfaceName, input.eventTypes, [], context.now()).userErrors,
+      ...(await checkAccount(context.store, caller)),
+    ],
+  });
 }
 
 async function create(
@@ -185,11 +168,7 @@ function reject(userErrors: UserError<CreateWebhookListenerErrorCode>[]): Create
   return { webhookListener: null, userErrors };
 }
 
-/** Either the identifier of the deleted listener, or user errors. */
-export interface DeleteWebhookListenerResult {
-  deletedWebhookListenerId: string | null;
-  userErrors: UserError<'NOT_FOUND'>[];
-}
+export type DeleteWebhookListenerResult = MutationResult<{ deletedWebhookListenerId: string }, 'NOT_FOUND'>;
 
 const listenerNotFound = inputError('NOT_FOUND', 'id', 'You have no listener with this identifier.');
 

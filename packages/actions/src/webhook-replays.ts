@@ -4,17 +4,11 @@ import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { z } from 'zod';
 import { appendAuditEntry } from './audit.ts';
 import { describeUnknownType } from './choose-event-types.ts';
-import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
-import { inputError, RefusedError, type UserError } from './errors.ts';
-import {
-  type IdempotencyErrorCode,
-  type SaveResult,
-  timeCodec,
-  withIdempotencyKey,
-  withInputErrors,
-} from './idempotency.ts';
+import { type ActionContext, type Caller, isCaller, type Operator } from './context.ts';
+import { inputError, type MutationResult, RefusedError, type UserError } from './errors.ts';
+import { type IdempotencyErrorCode, resultOf, type SaveResult, timeCodec, withIdempotencyKey } from './idempotency.ts';
 import { orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from './page.ts';
-import { requireSubscription } from './require-subscription.ts';
+import { ownerFor, requireSubscription } from './subscription-ref.ts';
 import {
   cancelReplay,
   type CountedDeliveries,
@@ -142,13 +136,10 @@ export interface ReplayWebhookEventsInput {
 }
 
 /** A replay, or an estimate of one, or user errors. */
-export interface ReplayWebhookEventsResult {
-  webhookReplay: WebhookReplay | null;
-  estimate: WebhookReplayEstimate | null;
-  userErrors: UserError<ReplayWebhookEventsErrorCode>[];
-  /** Whether it is the result of an earlier request with the same idempotency key. */
-  isRepeated?: boolean;
-}
+export type ReplayWebhookEventsResult = MutationResult<
+  { webhookReplay: WebhookReplay; estimate: WebhookReplayEstimate },
+  ReplayWebhookEventsErrorCode
+>;
 
 const defaultPerSecond = 50;
 const perSecondMax = 500;
@@ -156,59 +147,35 @@ const perSecondMax = 500;
 const searchedMax = 100_000;
 
 /**
- * Sends deliveries of a subscription of the caller again, or counts them.
+ * Sends deliveries of a subscription again, or counts them.
  *
  * @param onSearched called with the number of deliveries that were read to count them
+ * @throws {RefusedError} `NOT_FOUND` if an operator names no subscription
  */
 export async function replayWebhookEvents(
   context: ActionContext,
-  caller: Caller,
+  by: Caller | Operator,
   { idempotencyKey, ...input }: ReplayWebhookEventsInput,
   onSearched?: (deliveries: number) => void,
 ): Promise<ReplayWebhookEventsResult> {
+  const owner = await ownerFor(context, by, input.subscriptionId);
   const request = {
     mutation: 'replayWebhookEvents',
     key: idempotencyKey,
     input: withoutNulls(input),
     codec: savedReplay,
   };
-  const idempotency = await withIdempotencyKey<WebhookReplay, ReplayWebhookEventsResult>(
-    context,
-    caller,
-    request,
-    (saveResult) => replay(context, caller, caller, { input, saveResult, onSearched }),
+  const replayed = await withIdempotencyKey(context, by, request, (saveResult) =>
+    replay(context, owner, by, { input, saveResult, onSearched }),
   );
-  switch (idempotency.kind) {
-    case 'done':
-      return idempotency.result;
-    case 'repeated':
-      return { webhookReplay: idempotency.saved.payload, estimate: null, userErrors: [], isRepeated: true };
-    case 'rejected':
-      return reject(
-        await withInputErrors(idempotency.userError, async () => {
-          const found = await findSubscription(context, caller, input.subscriptionId);
-          return found === null ? [notFound] : checkInput(caller.interfaceName, input);
-        }),
-      );
-  }
-}
-
-/**
- * Replays for the owner of any subscription, for an operator.
- *
- * @throws {RefusedError} `NOT_FOUND` if the subscription does not exist, `CONFLICT` if a replay is in progress, `INVALID` if the
- * input is invalid
- */
-export async function replaySubscription(
-  context: OperatorContext,
-  input: ReplayWebhookEventsInput,
-): Promise<Pick<ReplayWebhookEventsResult, 'estimate' | 'webhookReplay'>> {
-  const owner = await requireSubscription(context, input.subscriptionId);
-  const request = { input, saveResult: async () => {} };
-  const { webhookReplay, estimate, userErrors } = await replay(context, owner, context.operator, request);
-  if (userErrors.length === 0) return { webhookReplay, estimate };
-  const isInProgress = userErrors.some(({ code }) => code === 'REPLAY_IN_PROGRESS');
-  throw new RefusedError(isInProgress ? 'CONFLICT' : 'INVALID', userErrors.map(({ message }) => message).join(' '));
+  return resultOf(replayed, {
+    repeat: (saved) => ({ webhookReplay: saved.payload, estimate: null, userErrors: [] }),
+    reject,
+    async findInputErrors() {
+      const found = await findSubscription(context, owner, input.subscriptionId);
+      return found === null ? [notFound] : checkInput(owner.interfaceName, input);
+    },
+  });
 }
 
 /**
@@ -217,7 +184,7 @@ export async function replaySubscription(
  * @throws {RefusedError} `NOT_FOUND` if it does not exist
  */
 export async function readWebhookReplay(
-  context: OperatorContext,
+  context: ActionContext,
   { replayId }: { replayId: string },
 ): Promise<WebhookReplay> {
   const id = parseGid(context.gidNamespace, 'WebhookReplay', replayId);
@@ -354,51 +321,28 @@ function toEstimate({ counts, searched }: CountedDeliveries, perSecond: number):
   return { count, isLowerBound: searched > searchedMax, byType, seconds: Math.ceil(count / perSecond) };
 }
 
-/** Either the replay, or user errors. */
-export interface CancelWebhookReplayResult {
-  webhookReplay: WebhookReplay | null;
-  userErrors: UserError<'NOT_FOUND'>[];
-}
-
-/** Stops a replay of the caller. What is queued is sent. Changes nothing if it has ended. */
-export async function cancelWebhookReplay(
-  context: ActionContext,
-  caller: Caller,
-  input: { id: string },
-): Promise<CancelWebhookReplayResult> {
-  const webhookReplay = await cancel(context, caller.accountId, caller, input.id);
-  return { webhookReplay, userErrors: webhookReplay === null ? [replayNotFound] : [] };
-}
+export type CancelWebhookReplayResult = MutationResult<{ webhookReplay: WebhookReplay }, 'NOT_FOUND'>;
 
 /**
- * Stops any replay, for an operator.
+ * Stops a replay. What is queued is sent. Changes nothing if it has ended.
  *
- * @throws {RefusedError} `NOT_FOUND` if it does not exist
+ * @throws {RefusedError} `NOT_FOUND` if an operator names no replay
  */
-export async function cancelReplayOfSubscription(
-  context: OperatorContext,
-  { replayId }: { replayId: string },
-): Promise<WebhookReplay> {
-  const { subscriptionId } = await readWebhookReplay(context, { replayId });
-  const { accountId } = await requireSubscription(context, subscriptionId);
-  const cancelled = await cancel(context, accountId, context.operator, replayId);
-  if (cancelled === null) throw new RefusedError('NOT_FOUND', `The replay ${replayId} does not exist.`);
-  return cancelled;
-}
-
-/** Null if the account has no such replay. */
-async function cancel(
+export async function cancelWebhookReplay(
   context: ActionContext,
-  accountId: SubscriptionOwner['accountId'],
   by: Caller | Operator,
-  gid: string,
-): Promise<WebhookReplay | null> {
-  const id = parseGid(context.gidNamespace, 'WebhookReplay', gid);
-  if (id === null) return null;
+  input: { id: string },
+): Promise<CancelWebhookReplayResult> {
+  const id = parseGid(context.gidNamespace, 'WebhookReplay', input.id);
+  const rejected = { webhookReplay: null, userErrors: [replayNotFound] };
+  const { accountId } = isCaller(by)
+    ? by
+    : await requireSubscription(context, (await readWebhookReplay(context, { replayId: input.id })).subscriptionId);
+  if (id === null) return rejected;
   return context.store.transaction(async (transaction) => {
     const isCancelled = await cancelReplay(transaction, accountId, id);
     const row = await selectReplay(transaction, accountId, id);
-    if (row === null) return null;
+    if (row === null) return rejected;
     const webhookReplay = toWebhookReplay(context, row);
     if (isCancelled) {
       const owner = await selectSubscriptionOwner(transaction, row.subscriptionId);
@@ -409,7 +353,7 @@ async function cancel(
         details: { replay: webhookReplay.id },
       });
     }
-    return webhookReplay;
+    return { webhookReplay, userErrors: [] };
   });
 }
 

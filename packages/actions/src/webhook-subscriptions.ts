@@ -5,7 +5,7 @@ import type { PausedReason } from '@deedwire/webhooks/tables';
 import { findAccount } from './accounts.ts';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller } from './context.ts';
-import { inputError, type UserError } from './errors.ts';
+import { inputError, type MutationResult } from './errors.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 import { notASubscription } from './subscription-ref.ts';
 import { deleteEventTypePins } from './webhooks/subscriptions/event-type-pins.ts';
@@ -173,11 +173,7 @@ export async function readWebhookSubscription(
   };
 }
 
-/** Either the identifier of the deleted subscription, or user errors. */
-export interface DeleteWebhookSubscriptionResult {
-  deletedWebhookSubscriptionId: string | null;
-  userErrors: UserError<'NOT_FOUND'>[];
-}
+export type DeleteWebhookSubscriptionResult = MutationResult<{ deletedWebhookSubscriptionId: string }, 'NOT_FOUND'>;
 
 /**
  * Deletes a subscription. Afterwards no interface shows it or its deliveries. Its worker stops sending and deletes the

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
-  pauseSubscription,
-  pauseWebhookSubscription,
   findWebhookSubscription,
+  pauseWebhookSubscription,
   resumePausedSubscription,
   resumeWebhookSubscription,
   updateWebhookSubscription,
@@ -181,7 +180,9 @@ test('refuses to resume while a retired version is pinned, and keeps the pause o
 
 test('an operator pauses and resumes any subscription, without a handshake', async () => {
   const { operator } = world;
-  expect(await pauseSubscription(operator, { subscriptionId: id })).toMatchObject({ pausedReason: 'OWNER' });
+  expect(await pauseWebhookSubscription(operator, operator.operator, { id })).toMatchObject({
+    webhookSubscription: { pausedReason: 'OWNER' },
+  });
   await workerPauses('GONE');
   expect(await resumePausedSubscription(operator, { subscriptionId: id })).toMatchObject({ status: 'ACTIVE' });
   expect(operator.sender.verified).toEqual([]);
@@ -193,7 +194,9 @@ test('an operator pauses and resumes any subscription, without a handshake', asy
   await workerPauses('VERSION_RETIRED');
   await expect(resumePausedSubscription(operator, { subscriptionId: id })).rejects.toMatchObject({ code: 'CONFLICT' });
   for (const subscriptionId of ['gid://service/WebhookSubscription/1', '']) {
-    await expect(pauseSubscription(operator, { subscriptionId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(pauseWebhookSubscription(operator, operator.operator, { id: subscriptionId })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
     await expect(resumePausedSubscription(operator, { subscriptionId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   }
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { deleteWebhookSubscription, findWebhookDelivery, retryDelivery, retryWebhookDelivery } from '../src/index.ts';
+import { deleteWebhookSubscription, findWebhookDelivery, orRefuse, retryWebhookDelivery } from '../src/index.ts';
 import { expectRefused } from './support/operator.ts';
 import { useWorld } from './support/use-world.ts';
 
@@ -95,10 +95,13 @@ describe('retryWebhookDelivery', () => {
   });
 });
 
-describe('retryDelivery', () => {
+describe('an operator', () => {
+  const retryFor = async (deliveryId: string) =>
+    orRefuse(await retryWebhookDelivery(world.operator, world.operator.operator, { id: deliveryId })).webhookDelivery;
+
   test('retries for any account', async () => {
     const id = await fail();
-    expect(await retryDelivery(world.operator, { deliveryId: id })).toMatchObject({ id, status: 'PENDING' });
+    expect(await retryFor(id)).toMatchObject({ id, status: 'PENDING' });
     const [entry] = await world.sql(
       `select actor, actor_type as type from audit_entry where action = 'webhook_delivery.retry'`,
     );
@@ -106,10 +109,10 @@ describe('retryDelivery', () => {
   });
 
   test('refuses what cannot be sent', async () => {
-    await expectRefused(retryDelivery(world.operator, { deliveryId: 'nope' }), 'NOT_FOUND');
-    await expectRefused(retryDelivery(world.operator, { deliveryId: 'gid://service/WebhookDelivery/9' }), 'NOT_FOUND');
+    await expectRefused(retryFor('nope'), 'NOT_FOUND');
+    await expectRefused(retryFor('gid://service/WebhookDelivery/9'), 'NOT_FOUND');
     const deliveryId = await fail('RENDERING_FAILED');
-    await expectRefused(retryDelivery(world.operator, { deliveryId }), 'CONFLICT');
+    await expectRefused(retryFor(deliveryId), 'CONFLICT');
     expect(await requests()).toEqual([]);
   });
 });

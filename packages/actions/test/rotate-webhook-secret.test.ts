@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import {
   deleteWebhookSubscription,
   findWebhookSubscription,
-  rotateSecretOfSubscription,
+  orRefuse,
   rotateWebhookSecret,
   type RotateWebhookSecretInput,
   updateWebhookSubscription,
@@ -234,8 +234,10 @@ test('a secret that no key can decrypt has no overlap, in which nothing could be
 
 test('an operator rotates the secret of any subscription', async () => {
   const context = { ...world.operator, secretKeys: world.partnerApi.secretKeys };
-  const operatorRotates = (subscriptionId: string, webhookSecret: string | null) =>
-    rotateSecretOfSubscription(context, { subscriptionId, webhookSecret, overlapSeconds: 60 });
+  const operatorRotates = async (subscriptionId: string, webhookSecret: string | null) =>
+    orRefuse(
+      await rotateWebhookSecret(context, context.operator, { id: subscriptionId, webhookSecret, overlapSeconds: 60 }),
+    );
   const { webhookSecret, webhookSubscription } = await operatorRotates(id, newSecret);
   expect(webhookSecret).toBe(newSecret);
   expect(webhookSubscription.rotation).not.toBe(null);

@@ -16,20 +16,16 @@ import {
   listWebhookDeliveries,
   listWebhookListeners,
   listWebhookSubscriptions,
-  pauseSubscription,
+  orRefuse,
   pauseWebhookSubscription,
   permitListeners,
   readWebhookSubscription,
-  replaySubscription,
   replayWebhookEvents,
   resumePausedSubscription,
   resumeWebhookSubscription,
-  retryDelivery,
   retryWebhookDelivery,
   rewrapSecrets,
-  rotateSecretOfSubscription,
   rotateWebhookSecret,
-  sendTestEvent,
   sendTestWebhookEvent,
   updateWebhookSubscription,
   type WebhookListener,
@@ -228,15 +224,16 @@ describe('the mutations and queries of subscriptions', () => {
     const { id, deliveryId } = await disguised();
     const { operator } = world;
     const before = await world.sql('select * from webhook_subscription');
-    const rotation = { subscriptionId: id, webhookSecret: null, overlapSeconds: 0 };
+    const by = operator.operator;
     const refused = [
       () => readWebhookSubscription(operator, { subscriptionId: id }),
-      () => pauseSubscription(operator, { subscriptionId: id }),
+      () => pauseWebhookSubscription(operator, by, { id }),
       () => resumePausedSubscription(operator, { subscriptionId: id }),
-      () => rotateSecretOfSubscription({ ...operator, secretKeys: world.partnerApi.secretKeys }, rotation),
-      () => replaySubscription(operator, { subscriptionId: id }),
-      () => retryDelivery(operator, { deliveryId }),
-      () => sendTestEvent(operator, { subscriptionId: id }),
+      () =>
+        rotateWebhookSecret({ ...operator, secretKeys: world.partnerApi.secretKeys }, by, { id, overlapSeconds: 0 }),
+      () => replayWebhookEvents(operator, by, { subscriptionId: id }),
+      async () => orRefuse(await retryWebhookDelivery(operator, by, { id: deliveryId })),
+      async () => orRefuse(await sendTestWebhookEvent(operator, by, { subscriptionId: id })),
     ];
     for (const run of refused) await expect(run()).rejects.toMatchObject({ code: 'NOT_FOUND' });
     const all = { accountId: null, status: null };
@@ -271,7 +268,7 @@ describe('test events', () => {
     const { id } = await listen({ eventTypes: [{ type: 'webhook.test' }] });
     const { webhookEventId } = await sendTestWebhookEvent(world.partnerApi, world.partner, { subscriptionId: id });
     expect(webhookEventId).not.toBeNull();
-    await sendTestEvent(world.operator, { subscriptionId: id });
+    await sendTestWebhookEvent(world.operator, world.operator.operator, { subscriptionId: id });
     const entry = { subscription_id: numberOf(id), event_type: 'webhook.test', is_test: true };
     expect(await queued()).toEqual([entry, entry]);
     expect((await actions()).slice(1).map(({ action, subject }) => [action, subject])).toEqual([

@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
-  cancelReplayOfSubscription,
   cancelWebhookReplay,
   deleteWebhookSubscription,
   findWebhookReplay,
   listWebhookReplays,
+  orRefuse,
   readWebhookReplay,
-  replaySubscription,
   replayWebhookEvents,
   type ReplayWebhookEventsInput,
 } from '../src/index.ts';
@@ -297,12 +296,18 @@ test.each<[string, string, string]>([
 });
 
 test('operators replay and cancel for any account', async () => {
-  const { webhookReplay } = await replaySubscription(world.operator, { subscriptionId });
-  await expectRefused(replaySubscription(world.operator, { subscriptionId }), 'CONFLICT');
-  await expectRefused(replaySubscription(world.operator, { subscriptionId, maxPerSecond: 0 }), 'INVALID');
-  await expectRefused(replaySubscription(world.operator, { subscriptionId: 'nope' }), 'NOT_FOUND');
-  const replayId = webhookReplay?.id ?? '';
+  const by = world.operator.operator;
+  const replayFor = async (input: object) =>
+    orRefuse(await replayWebhookEvents(world.operator, by, { subscriptionId, ...input }));
+  const { webhookReplay } = await replayFor({});
+  await expectRefused(replayFor({}), 'CONFLICT');
+  await expectRefused(replayFor({ maxPerSecond: 0 }), 'INVALID');
+  await expectRefused(replayFor({ subscriptionId: 'nope' }), 'NOT_FOUND');
+  const replayId = webhookReplay.id;
   expect(await readWebhookReplay(world.operator, { replayId })).toMatchObject({ status: 'RUNNING' });
-  expect(await cancelReplayOfSubscription(world.operator, { replayId })).toMatchObject({ status: 'CANCELLED' });
+  expect(await cancelWebhookReplay(world.operator, by, { id: replayId })).toMatchObject({
+    webhookReplay: { status: 'CANCELLED' },
+  });
+  await expectRefused(cancelWebhookReplay(world.operator, by, { id: 'nope' }), 'NOT_FOUND');
   await expectRefused(readWebhookReplay(world.operator, { replayId: 'nope' }), 'NOT_FOUND');
 });

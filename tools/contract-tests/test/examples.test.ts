@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { addTeamMember, convertReferral, pauseSubscription } from '@deedwire/actions';
+import { addTeamMember, convertReferral, pauseWebhookSubscription } from '@deedwire/actions';
 import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import {
   deliveryHeaderDescriptions,
@@ -70,7 +70,8 @@ describe.each(versions)('$name $date', ({ contract, version }) => {
     await expect.poll(() => send(readDelivery)).toMatch(/"status": "DELIVERED".*"exchange": \{/s);
     for (const phase of ['read', 'change', 'replay', 'delete'] as const) {
       // So that the replay does not end before it is cancelled.
-      if (phase === 'replay') await pauseSubscription(t.operator, { subscriptionId: ids.toReal(exampleSubscription) });
+      if (phase === 'replay')
+        await pauseWebhookSubscription(t.operator, t.operator.operator, { id: ids.toReal(exampleSubscription) });
       for (const sent of inPhase(version, phase)) await expectResponse(sent, await send(sent));
     }
   });

@@ -1,4 +1,9 @@
-import { pauseSubscription, readWebhookSubscription, RefusedError, type OperatorContext } from '@deedwire/actions';
+import {
+  pauseWebhookSubscription,
+  readWebhookSubscription,
+  RefusedError,
+  type OperatorContext,
+} from '@deedwire/actions';
 import type { DatabaseState } from './dev-state.ts';
 
 /**
@@ -14,7 +19,7 @@ export async function pauseReceiver(context: OperatorContext, state: DatabaseSta
     try {
       const { status } = await readWebhookSubscription(context, { subscriptionId });
       if (status === 'PAUSED') continue;
-      await pauseSubscription(context, { subscriptionId });
+      await pauseWebhookSubscription(context, context.operator, { id: subscriptionId });
       isPaused = true;
     } catch (error) {
       // Somebody has deleted it.

@@ -6,7 +6,8 @@ import {
   type Page,
   type PageRequest,
   readWebhookDelivery,
-  retryDelivery,
+  orRefuse,
+  retryWebhookDelivery,
   signWebhookDelivery,
   type WebhookAttempt,
   type WebhookDelivery,
@@ -157,11 +158,13 @@ deliveries per second are missing, and those of a replay that succeed at once; \
   addVerb(noun, 'retry', 'send a delivery again, before others of its subscription')
     .addArgument(gidArgument(shell, 'WebhookDelivery'))
     .action(async (deliveryId: string, options: OutputOptions) => {
-      const retried = await withContext(shell, (context) => retryDelivery(context, { deliveryId }));
+      const retried = await withContext(shell, async (context) =>
+        orRefuse(await retryWebhookDelivery(context, context.operator, { id: deliveryId })),
+      );
       print(
         shell,
         options,
-        retried,
+        retried.webhookDelivery,
         ({ id }) => `The delivery ${id} is sent again. \`delivery why\` says what it waits for.`,
       );
     });

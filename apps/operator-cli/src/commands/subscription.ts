@@ -1,15 +1,16 @@
 import {
-  cancelReplayOfSubscription,
+  cancelWebhookReplay,
   countedDeliveriesMax,
   listAllWebhookSubscriptions,
-  pauseSubscription,
+  orRefuse,
+  pauseWebhookSubscription,
   readWebhookSubscription,
   RefusedError,
   type Reconciliation,
   reconcileSubscription,
   resumePausedSubscription,
-  rotateSecretOfSubscription,
-  sendTestEvent,
+  rotateWebhookSecret,
+  sendTestWebhookEvent,
   type ShownSubscription,
   type WebhookSubscription,
 } from '@deedwire/actions';
@@ -83,15 +84,19 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
   addVerb(noun, 'cancel-replay', 'stop a replay; what is queued already is sent')
     .addArgument(gidArgument(shell, 'WebhookReplay'))
     .action(async (replayId: string, options: OutputOptions) => {
-      const cancelled = await withContext(shell, (context) => cancelReplayOfSubscription(context, { replayId }));
-      print(shell, options, cancelled, describeReplay);
+      const { webhookReplay } = await withContext(shell, async (context) =>
+        orRefuse(await cancelWebhookReplay(context, context.operator, { id: replayId })),
+      );
+      print(shell, options, webhookReplay, describeReplay);
     });
 
   addVerb(noun, 'pause', 'pause a subscription for its owner; its events are kept')
     .addArgument(gidArgument(shell, 'WebhookSubscription'))
     .action(async (subscriptionId: string, options: OutputOptions) => {
-      const paused = await withContext(shell, (context) => pauseSubscription(context, { subscriptionId }));
-      print(shell, options, paused, describe);
+      const { webhookSubscription } = await withContext(shell, async (context) =>
+        orRefuse(await pauseWebhookSubscription(context, context.operator, { id: subscriptionId })),
+      );
+      print(shell, options, webhookSubscription, describe);
     });
 
   addVerb(noun, 'resume', 'resume a subscription without a handshake; its kept events are sent')
@@ -106,12 +111,11 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
     .option('--overlap <duration>', 'how long both secrets sign, 0 to 7d', parseDuration, 86_400)
     .action(async (subscriptionId: string, options: OutputOptions & { overlap: number }) => {
       const secretKeys = readSecretKeys(shell);
-      const rotated = await withContext(shell, (context, { WEBHOOK_SECRET: webhookSecret = null }) =>
-        rotateSecretOfSubscription(
-          { ...context, secretKeys },
-          { subscriptionId, webhookSecret, overlapSeconds: options.overlap },
-        ),
-      );
+      const rotated = await withContext(shell, async (context, { WEBHOOK_SECRET: webhookSecret }) => {
+        const input = { id: subscriptionId, webhookSecret, overlapSeconds: options.overlap };
+        const result = orRefuse(await rotateWebhookSecret({ ...context, secretKeys }, context.operator, input));
+        return { webhookSubscription: result.webhookSubscription, webhookSecret: result.webhookSecret };
+      });
       print(shell, options, rotated, ({ webhookSecret, webhookSubscription: { rotation } }) =>
         [
           'Store the webhook secret now. It cannot be shown again.',
@@ -130,13 +134,18 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
     .option('--type <type>', 'an event type that it receives, for example referral.created', 'webhook.test')
     .action(async (subscriptionId: string, options: OutputOptions & { type: string }) => {
       const { type: eventType } = options;
-      const sent = await withContext(shell, (context) => sendTestEvent(context, { subscriptionId, eventType })).catch(
-        (error: unknown) => {
-          if (!(error instanceof RefusedError) || error.code !== 'INVALID') throw error;
-          throw new RefusedError('INVALID', `${error.message} Pass the type with --type.`);
-        },
+      const sent = await withContext(shell, async (context) =>
+        orRefuse(await sendTestWebhookEvent(context, context.operator, { subscriptionId, eventType })),
+      ).catch((error: unknown) => {
+        if (!(error instanceof RefusedError) || error.code !== 'INVALID') throw error;
+        throw new RefusedError('INVALID', `${error.message} Pass the type with --type.`);
+      });
+      print(
+        shell,
+        options,
+        { webhookEventId: sent.webhookEventId },
+        ({ webhookEventId }) => `The event ${webhookEventId} is queued`,
       );
-      print(shell, options, sent, ({ webhookEventId }) => `The event ${webhookEventId} is queued`);
     });
 }
 
