@@ -6,6 +6,8 @@ import {
   parseGid,
   parseRecordId,
   type RecordId,
+  describeLength,
+  isAccountName,
 } from '@deedwire/domain';
 import {
   type AccountRow,
@@ -15,12 +17,13 @@ import {
   selectAccount,
   selectAccounts,
   updateAccountName,
+  insertOrganization,
+  selectOrganizations,
 } from '@deedwire/store/accounts';
 import { appendEvent } from './append-event.ts';
-import { nameOperator } from './audit.ts';
+import { nameOperator, appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, LenderContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
-import { checkName } from './organizations.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 /** `Lender` of the lender interface, without its members. */
@@ -185,4 +188,51 @@ export async function findAccount(
     if (account !== null) return account;
   }
   throw new RefusedError('NOT_FOUND', `The ${noun} ${gid} does not exist.`);
+}
+
+export interface Organization {
+  id: string;
+  name: string;
+}
+
+/**
+ * All organizations, newest first.
+ *
+ * @param request.nameContains a part of the name, in any case. Null for all.
+ * @throws {InvalidArgumentError} if `first` or `after` is invalid
+ */
+export async function listOrganizations(
+  context: ActionContext,
+  request: PageRequest & { nameContains: string | null },
+): Promise<Page<Organization & { createdAt: Date }>> {
+  return keysetPage(
+    orderOfIds('organizations'),
+    request,
+    ({ after, limit }) => selectOrganizations(context.store, request.nameContains, { afterId: after, limit }),
+    ({ id, name, createdAt }) => ({ id: formatGid(context.gidNamespace, 'Organization', id), name, createdAt }),
+  );
+}
+
+/** @throws {RefusedError} `INVALID` if the name is blank or too long */
+export async function createOrganization(context: OperatorContext, input: { name: string }): Promise<Organization> {
+  checkName(input.name);
+  return context.store.transaction(async (transaction) => {
+    const row = await insertOrganization(transaction, input.name);
+    const id = formatGid(context.gidNamespace, 'Organization', row.id);
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'organization.create',
+      subject: id,
+      account: null,
+    });
+    return { id, name: row.name };
+  });
+}
+
+/** @throws {RefusedError} `INVALID` if the name of an organization, a lender or a partner is blank or too long */
+export function checkName(name: string): void {
+  if (isAccountName(name)) return;
+  throw new RefusedError(
+    'INVALID',
+    `The name must be 1 to 200 characters and not blank. It has ${describeLength(name)}.`,
+  );
 }

@@ -16,7 +16,7 @@ test('requires a version for an event type without a released version', async ()
     webhookEventTypes: [],
   }));
   vi.resetModules();
-  const { chooseEventTypes } = await import('./choose-event-types.ts');
+  const { chooseEventTypes } = await import('./webhook-event-types.ts');
   const choose = (version?: string) =>
     chooseEventTypes('partner', [{ type: 'matter.closed', version }], [], new Date('2026-11-20T00:00:00Z'));
 

@@ -1,21 +1,22 @@
 import { secretAssociatedData } from '@deedwire/domain';
 import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
+import type { EventTypePin } from '@deedwire/webhooks/tables';
 import { appendAuditEntry } from './audit.ts';
-import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import type { Caller, WebhookActionContext } from './context.ts';
 import { inputError, type MutationResult, type UserError } from './errors.ts';
 import { type IdempotencyErrorCode, resultOf, type SaveResult, withIdempotencyKey } from './idempotency.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
-import { webhookSecretInvalid } from './webhook-secret-invalid.ts';
-import { savedSubscription, webhookSubscriptionCodec } from './webhook-subscription-codec.ts';
+import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './webhook-event-types.ts';
 import {
+  webhookSecretInvalid,
+  savedSubscription,
+  webhookSubscriptionCodec,
   createMutation,
-  type SubscribedEventType,
   toWebhookSubscription,
   type WebhookSubscription,
 } from './webhook-subscriptions.ts';
-import { insertEventTypePins } from './webhooks/subscriptions/event-type-pins.ts';
 import {
+  insertEventTypePins,
   countSubscriptions,
   insertSubscription,
   lockSubscriptionsOfAccount,
@@ -81,7 +82,7 @@ export async function createWebhookSubscription(
 interface CheckedInput {
   /** Valid if there is no user error, as are the others. */
   url: string;
-  eventTypes: SubscribedEventType[];
+  eventTypes: EventTypePin[];
   webhookSecret: string;
   userErrors: UserError<CreateWebhookSubscriptionErrorCode>[];
 }

@@ -1,6 +1,5 @@
 export {
   type Account,
-  type AccountsRequest,
   createLender,
   createPartner,
   type Lender,
@@ -12,14 +11,7 @@ export {
   readPartner,
   updateLender,
 } from './accounts.ts';
-export {
-  appendAuditEntry,
-  type AuditedChange,
-  type AuditEntry,
-  listAuditEntries,
-  readAuditEntries,
-  type StoredAuditEntry,
-} from './audit.ts';
+export { type AuditEntry, listAuditEntries, readAuditEntries, type StoredAuditEntry } from './audit.ts';
 export { type Client, cursorOfClient, listClients, pinClient, setClientLimit } from './clients.ts';
 export {
   type ActionContext,
@@ -34,14 +26,12 @@ export {
 } from './context.ts';
 export {
   createReferral,
-  type CreateReferralErrorCode,
   createReferralForPartner,
   type CreateReferralInput,
   type CreateReferralResult,
 } from './create-referral.ts';
 export {
   createWebhookSubscription,
-  type CreateWebhookSubscriptionErrorCode,
   type CreateWebhookSubscriptionInput,
   type CreateWebhookSubscriptionResult,
 } from './create-webhook-subscription.ts';
@@ -54,16 +44,15 @@ export {
   revokeCredential,
 } from './credentials.ts';
 export { InvalidArgumentError, orRefuse, RefusedError, type RefusedErrorCode, type UserError } from './errors.ts';
-export { issueCredential, type IssuedCredential, rotateCredential } from './issue-credential.ts';
-export { createLenderReader, type LenderReader } from './lender-reader.ts';
+export { issueCredential, type IssuedCredential, rotateCredential } from './credentials.ts';
+export { createLenderReader } from './lender-reader.ts';
 export { pauseWebhookSubscription, type PauseWebhookSubscriptionResult } from './pause-webhook-subscription.ts';
 export {
   resumePausedSubscription,
   resumeWebhookSubscription,
-  type ResumeWebhookSubscriptionErrorCode,
   type ResumeWebhookSubscriptionResult,
-} from './resume-webhook-subscription.ts';
-export { createOrganization, listOrganizations, type Organization } from './organizations.ts';
+} from './pause-webhook-subscription.ts';
+export { createOrganization, listOrganizations, type Organization } from './accounts.ts';
 export { cursorOf, type Page, type PageRequest } from './page.ts';
 export {
   convertReferral,
@@ -84,33 +73,20 @@ export {
   rewrapSecrets,
   type SecretCount,
 } from './rewrap-secrets.ts';
-export {
-  retryWebhookDelivery,
-  type RetryWebhookDeliveryErrorCode,
-  type RetryWebhookDeliveryResult,
-} from './retry-webhook-delivery.ts';
+export { retryWebhookDelivery, type RetryWebhookDeliveryResult } from './retry-webhook-delivery.ts';
 export {
   rotateWebhookSecret,
-  type RotateWebhookSecretErrorCode,
   type RotateWebhookSecretInput,
   type RotateWebhookSecretResult,
-  type RotationContext,
 } from './rotate-webhook-secret.ts';
 export {
   sendTestWebhookEvent,
-  type SendTestWebhookEventErrorCode,
   type SendTestWebhookEventInput,
   type SendTestWebhookEventResult,
 } from './send-test-webhook-event.ts';
 export { checkDatabase, type ProposedLogin, proposeLogins } from './database.ts';
-export { advanceAllSequences } from './sequences.ts';
-export {
-  type LoggedLine,
-  type Reconciliation,
-  type ReconcileInput,
-  type ReconciledDelivery,
-  reconcileSubscription,
-} from './reconcile-subscription.ts';
+export { advanceAllSequences } from './database.ts';
+export { type Reconciliation, reconcileSubscription } from './reconcile-subscription.ts';
 export { readSentBody, type SignedRequest, signWebhookDelivery } from './sign-webhook-delivery.ts';
 export {
   addTeamMember,
@@ -123,16 +99,13 @@ export {
 } from './team-members.ts';
 export {
   updateWebhookSubscription,
-  type UpdateWebhookSubscriptionErrorCode,
   type UpdateWebhookSubscriptionInput,
   type UpdateWebhookSubscriptionResult,
 } from './update-webhook-subscription.ts';
 export {
-  type AllDeliveriesRequest,
   type AttemptsRequest,
   countWebhookAttempts,
   explainWebhookDelivery,
-  type FilteredDeliveriesRequest,
   findWebhookDelivery,
   type FollowedAttempt,
   followWebhookAttempts,
@@ -149,7 +122,6 @@ export {
   readWebhookPayloads,
   type SubscriptionDeliveriesRequest,
   type WebhookAttempt,
-  type WebhookDeliveriesRequest,
   type WebhookDelivery,
   type WebhookExchange,
   type WebhookHeader,
@@ -157,32 +129,26 @@ export {
 } from './webhook-deliveries.ts';
 export {
   createWebhookListener,
-  type CreateWebhookListenerErrorCode,
   type CreateWebhookListenerInput,
   type CreateWebhookListenerResult,
   deleteListenerOfAccount,
   deleteWebhookListener,
   type DeleteWebhookListenerResult,
   listAllWebhookListeners,
-  type ListenerOfAccount,
   type ListenerPermission,
   listWebhookListeners,
   permitListeners,
   type WebhookListener,
 } from './webhook-listeners.ts';
-export { type VerificationErrorCode, verificationErrorCodes } from './verify-callback-url.ts';
-export type { ShownBody } from './shown-body.ts';
+export { verificationErrorCodes } from './verify-callback-url.ts';
+export type { ShownBody } from './webhooks/deliveries/exchanges.ts';
 export {
   CursorExpiredError,
   listWebhookEvents,
   type MissingEvent,
-  MissingEventError,
   type PullContext,
   type WebhookEvent,
   type WebhookEventPage,
-  type WebhookEventsOptions,
-  type WebhookEventsRequest,
-  type WebhookReads,
 } from './webhook-events.ts';
 export { listWebhookEventTypes, type SubscribableEventType } from './webhook-event-types.ts';
 export {
@@ -195,7 +161,6 @@ export {
   listWebhookSubscriptions,
   readWebhookSubscription,
   type ShownSubscription,
-  type SubscriptionOfAccount,
   type WebhookSubscription,
 } from './webhook-subscriptions.ts';
 export {
@@ -205,13 +170,12 @@ export {
   listWebhookReplays,
   readWebhookReplay,
   replayWebhookEvents,
-  type ReplayWebhookEventsErrorCode,
   type ReplayWebhookEventsInput,
   type ReplayWebhookEventsResult,
   type WebhookReplay,
   type WebhookReplayEstimate,
 } from './webhook-replays.ts';
 export { type Delay, delayReasons } from './webhooks/deliveries/delay.ts';
-export { shownAttemptErrors } from './webhooks/deliveries/shown-attempt-error.ts';
+export { shownAttemptErrors } from './webhooks/deliveries/attempt-advice.ts';
 export { createEventWaits } from './webhooks/pull/event-waits.ts';
 export { noteListenerRead } from './webhooks/subscriptions/listeners.ts';

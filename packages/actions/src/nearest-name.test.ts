@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearestName } from './nearest-name.ts';
+import { nearestName } from './webhook-event-types.ts';
 
 const names = ['referral.created', 'referral.converted', 'team_member.added', 'webhook.test'];
 

@@ -1,16 +1,14 @@
 import { formatGid, idAt, nearestIdAt, toRecordId } from '@deedwire/domain';
 import type { ActionContext } from './context.ts';
 import { noSuchSubscription } from './errors.ts';
-import { findPullStart } from './pull-start.ts';
-import type { LoggedIds } from './receiver-log/logged-ids.ts';
-import { digestOf, readReceiverLog, type ReceiverLog } from './receiver-log/read-receiver-log.ts';
+import { digestOf, type LoggedId, readReceiverLog, type ReceiverLog } from './receiver-log.ts';
 import { findSubscription } from './subscription-ref.ts';
 import { selectDeliveriesById } from './webhooks/deliveries/deliveries.ts';
-import type { DeliveryStatus } from './webhooks/deliveries/delivery-row.ts';
+import type { DeliveryStatus } from './webhooks/deliveries/pages.ts';
 import { selectEventBodies } from './webhooks/pull/event-bodies.ts';
+import { findPullStart } from './webhooks/pull/first-numbered.ts';
 import { type PullPosition, readNumberedPage } from './webhooks/pull/numbered-page.ts';
-import type { NumberedRow } from './webhooks/pull/numbered-row.ts';
-import { type PulledSubscription, selectPulledSubscription } from './webhooks/pull/statements.ts';
+import { type NumberedRow, type PulledSubscription, selectPulledSubscription } from './webhooks/pull/statements.ts';
 
 export interface ReconcileInput {
   /** The global identifier of a subscription or listener. */
@@ -138,15 +136,15 @@ function addUnexpected(
     ['WebhookEvent', events],
   ] as const) {
     let listed = 0;
-    for (const { id, line } of ids.notFound()) {
-      if (!isInside(id)) {
+    for (const [number, { line, isFound }] of ids) {
+      if (isFound) continue;
+      if (!isInside(BigInt(number))) {
         result.linesOutside += 1;
         continue;
       }
       result.unexpectedCount += 1;
       listed += 1;
-      if (listed <= listedMax)
-        result.unexpected.push({ line, id: formatGid(gidNamespace, type, toRecordId(String(id))) });
+      if (listed <= listedMax) result.unexpected.push({ line, id: formatGid(gidNamespace, type, toRecordId(number)) });
     }
   }
   result.unexpected.sort((a, b) => a.line - b.line);
@@ -181,26 +179,18 @@ async function compare(
 ): Promise<void> {
   const { gidNamespace, store } = context;
   const missing: NumberedRow[] = [];
-  const withBody: { row: NumberedRow; ids: LoggedIds; place: number; id: string }[] = [];
+  const withBody: { row: NumberedRow; logged: LoggedId; id: string }[] = [];
   for (const row of rows) {
-    const places = [
-      {
-        ids: log.deliveries,
-        place: log.deliveries.find(row.id),
-        id: formatGid(gidNamespace, 'WebhookDelivery', row.id),
-      },
-      {
-        ids: log.events,
-        place: log.events.find(row.eventId),
-        id: formatGid(gidNamespace, 'WebhookEvent', row.eventId),
-      },
+    const named = [
+      { logged: log.deliveries.get(row.id), id: formatGid(gidNamespace, 'WebhookDelivery', row.id) },
+      { logged: log.events.get(row.eventId), id: formatGid(gidNamespace, 'WebhookEvent', row.eventId) },
     ];
-    for (const { ids, place, id } of places) {
-      if (place === null) continue;
-      ids.markFound(place);
-      if (ids.hasBody(place)) withBody.push({ row, ids, place, id });
+    for (const { logged, id } of named) {
+      if (logged === undefined) continue;
+      logged.isFound = true;
+      if (logged.bodies.size > 0) withBody.push({ row, logged, id });
     }
-    if (places.every(({ place }) => place === null)) missing.push(row);
+    if (named.every(({ logged }) => logged === undefined)) missing.push(row);
   }
   result.compared += rows.length;
   result.firstSequence ??= rows[0]?.sequence ?? null;
@@ -219,12 +209,10 @@ async function compare(
     for (const [index, body] of bodies.entries()) {
       const found = group[index];
       if (found === undefined || body === null) continue;
-      const { row, ids, place, id } = found;
+      const { row, logged, id } = found;
       const stored = digestOf(JSON.parse(body));
-      for (const { digest, line } of [...ids.bodiesOf(place)].toReversed()) {
-        result.comparedBodies += 1;
-        if (Buffer.compare(digest, stored) !== 0) altered.push({ row, line, id });
-      }
+      result.comparedBodies += logged.bodies.size;
+      for (const [digest, line] of logged.bodies) if (digest !== stored) altered.push({ row, line, id });
     }
     start += bodies.length;
   }

@@ -7,7 +7,7 @@ import { inputError, type MutationResult, RefusedError, type UserError } from '.
 import { toWebhookDelivery, type WebhookDelivery } from './webhook-deliveries.ts';
 import { selectAttempts } from './webhooks/deliveries/attempts.ts';
 import { selectDelivery } from './webhooks/deliveries/deliveries.ts';
-import { countRecentRetries, insertRetry, selectExpiredBefore } from './webhooks/replay/retries.ts';
+import { countRecentRetries, insertRetry, selectExpiredBefore } from './webhooks/replay/replays.ts';
 import {
   lockSubscription,
   selectSubscriptionOwner,

@@ -7,15 +7,16 @@ import type { ActionContext, Caller, Operator } from './context.ts';
 import { inputError, type MutationResult, type UserError } from './errors.ts';
 import { type IdempotencyErrorCode, type SaveResult, resultOf, withIdempotencyKey } from './idempotency.ts';
 import { ownerFor } from './subscription-ref.ts';
-import { webhookSecretInvalid } from './webhook-secret-invalid.ts';
-import { savedSubscription, webhookSubscriptionCodec } from './webhook-subscription-codec.ts';
 import {
+  webhookSecretInvalid,
+  savedSubscription,
+  webhookSubscriptionCodec,
   rotateMutation,
   subscriptionNotFound,
   toWebhookSubscription,
   type WebhookSubscription,
 } from './webhook-subscriptions.ts';
-import { rotateSecret } from './webhooks/subscriptions/rotation.ts';
+import { rotateSecret } from './webhooks/subscriptions/secrets.ts';
 import {
   lockSubscription,
   selectSubscription,

@@ -1,10 +1,10 @@
 import { formatGid, type InterfaceName, sampleSnapshots } from '@deedwire/domain';
 import { findEventType } from '@deedwire/webhook-events';
 import { insertTestEvent } from '@deedwire/webhooks/outbox';
+import type { EventTypePin } from '@deedwire/webhooks/tables';
 import { z } from 'zod';
 import { originOfCause } from './append-event.ts';
 import { appendAuditEntry } from './audit.ts';
-import { describeUnknownType } from './choose-event-types.ts';
 import { type ActionContext, type Caller, isCaller, type Operator } from './context.ts';
 import { inputError, type MutationResult, type UserError } from './errors.ts';
 import { type IdempotencyErrorCode, resultOf, type SaveResult, withIdempotencyKey } from './idempotency.ts';
@@ -14,10 +14,8 @@ import {
   selectSubscribedTypes,
   type SubscriptionRef,
 } from './subscription-ref.ts';
-import { pinnableEventVersions } from './webhook-event-types.ts';
-import type { SubscribedEventType } from './webhook-subscriptions.ts';
-import { countTestEvent, deleteOldLimitCounts } from './webhooks/subscriptions/limit-counts.ts';
-import type { SubscriptionOwner } from './webhooks/subscriptions/subscriptions.ts';
+import { describeUnknownType, pinnableEventVersions } from './webhook-event-types.ts';
+import { countInMinute, deleteOldLimitCounts, type SubscriptionOwner } from './webhooks/subscriptions/subscriptions.ts';
 
 type InputErrorCode = 'EVENT_TYPE_UNKNOWN' | 'NOT_FOUND' | 'NOT_SUBSCRIBED';
 
@@ -99,7 +97,7 @@ async function send(
     const userErrors = checkEventType(interfaceName, ref, eventTypes, eventType, now());
     if (userErrors.length > 0) return reject(userErrors);
     if (isCaller(by)) {
-      const count = await countTestEvent(transaction, accountId, interfaceName);
+      const count = await countInMinute(transaction, 'test_events', { accountId, interfaceName });
       if (count === 1) await deleteOldLimitCounts(transaction, accountId);
       if (count > testEventsPerMinute) return reject([rateLimited(count)]);
     }
@@ -127,7 +125,7 @@ const notFound = inputError('NOT_FOUND', 'subscriptionId', 'You have no subscrip
 function checkEventType(
   interfaceName: InterfaceName,
   { isListener }: SubscriptionRef,
-  eventTypes: readonly SubscribedEventType[],
+  eventTypes: readonly EventTypePin[],
   type: string,
   now: Date,
 ): UserError<InputErrorCode>[] {

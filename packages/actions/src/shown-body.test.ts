@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toShownBody } from './shown-body.ts';
+import { toShownBody } from './webhooks/deliveries/exchanges.ts';
 
 const base64 = (bytes: readonly number[]) => ({ text: null, base64: Buffer.from(bytes).toString('base64') });
 

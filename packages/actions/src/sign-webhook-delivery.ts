@@ -3,8 +3,8 @@ import type { SecretKeyRing } from '@deedwire/store';
 import { signWebhook } from '@deedwire/webhook-signing';
 import type { ActionContext } from './context.ts';
 import { RefusedError } from './errors.ts';
-import { signingSecrets } from './signing-secrets.ts';
 import { readWebhookDelivery, readWebhookPayloads, type WebhookDelivery } from './webhook-deliveries.ts';
+import { signingSecrets } from './webhook-subscriptions.ts';
 import { selectSubscriptionOfAnyAccount } from './webhooks/subscriptions/subscriptions.ts';
 
 /** The request of a delivery, signed with the present secrets of its subscription. Contains no secret. */

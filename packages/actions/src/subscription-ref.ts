@@ -3,7 +3,7 @@ import type { Database } from '@deedwire/store';
 import { type EventTypePin, type ListenerId, type SubscriptionId, subscriptionIdOf } from '@deedwire/webhooks/tables';
 import { type ActionContext, type Caller, isCaller, type Operator } from './context.ts';
 import { noSuchSubscription, RefusedError } from './errors.ts';
-import { selectListener, selectListenerOwner } from './webhooks/subscriptions/listeners.ts';
+import { selectListener } from './webhooks/subscriptions/listeners.ts';
 import {
   selectSubscription,
   selectSubscriptionOwner,
@@ -58,10 +58,11 @@ export async function notASubscription({ gidNamespace, store }: ActionContext, g
   return new RefusedError('NOT_FOUND', `${ref.subscriptionId} is a listener; pass a subscription.`);
 }
 
-function selectOwnerOf(database: Database, ref: SubscriptionRef): Promise<SubscriptionOwner | null> {
-  return ref.isListener
-    ? selectListenerOwner(database, ref.listenerId)
-    : selectSubscriptionOwner(database, ref.subscriptionId);
+function selectOwnerOf(
+  database: Database,
+  { isListener, subscriptionId }: SubscriptionRef,
+): Promise<SubscriptionOwner | null> {
+  return selectSubscriptionOwner(database, subscriptionId, isListener ? 'LISTENER' : 'PUSH');
 }
 
 /**

@@ -1,21 +1,26 @@
 import { formatGid, parseGid, type RecordId } from '@deedwire/domain';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
+import type { EventTypePin } from '@deedwire/webhooks/tables';
 import { appendAuditEntry } from './audit.ts';
-import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import type { Caller, WebhookActionContext } from './context.ts';
-import { endPause, isReceiverFailing } from './end-pause.ts';
 import { inputError, type MutationResult, type UserError } from './errors.ts';
-import { signingSecrets } from './signing-secrets.ts';
+import { endPause, isReceiverFailing } from './pause-webhook-subscription.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
-import { pinnableEventVersions } from './webhook-event-types.ts';
 import {
-  type SubscribedEventType,
+  chooseEventTypes,
+  type EventTypeChoice,
+  type EventTypesErrorCode,
+  pinnableEventVersions,
+} from './webhook-event-types.ts';
+import {
+  signingSecrets,
   subscriptionNotFound,
   toWebhookSubscription,
   type WebhookSubscription,
 } from './webhook-subscriptions.ts';
-import { deleteEventTypePins, insertEventTypePins } from './webhooks/subscriptions/event-type-pins.ts';
 import {
+  deleteEventTypePins,
+  insertEventTypePins,
   lockSubscription,
   selectSubscription,
   type SubscriptionRow,
@@ -41,7 +46,7 @@ interface Change {
   /** Must be verified before it is saved. Null leaves the URL unchanged. */
   callbackUrl: string | null;
   /** Null leaves the event types unchanged. */
-  eventTypes: SubscribedEventType[] | null;
+  eventTypes: EventTypePin[] | null;
 }
 
 /** Changes the callback URL or the event types of a subscription. Verifies a new URL first. */
@@ -125,7 +130,7 @@ async function save(
 }
 
 /** A version that this build does not know counts as retired: its retirement may have removed it. */
-function arePinnable(eventTypes: readonly SubscribedEventType[], now: Date): boolean {
+function arePinnable(eventTypes: readonly EventTypePin[], now: Date): boolean {
   return eventTypes.every(({ type, version }) => pinnableEventVersions(type, now).includes(version));
 }
 

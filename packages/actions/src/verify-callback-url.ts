@@ -1,7 +1,7 @@
 import { handshakeErrorCodes, type HandshakeTarget } from '@deedwire/webhook-sender';
 import type { Caller, WebhookActionContext } from './context.ts';
 import { inputError, type UserError } from './errors.ts';
-import { countHandshake, deleteOldLimitCounts } from './webhooks/subscriptions/limit-counts.ts';
+import { countInMinute, deleteOldLimitCounts } from './webhooks/subscriptions/subscriptions.ts';
 
 /** The user errors of every mutation that verifies a callback URL. */
 export const verificationErrorCodes = [...handshakeErrorCodes, 'VERIFICATION_RATE_LIMITED'] as const;
@@ -21,7 +21,7 @@ export async function verifyCallbackUrl(
   caller: Caller,
   request: HandshakeTarget,
 ): Promise<UserError<VerificationErrorCode> | null> {
-  const handshakes = await countHandshake(context.store, caller.accountId, caller.interfaceName);
+  const handshakes = await countInMinute(context.store, 'handshakes', caller);
   if (handshakes === 1) await deleteOldLimitCounts(context.store, caller.accountId);
   if (handshakes > handshakesPerMinute) {
     const message = `This is verification ${handshakes} of a callback URL of the account in this minute; at most ${handshakesPerMinute} are allowed. Try again in the next minute.`;

@@ -1,16 +1,14 @@
-import { type AccountId, formatGid, parseGid, type RecordId, timeOf } from '@deedwire/domain';
+import { type AccountId, formatGid, type GidTypeName, parseGid, type RecordId, timeOf } from '@deedwire/domain';
 import { findEventType } from '@deedwire/webhook-events';
 import { findAccount } from './accounts.ts';
-import { describeUnknownType } from './choose-event-types.ts';
 import type { ActionContext, Caller } from './context.ts';
 import { InvalidArgumentError, RefusedError } from './errors.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from './page.ts';
-import { type ShownBody, toShownBody } from './shown-body.ts';
 import { requireSubscription } from './subscription-ref.ts';
-import { adviceFor } from './webhooks/deliveries/attempt-advice.ts';
+import { describeUnknownType } from './webhook-event-types.ts';
+import { adviceFor, type ShownAttemptError, toShownAttemptError } from './webhooks/deliveries/attempt-advice.ts';
 import { type AttemptRow, type AttemptsPage, selectAttempts } from './webhooks/deliveries/attempts.ts';
-import type { Delay } from './webhooks/deliveries/delay.ts';
-import { selectDelays } from './webhooks/deliveries/delays.ts';
+import { type Delay, selectDelays } from './webhooks/deliveries/delay.ts';
 import { selectDeliveriesOfEach, type SubscriptionPage } from './webhooks/deliveries/deliveries-of-each.ts';
 import { selectDeliveriesOfType } from './webhooks/deliveries/deliveries-of-type.ts';
 import {
@@ -19,11 +17,17 @@ import {
   selectDeliveriesOfAllAccounts,
   selectDelivery,
 } from './webhooks/deliveries/deliveries.ts';
-import type { DeliveryRow, DeliveryStatus } from './webhooks/deliveries/delivery-row.ts';
-import { type AttemptKey, selectExchanges, selectResponseBodies } from './webhooks/deliveries/exchanges.ts';
+import {
+  type ShownBody,
+  toShownBody,
+  type AttemptKey,
+  type ExchangeRow,
+  selectExchanges,
+  selectResponseBodies,
+  selectShownPayloads,
+} from './webhooks/deliveries/exchanges.ts';
 import { AttemptFollower, type Followed } from './webhooks/deliveries/followed-attempts.ts';
-import { selectShownPayloads } from './webhooks/deliveries/payloads.ts';
-import { type ShownAttemptError, toShownAttemptError } from './webhooks/deliveries/shown-attempt-error.ts';
+import type { DeliveryRow, DeliveryStatus } from './webhooks/deliveries/pages.ts';
 
 /** `WebhookDelivery`, without its attempts. */
 export interface WebhookDelivery {
@@ -147,25 +151,37 @@ export async function listDeliveriesOfSubscriptions(
   requests: readonly SubscriptionDeliveriesRequest[],
   onFurtherPart?: () => void,
 ): Promise<(Page<WebhookDelivery> | InvalidArgumentError)[]> {
-  const read = requests.map((request) => toSubscriptionPage(context, request));
-  const pages = read.filter((page): page is SubscriptionPage => !(page instanceof InvalidArgumentError));
-  const rows = await selectDeliveriesOfEach(context.store, caller.accountId, pages, onFurtherPart);
-  const rowsOf = new Map(pages.map((page, index) => [page, rows[index] ?? []]));
-  return read.map((page, index) =>
-    page instanceof InvalidArgumentError
-      ? page
-      : toPage(deliveryOrder, requests[index] ?? {}, rowsOf.get(page) ?? [], (row) =>
-          toWebhookDelivery(context.gidNamespace, row),
-        ),
+  return readTogether(
+    requests,
+    (request) => toSubscriptionPage(context, request),
+    (pages) => selectDeliveriesOfEach(context.store, caller.accountId, pages, onFurtherPart),
+    (rows, request) => toPage(deliveryOrder, request, rows, (row) => toWebhookDelivery(context.gidNamespace, row)),
   );
+}
+
+/** Reads the pages of all valid requests with one call. The others get their error. */
+async function readTogether<Request, Query extends object, Row, Result>(
+  requests: readonly Request[],
+  toQuery: (request: Request) => Query | InvalidArgumentError,
+  select: (queries: readonly Query[]) => Promise<Row[][]>,
+  toResult: (rows: readonly Row[], request: Request) => Result,
+): Promise<(Result | InvalidArgumentError)[]> {
+  const read = requests.map((request) => ({ request, query: toQuery(request) }));
+  const valid = read.flatMap(({ request, query }) =>
+    query instanceof InvalidArgumentError ? [] : [{ request, query }],
+  );
+  const pages = await select(valid.map(({ query }) => query));
+  const results = new Map<object, Result>(
+    valid.map(({ query, request }, index) => [query, toResult(pages[index] ?? [], request)]),
+  );
+  return read.map(({ query }) => (query instanceof InvalidArgumentError ? query : (results.get(query) as Result)));
 }
 
 function toSubscriptionPage(
   context: ActionContext,
   request: SubscriptionDeliveriesRequest,
 ): SubscriptionPage | InvalidArgumentError {
-  const subscriptionId = parseGid(context.gidNamespace, 'WebhookSubscription', request.subscriptionId);
-  if (subscriptionId === null) throw new Error(`${request.subscriptionId} is not the subscription of a result.`);
+  const subscriptionId = idOf(context, 'WebhookSubscription', request.subscriptionId);
   try {
     const { after, limit } = readPageRequest(deliveryOrder, request);
     return { subscriptionId, status: request.status ?? null, afterId: after, limit };
@@ -246,27 +262,13 @@ export async function readWebhookDelivery(
   const bodies = await readResponseBodies(context, kept);
   const attempts = rows.map((row, index) => {
     const exchange = exchanges[index] ?? null;
-    const whole = exchange && toWholeExchange(exchange, bodies[kept.indexOf(exchange)]);
+    if (exchange === null) return { ...toWebhookAttempt(row), exchange };
+    const { key: _, responseBytes, replayId, ...details } = exchange;
+    const { text: responseBody = null, base64: responseBodyBase64 = null } = bodies[kept.indexOf(exchange)] ?? {};
+    const whole = { ...details, responseBody, responseBodyBase64, responseBytes, replayId };
     return { ...toWebhookAttempt(row), exchange: whole };
   });
   return { ...delivery, attempts };
-}
-
-function toWholeExchange(exchange: WebhookExchange, body: ShownBody | undefined): WholeExchange {
-  return {
-    callbackUrl: exchange.callbackUrl,
-    requestHeaders: exchange.requestHeaders,
-    remoteAddress: exchange.remoteAddress,
-    dnsMs: exchange.dnsMs,
-    connectMs: exchange.connectMs,
-    tlsMs: exchange.tlsMs,
-    firstByteMs: exchange.firstByteMs,
-    responseHeaders: exchange.responseHeaders,
-    responseBody: body?.text ?? null,
-    responseBodyBase64: body?.base64 ?? null,
-    responseBytes: exchange.responseBytes,
-    replayId: exchange.replayId,
-  };
 }
 
 async function requireDelivery(context: ActionContext, gid: string): Promise<WebhookDelivery> {
@@ -277,13 +279,7 @@ async function requireDelivery(context: ActionContext, gid: string): Promise<Web
 }
 
 /** `WebhookAttempt`. */
-export interface WebhookAttempt {
-  /** Starts at 1. */
-  number: number;
-  startedAt: Date;
-  durationMs: number;
-  /** Null if no response was received. */
-  responseStatus: number | null;
+export interface WebhookAttempt extends Pick<AttemptRow, 'number' | 'startedAt' | 'durationMs' | 'responseStatus'> {
   /** Null if a complete response was received. */
   error: ShownAttemptError | null;
   /** What the owner of the receiver can do. Null if the attempt succeeded. */
@@ -366,7 +362,11 @@ async function followedBy(
 }
 
 function latestPages(context: ActionContext, deliveries: readonly WebhookDelivery[], limit: number): AttemptsPage[] {
-  return deliveries.map((delivery) => ({ deliveryId: idOf(context, delivery), before: null, limit }));
+  return deliveries.map((delivery) => ({
+    deliveryId: idOf(context, 'WebhookDelivery', delivery.id),
+    before: null,
+    limit,
+  }));
 }
 
 /** The newest attempts of a delivery. */
@@ -388,12 +388,11 @@ export async function listWebhookAttempts(
   context: ActionContext,
   requests: readonly AttemptsRequest[],
 ): Promise<(ListedAttempt[] | InvalidArgumentError)[]> {
-  const read = requests.map((request) => toAttemptsPage(context, request));
-  const pages = read.filter((page): page is AttemptsPage => !(page instanceof InvalidArgumentError));
-  const rows = await selectAttempts(context.store, pages);
-  const rowsOf = new Map(pages.map((page, index) => [page, rows[index] ?? []]));
-  return read.map((page) =>
-    page instanceof InvalidArgumentError ? page : (rowsOf.get(page) ?? []).map(toListedAttempt),
+  return readTogether(
+    requests,
+    (request) => toAttemptsPage(context, request),
+    (pages) => selectAttempts(context.store, pages),
+    (rows) => rows.map(toListedAttempt),
   );
 }
 
@@ -404,12 +403,13 @@ function toAttemptsPage(context: ActionContext, request: AttemptsRequest): Attem
     return new InvalidArgumentError(`\`first\` of attempts must be 1 to ${attemptsShown}; it is ${limit}.`);
   if (before !== null && before < 1)
     return new InvalidArgumentError(`\`before\` must be the number of an attempt, 1 or more; it is ${before}.`);
-  return { deliveryId: idOf(context, request.delivery), before, limit };
+  return { deliveryId: idOf(context, 'WebhookDelivery', request.delivery.id), before, limit };
 }
 
-function idOf({ gidNamespace }: ActionContext, { id: gid }: WebhookDelivery): RecordId<'WebhookDelivery'> {
-  const id = parseGid(gidNamespace, 'WebhookDelivery', gid);
-  if (id === null) throw new Error(`${gid} is not the delivery of a result.`);
+/** The id of a record in a result. */
+function idOf<Type extends GidTypeName>({ gidNamespace }: ActionContext, type: Type, gid: string): RecordId<Type> {
+  const id = parseGid(gidNamespace, type, gid);
+  if (id === null) throw new Error(`${gid} is not the ${type} of a result.`);
   return id;
 }
 
@@ -435,11 +435,10 @@ export async function readWebhookPayloads(
   context: ActionContext,
   deliveries: readonly WebhookDelivery[],
 ): Promise<(string | null)[]> {
-  const keys = deliveries.map(({ event }) => {
-    const eventId = parseGid(context.gidNamespace, 'WebhookEvent', event.id);
-    if (eventId === null) throw new Error(`${event.id} is not the event of a result.`);
-    return { eventId, eventVersion: event.version };
-  });
+  const keys = deliveries.map(({ event }) => ({
+    eventId: idOf(context, 'WebhookEvent', event.id),
+    eventVersion: event.version,
+  }));
   return selectShownPayloads(context.store, keys);
 }
 
@@ -449,20 +448,10 @@ export interface WebhookHeader {
 }
 
 /** What an attempt sent and received: `WebhookExchange`, without the response body. */
-export interface WebhookExchange {
+export interface WebhookExchange extends Omit<ExchangeRow, 'replayId' | 'requestHeaders' | 'responseHeaders'> {
   key: AttemptKey;
-  /** Null if the subscription has another one since. */
-  callbackUrl: string | null;
   requestHeaders: WebhookHeader[];
-  /** Null if no address was called. */
-  remoteAddress: string | null;
-  /** Milliseconds. Null for a step that the attempt did not take or complete. */
-  dnsMs: number | null;
-  connectMs: number | null;
-  tlsMs: number | null;
-  firstByteMs: number | null;
   responseHeaders: WebhookHeader[];
-  responseBytes: number;
   /** The global identifier of the replay that queued the delivery for this attempt. Null if none did. */
   replayId: string | null;
 }
@@ -527,11 +516,10 @@ export async function readWebhookDelays(
   deliveries: readonly WebhookDelivery[],
 ): Promise<(Delay | null)[]> {
   const pending = deliveries.filter(({ status }) => status === 'PENDING');
-  const keys = pending.map((delivery) => {
-    const subscriptionId = parseGid(context.gidNamespace, 'WebhookSubscription', delivery.subscriptionId);
-    if (subscriptionId === null) throw new Error(`${delivery.subscriptionId} is not the subscription of a result.`);
-    return { id: idOf(context, delivery), subscriptionId };
-  });
+  const keys = pending.map(({ id, subscriptionId }) => ({
+    id: idOf(context, 'WebhookDelivery', id),
+    subscriptionId: idOf(context, 'WebhookSubscription', subscriptionId),
+  }));
   const delays = await selectDelays(context.store, keys);
   const delayOf = new Map(pending.map((delivery, index) => [delivery, delays[index] ?? null]));
   return deliveries.map((delivery) => delayOf.get(delivery) ?? null);

@@ -2,14 +2,17 @@ import { formatGid, idAt, parseRecordId, type RecordId } from '@deedwire/domain'
 import type { ActionContext, Caller } from './context.ts';
 import { InvalidArgumentError } from './errors.ts';
 import { formatCursor, type ListOrder, type Page, type PageRequest, readPageRequest } from './page.ts';
-import { findPullStart } from './pull-start.ts';
 import { parseSubscriptionRef } from './subscription-ref.ts';
 import { type EventBody, selectEventBodies } from './webhooks/pull/event-bodies.ts';
 import type { EventWaits } from './webhooks/pull/event-waits.ts';
-import { findFirstNumbered } from './webhooks/pull/first-numbered.ts';
+import { findPullStart, findFirstNumbered } from './webhooks/pull/first-numbered.ts';
 import { type NumberedPage, type PullPosition, readNumberedPage } from './webhooks/pull/numbered-page.ts';
-import type { NumberedRow } from './webhooks/pull/numbered-row.ts';
-import { type PulledSubscription, selectNumberOf, selectPulledSubscription } from './webhooks/pull/statements.ts';
+import {
+  type NumberedRow,
+  type PulledSubscription,
+  selectNumberOf,
+  selectPulledSubscription,
+} from './webhooks/pull/statements.ts';
 
 /** `WebhookEvent`. */
 export interface WebhookEvent {

@@ -4,29 +4,33 @@ import { forbidListeners, selectListenersForbiddenAt } from '@deedwire/store/acc
 import { eraseIdempotencyKeysOfRecord } from '@deedwire/store/idempotency';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { type ListenerId, subscriptionIdOf } from '@deedwire/webhooks/tables';
+import type { EventTypePin } from '@deedwire/webhooks/tables';
 import { z } from 'zod';
 import { findAccount } from './accounts.ts';
 import { appendAuditEntry, nameOperator } from './audit.ts';
-import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import type { ActionContext, Caller, OperatorContext } from './context.ts';
 import { inputError, type MutationResult, RefusedError, type UserError } from './errors.ts';
 import { type IdempotencyErrorCode, resultOf, type SaveResult, timeCodec, withIdempotencyKey } from './idempotency.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
-import type { SubscribedEventType } from './webhook-subscriptions.ts';
-import { deleteEventTypePins, insertEventTypePins } from './webhooks/subscriptions/event-type-pins.ts';
+import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './webhook-event-types.ts';
 import {
-  countListeners,
   deleteListener,
   insertListener,
   type ListenerOfAccountRow,
   type ListenerRow,
   lockListener,
   selectListener,
-  selectListenerOwner,
   selectListeners,
   selectListenersOfAllAccounts,
 } from './webhooks/subscriptions/listeners.ts';
-import { lockSubscriptionsOfAccount, markSubscriptionDeleted } from './webhooks/subscriptions/subscriptions.ts';
+import {
+  deleteEventTypePins,
+  insertEventTypePins,
+  countSubscriptions,
+  lockSubscriptionsOfAccount,
+  markSubscriptionDeleted,
+  selectSubscriptionOwner,
+} from './webhooks/subscriptions/subscriptions.ts';
 
 // webhook_delete_listener(), with which operators and the worker delete, names it too.
 const createMutation = 'createWebhookListener';
@@ -35,7 +39,7 @@ const createMutation = 'createWebhookListener';
 export interface WebhookListener {
   id: string;
   /** Ordered by type. */
-  eventTypes: SubscribedEventType[];
+  eventTypes: EventTypePin[];
   createdAt: Date;
   /** It is deleted after this time. Reading it postpones that. */
   expiresAt: Date;
@@ -161,7 +165,7 @@ async function checkAccount(
   { accountId }: Caller,
 ): Promise<UserError<'FORBIDDEN' | 'LIMIT_REACHED'>[]> {
   if ((await selectListenersForbiddenAt(database, accountId)) !== null) return [forbidden];
-  return (await countListeners(database, accountId)) >= listenersPerAccount ? [limitReached] : [];
+  return (await countSubscriptions(database, accountId, 'LISTENER')) >= listenersPerAccount ? [limitReached] : [];
 }
 
 function reject(userErrors: UserError<CreateWebhookListenerErrorCode>[]): CreateWebhookListenerResult {
@@ -246,7 +250,7 @@ export async function deleteListenerOfAccount(
   const isDeleted =
     id !== null &&
     (await store.transaction(async (transaction) => {
-      const owner = await selectListenerOwner(transaction, id);
+      const owner = await selectSubscriptionOwner(transaction, subscriptionIdOf(id), 'LISTENER');
       if (owner === null || !(await deleteListener(transaction, owner, id))) return false;
       await appendAuditEntry(transaction, operator, {
         action: 'webhook_listener.delete',
@@ -286,7 +290,7 @@ export async function permitListeners(
     return {
       accountId: formatAccountGid(context.gidNamespace, interfaceName, id),
       forbiddenAt: await selectListenersForbiddenAt(transaction, id),
-      listeners: await countListeners(transaction, id),
+      listeners: await countSubscriptions(transaction, id, 'LISTENER'),
     };
   });
 }

@@ -3,12 +3,12 @@ import { findEventType } from '@deedwire/webhook-events';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { z } from 'zod';
 import { appendAuditEntry } from './audit.ts';
-import { describeUnknownType } from './choose-event-types.ts';
 import { type ActionContext, type Caller, isCaller, type Operator } from './context.ts';
 import { inputError, type MutationResult, RefusedError, type UserError } from './errors.ts';
 import { type IdempotencyErrorCode, resultOf, type SaveResult, timeCodec, withIdempotencyKey } from './idempotency.ts';
 import { orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from './page.ts';
 import { ownerFor, requireSubscription } from './subscription-ref.ts';
+import { describeUnknownType } from './webhook-event-types.ts';
 import {
   cancelReplay,
   type CountedDeliveries,
@@ -17,7 +17,6 @@ import {
   type ReplayCount,
   type ReplayRange,
   type ReplayRow,
-  type ReplayStatus,
   selectReplay,
   selectReplayIds,
   selectReplays,
@@ -31,19 +30,12 @@ import {
 } from './webhooks/subscriptions/subscriptions.ts';
 
 /** `WebhookReplay`. */
-export interface WebhookReplay {
+export interface WebhookReplay extends Omit<ReplayRow, 'id' | 'subscriptionId' | 'queued' | 'skipped'> {
   id: string;
   /** The global identifier of the subscription. */
   subscriptionId: string;
-  status: ReplayStatus;
-  createdAt: Date;
-  endedAt: Date | null;
   queuedCount: number;
   skippedCount: number;
-  /** From 0 to 1. */
-  position: number;
-  /** Null if nothing is known that stops the replay. */
-  waitsFor: ReplayRow['waitsFor'];
 }
 
 /** `WebhookReplayEstimate`. */

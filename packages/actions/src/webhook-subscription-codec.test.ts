@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { webhookSubscriptionCodec } from './webhook-subscription-codec.ts';
-import type { WebhookSubscription } from './webhook-subscriptions.ts';
+import { webhookSubscriptionCodec, type WebhookSubscription } from './webhook-subscriptions.ts';
 
 const subscription: WebhookSubscription = {
   id: 'gid://service/WebhookSubscription/1',

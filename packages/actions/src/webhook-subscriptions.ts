@@ -1,15 +1,17 @@
-import { formatAccountGid, formatGid, type InterfaceName, parseGid } from '@deedwire/domain';
+import { formatAccountGid, formatGid, type InterfaceName, parseGid, secretAssociatedData } from '@deedwire/domain';
+import type { SecretKeyRing } from '@deedwire/store';
 import { eraseIdempotencyKeysOfRecord } from '@deedwire/store/idempotency';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
-import type { PausedReason } from '@deedwire/webhooks/tables';
+import { z } from 'zod';
 import { findAccount } from './accounts.ts';
 import { appendAuditEntry } from './audit.ts';
-import type { ActionContext, Caller } from './context.ts';
-import { inputError, type MutationResult } from './errors.ts';
+import type { ActionContext, Caller, WebhookActionContext } from './context.ts';
+import { inputError, type MutationResult, type UserError } from './errors.ts';
+import { type SavedResult, timeCodec } from './idempotency.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 import { notASubscription } from './subscription-ref.ts';
-import { deleteEventTypePins } from './webhooks/subscriptions/event-type-pins.ts';
 import {
+  deleteEventTypePins,
   lockSubscription,
   markSubscriptionDeleted,
   selectSubscription,
@@ -32,23 +34,13 @@ const mutationsWithResults = [createMutation, rotateMutation];
 /** The same for a malformed identifier, a deleted subscription and the subscription of another account. */
 export const subscriptionNotFound = inputError('NOT_FOUND', 'id', 'You have no subscription with this identifier.');
 
-/** `WebhookSubscriptionEventType`: an event type and the version that the subscription pins. */
-export interface SubscribedEventType {
-  type: string;
-  version: string;
-}
-
 /** `WebhookSubscription`. */
-export interface WebhookSubscription {
+export interface WebhookSubscription extends Pick<
+  SubscriptionRow,
+  'callbackUrl' | 'pausedReason' | 'pausedAt' | 'eventTypes' | 'createdAt'
+> {
   id: string;
-  callbackUrl: string;
   status: 'ACTIVE' | 'PAUSED';
-  /** Null while the subscription is active, as is `pausedAt`. */
-  pausedReason: PausedReason | null;
-  pausedAt: Date | null;
-  /** Ordered by type. */
-  eventTypes: SubscribedEventType[];
-  createdAt: Date;
   /** `WebhookSecretRotation`. Null if the secret is not being rotated. */
   rotation: { startedAt: Date; endsAt: Date } | null;
 }
@@ -208,4 +200,54 @@ export async function deleteWebhookSubscription(
   return isDeleted
     ? { deletedWebhookSubscriptionId: input.id, userErrors: [] }
     : { deletedWebhookSubscriptionId: null, userErrors: [subscriptionNotFound] };
+}
+
+/**
+ * How a saved result keeps a subscription. Results of earlier builds must stay readable for 24 hours: only add optional fields.
+ */
+export const webhookSubscriptionCodec = z.object({
+  id: z.string(),
+  callbackUrl: z.string(),
+  status: z.enum(['ACTIVE', 'PAUSED']),
+  pausedReason: z.enum(['OWNER', 'GONE', 'FAILING', 'VERSION_RETIRED']).nullable(),
+  pausedAt: timeCodec.nullable(),
+  eventTypes: z.array(z.object({ type: z.string(), version: z.string() })),
+  createdAt: timeCodec,
+  rotation: z.object({ startedAt: timeCodec, endsAt: timeCodec }).nullable().default(null),
+}) satisfies z.ZodType<WebhookSubscription>;
+
+/** The subscription and the secret of a saved result that contains both. */
+export function savedSubscription(
+  { gidNamespace, secretKeys }: Pick<WebhookActionContext, 'gidNamespace' | 'secretKeys'>,
+  { payload: webhookSubscription, secretCiphertext }: SavedResult<WebhookSubscription>,
+): { webhookSubscription: WebhookSubscription; webhookSecret: string } {
+  const id = parseGid(gidNamespace, 'WebhookSubscription', webhookSubscription.id);
+  if (id === null || secretCiphertext === null)
+    throw new Error('The saved result is not a subscription with a secret.');
+  const webhookSecret = secretKeys.decrypt(secretCiphertext, secretAssociatedData(id));
+  return { webhookSubscription, webhookSecret };
+}
+
+/** The secrets that sign requests to a subscription: two during a rotation. */
+export function signingSecrets(
+  keys: SecretKeyRing,
+  { id, secretCiphertext, rotation }: SubscriptionRow,
+): { secret: string; nextSecret?: string } {
+  const decrypt = (ciphertext: Buffer): string => keys.decrypt(ciphertext, secretAssociatedData(id));
+  const secret = decrypt(secretCiphertext);
+  return rotation === null ? { secret } : { secret, nextSecret: decrypt(rotation.nextSecretCiphertext) };
+}
+
+/** The user error of a webhook secret that is malformed. */
+export function webhookSecretInvalid(secret: string): UserError<'WEBHOOK_SECRET_INVALID'> {
+  const message = `A webhook secret is \`whsec_\` and the base64 of 24 to 64 bytes.${describeSecretSize(secret)}`;
+  return inputError('WEBHOOK_SECRET_INVALID', 'webhookSecret', message);
+}
+
+/** For secrets whose only problem is their size. */
+function describeSecretSize(secret: string): string {
+  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]*={0,2})$/.exec(secret) ?? [];
+  const bytes = Buffer.from(base64, 'base64');
+  if (base64 === '' || bytes.toString('base64') !== base64) return '';
+  return ` This one has ${bytes.length.toLocaleString('en')} bytes.`;
 }

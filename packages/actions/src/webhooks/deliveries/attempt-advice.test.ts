@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { adviceFor } from './attempt-advice.ts';
-import { shownAttemptErrors } from './shown-attempt-error.ts';
+import { adviceFor, shownAttemptErrors } from './attempt-advice.ts';
 
 const statuses = Array.from({ length: 500 }, (_, index) => 100 + index);
 

@@ -3,8 +3,7 @@ import type { Database, PageQuery } from '@deedwire/store';
 import { type SubscriptionId, type IdRange, splitByDays } from '@deedwire/webhooks/tables';
 import { daysPerPart, selectDeliveriesById } from './deliveries.ts';
 import { indexOf, type ListedSubscriptions, selectDeliveryIds, selectListedSubscriptions } from './delivery-ids.ts';
-import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
-import { listedRange } from './pages.ts';
+import { type DeliveryRow, type DeliveryStatus, listedRange } from './pages.ts';
 
 /** A page of the deliveries to one subscription. */
 export interface SubscriptionPage extends PageQuery<'WebhookDelivery'> {

@@ -1,10 +1,9 @@
 import type { Database, PageQuery } from '@deedwire/store';
 import type { DeliveryId } from '@deedwire/webhooks/tables';
 import { type DeliveryFilter, openList, selectDeliveriesById } from './deliveries.ts';
-import { selectEventTypes, selectTypedIds, type TypedIdRow } from './delivery-ids.ts';
-import type { DeliveryRow } from './delivery-row.ts';
-import { reportFurther } from './pages.ts';
-import { mergeTypedIds } from './typed-ids.ts';
+import { selectDeliveryIds, selectEventTypes, type TypedIdRow } from './delivery-ids.ts';
+import { mergeIds, type ReadIds } from './merged-ids.ts';
+import { type DeliveryRow, reportFurther } from './pages.ts';
 
 /** A page of deliveries of one event type. */
 export interface TypedPage {
@@ -47,9 +46,8 @@ export async function selectDeliveriesOfType(
   let read = 0;
   let batch: TypedIdRow[] = [];
   for (const range of reportFurther(ranges, onFurtherPart)) {
-    const source = (...query: Parameters<Parameters<typeof mergeTypedIds>[0]>) =>
-      selectTypedIds(database, index, ...query);
-    for await (const row of mergeTypedIds(source, subscriptionIds, range, rowsPerStatement)) {
+    const source: ReadIds<TypedIdRow> = (...query) => selectDeliveryIds(database, index, ...query, true);
+    for await (const row of mergeIds(source, subscriptionIds, range, rowsPerStatement)) {
       batch.push(row);
       read += 1;
       if (batch.length < rowsPerBatch && read < readMax) continue;

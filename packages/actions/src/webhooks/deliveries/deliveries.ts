@@ -11,13 +11,14 @@ import {
   selectListedSubscriptions,
   selectSubscriptionsWith,
 } from './delivery-ids.ts';
-import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
+import { newestIds } from './merged-ids.ts';
 import {
+  type DeliveryRow,
+  type DeliveryStatus,
   betweenTimes,
   collectPage,
   groupIds,
   listedRange,
-  newestIds,
   type PageSource,
   reportFurther,
 } from './pages.ts';

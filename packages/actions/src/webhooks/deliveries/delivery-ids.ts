@@ -1,8 +1,7 @@
 import type { AccountId } from '@deedwire/domain';
 import { onlyRow, type Database } from '@deedwire/store';
 import type { DeliveryId, SubscriptionId, IdRange } from '@deedwire/webhooks/tables';
-import type { DeliveryStatus } from './delivery-row.ts';
-import { type DeliveryIdRow, groupIds, type ListBounds, type ListPosition } from './pages.ts';
+import { type DeliveryStatus, type DeliveryIdRow, groupIds, type ListBounds, type ListPosition } from './pages.ts';
 
 export interface ListedSubscriptions extends ListBounds {
   /** Subscriptions that are not deleted and have had deliveries, without listeners. */
@@ -81,6 +80,11 @@ const sources: Record<DeliveryIndex, DeliverySource> = {
   failed: { table: 'webhook_failed_delivery', id: 'delivery_id', condition: '', hasEventType: false },
 };
 
+/** A delivery with the type of its event. Null if it was not asked for, or if the table that was read does not have it. */
+export interface TypedIdRow extends DeliveryIdRow {
+  eventType: string | null;
+}
+
 /**
  * Returns the newest ids of each subscription. A delivery with two successful attempts appears twice.
  *
@@ -89,6 +93,7 @@ const sources: Record<DeliveryIndex, DeliverySource> = {
  *
  * @param range limits the partitions that are read
  * @param limit for each subscription
+ * @param withTypes as far as they need no other table. Reads the rows, not only the index.
  */
 export async function selectDeliveryIds(
   database: Database,
@@ -96,60 +101,32 @@ export async function selectDeliveryIds(
   positions: readonly ListPosition[],
   range: IdRange,
   limit: number,
-): Promise<DeliveryIdRow[]> {
-  const statement = {
-    name: `select-delivery-ids-${index}`,
-    planning: 'in-index-order' as const,
-    text: newestIdsText(sources[index], ''),
-  };
-  return database.query<DeliveryIdRow>(statement, newestIdsValues(positions, range, limit));
-}
-
-/** A delivery with the type of its event. Null if the table that was read does not have it. */
-export interface TypedIdRow extends DeliveryIdRow {
-  eventType: string | null;
-}
-
-/** As `selectDeliveryIds`, with the types of the events as far as they need no other table. Reads the rows, not only the index. */
-export async function selectTypedIds(
-  database: Database,
-  index: DeliveryIndex,
-  positions: readonly ListPosition[],
-  range: IdRange,
-  limit: number,
+  withTypes = false,
 ): Promise<TypedIdRow[]> {
-  const source = sources[index];
+  const { table, id, condition, hasEventType } = sources[index];
   const statement = {
-    name: `select-typed-ids-${index}`,
+    name: `select-${withTypes ? 'typed' : 'delivery'}-ids-${index}`,
     planning: 'in-index-order' as const,
-    text: newestIdsText(source, source.hasEventType ? ', event_type as "eventType"' : `, null as "eventType"`),
-  };
-  return database.query<TypedIdRow>(statement, newestIdsValues(positions, range, limit));
-}
-
-function newestIdsText({ table, id, condition }: DeliverySource, columns: string): string {
-  return `
+    text: `
       select p.subscription_id as "subscriptionId", newest.*
       from unnest($1::bigint[], $2::bigint[]) as p (subscription_id, before)
       cross join lateral (
-        select d.${id} as id${columns}
+        select d.${id} as id, ${withTypes && hasEventType ? 'event_type' : 'null'} as "eventType"
         from ${table} d
         where d.subscription_id = any (array[p.subscription_id])
           and d.${id} < p.before
           and d.${id} >= $3::bigint and d.${id} < $4::bigint ${condition}
         order by d.subscription_id desc, d.${id} desc
         limit $5
-      ) newest`;
-}
-
-function newestIdsValues(positions: readonly ListPosition[], range: IdRange, limit: number): unknown[] {
-  return [
+      ) newest`,
+  };
+  return database.query<TypedIdRow>(statement, [
     positions.map(({ subscriptionId }) => subscriptionId),
     positions.map(({ before }) => before),
     range.min,
     range.before,
     limit,
-  ];
+  ]);
 }
 
 // Each delivery costs up to four buffers, and each day 3 locks.

@@ -1,6 +1,6 @@
 import { nearestIdAt } from '@deedwire/domain';
 import type { Database } from '@deedwire/store';
-import type { DeliveryId, ReplayId } from '@deedwire/webhooks/tables';
+import type { DeliveryId, ReplayId, EventId } from '@deedwire/webhooks/tables';
 import { groupIds } from './pages.ts';
 
 /** An attempt as it was recorded. */
@@ -113,4 +113,83 @@ async function selectOfEach<Row extends object>(
 function boundsOf({ startedAt }: AttemptKey): { minId: string; maxId: string } {
   const idAfter = (ms: number): string => nearestIdAt(new Date(startedAt.getTime() + ms));
   return { minId: idAfter(-writtenWithinMs), maxId: idAfter(writtenWithinMs) };
+}
+
+/** A response body as a client sees it: a text, or bytes in Base64. Both are null if it was not kept. */
+export interface ShownBody {
+  text: string | null;
+  base64: string | null;
+}
+
+/**
+ * Control characters other than tabs and line breaks, of which U+0085 is one. Texts rarely contain them, and JSON needs six bytes for most. A terminal takes
+ * U+009B, for example, as the beginning of an escape sequence.
+ */
+// oxlint-disable-next-line no-control-regex -- these are what it looks for
+const unusualCharacters = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u0084\u0086-\u009F]/;
+
+/**
+ * A body is a text if it is UTF-8 without unusual control characters.
+ *
+ * @param isCut the body continues, so it can end within a character, which is left out
+ */
+export function toShownBody(body: Buffer | null, isCut: boolean): ShownBody {
+  if (body === null) return { text: null, base64: null };
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body, { stream: isCut });
+  } catch {
+    return { text: null, base64: body.toString('base64') };
+  }
+  return unusualCharacters.test(text) ? { text: null, base64: body.toString('base64') } : { text, base64: null };
+}
+
+/** The body of the deliveries of an event at a version. */
+export interface PayloadKey {
+  eventId: EventId;
+  eventVersion: string;
+}
+
+// A body of 256 kB has about 130 pages of its own. An operation can pay for three of them. Each day costs 3 locks.
+const payloadsPerStatement = 3;
+const daysOfPayloads = 14;
+
+/**
+ * Returns the bodies in the order of `keys`. An element is null if there is none: it could not be rendered, or was deleted.
+ *
+ * Served by webhook_payload_pkey. The bounds of the ids select the partitions.
+ */
+export async function selectShownPayloads(database: Database, keys: readonly PayloadKey[]): Promise<(string | null)[]> {
+  const statement = {
+    name: 'select-shown-payloads',
+    planning: 'for-values' as const,
+    text: `
+      select k.event_id as "eventId", k.event_version as "eventVersion", p.body
+      from unnest($1::bigint[], $2::text[]) as k (event_id, event_version)
+      cross join lateral (
+        select body
+        from webhook_payload
+        where event_id = k.event_id and event_version = k.event_version and event_id between $3::bigint and $4::bigint
+        limit 1
+      ) p`,
+  };
+  const versionsOf = Map.groupBy(keys, ({ eventId }) => eventId);
+  const newestFirst = [...versionsOf.keys()].toSorted((a, b) => (BigInt(a) > BigInt(b) ? -1 : 1));
+  const bodies = new Map<string, string>();
+  for (const ids of groupIds(newestFirst, payloadsPerStatement, daysOfPayloads)) {
+    const wanted = ids.flatMap((id) => versionsOf.get(id) ?? []);
+    const values = [
+      wanted.map(({ eventId }) => eventId),
+      wanted.map(({ eventVersion }) => eventVersion),
+      ids.at(-1),
+      ids[0],
+    ];
+    const rows = await database.query<PayloadKey & { body: Buffer }>(statement, values);
+    for (const row of rows) bodies.set(nameOf(row), row.body.toString('utf8'));
+  }
+  return keys.map((key) => bodies.get(nameOf(key)) ?? null);
+}
+
+function nameOf({ eventId, eventVersion }: PayloadKey): string {
+  return `${eventId} ${eventVersion}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toShownAttemptError } from './shown-attempt-error.ts';
+import { toShownAttemptError } from './attempt-advice.ts';
 
 test.each([
   ['CONNECTION_FAILED', 'CONNECTION_FAILED'],

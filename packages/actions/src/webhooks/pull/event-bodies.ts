@@ -1,8 +1,7 @@
 import type { Database } from '@deedwire/store';
 import { clockStep, idsPerDay } from '@deedwire/webhooks/tables';
-import type { PayloadKey } from '../deliveries/payloads.ts';
-import type { NumberedRow } from './numbered-row.ts';
-import { selectNotRendered } from './statements.ts';
+import type { PayloadKey } from '../deliveries/exchanges.ts';
+import { type NumberedRow, selectNotRendered } from './statements.ts';
 
 /** The bodies of a page have at most so many bytes. Escaping in JSON can double them, and a response has at most 1 MB. */
 export const pageBytesMax = 400_000;

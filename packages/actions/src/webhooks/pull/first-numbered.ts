@@ -1,7 +1,7 @@
-import type { Database } from '@deedwire/store';
-import { splitByDays, clockStep, storedRange } from '@deedwire/webhooks/tables';
+import { nearestIdAt } from '@deedwire/domain';
+import type { Database, Store } from '@deedwire/store';
+import { splitByDays, clockStep, storedRange, daysOfExpired, idsPerDay } from '@deedwire/webhooks/tables';
 import { splitForward } from '../deliveries/pages.ts';
-import { canHaveDropped, daysPerStatement, droppedBefore } from './id-ranges.ts';
 import {
   type NumberedId,
   type PulledSubscription,
@@ -92,4 +92,54 @@ async function firstNumbers(
     if (found.length > 0) return found;
   }
   return [];
+}
+
+/** How many partitions a statement reads. A partition costs 3 locks. */
+export const daysPerStatement = 10;
+
+/** Ids are drawn within a millisecond in any order. */
+const idsPerMs = 1n << 22n;
+
+export function startOfMs(id: bigint): bigint {
+  return (id / idsPerMs) * idsPerMs;
+}
+
+/** Whether retention can have dropped deliveries of the subscription. They belonged to days before. */
+export function canHaveDropped(subscription: PulledSubscription): boolean {
+  return BigInt(subscription.id) - clockStep < droppedBefore(subscription);
+}
+
+/** Retention has dropped no delivery with this id or a later one. */
+export function droppedBefore({ expiredBefore }: PulledSubscription): bigint {
+  return expiredBefore - BigInt(daysOfExpired) * idsPerDay;
+}
+
+/** Where the events of a subscription begin. */
+export interface PullStart {
+  /** The first event has the next sequence. That of the last event if there is none. */
+  sequence: number;
+  /** The events have this id of a delivery or a later one. */
+  fromId: bigint;
+  /** There is an event. */
+  isFound: boolean;
+  /** Otherwise the event with this sequence is missing, although it must exist. */
+  isProven: boolean;
+}
+
+/** Finds the first event that was numbered at `since` or later. Null selects the first one that is kept. */
+export async function findPullStart(
+  store: Store,
+  subscription: PulledSubscription,
+  since: Date | null,
+): Promise<PullStart> {
+  const { expiredBefore, lastSequence } = subscription;
+  const sinceId = since === null ? 0n : BigInt(nearestIdAt(since));
+  const fromId = sinceId > expiredBefore ? sinceId : expiredBefore;
+  if (lastSequence === 0) return { sequence: 0, fromId, isFound: false, isProven: true };
+  const first = await findFirstNumbered(store, subscription, fromId);
+  if (first === null) {
+    const isProven = await isLastBefore(store, subscription, fromId);
+    return { sequence: lastSequence, fromId, isFound: false, isProven };
+  }
+  return { sequence: first.sequence - 1, fromId, isFound: true, isProven: first.isProven };
 }

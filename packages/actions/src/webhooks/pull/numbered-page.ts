@@ -1,10 +1,14 @@
 import type { Database } from '@deedwire/store';
 import { type IdRange, clockStep, storedRange } from '@deedwire/webhooks/tables';
 import { splitForward } from '../deliveries/pages.ts';
-import { findFirstNumbered } from './first-numbered.ts';
-import { canHaveDropped, daysPerStatement, startOfMs } from './id-ranges.ts';
-import type { NumberedRow } from './numbered-row.ts';
-import { type PulledSubscription, selectNumbered, selectOldestNumbered, type SequenceRange } from './statements.ts';
+import { findFirstNumbered, canHaveDropped, daysPerStatement, startOfMs } from './first-numbered.ts';
+import {
+  type NumberedRow,
+  type PulledSubscription,
+  selectNumbered,
+  selectOldestNumbered,
+  type SequenceRange,
+} from './statements.ts';
 
 /** Where a page begins. */
 export interface PullPosition {

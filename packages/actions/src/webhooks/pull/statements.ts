@@ -1,7 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import { type Database, firstRow, onlyRow } from '@deedwire/store';
-import type { IdRange, DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
-import type { NumberedRow } from './numbered-row.ts';
+import type { IdRange, DeliveryId, SubscriptionId, EventId } from '@deedwire/webhooks/tables';
 
 /** A subscription, as it was when a statement read it. */
 export interface PulledSubscription {
@@ -302,4 +301,15 @@ export async function selectNotRendered(
       ) a`,
   };
   return (await database.query<{ id: DeliveryId }>(statement, [ids, min, before])).map(({ id }) => id);
+}
+
+/** A delivery with its number, as pull reads it. */
+export interface NumberedRow {
+  id: DeliveryId;
+  sequence: number;
+  eventId: EventId;
+  eventType: string;
+  eventVersion: string;
+  occurredAt: Date;
+  isTest: boolean;
 }

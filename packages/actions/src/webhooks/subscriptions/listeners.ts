@@ -110,30 +110,6 @@ export async function selectListenersOfAllAccounts(
   return database.query<ListenerOfAccountRow>(statement, accountId === null ? values : [...values, accountId]);
 }
 
-/** Looks in all accounts, for operators. Null for a deleted listener. Served by webhook_subscription_pkey. */
-export async function selectListenerOwner(database: Database, id: ListenerId): Promise<SubscriptionOwner | null> {
-  const statement = {
-    name: 'select-listener-owner',
-    text: `
-      select account_id as "accountId", interface as "interfaceName"
-      from webhook_subscription
-      where id = $1 and kind = 'LISTENER' and deleted_at is null`,
-  };
-  return firstRow(await database.query<SubscriptionOwner>(statement, [id]));
-}
-
-/** Does not count deleted listeners. Served by webhook_subscription_by_account. */
-export async function countListeners(database: Database, accountId: AccountId): Promise<number> {
-  const statement = {
-    name: 'count-listeners',
-    text: `
-      select count(*)::int as count
-      from webhook_subscription
-      where account_id = $1 and kind = 'LISTENER' and deleted_at is null`,
-  };
-  return onlyRow(await database.query<{ count: number }>(statement, [accountId])).count;
-}
-
 /** Locks a listener until the transaction ends. Returns false if the account has no such listener. Served by webhook_subscription_pkey. */
 export async function lockListener(transaction: Transaction, accountId: AccountId, id: ListenerId): Promise<boolean> {
   const statement = {

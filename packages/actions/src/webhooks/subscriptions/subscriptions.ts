@@ -43,31 +43,19 @@ const subscriptionColumns = `
     where t.subscription_id = s.id
   ) as "eventTypes"`;
 
-function toSubscriptionRow({
-  nextSecretCiphertext,
-  rotationStartedAt,
-  rotationEndsAt,
-  ...row
-}: StoredSubscription): SubscriptionRow {
+function toSubscriptionRow<Row extends StoredSubscription>(stored: Row) {
+  const { nextSecretCiphertext, rotationStartedAt, rotationEndsAt, ...row } = stored;
   if (nextSecretCiphertext === null) return { ...row, rotation: null };
   return { ...row, rotation: { nextSecretCiphertext, startedAt: rotationStartedAt, endsAt: rotationEndsAt } };
 }
 
-/** Returns null if the account has no such subscription, or has deleted it. Served by webhook_subscription_pkey. */
+/** Returns null if the account has no such subscription, or has deleted it. */
 export async function selectSubscription(
   database: Database,
   accountId: AccountId,
   id: SubscriptionId,
 ): Promise<SubscriptionRow | null> {
-  const statement = {
-    name: 'select-subscription',
-    text: `
-      select ${subscriptionColumns}
-      from webhook_subscription s
-      where s.id = $2 and s.account_id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
-  };
-  const row = firstRow(await database.query<StoredSubscription>(statement, [accountId, id]));
-  return row === null ? null : toSubscriptionRow(row);
+  return firstRow(await selectSubscriptionsById(database, accountId, [id]));
 }
 
 /** In any order, without those of another account and deleted ones. Served by webhook_subscription_pkey. */
@@ -83,7 +71,7 @@ export async function selectSubscriptionsById(
       from webhook_subscription s
       where s.id = any ($2::bigint[]) and s.account_id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
   };
-  return (await database.query<StoredSubscription>(statement, [accountId, ids])).map(toSubscriptionRow);
+  return (await database.query<StoredSubscription>(statement, [accountId, ids])).map((row) => toSubscriptionRow(row));
 }
 
 /** Newest first. Served by webhook_subscription_by_account. */
@@ -101,7 +89,7 @@ export async function selectSubscriptions(
       limit $3`,
   };
   const rows = await database.query<StoredSubscription>(statement, [accountId, page.afterId, page.limit]);
-  return rows.map(toSubscriptionRow);
+  return rows.map((row) => toSubscriptionRow(row));
 }
 
 /** A subscription of any account, as operators see it. */
@@ -141,15 +129,7 @@ export async function selectSubscriptionsOfAllAccounts(
     statement,
     accountId === null ? values : [...values, accountId],
   );
-  return rows.map(toSubscriptionOfAccount);
-}
-
-function toSubscriptionOfAccount({
-  accountId,
-  interfaceName,
-  ...row
-}: StoredSubscription & SubscriptionOwner): SubscriptionOfAccountRow {
-  return { ...toSubscriptionRow(row), accountId, interfaceName };
+  return rows.map((row) => toSubscriptionRow(row));
 }
 
 function countOf(table: string): string {
@@ -185,7 +165,7 @@ export async function selectSubscriptionOfAnyAccount(
       where s.id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
   };
   const row = firstRow(await database.query<StoredSubscription & SubscriptionOwner>(statement, [id]));
-  return row === null ? null : toSubscriptionOfAccount(row);
+  return row === null ? null : toSubscriptionRow(row);
 }
 
 /**
@@ -214,31 +194,39 @@ export async function selectSubscriptionState(
   return firstRow(await database.query<SubscriptionState>(statement, [id, countMax]));
 }
 
+/** A subscription that is sent, or a listener. */
+export type SubscriptionKind = 'PUSH' | 'LISTENER';
+
 /** Looks in all accounts, for operators. Null for a deleted subscription. Served by webhook_subscription_pkey. */
 export async function selectSubscriptionOwner(
   database: Database,
   id: SubscriptionId,
+  kind: SubscriptionKind = 'PUSH',
 ): Promise<SubscriptionOwner | null> {
   const statement = {
     name: 'select-subscription-owner',
     text: `
       select account_id as "accountId", interface as "interfaceName"
       from webhook_subscription
-      where id = $1 and kind = 'PUSH' and deleted_at is null`,
+      where id = $1 and kind = $2 and deleted_at is null`,
   };
-  return firstRow(await database.query<SubscriptionOwner>(statement, [id]));
+  return firstRow(await database.query<SubscriptionOwner>(statement, [id, kind]));
 }
 
 /** Does not count deleted subscriptions. Served by webhook_subscription_by_account. */
-export async function countSubscriptions(database: Database, accountId: AccountId): Promise<number> {
+export async function countSubscriptions(
+  database: Database,
+  accountId: AccountId,
+  kind: SubscriptionKind = 'PUSH',
+): Promise<number> {
   const statement = {
     name: 'count-subscriptions',
     text: `
       select count(*)::int as count
       from webhook_subscription
-      where account_id = $1 and kind = 'PUSH' and deleted_at is null`,
+      where account_id = $1 and kind = $2 and deleted_at is null`,
   };
-  return onlyRow(await database.query<{ count: number }>(statement, [accountId])).count;
+  return onlyRow(await database.query<{ count: number }>(statement, [accountId, kind])).count;
 }
 
 export interface LockedSubscription {
@@ -391,4 +379,65 @@ export async function markSubscriptionDeleted(transaction: Transaction, id: Subs
       where id = $1`,
   };
   await transaction.query(statement, [id]);
+}
+
+export async function insertEventTypePins(
+  transaction: Transaction,
+  subscription: { id: SubscriptionId; interfaceName: InterfaceName },
+  pins: readonly EventTypePin[],
+): Promise<void> {
+  const statement = {
+    name: 'insert-event-type-pins',
+    text: `
+      insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+      select $1, $2, t.event_type, t.event_version
+      from unnest($3::text[], $4::text[]) as t (event_type, event_version)`,
+  };
+  await transaction.query(statement, [
+    subscription.id,
+    subscription.interfaceName,
+    pins.map(({ type }) => type),
+    pins.map(({ version }) => version),
+  ]);
+}
+
+/** Served by webhook_subscription_event_type_pkey. */
+export async function deleteEventTypePins(transaction: Transaction, id: SubscriptionId): Promise<void> {
+  const statement = {
+    name: 'delete-event-type-pins',
+    text: 'delete from webhook_subscription_event_type where subscription_id = $1',
+  };
+  await transaction.query(statement, [id]);
+}
+
+// webhook_handshake_count has a row for each account and minute, with the counts of all limits: the first was that of handshakes.
+
+/**
+ * Counts a handshake or a test event of an account in the current minute. Count a test event in the transaction that inserts it.
+ *
+ * @returns their number in this minute, including this one
+ */
+export async function countInMinute(
+  database: Database,
+  what: 'handshakes' | 'test_events',
+  { accountId, interfaceName }: SubscriptionOwner,
+): Promise<number> {
+  const statement = {
+    name: `count-${what}`,
+    text: `
+      insert into webhook_handshake_count as c (account_id, interface, minute, handshakes, test_events)
+      values ($1, $2, date_trunc('minute', now()), ${what === 'handshakes' ? '1, 0' : '0, 1'})
+      on conflict (account_id, minute) do update set ${what} = c.${what} + 1
+      returning ${what} as count`,
+  };
+  return onlyRow(await database.query<{ count: number }>(statement, [accountId, interfaceName])).count;
+}
+
+/** Deletes the counts of previous minutes, of all limits. Served by webhook_handshake_count_pkey. */
+export async function deleteOldLimitCounts(database: Database, accountId: AccountId): Promise<void> {
+  const statement = {
+    name: 'delete-old-limit-counts',
+    text: `delete from webhook_handshake_count where account_id = $1 and minute < date_trunc('minute', now())`,
+  };
+  await database.query(statement, [accountId]);
 }

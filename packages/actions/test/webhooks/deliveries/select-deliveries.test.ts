@@ -14,8 +14,8 @@ import {
   selectDeliveriesOfAllAccounts,
   selectDelivery,
 } from '../../../src/webhooks/deliveries/deliveries.ts';
-import type { DeliveryStatus } from '../../../src/webhooks/deliveries/delivery-row.ts';
-import { selectShownPayloads } from '../../../src/webhooks/deliveries/payloads.ts';
+import { selectShownPayloads } from '../../../src/webhooks/deliveries/exchanges.ts';
+import type { DeliveryStatus } from '../../../src/webhooks/deliveries/pages.ts';
 
 const dayMs = 86_400_000;
 const nowMs = Date.now();

@@ -17,8 +17,7 @@ import {
   seedWorker,
 } from '@deedwire/webhooks/test-support';
 import { type PullPosition, readNumberedPage } from '../../../src/webhooks/pull/numbered-page.ts';
-import type { NumberedRow } from '../../../src/webhooks/pull/numbered-row.ts';
-import { selectPulledSubscription } from '../../../src/webhooks/pull/statements.ts';
+import { type NumberedRow, selectPulledSubscription } from '../../../src/webhooks/pull/statements.ts';
 
 export interface ProofOptions {
   /** How long the writers write between two disturbances. */

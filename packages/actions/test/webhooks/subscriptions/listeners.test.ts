@@ -18,9 +18,7 @@ import {
   seedWorker,
 } from '@deedwire/webhooks/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { insertEventTypePins } from '../../../src/webhooks/subscriptions/event-type-pins.ts';
 import {
-  countListeners,
   deleteListener,
   insertListener,
   lockListener,
@@ -29,8 +27,9 @@ import {
   selectListeners,
   selectListenersOfAllAccounts,
 } from '../../../src/webhooks/subscriptions/listeners.ts';
-import { rotateSecret } from '../../../src/webhooks/subscriptions/rotation.ts';
+import { rotateSecret } from '../../../src/webhooks/subscriptions/secrets.ts';
 import {
+  insertEventTypePins,
   countSubscriptions,
   lockSubscription,
   pauseSubscriptionByOwner,
@@ -121,7 +120,7 @@ test('lists and counts the listeners of an account, newest first, without delete
   const foreign = await listen(partnerApi, other);
   await set(second, 'deleted_at = now()');
   expect((await selectListeners(partnerApi, account.id)).map(({ id }) => id)).toEqual([third, first]);
-  expect(await countListeners(partnerApi, account.id)).toBe(2);
+  expect(await countSubscriptions(partnerApi, account.id, 'LISTENER')).toBe(2);
   expect(await selectListener(partnerApi, account.id, foreign)).toBeNull();
   expect(await selectListener(partnerApi, account.id, second)).toBeNull();
   expect(await partnerApi.transaction((transaction) => lockListener(transaction, account.id, foreign))).toBe(false);
@@ -355,5 +354,5 @@ test('the login of an interface neither sees nor changes the listeners of the ot
   await expect(listen(partnerApi, lender)).rejects.toThrow('row-level security');
   await expect(listen(worker, lender)).rejects.toThrow('permission denied');
   await expect(listen(operator, lender)).rejects.toThrow('permission denied');
-  expect(await countListeners(lenderApi, lender.id)).toBe(1);
+  expect(await countSubscriptions(lenderApi, lender.id, 'LISTENER')).toBe(1);
 });

@@ -3,7 +3,7 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import type { History } from '@deedwire/webhooks/test-support';
 import { selectAttempts } from '../../../src/webhooks/deliveries/attempts.ts';
-import { selectDelays } from '../../../src/webhooks/deliveries/delays.ts';
+import { selectDelays } from '../../../src/webhooks/deliveries/delay.ts';
 import { selectDeliveriesOfEach } from '../../../src/webhooks/deliveries/deliveries-of-each.ts';
 import { selectDeliveriesOfType } from '../../../src/webhooks/deliveries/deliveries-of-type.ts';
 import {
@@ -11,10 +11,13 @@ import {
   selectDeliveriesOfAllAccounts,
   selectDelivery,
 } from '../../../src/webhooks/deliveries/deliveries.ts';
-import type { DeliveryRow } from '../../../src/webhooks/deliveries/delivery-row.ts';
-import { selectExchanges, selectResponseBodies } from '../../../src/webhooks/deliveries/exchanges.ts';
+import {
+  selectExchanges,
+  selectResponseBodies,
+  selectShownPayloads,
+} from '../../../src/webhooks/deliveries/exchanges.ts';
 import { AttemptFollower } from '../../../src/webhooks/deliveries/followed-attempts.ts';
-import { selectShownPayloads } from '../../../src/webhooks/deliveries/payloads.ts';
+import type { DeliveryRow } from '../../../src/webhooks/deliveries/pages.ts';
 import {
   selectSubscriptionsOfAllAccounts,
   selectSubscriptionState,

@@ -1,12 +1,23 @@
 import { createHash } from 'node:crypto';
 import { parseGid } from '@deedwire/domain';
-import { RefusedError } from '../errors.ts';
-import { digestBytes, LoggedIds } from './logged-ids.ts';
+import { RefusedError } from './errors.ts';
 
-/** What a receiver has logged. */
+/** What a log says about a delivery or an event. */
+export interface LoggedId {
+  /** The first line that names it. Starts at 1. */
+  line: number;
+  /** The first line of each different body, by its digest. */
+  bodies: ReadonlyMap<string, number>;
+  /** Whether its record exists. */
+  isFound: boolean;
+}
+
+const noBodies: ReadonlyMap<string, number> = new Map();
+
+/** What a receiver has logged, by the number of the record. */
 export interface ReceiverLog {
-  deliveries: LoggedIds;
-  events: LoggedIds;
+  deliveries: Map<string, LoggedId>;
+  events: Map<string, LoggedId>;
   /** How many lines name what another line names too. */
   repeatedLines: number;
 }
@@ -21,7 +32,7 @@ export async function readReceiverLog(
   gidNamespace: string,
   lines: AsyncIterable<string> | Iterable<string>,
 ): Promise<ReceiverLog> {
-  const log: ReceiverLog = { deliveries: new LoggedIds(), events: new LoggedIds(), repeatedLines: 0 };
+  const log: ReceiverLog = { deliveries: new Map(), events: new Map(), repeatedLines: 0 };
   let line = 0;
   for await (const text of lines) {
     line += 1;
@@ -33,9 +44,13 @@ export async function readReceiverLog(
     if (number === null)
       throw unreadable(line, `${JSON.stringify(id.slice(0, 100))} is not the id of a delivery or an event`);
     const ids = deliveryId === null ? log.events : log.deliveries;
-    const { place, isRepeated } = ids.add(number, line);
-    if (isRepeated) log.repeatedLines += 1;
-    if (body !== undefined) ids.addBody(place, digestOfLine(body, line), line);
+    const known = ids.get(number);
+    if (known !== undefined) log.repeatedLines += 1;
+    const logged = known ?? { line, bodies: noBodies, isFound: false };
+    if (known === undefined) ids.set(number, logged);
+    if (body === undefined) continue;
+    const digest = digestOfLine(body, line);
+    if (!logged.bodies.has(digest)) logged.bodies = new Map(logged.bodies).set(digest, line);
   }
   return log;
 }
@@ -68,7 +83,7 @@ function unreadable(line: number, reason: string): RefusedError {
   );
 }
 
-function digestOfLine(body: unknown, line: number): Uint8Array {
+function digestOfLine(body: unknown, line: number): string {
   try {
     return digestOf(body);
   } catch (error) {
@@ -79,11 +94,11 @@ function digestOfLine(body: unknown, line: number): Uint8Array {
 }
 
 /** The same for JSON values that differ in the order of members only. */
-export function digestOf(value: unknown): Uint8Array {
+export function digestOf(value: unknown): string {
   const sorted = JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)
       ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
       : member,
   );
-  return createHash('sha256').update(sorted).digest().subarray(0, digestBytes);
+  return createHash('sha256').update(sorted).digest('latin1').slice(0, 16);
 }

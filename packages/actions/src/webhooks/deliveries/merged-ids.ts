@@ -1,24 +1,23 @@
-import type { SubscriptionId, IdRange } from '@deedwire/webhooks/tables';
-import type { TypedIdRow } from './delivery-ids.ts';
-import type { ListPosition } from './pages.ts';
+import type { DeliveryId, IdRange, SubscriptionId } from '@deedwire/webhooks/tables';
+import type { DeliveryIdRow, ListPosition } from './pages.ts';
 
 /** Reads the newest rows before each position, at most `limit` per subscription. */
-export type ReadTypedIds = (
+export type ReadIds<Row extends DeliveryIdRow> = (
   positions: readonly ListPosition[],
   range: IdRange,
   limit: number,
-) => Promise<readonly TypedIdRow[]>;
+) => Promise<readonly Row[]>;
 
-interface ReadRow {
+interface ReadRow<Row> {
   /** To compare: the text of an id is not in the order of ids. */
   id: bigint;
-  row: TypedIdRow;
+  row: Row;
 }
 
 /** What has been read of a subscription and not been returned yet. */
-interface OpenSubscription extends ListPosition {
+interface OpenSubscription<Row> extends ListPosition {
   /** Oldest first, so that the newest is taken from the end. */
-  rows: ReadRow[];
+  rows: ReadRow<Row>[];
   isComplete: boolean;
 }
 
@@ -28,13 +27,13 @@ interface OpenSubscription extends ListPosition {
  *
  * @param rowsPerStatement how many rows a statement reads of all subscriptions together
  */
-export async function* mergeTypedIds(
-  read: ReadTypedIds,
+export async function* mergeIds<Row extends DeliveryIdRow>(
+  read: ReadIds<Row>,
   subscriptionIds: readonly SubscriptionId[],
   range: IdRange,
   rowsPerStatement: number,
-): AsyncGenerator<TypedIdRow> {
-  let open = subscriptionIds.map((subscriptionId): OpenSubscription => ({
+): AsyncGenerator<Row> {
+  let open = subscriptionIds.map((subscriptionId): OpenSubscription<Row> => ({
     subscriptionId,
     before: range.before,
     rows: [],
@@ -56,11 +55,11 @@ export async function* mergeTypedIds(
     if (newest?.isComplete === true && newest.rows.length === 0) open = open.filter((one) => one !== newest);
   }
 
-  async function refill(empty: readonly OpenSubscription[]): Promise<void> {
+  async function refill(empty: readonly OpenSubscription<Row>[]): Promise<void> {
     const share = Math.max(1, Math.floor(rowsPerStatement / empty.length));
     const rowsOf = Map.groupBy(await read(empty, range, share), ({ subscriptionId }) => subscriptionId);
     for (const one of empty) {
-      const rows = (rowsOf.get(one.subscriptionId) ?? []).map((row): ReadRow => ({ id: BigInt(row.id), row }));
+      const rows = (rowsOf.get(one.subscriptionId) ?? []).map((row): ReadRow<Row> => ({ id: BigInt(row.id), row }));
       rows.sort((a, b) => (a.id < b.id ? -1 : 1));
       one.isComplete = rows.length < share;
       one.before = rows[0]?.id ?? one.before;
@@ -68,4 +67,16 @@ export async function* mergeTypedIds(
       one.rows = rows.filter(({ id }, index) => id !== rows[index + 1]?.id);
     }
   }
+}
+
+/** At most `wanted` ids of a range, newest first. Fewer if it contains no others. */
+export async function newestIds(
+  read: ReadIds<DeliveryIdRow>,
+  subscriptionIds: readonly SubscriptionId[],
+  range: IdRange,
+  wanted: number,
+): Promise<DeliveryId[]> {
+  const ids: DeliveryId[] = [];
+  for await (const { id } of mergeIds(read, subscriptionIds, range, wanted)) if (ids.push(id) === wanted) break;
+  return ids;
 }

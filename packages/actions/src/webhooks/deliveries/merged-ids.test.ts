@@ -2,7 +2,7 @@ import { toRecordId } from '@deedwire/domain';
 import { seededRandom } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 import type { TypedIdRow } from './delivery-ids.ts';
-import { mergeTypedIds, type ReadTypedIds } from './typed-ids.ts';
+import { mergeIds, type ReadIds } from './merged-ids.ts';
 
 const subscriptionIds = ['1', '2', '3', '4'].map((id) => toRecordId<'WebhookSubscription'>(id));
 const range = { min: 1_000n, before: 1_000_000n };
@@ -19,7 +19,7 @@ test('returns each delivery of the range once, newest first, whatever the rows o
     }
     const rowsPerStatement = 1 + Math.floor(random() * 40);
     let statements = 0;
-    const read: ReadTypedIds = async (positions, { min, before }, limit) => {
+    const read: ReadIds<TypedIdRow> = async (positions, { min, before }, limit) => {
       statements += 1;
       return positions.flatMap((position) =>
         [...stored.values()]
@@ -30,7 +30,7 @@ test('returns each delivery of the range once, newest first, whatever the rows o
       );
     };
     const found: string[] = [];
-    for await (const { id } of mergeTypedIds(read, subscriptionIds, range, rowsPerStatement)) found.push(id);
+    for await (const { id } of mergeIds(read, subscriptionIds, range, rowsPerStatement)) found.push(id);
     const wanted = [...stored.keys()].filter((id) => Number(id) >= 1_000).toSorted((a, b) => Number(b) - Number(a));
     expect(found).toEqual(wanted);
     expect(statements).toBeLessThanOrEqual(1 + 4 + wanted.length);
@@ -39,7 +39,7 @@ test('returns each delivery of the range once, newest first, whatever the rows o
 
 test('reads a subscription again only when nothing is left of it', async () => {
   const reads: string[][] = [];
-  const read: ReadTypedIds = async (positions, _, limit) => {
+  const read: ReadIds<TypedIdRow> = async (positions, _, limit) => {
     reads.push(positions.map(({ subscriptionId }) => subscriptionId));
     return positions.flatMap(({ subscriptionId, before }) => {
       const isBusy = subscriptionId === '1';
@@ -50,6 +50,6 @@ test('reads a subscription again only when nothing is left of it', async () => {
     });
   };
   let found = 0;
-  for await (const row of mergeTypedIds(read, subscriptionIds.slice(0, 1), range, 400)) found += row.id === '' ? 0 : 1;
+  for await (const row of mergeIds(read, subscriptionIds.slice(0, 1), range, 400)) found += row.id === '' ? 0 : 1;
   expect([found, reads]).toEqual([1_000, [['1'], ['1'], ['1']]]);
 });
