@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retiredEventVersions } from './retired-event-versions.ts';
+import { retiredEventVersions } from './worker.ts';
 
 test('returns no version while none is retired', () => {
   expect(retiredEventVersions(new Date('2026-11-20T00:00:00Z'))).toEqual([]);

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { secretAssociatedData } from '@deedwire/domain';
+import { secretAssociatedData, isRetired } from '@deedwire/domain';
 import { databaseLog, type Logger, storeConnections, type Tracing } from '@deedwire/service-runtime';
 import {
   createSecretKeyRing,
@@ -13,7 +13,7 @@ import {
 import { createListener } from '@deedwire/store/listener';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { createWebhookSender } from '@deedwire/webhook-sender';
-import { armFailpoint, createWebhookEngine, type QueueState } from '@deedwire/webhooks';
+import { armFailpoint, createWebhookEngine, type QueueState, type EventTypePin } from '@deedwire/webhooks';
 import type { Registry } from 'prom-client';
 import type { WorkerConfig } from './config.ts';
 import { createDatabaseClock } from './database-clock.ts';
@@ -25,9 +25,7 @@ import { createWorkerMetrics } from './metrics.ts';
 import { openStores } from './open-stores.ts';
 import { createRenderer } from './rendering/renderer.ts';
 import { createReporter } from './report-event.ts';
-import { retiredEventVersions } from './retired-event-versions.ts';
 import { createSend } from './send.ts';
-import { setTimer } from './set-timer.ts';
 import { createTraceFanOut, traceSend } from './trace-deliveries.ts';
 
 const appName = 'deedwire-webhook-worker';
@@ -181,4 +179,22 @@ export function createWorker({ config, logger, metrics: registry, version, traci
       await stores.close();
     },
   };
+}
+
+/** Every retired version of every event type. The worker pauses the subscriptions that pin one of them. */
+export function retiredEventVersions(now: Date): EventTypePin[] {
+  return webhookEventTypes.flatMap(({ type, versions }) =>
+    versions.filter((version) => isRetired(version, now)).map(({ version }) => ({ type, version })),
+  );
+}
+
+/** Returns the function that cancels the timer. */
+export function setTimer(callback: () => void, delayMs: number): () => void {
+  // A timer of 0 ms would wait for 1 ms.
+  if (delayMs === 0) {
+    const immediate = setImmediate(callback);
+    return () => clearImmediate(immediate);
+  }
+  const timer = setTimeout(callback, delayMs);
+  return () => clearTimeout(timer);
 }

@@ -6,7 +6,7 @@ export {
   storeConnections,
 } from './app-config.ts';
 export { addressBlock } from './client-address.ts';
-export { type ClientServerConfig, clientServerConfig } from './client-server-config.ts';
+export { type ClientServerConfig, clientServerConfig } from './service.ts';
 export { readConfig } from './config.ts';
 export { wholeNumberVariable } from './config-variables.ts';
 export { databaseLog, type DatabaseLog } from './database-log.ts';

@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DatabaseRisk, describeRisk, type PoolState } from '@deedwire/store';
 import type { Registry } from 'prom-client';
+import type { z } from 'zod';
 import { createAdminHandler, renderAdminRefusal } from './admin-handler.ts';
-import type { ClientServerConfig } from './client-server-config.ts';
+import { hostVariable, wholeNumberVariable } from './config-variables.ts';
 import { ConfigError } from './config.ts';
 import { type HttpLimits, httpLimits } from './http/http-limits.ts';
 import type { HttpResponse } from './http/http-response.ts';
@@ -15,7 +16,7 @@ import { watchReadiness } from './readiness.ts';
 import type { RuntimeConfig } from './runtime-config.ts';
 import { createServerMetrics } from './server-metrics.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
-import { noTrustedProxies } from './trusted-proxies.ts';
+import { noTrustedProxies, trustedProxiesVariable } from './trusted-proxies.ts';
 
 export interface HandlerContext extends RequestContext {
   /** True once the service has become ready. Before that, the handler should respond with 503. */
@@ -173,3 +174,25 @@ function refuseAddress(variables: string): (error: Error) => never {
     throw new ConfigError([`${variables} must name an address on which this process can listen: ${message}`]);
   };
 }
+
+/** The variables of a process that serves clients. Spread them into the app's own object, and give PORT a default there. */
+export const clientServerConfig = {
+  /** 0 picks a free port. */
+  PORT: wholeNumberVariable({ min: 0, max: 65_535 }),
+  /** Defaults to every address of the machine. */
+  HOST: hostVariable().optional(),
+  /** All open connections. */
+  MAX_CONNECTIONS: wholeNumberVariable({ min: 1, max: 1_000_000 }).default(httpLimits.connections),
+  /** Open connections of one address without a valid API key. */
+  MAX_CONNECTIONS_PER_ADDRESS: wholeNumberVariable({ min: 1, max: 1_000_000 }).default(
+    httpLimits.connectionsPerAddress,
+  ),
+  /** Open connections of one client. */
+  MAX_CONNECTIONS_PER_CLIENT: wholeNumberVariable({ min: 1, max: 1_000_000 }).default(httpLimits.connectionsPerClient),
+  /** How long an idle connection stays open. Longer than in the proxies between clients and the server. */
+  KEEP_ALIVE_TIMEOUT_MS: wholeNumberVariable({ min: 5_000, max: 650_000 }).default(httpLimits.keepAliveTimeout),
+  /** Whose `Forwarded` and `X-Forwarded-For` headers count, for example the addresses of load balancers. */
+  TRUSTED_PROXIES: trustedProxiesVariable(),
+};
+
+export type ClientServerConfig = z.output<z.ZodObject<typeof clientServerConfig>>;

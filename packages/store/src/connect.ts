@@ -1,7 +1,6 @@
 import { Client, type ClientBase, type ClientConfig, type CustomTypesConfig, Pool, type PoolConfig, types } from 'pg';
 import { type ConnectionOptions, connectionOptions, verifiesServer } from './connection-options.ts';
 import { ClearTextPasswordError } from './errors.ts';
-import { keepAliveOptions } from './keep-alive.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
 import { formatSettings, type SessionSettings, startupOptions } from './session-settings.ts';
 
@@ -83,3 +82,6 @@ class GuardedClient extends Client {
     return callback === undefined ? super.end() : super.end(callback);
   }
 }
+
+// Detects after 20 s that a peer has vanished. The defaults of operating systems take hours.
+export const keepAliveOptions = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const;

@@ -3,7 +3,6 @@ import { AttemptError, errorCode } from './attempt-error.ts';
 import { addressProblem, type CallbackRules } from './callback-rules.ts';
 import { hostAddress } from './host-address.ts';
 import type { Resolve } from './resolve.ts';
-import { untilAborted } from './until-aborted.ts';
 
 // A limit on connection attempts for a name with very many addresses.
 const maxAddresses = 4;
@@ -101,5 +100,18 @@ function dnsProblem(code: string): string {
       return 'the name is not a valid DNS name';
     default:
       return `the lookup failed${code === '' ? '' : ` (${code})`}`;
+  }
+}
+
+/** Settles like `work`, or rejects with the reason of the signal as soon as it is aborted. `work` is not canceled. */
+export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }

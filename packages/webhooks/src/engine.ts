@@ -19,6 +19,7 @@ import { FanOut } from './fan-out/fan-out.ts';
 import type { Renderer } from './fan-out/renderer.ts';
 import type { TraceFanOut } from './fan-out/trace-fan-out.ts';
 import type { Clock } from './kernel/clock.ts';
+import type { SubscriptionId } from './kernel/ids.ts';
 import type { PendingDelivery } from './kernel/pending-delivery.ts';
 import { openShards } from './open-shards.ts';
 import { type QueueState, readQueueState } from './queue-state.ts';
@@ -28,7 +29,7 @@ import { createRetention } from './retention/retention.ts';
 import { BacklogRemover } from './subscriptions/backlog-remover.ts';
 import { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 import type { EventTypePin } from './subscriptions/read-pins.ts';
-import { workersChanged } from './workers/workers-changed.ts';
+import { workersChanged } from './workers/sql/shard-rows.ts';
 import { Workers } from './workers/workers.ts';
 
 /** How long a worker keeps its shards without renewing its lease. */
@@ -123,7 +124,7 @@ export interface WebhookEngine {
 
 export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngine {
   const { store, clock, random, onEvent, leaseMs = defaultLeaseMs } = options;
-  const workerId = () => workers.id;
+  const writer = { workerId: () => workers.id, onFenced: () => workers.fencedOut() };
   let isStalled = false;
 
   const exchanges = options.exchangeRetentionDays === 0 ? null : new Exchanges({ store, clock, onEvent });
@@ -131,10 +132,9 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
   const dispatcher: Dispatcher = new Dispatcher({
     storage: createDispatchStorage({
       store,
-      workerId,
       openSecret: options.openSecret,
       onEvent,
-      onFencedOut: () => workers.fencedOut(),
+      ...writer,
     }),
     send: (target, delivery, attempt) =>
       options.send(target, delivery, attempt, exchanges?.policyOf(delivery.subscriptionId, attempt)),
@@ -153,32 +153,26 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
 
   function addExchange({ delivery, urlNumber, number, result }: Extract<EngineEvent, { kind: 'attempt' }>): void {
     const { startedAt, exchange: details } = result;
-    const { deliveryId, subscriptionId, replayId } = delivery;
     if (details === undefined) return;
+    const { deliveryId, subscriptionId, replayId } = delivery;
     exchanges?.add({ deliveryId, subscriptionId, number, startedAt, urlNumber, replayId, details });
   }
 
-  const backlogs = new BacklogRemover({
-    store,
-    clock,
-    workerId,
-    eraserOf: (id) => new ExchangeEraser(store, id),
-    onFenced: () => workers.fencedOut(),
-    onEvent,
-  });
+  const eraserOf = (id: SubscriptionId) => new ExchangeEraser(store, id);
+  const backlogs = new BacklogRemover({ store, clock, eraserOf, onEvent, ...writer });
 
   const replays = new ReplayFeeder({
-    storage: createReplayStorage(store, workerId),
+    storage: createReplayStorage(store, writer.workerId),
     clock,
     lanes: dispatcher,
-    onFenced: () => workers.fencedOut(),
+    onFenced: writer.onFenced,
     onEvent,
   });
 
   const fanOut: FanOut = new FanOut({
     store: options.fanOutStore,
     clock,
-    workerId,
+    workerId: writer.workerId,
     render: options.renderer,
     expect: (lanes) => dispatcher.expect(lanes),
     offer: (deliveries) => dispatcher.offer(deliveries),

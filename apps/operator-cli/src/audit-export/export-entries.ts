@@ -1,6 +1,7 @@
 import { type OperatorContext, readAuditEntries } from '@deedwire/actions';
+import { terminalText } from '@deedwire/domain';
 import { createProgress } from '../progress.ts';
-import { type Shell, writePart } from '../shell.ts';
+import { type Shell, writePart, clearLine } from '../shell.ts';
 import {
   changedFields,
   compareEntries,
@@ -10,7 +11,6 @@ import {
 } from './compare-entries.ts';
 import { chainEntry, emptyChain, toEntryJson } from './export-line.ts';
 import { readRuns } from './read-runs.ts';
-import { reportUpTo } from './report.ts';
 import { verifyChain, type VerifiedChain } from './verify-chain.ts';
 
 /** Verifies the previous exports, in the order of their lines. */
@@ -126,6 +126,27 @@ function createOutput({ stdout }: Shell) {
     },
     async end(): Promise<void> {
       if (part !== '') await flush();
+    },
+  };
+}
+
+const reportedMax = 20;
+
+/** Writes the first 20 findings to standard error, and then how many more there are. */
+export function reportUpTo({ stderr }: Pick<Shell, 'stderr'>) {
+  let found = 0;
+  return {
+    count: () => found,
+    report(finding: string): void {
+      found += 1;
+      if (found > reportedMax) return;
+      // Replaces the line of the progress.
+      if (stderr.isTTY === true) stderr.writeUnescaped(clearLine);
+      // A finding that contains line feeds is one line too.
+      stderr.write(`${terminalText(finding)}\n`);
+    },
+    end(): void {
+      if (found > reportedMax) stderr.write(`… and ${found - reportedMax} more\n`);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse, Server } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -8,7 +8,6 @@ import { addressBlock, clientAddress, peerAddress } from '../client-address.ts';
 import { createLineThrottle } from '../line-throttle.ts';
 import type { Logger } from '../logger.ts';
 import type { TrustedProxies } from '../trusted-proxies.ts';
-import { boundTo, closeServer } from './bound-server.ts';
 import type { HttpLimits } from './http-limits.ts';
 import type { HttpResponse } from './http-response.ts';
 import { createServer } from './node-http.ts';
@@ -330,4 +329,29 @@ function waitWhileOpen(exchange: Exchange, ms: number): Promise<void> {
 
 function expectsContinue({ headers }: IncomingMessage): boolean {
   return headers.expect !== undefined && /^100-continue$/i.test(headers.expect);
+}
+
+/** Where a listening server can be reached from this machine. */
+export function boundTo(bound: ReturnType<Server['address']>): { url: string; port: number } {
+  if (bound === null || typeof bound === 'string') throw new TypeError('The server is not listening on TCP.');
+  const { address, family, port } = bound;
+  const host = address === '::' || address === '0.0.0.0' ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
+  return { url: `http://${host}:${port}`, port };
+}
+
+/**
+ * Stops accepting connections and waits until every request in flight has its response. It then closes the connections of
+ * clients that are still sending, for example headers without an end or the body of a rejected request. Node enforces
+ * none of its timeouts on a closing server, so a single such client could keep it open.
+ */
+export async function closeServer(server: Server, hasRequestsInFlight: () => boolean): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  // A busy connection becomes idle when its response is written. Node would then keep it open for reuse.
+  const timer = setInterval(() => {
+    if (hasRequestsInFlight()) server.closeIdleConnections();
+    else server.closeAllConnections();
+  }, 50);
+  await promise;
+  clearInterval(timer);
 }

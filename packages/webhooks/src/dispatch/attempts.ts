@@ -1,8 +1,8 @@
 import type { AttemptResult, ProxyProblem } from '@deedwire/webhook-sender';
+import type { DispatchEvent, Reports } from '../events.ts';
 import { failpoint } from '../kernel/failpoint.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import { type AttemptClassification, classifyAttempt } from './classify-attempt.ts';
-import type { OnDispatchEvent } from './events.ts';
 import type { LaneState } from './lane-state.ts';
 import type { SendableTarget } from './lane-target.ts';
 import type { Lane, QueuedDelivery } from './lane.ts';
@@ -33,12 +33,11 @@ const withoutProxyMs = 10_000;
 /** How often a failing proxy is reported. */
 const proxyReportMs = 10_000;
 
-export interface AttemptsOptions {
+export interface AttemptsOptions extends Reports<DispatchEvent> {
   send: Send;
   clock: SteadyClock;
   random: () => number;
   slots: Slots<Lane>;
-  onEvent: OnDispatchEvent;
   onResult: (result: UnsettledResult) => void;
 }
 

@@ -1,6 +1,4 @@
 import type { AttemptResult } from '@deedwire/webhook-sender';
-import { parseRetryAfter } from './retry-after.ts';
-import { attemptsMax, retryDelayMaxMs, retryDelayMs } from './retry-delay.ts';
 
 /** What happens to a delivery after an attempt. */
 export type NextStep =
@@ -54,4 +52,54 @@ export function classifyAttempt(
     isRetryAfterIgnored: result.retryAfter !== null && retryAfterMs === null,
     isGone: status === gone,
   };
+}
+
+/** The three forms of an HTTP-date (RFC 9110, section 5.6.7). `Date.parse` accepts many other strings. */
+const httpDate =
+  /^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;
+
+/**
+ * Parses a `Retry-After` header (RFC 9110, section 10.2.3): seconds or an HTTP-date. Of several, as a proxy in front of a server
+ * adds one, the longest counts.
+ *
+ * @returns milliseconds from `nowMs`, not negative; null if the header is missing or a value has another format
+ */
+export function parseRetryAfter(value: string | null, nowMs: number): number | null {
+  if (value === null) return null;
+  // A comma within a date precedes a day and a month.
+  const waits = value.split(/,(?! \d{2}[ -][A-Z])/).map((each) => parseOne(each.trim(), nowMs));
+  return waits.reduce((longest, wait) => (longest === null || wait === null ? null : Math.max(longest, wait)), 0);
+}
+
+function parseOne(value: string, nowMs: number): number | null {
+  if (/^\d{1,15}$/.test(value)) return Number(value) * 1_000;
+  if (!httpDate.test(value)) return null;
+  // The third form has no time zone: it is UTC.
+  const atMs = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
+}
+
+const firstDelayMs = 5_000;
+const factor = 3;
+const jitterShare = 0.2;
+
+/** The longest delay before jitter, and the longest that a receiver can ask for. */
+export const retryDelayMaxMs = 12 * 60 * 60 * 1_000;
+
+/** The maximum number of attempts of a delivery. With these delays they take about three days. */
+export const attemptsMax = 15;
+
+/**
+ * Returns the delay after a failed attempt, in milliseconds: 5 s, then three times as long after each failure, at most 12 h.
+ * A receiver can ask for a longer delay, up to 12 h. Jitter adds up to 20 %, so that deliveries that failed together are not
+ * all retried at the same moment.
+ *
+ * @param attempt the number of the attempt that failed, from 1
+ * @param retryAfterMs the delay that the receiver asked for; null if it did not
+ * @param random from 0 (inclusive) to 1 (exclusive)
+ */
+export function retryDelayMs(attempt: number, retryAfterMs: number | null, random: number): number {
+  const ownMs = Math.min(firstDelayMs * factor ** (attempt - 1), retryDelayMaxMs);
+  const delayMs = Math.min(Math.max(ownMs, retryAfterMs ?? 0), retryDelayMaxMs);
+  return Math.ceil(delayMs * (1 + jitterShare * random));
 }

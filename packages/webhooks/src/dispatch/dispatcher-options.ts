@@ -1,17 +1,16 @@
+import type { DispatchEvent, Reports } from '../events.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { SubscriptionId } from '../kernel/ids.ts';
 import type { Send } from './attempts.ts';
-import type { OnDispatchEvent } from './events.ts';
 import type { MemoryLimits } from './memory.ts';
 import type { DispatchStorage } from './storage.ts';
 
-export interface DispatcherOptions {
+export interface DispatcherOptions extends Reports<DispatchEvent> {
   storage: DispatchStorage;
   send: Send;
   clock: Clock;
   /** From 0 (inclusive) to 1 (exclusive). */
   random: () => number;
-  onEvent: OnDispatchEvent;
   /**
    * The lease of the worker. The dispatcher reports `settling-stalled` when results wait and it has recorded none for this
    * long.

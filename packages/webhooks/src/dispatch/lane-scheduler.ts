@@ -1,5 +1,5 @@
+import type { DispatchEvent, Reports, StorageCall } from '../events.ts';
 import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
-import type { OnDispatchEvent, StorageCall } from './events.ts';
 import { LaneCalls } from './lane-calls.ts';
 import { laneNeed } from './lane-need.ts';
 import type { LaneRegistry } from './lane-registry.ts';
@@ -24,13 +24,12 @@ const emptyRefillMs = 100;
 /** While memory is crowded, a lane that waits for longer than this drops its queue. */
 const shortWaitMs = 5_000;
 
-export interface LaneSchedulerOptions {
+export interface LaneSchedulerOptions extends Reports<DispatchEvent> {
   clock: SteadyClock;
   storage: DispatchStorage;
   registry: LaneRegistry;
   memory: Memory;
   slots: Slots<Lane>;
-  onEvent: OnDispatchEvent;
   /** The first delivery of a lane was claimed three times or more. It is removed from the queue. */
   onSuspect: (queued: QueuedDelivery) => void;
   /** The first delivery of a lane exceeded its claim limit. It is removed from the queue. */

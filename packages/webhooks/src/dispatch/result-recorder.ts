@@ -1,7 +1,7 @@
+import type { DispatchEvent, Reports } from '../events.ts';
 import type { UnsettledResult } from './attempts.ts';
 import { BatchedCalls } from './batched-calls.ts';
 import { failed } from './classify-attempt.ts';
-import type { OnDispatchEvent } from './events.ts';
 import type { LaneScheduler } from './lane-scheduler.ts';
 import { shiftLaneState } from './lane-state.ts';
 import { type Lane, QueuedDelivery } from './lane.ts';
@@ -21,7 +21,7 @@ const staleBlockedMs = 1_000;
 /** If storage refuses results of this many lanes and records none in between, the fault is not in single results. */
 const refusedLanesMax = 4;
 
-export interface ResultRecorderOptions {
+export interface ResultRecorderOptions extends Reports<DispatchEvent> {
   storage: Pick<DispatchStorage, 'settle'>;
   clock: SteadyClock;
   /** The maximum number of calls in flight. */
@@ -30,7 +30,6 @@ export interface ResultRecorderOptions {
   leaseMs: number;
   memory: Memory;
   scheduler: LaneScheduler;
-  onEvent: OnDispatchEvent;
   /** The result of the delivery is recorded, its row is locked, or the delivery is set aside. */
   onConcluded: (queued: QueuedDelivery) => void;
   /** Called once after the results of one call. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseRetryAfter } from './retry-after.ts';
+import { parseRetryAfter } from './classify-attempt.ts';
 
 const nowMs = Date.parse('2026-11-20T08:00:00Z');
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attemptsMax, retryDelayMs } from './retry-delay.ts';
+import { attemptsMax, retryDelayMs } from './classify-attempt.ts';
 
 const second = 1_000;
 const hour = 3_600 * second;

@@ -1,9 +1,10 @@
 import { type Store, StoreUnavailableError, violatesPrimaryKey } from '@deedwire/store';
+import type { DispatchStorageEvent, Reports, WritesForWorker } from '../events.ts';
 import { FencedOutError } from '../fence/fenced-out-error.ts';
 import type { WorkerId } from '../fence/worker-id.ts';
 import { failpoint } from '../kernel/failpoint.ts';
 import { compareIds } from '../kernel/id-order.ts';
-import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 import type { LaneTarget } from './lane-target.ts';
 import { selectTargets } from './sql/lanes.ts';
 import { type LateSuccess, recordLateSuccesses } from './sql/late-successes.ts';
@@ -12,27 +13,11 @@ import { renumberPending } from './sql/renumbered.ts';
 import { pauseSubscriptions, settle, type SettledPositions } from './sql/results.ts';
 import type { DeliveryKey, DispatchStorage, Settlement, SettleResult, SettleResults } from './storage.ts';
 
-/** Events of storage for logs and metrics. */
-export type DispatchStorageEvent =
-  /** A success was recorded after another worker had recorded another result for the delivery. */
-  | { readonly kind: 'late-success-recorded'; readonly deliveries: readonly DeliveryId[] }
-  /** A delivery that has not expired has no payload. It is skipped. */
-  | {
-      readonly kind: 'payload-missing';
-      readonly alarm: true;
-      readonly lane: SubscriptionId;
-      readonly deliveryId: DeliveryId;
-    };
-
-export interface DispatchStorageOptions {
+/** If the worker is fenced out, results count as stale: the new owner sends them again. */
+export interface DispatchStorageOptions extends Reports<DispatchStorageEvent>, WritesForWorker {
   store: Store;
-  /** The id under which this process writes. It changes when the worker registers again after it was declared dead. */
-  workerId: () => WorkerId;
   /** Decrypts the secret of a subscription. Null if it cannot be decrypted. */
   openSecret: (subscriptionId: SubscriptionId, ciphertext: Buffer) => string | null;
-  onEvent: (event: DispatchStorageEvent) => void;
-  /** A statement found that the worker was declared dead. Results then count as stale: the new owner sends them again. */
-  onFencedOut: () => void;
 }
 
 /** The storage of dispatch in PostgreSQL. */
@@ -66,14 +51,14 @@ export function createDispatchStorage(options: DispatchStorageOptions): Dispatch
 
 /** Makes a call without which no request starts. When the worker was declared dead, its lanes are about to be closed. */
 async function ifAlive<Result>(
-  { workerId, onFencedOut }: DispatchStorageOptions,
+  { workerId, onFenced }: DispatchStorageOptions,
   call: (workerId: WorkerId) => Promise<Result>,
 ): Promise<Result> {
   try {
     return await call(workerId());
   } catch (error) {
     if (!(error instanceof FencedOutError)) throw error;
-    onFencedOut();
+    onFenced();
     throw new StoreUnavailableError(error);
   }
 }
@@ -83,7 +68,7 @@ async function settleFenced(options: DispatchStorageOptions, batch: readonly Set
     return await settleBatch(options, batch);
   } catch (error) {
     if (!(error instanceof FencedOutError)) throw error;
-    options.onFencedOut();
+    options.onFenced();
     return new Map();
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Budget } from './budget.ts';
+import { Budget } from './kept-attempts.ts';
 
 test('gives all or nothing, up to its maximum, and restores it over time', () => {
   const budget = new Budget(100, 10);

@@ -1,16 +1,14 @@
 import type { Store } from '@deedwire/store';
 import type { DetailsPolicy, ExchangeDetails } from '@deedwire/webhook-sender';
+import type { ExchangesEvent, Reports } from '../events.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { SubscriptionId } from '../kernel/ids.ts';
-import type { OnExchangesEvent } from './events.ts';
-import type { Exchange } from './exchange.ts';
 import { KeptAttempts } from './kept-attempts.ts';
-import { insertExchanges } from './sql/insert-exchanges.ts';
+import { type Exchange, insertExchanges } from './sql/insert-exchanges.ts';
 
-export interface ExchangesOptions {
+export interface ExchangesOptions extends Reports<ExchangesEvent> {
   store: Store;
   clock: Pick<Clock, 'setTimer'>;
-  onEvent: OnExchangesEvent;
 }
 
 const collectMs = 100;

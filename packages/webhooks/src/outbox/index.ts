@@ -1,3 +1,3 @@
 export { eventRow, insertEvent, workerOf } from './insert-event.ts';
-export { insertTestEvent } from './insert-test-event.ts';
+export { insertTestEvent } from './insert-event.ts';
 export { appendSubscriptionChange } from './append-subscription-change.ts';

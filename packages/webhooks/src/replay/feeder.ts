@@ -1,4 +1,5 @@
 import { LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
+import type { ReplayEvent, Reports } from '../events.ts';
 import { FencedOutError } from '../fence/fenced-out-error.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { failpoint } from '../kernel/failpoint.ts';
@@ -6,7 +7,6 @@ import type { DeliveryId, ReplayId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import { type Shard, shardOf } from '../kernel/shard.ts';
-import type { ReplayEvent } from './events.ts';
 import type { OpenReplay, ReplayPart, ReplayStorage } from './storage.ts';
 
 /** The lanes of this process, as replays use them. */
@@ -20,12 +20,11 @@ export interface ReplayedLanes {
   isClaimed(delivery: { subscriptionId: SubscriptionId; deliveryId: DeliveryId }): boolean;
 }
 
-export interface ReplayFeederOptions {
+export interface ReplayFeederOptions extends Reports<ReplayEvent> {
   storage: ReplayStorage;
   clock: Clock;
   lanes: ReplayedLanes;
   onFenced: () => void;
-  onEvent: (event: ReplayEvent) => void;
 }
 
 /** How often to look for replays whose subscription change was lost, or applied by a worker of an earlier release. */

@@ -1,9 +1,16 @@
 import { idAt } from '@deedwire/domain';
 import { LockTimeoutError, type Store } from '@deedwire/store';
+import type { RetentionEvent, Reports } from '../events.ts';
 import type { ReplayId } from '../kernel/ids.ts';
-import { type Day, startOf } from './days.ts';
-import type { OnRetentionEvent } from './events.ts';
-import { isDue, parsePartition, type RetentionBounds, retentionBounds, type RetentionDays } from './partitions.ts';
+import {
+  type Day,
+  startOf,
+  isDue,
+  parsePartition,
+  type RetentionBounds,
+  retentionBounds,
+  type RetentionDays,
+} from './partitions.ts';
 import {
   advanceExpiredBefore,
   deleteExpiredQueueEntries,
@@ -12,16 +19,15 @@ import {
   expirePendingDeliveries,
   type PendingKey,
   type QueueKey,
+  type Batch,
 } from './sql/expired-rows.ts';
 import { dropDueExchangePartition, dropDuePartition, selectDuePartitions } from './sql/partitions.ts';
-import { walk } from './walk.ts';
 
-export interface ExpireOptions {
+export interface ExpireOptions extends Reports<RetentionEvent> {
   store: Store;
   retentionDays: RetentionDays;
   /** Resolves with true after `ms`, or with false as soon as this process stops. */
   wait: (ms: number) => Promise<boolean>;
-  onEvent: OnRetentionEvent;
 }
 
 // The longest duration of a statement. After it, no statement reads the expired partition.
@@ -108,7 +114,7 @@ async function dropAll({ wait, onEvent }: ExpireOptions, dropNext: () => Promise
   }
 }
 
-function reportOverdue(due: readonly string[], bounds: RetentionBounds, onEvent: OnRetentionEvent): void {
+function reportOverdue(due: readonly string[], bounds: RetentionBounds, onEvent: ExpireOptions['onEvent']): void {
   const names = due.filter((name) => {
     const partition = parsePartition(name);
     return partition !== null && isDue(partition, bounds);
@@ -118,4 +124,20 @@ function reportOverdue(due: readonly string[], bounds: RetentionBounds, onEvent:
 
 function requireAll({ skipped }: { skipped: number }, rows: string): void {
   if (skipped > 0) throw new Error(`${skipped} expired ${rows} are locked by other statements.`);
+}
+
+/** Runs a batch statement over a whole table. Adds up the changed and the skipped rows. */
+export async function walk<Key>(
+  batch: (after: Key | null) => Promise<Batch<Key>>,
+): Promise<{ changed: number; skipped: number }> {
+  let changed = 0;
+  let skipped = 0;
+  let after: Key | null = null;
+  do {
+    const result: Batch<Key> = await batch(after);
+    changed += result.changed;
+    skipped += result.skipped;
+    after = result.next;
+  } while (after !== null);
+  return { changed, skipped };
 }

@@ -1,8 +1,7 @@
 import type { Store } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
-import { dayOf } from './days.ts';
-import type { OnRetentionEvent } from './events.ts';
-import { daysAhead, type PartitionedTable } from './partitions.ts';
+import type { RetentionEvent, Reports } from '../events.ts';
+import { dayOf, daysAhead, type PartitionedTable } from './partitions.ts';
 import { createPartitions, selectPartitions } from './sql/partitions.ts';
 
 const wantedDaysAhead = 60;
@@ -19,7 +18,7 @@ export async function readDaysAhead(store: Store, tables?: readonly PartitionedT
 }
 
 /** Creates partitions for the next 60 days. One transaction per day, so that locks are held for a short time. */
-export async function keepPartitions(store: Store, onEvent: OnRetentionEvent): Promise<void> {
+export async function keepPartitions(store: Store, onEvent: Reports<RetentionEvent>['onEvent']): Promise<void> {
   const before = await readDaysAhead(store);
   try {
     for (let day = Math.max(0, before + 1); day <= wantedDaysAhead; day += 1) {

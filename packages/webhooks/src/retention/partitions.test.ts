@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { dayOf } from './days.ts';
 import {
+  dayOf,
   daysAhead,
   historyTables,
   isDue,

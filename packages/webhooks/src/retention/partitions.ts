@@ -1,5 +1,4 @@
 import { daysOfExpired } from '../kernel/id-ranges.ts';
-import { type Day, dayOf } from './days.ts';
 
 /** Without partitions of these tables, no event can be stored or delivered. */
 export const historyTables = ['webhook_event', 'webhook_payload', 'webhook_delivery', 'webhook_attempt'] as const;
@@ -82,3 +81,17 @@ const boundOf: Readonly<Record<PartitionedTable, keyof RetentionBounds>> = {
   webhook_attempt: 'deliveries',
   webhook_exchange: 'exchanges',
 };
+
+/** A day in UTC: days since 1970-01-01. */
+export type Day = number;
+
+const dayMs = 86_400_000;
+
+export function dayOf(time: Date): Day {
+  return Math.floor(time.getTime() / dayMs);
+}
+
+/** Midnight at the start of the day. */
+export function startOf(day: Day): Date {
+  return new Date(day * dayMs);
+}

@@ -1,19 +1,18 @@
 import { type Store, withTableLock } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
+import type { RetentionEvent, Reports } from '../events.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { Pauses } from '../kernel/pauses.ts';
-import type { OnRetentionEvent } from './events.ts';
 import { expire } from './expire.ts';
 import { keepPartitions } from './keep-partitions.ts';
 import type { RetentionDays } from './partitions.ts';
 
-export interface RetentionOptions {
+export interface RetentionOptions extends Reports<RetentionEvent> {
   store: Store;
   /** A direct connection, for the lock that one worker at a time holds. */
   directUrl: string;
   retentionDays: RetentionDays;
   clock: Pick<Clock, 'setTimer'>;
-  onEvent: OnRetentionEvent;
   /** Milliseconds since 1970 by the clock of this machine. */
   machineNowMs?: () => number;
 }

@@ -1,6 +1,6 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
+import type { BacklogEvent, Reports, WritesForWorker } from '../events.ts';
 import { FencedOutError } from '../fence/fenced-out-error.ts';
-import type { WorkerId } from '../fence/worker-id.ts';
 import { Backoff } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
@@ -15,24 +15,11 @@ import {
 } from './deleted-backlogs.ts';
 import { type DeletedPosition, forgetSubscriptions, selectForgettable } from './forgotten-subscriptions.ts';
 
-export type BacklogEvent =
-  /** Everything of a deleted subscription was removed. `deliveries` were removed by this worker. */
-  | { readonly kind: 'backlog-removed'; readonly subscription: SubscriptionId; readonly deliveries: number }
-  /** A statement failed. It is retried after a delay. */
-  | { readonly kind: 'backlog-unavailable'; readonly error: unknown }
-  /** A statement has succeeded after one had failed. */
-  | { readonly kind: 'loop-resumed'; readonly loop: 'backlog' }
-  /** The database refused a statement. The next owner of the shard tries again. */
-  | { readonly kind: 'backlog-failed'; readonly alarm: true; readonly shard: Shard; readonly error: unknown };
-
-export interface BacklogRemoverOptions {
+export interface BacklogRemoverOptions extends Reports<BacklogEvent>, WritesForWorker {
   store: Store;
   clock: Pick<Clock, 'setTimer'>;
-  workerId: () => WorkerId;
   /** Erases what attempts of the subscription sent and received. */
   eraserOf: (id: SubscriptionId) => StepwiseWork;
-  onFenced: () => void;
-  onEvent: (event: BacklogEvent) => void;
 }
 
 /** Work in batches. */

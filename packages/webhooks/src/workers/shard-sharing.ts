@@ -1,8 +1,8 @@
 import { LockTimeoutError, type Store } from '@deedwire/store';
+import type { WorkersEvent, Reports } from '../events.ts';
 import { FencedOutError } from '../fence/fenced-out-error.ts';
 import type { WorkerId } from '../fence/worker-id.ts';
 import type { Shard } from '../kernel/shard.ts';
-import type { OnWorkersEvent } from './events.ts';
 import { planShards } from './plan-shards.ts';
 import {
   type AcquiredShard,
@@ -13,7 +13,7 @@ import {
 } from './sql/shard-rows.ts';
 import { declareDead, markLeaving, type Membership, selectMembership, shortenLeases } from './sql/worker-rows.ts';
 
-export interface ShardSharingOptions {
+export interface ShardSharingOptions extends Reports<WorkersEvent> {
   store: Store;
   /** The callbacks never overlap. A callback that rejects is called again. */
   onAcquired: (shards: readonly AcquiredShard[]) => Promise<void>;
@@ -23,7 +23,6 @@ export interface ShardSharingOptions {
   onReleasing: (shards: readonly Shard[]) => Promise<void>;
   /** Returns the deliveries of these shards that are not recorded yet. Called after `onReleasing`. */
   inFlight: (shards: readonly Shard[]) => readonly InFlightDelivery[];
-  onEvent: OnWorkersEvent;
 }
 
 // The delay between two checks of the same expired lease.

@@ -4,7 +4,8 @@ import { createStore, type Statement, type Store, type StoreOptions } from '@dee
 import { connect, type Connection, patientTimeouts } from '@deedwire/testing';
 import { failed, delivered } from '../../src/dispatch/classify-attempt.ts';
 import type { AttemptRecord, DispatchStorage, Settlement } from '../../src/dispatch/storage.ts';
-import { createDispatchStorage, type DispatchStorageEvent } from '../../src/dispatch/store-dispatch.ts';
+import { createDispatchStorage } from '../../src/dispatch/store-dispatch.ts';
+import type { DispatchStorageEvent } from '../../src/events.ts';
 import type { WorkerId } from '../../src/fence/worker-id.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
@@ -89,7 +90,7 @@ export class StorageWorld {
       openSecret: (id, ciphertext) =>
         ciphertext.toString() === 'unreadable' ? null : `${id}:${ciphertext.toString()}`,
       onEvent: (event) => void this.events.push(event),
-      onFencedOut: () => (this.fencedOut += 1),
+      onFenced: () => (this.fencedOut += 1),
     });
   }
 

@@ -4,10 +4,10 @@ import { createStore, LockTimeoutError, migrate, type Store } from '@deedwire/st
 import { connect, type Connection, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type LateSuccess, recordLateSuccesses } from '../../src/dispatch/sql/late-successes.ts';
+import type { RetentionEvent } from '../../src/events.ts';
 import type { WorkerId } from '../../src/fence/worker-id.ts';
-import { type Day, dayOf, startOf } from '../../src/retention/days.ts';
-import type { RetentionEvent } from '../../src/retention/events.ts';
 import { expire } from '../../src/retention/expire.ts';
+import { type Day, dayOf, startOf } from '../../src/retention/partitions.ts';
 import { createPastPartitions } from '../support/history.ts';
 import { seedAccount, type SeededAccount } from '../support/seed.ts';
 

@@ -1,6 +1,7 @@
 import type { Database, Statement } from '@deedwire/store';
+import type { ExchangeDetails } from '@deedwire/webhook-sender';
+import type { DeliveryId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
 import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
-import type { Exchange } from '../exchange.ts';
 
 // Not fenced: a reader compares the start of the attempt, so what a worker adds after it was declared dead is never shown.
 // A URL can contain a secret, and deleting a subscription erases it. So only its number is stored, and nothing more after that.
@@ -62,4 +63,18 @@ function lines(headers: readonly string[]): string {
 /** PostgreSQL stores every character but U+0000, and one text would fail the whole statement. */
 function storable(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
+}
+
+/** The details of an attempt. */
+export interface Exchange {
+  readonly deliveryId: DeliveryId;
+  readonly subscriptionId: SubscriptionId;
+  /** From 1. */
+  readonly number: number;
+  readonly startedAt: Date;
+  /** See `LaneTarget`. */
+  readonly urlNumber: number;
+  /** The retry or replay that queued the delivery again. Null if fan-out queued it. */
+  readonly replayId: ReplayId | null;
+  readonly details: ExchangeDetails;
 }

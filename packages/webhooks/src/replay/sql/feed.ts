@@ -7,7 +7,7 @@ import { originOf } from '../../kernel/origin.ts';
 import type { PendingDelivery } from '../../kernel/pending-delivery.ts';
 import { pgArray, TextDictionary } from '../../kernel/pg-array.ts';
 import type { FeedResult, OpenReplay, ReplayPart } from '../storage.ts';
-import { dueOfRetry } from './due-of-retry.ts';
+import { dueOfRetry } from './hasten.ts';
 
 // The row of the replay is locked before it advances, so that nothing is queued after a cancellation was committed. A failed
 // delivery is queued only by the statement that deletes the failure, and a delivery that is pending is skipped.

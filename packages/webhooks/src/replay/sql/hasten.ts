@@ -3,7 +3,21 @@ import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
 import { pendingRow, unlockedPendingRow } from '../../kernel/pending-row.ts';
 import type { OpenReplay } from '../storage.ts';
-import { dueOfRetry } from './due-of-retry.ts';
+
+/**
+ * When the delivery of a row `r` of webhook_replay is due: now, and that of a retry also before the first one of its subscription.
+ * Served by webhook_pending_delivery_due.
+ */
+export const dueOfRetry = `least(
+        date_trunc('milliseconds', now()),
+        (
+          select due_at - interval '1 millisecond'
+          from webhook_pending_delivery
+          where subscription_id = r.subscription_id and r.delivery_id is not null
+          order by due_at, sequence
+          limit 1
+        )
+      )`;
 
 // A time that the receiver asked for with Retry-After stays. A delivery that another transaction holds is being settled: the
 // retry waits for what comes of it.

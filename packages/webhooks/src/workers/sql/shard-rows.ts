@@ -5,7 +5,6 @@ import type { DeliveryId, SubscriptionId } from '../../kernel/ids.ts';
 import { pendingRow } from '../../kernel/pending-row.ts';
 import { pgArray } from '../../kernel/pg-array.ts';
 import type { Shard } from '../../kernel/shard.ts';
-import { workersChanged } from '../workers-changed.ts';
 
 export interface AcquiredShard {
   readonly shard: Shard;
@@ -142,3 +141,9 @@ export async function freeShardsOfDead(transaction: Transaction): Promise<Shard[
   if (rows.length > 0) transaction.notifyAfterCommit(workersChanged);
   return rows.map(({ shard }) => shard);
 }
+
+/**
+ * The payload of the notification that a worker joined or left, or that shards became free. The engine then calls
+ * `Workers.wake()`. All other payloads are numbers of shards; APIs of earlier releases send others, too.
+ */
+export const workersChanged = 'workers';

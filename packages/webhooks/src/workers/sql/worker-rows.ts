@@ -1,7 +1,7 @@
 import { type Database, onlyRow, type Transaction } from '@deedwire/store';
 import type { WorkerId } from '../../fence/worker-id.ts';
 import type { Shard } from '../../kernel/shard.ts';
-import { workersChanged } from '../workers-changed.ts';
+import { workersChanged } from './shard-rows.ts';
 
 /** Registers a worker. Its lease starts now, by the database clock. */
 export async function insertWorker(transaction: Transaction, name: string, leaseMs: number): Promise<WorkerId> {
