@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AttemptError } from './attempt-error.ts';
-import type { ReceivedResponse } from './exchange.ts';
+import type { ReceivedResponse } from './call.ts';
 import { classifyFailure, classifyResponse } from './handshake-result.ts';
 
 const secrets = {

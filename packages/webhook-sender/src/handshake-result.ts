@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AttemptError, HostProblem } from './attempt-error.ts';
-import type { ReceivedResponse } from './exchange.ts';
+import type { ReceivedResponse } from './call.ts';
 
 export const handshakeErrorCodes = [
   'CALLBACK_URL_FORBIDDEN',

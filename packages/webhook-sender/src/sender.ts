@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { signWebhook } from '@deedwire/webhook-signing';
 import type { AttemptCause } from './attempt-cause.ts';
 import { AttemptError, type AttemptErrorClass, type HostProblem, type ProxyProblem } from './attempt-error.ts';
+import { createAttemptTimeouts } from './attempt-timeouts.ts';
 import type { CallbackPolicy } from './callback-policy.ts';
 import type { DeniedRanges } from './callback-rules.ts';
 import { type CallbackUrlCheck, checkCallbackUrl } from './callback-url.ts';
 import { createConnectionPool } from './connection-pool.ts';
-import { createDeadlines } from './deadlines.ts';
 import type { DetailsPolicy } from './details-policy.ts';
 import { detailsOf, type ExchangeDetails } from './exchange-details.ts';
 import { classifyFailure, classifyResponse, type HandshakeResult } from './handshake-result.ts';
@@ -142,7 +142,7 @@ export function createWebhookSender({
   const pool = createConnectionPool(maxIdleConnections);
   const rules = { policy, deniedRanges };
   const proxy = proxyUrl === undefined ? null : egressProxy(proxyUrl);
-  const dependencies = { rules, resolve, proxy, pool, deadlines: createDeadlines(timeoutMs) };
+  const dependencies = { rules, resolve, proxy, pool, deadlines: createAttemptTimeouts(timeoutMs) };
   let inFlight = 0;
   const closing: (() => void)[] = [];
 

@@ -1,11 +1,11 @@
 import { AttemptError } from './attempt-error.ts';
+import type { Deadline, AttemptTimeouts } from './attempt-timeouts.ts';
+import { Call, type PostRequest } from './call.ts';
 import type { CallbackRules } from './callback-rules.ts';
 import { ConnectSteps } from './connect-steps.ts';
 import { connect } from './connect.ts';
 import { type Connection, type ConnectionPool, openConnection } from './connection-pool.ts';
-import type { Deadline, Deadlines } from './deadlines.ts';
 import type { DetailsPolicy } from './details-policy.ts';
-import { Exchange, type PostRequest } from './exchange.ts';
 import type { EgressProxy } from './proxy-tunnel.ts';
 import type { Resolve } from './resolve.ts';
 import { vettedAddresses } from './vetted-addresses.ts';
@@ -16,7 +16,7 @@ export interface AttemptDependencies {
   /** Null for direct connections. */
   readonly proxy: EgressProxy | null;
   readonly pool: ConnectionPool;
-  readonly deadlines: Deadlines;
+  readonly deadlines: AttemptTimeouts;
 }
 
 export interface AttemptRequest extends PostRequest {
@@ -28,7 +28,7 @@ export interface AttemptRequest extends PostRequest {
 }
 
 /** Exactly one of `response` and `error` is null. `attempt` is null if no request could be built. */
-export type OnAttemptEnd = (response: Exchange | null, error: AttemptError | null, attempt: Attempt | null) => void;
+export type OnAttemptEnd = (response: Call | null, error: AttemptError | null, attempt: Attempt | null) => void;
 
 /** Starts an attempt. Calls `onEnd` once, later. `startMs` is the start of the deadline in `performance.now()`. */
 export function startAttempt(
@@ -52,7 +52,7 @@ export class Attempt {
   readonly #onEnd: OnAttemptEnd;
   #deadline: Deadline | null = null;
   /** Null until there is a connection. */
-  exchange: Exchange | null = null;
+  exchange: Call | null = null;
   /** Null on a connection that was open. */
   steps: ConnectSteps | null = null;
   /** Set while a connection is opened. */
@@ -73,7 +73,7 @@ export class Attempt {
   }
 
   #send(connection: Connection, nowMs: number): void {
-    this.exchange = new Exchange(connection, this.request.policy, (exchange) => this.#onExchangeEnd(exchange));
+    this.exchange = new Call(connection, this.request.policy, (exchange) => this.#onExchangeEnd(exchange));
     this.exchange.start(this.request, nowMs);
   }
 
@@ -96,7 +96,7 @@ export class Attempt {
     this.#send(connection, performance.now());
   }
 
-  #onExchangeEnd(exchange: Exchange): void {
+  #onExchangeEnd(exchange: Call): void {
     const { error, connection } = exchange;
     if (error === null) this.#dependencies.pool.release(connection);
     // The connection was idle, and closed before the request was written: the receiver does not know of it.
@@ -113,7 +113,7 @@ export class Attempt {
     else this.exchange.timeOut();
   }
 
-  #end(response: Exchange | null, error: AttemptError | null): void {
+  #end(response: Call | null, error: AttemptError | null): void {
     this.#deadline?.cancel();
     this.#onEnd(response, error, this);
   }

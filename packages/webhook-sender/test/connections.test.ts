@@ -4,7 +4,7 @@ import type { Listening } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { describe, expect, it } from 'vitest';
 import { openConnection } from '../src/connection-pool.ts';
-import { Exchange } from '../src/exchange.ts';
+import { Call } from '../src/call.ts';
 import { sender } from './sender.ts';
 import { httpReceiver, rawReceiver } from './test-receivers.ts';
 
@@ -147,8 +147,8 @@ it('fails a request on a closed connection without opening another', async () =>
   const connection = openConnection(new URL(receiver.url), socket, performance.now());
   const exchange = () =>
     new Promise((resolve, reject) => {
-      const onEnd = ({ error, status }: Exchange) => (error === null ? resolve({ status }) : reject(error));
-      new Exchange(connection, null, onEnd).start({ path: '/', headers: [], body: Buffer.from('{}') }, 0);
+      const onEnd = ({ error, status }: Call) => (error === null ? resolve({ status }) : reject(error));
+      new Call(connection, null, onEnd).start({ path: '/', headers: [], body: Buffer.from('{}') }, 0);
     });
   expect(await exchange()).toMatchObject({ status: 200 });
   socket.destroy();

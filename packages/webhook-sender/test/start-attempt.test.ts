@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createConnectionPool } from '../src/connection-pool.ts';
-import { createDeadlines } from '../src/deadlines.ts';
+import { createAttemptTimeouts } from '../src/attempt-timeouts.ts';
 import { type OnAttemptEnd, startAttempt } from '../src/start-attempt.ts';
 import { httpReceiver, rawReceiver } from './test-receivers.ts';
 
@@ -23,7 +23,7 @@ function poster(url: string, onTake: (socket: Socket) => void) {
         return connection;
       },
     },
-    deadlines: createDeadlines(5_000),
+    deadlines: createAttemptTimeouts(5_000),
   } as const;
   const request = {
     url: new URL(url),

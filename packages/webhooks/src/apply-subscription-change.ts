@@ -8,9 +8,9 @@ import type { BacklogRemover } from './subscriptions/backlog-remover.ts';
 
 export interface SubscriptionChangeContext {
   store: Pick<Store, 'query'>;
-  dispatcher: Pick<Dispatcher, 'closeLane' | 'laneChanged' | 'openLane'>;
+  dispatcher: Pick<Dispatcher, 'closeLane' | 'rereadTarget' | 'openLane'>;
   backlogs: Pick<BacklogRemover, 'remove'>;
-  replays: Pick<ReplayFeeder, 'changed' | 'stepsInProgress'>;
+  replays: Pick<ReplayFeeder, 'readAgain' | 'stepsInProgress'>;
 }
 
 /**
@@ -25,7 +25,7 @@ export async function applySubscriptionChange(
   if (lane !== null && lane.laneId.accountId !== id.accountId) return;
   if (lane === null || !lane.isActive) dispatcher.closeLane(id.subscriptionId);
   else if (lane.hasPending) dispatcher.openLane(id);
-  else dispatcher.laneChanged(id.subscriptionId);
-  replays.changed(shardOf(id.accountId));
+  else dispatcher.rereadTarget(id.subscriptionId);
+  replays.readAgain(shardOf(id.accountId));
   if (lane?.isDeleted) await backlogs.remove(id, replays.stepsInProgress());
 }

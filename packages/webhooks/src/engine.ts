@@ -142,7 +142,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     random,
     leaseMs,
     slots: options.slots,
-    onReplayedSettled: (lane) => replays.settled(lane),
+    onReplayedSettled: (lane) => replays.feedAgain(lane),
     onEvent(event) {
       if (event.kind === 'attempt') addExchange(event);
       else if (event.kind === 'settling-stalled') isStalled = true;

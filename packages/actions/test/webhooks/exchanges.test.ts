@@ -6,7 +6,7 @@ import type { ExchangeDetails } from '@deedwire/webhook-sender';
 import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
 import {
   createMigratedDatabase,
-  type Exchange,
+  type AttemptDetails,
   Exchanges,
   type ExchangesEvent,
   seedAccount,
@@ -73,7 +73,7 @@ async function elapse(): Promise<number> {
 const countRows = async (): Promise<unknown> =>
   (await superuser.run('select count(*)::int as count from webhook_exchange'))[0]?.['count'];
 
-function exchange(details: Partial<ExchangeDetails> = {}, number = 1): Exchange {
+function exchange(details: Partial<ExchangeDetails> = {}, number = 1): AttemptDetails {
   return {
     deliveryId,
     subscriptionId,

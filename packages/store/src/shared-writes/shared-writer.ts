@@ -3,9 +3,9 @@ import type { Client, DatabaseError } from 'pg';
 import { concernsRelation, StoreUnavailableError, toStoreError } from '../errors.ts';
 import { isRecordIdCollision, recordIdAttemptsMax } from '../record-id-collision.ts';
 import { ShortLivedMap } from '../short-lived-map.ts';
+import { FairQueue } from './fair-queue.ts';
 import type { SharedWrite, WriteResult } from './row-set.ts';
 import { commitTogether, type FlightOptions, LostConnectionError, RolledBackError } from './transaction.ts';
-import { Turns } from './turns.ts';
 
 /** More writes share no transaction: the gain per write is small, and each pays for an error of another. */
 const togetherMax = 16;
@@ -45,13 +45,13 @@ type Outcome = { result: WriteResult<unknown> } | { error: unknown };
 
 /** Runs one transaction at a time, on a connection that is opened when it is needed. */
 class Slot {
-  readonly turns: Turns<Pending>;
+  readonly turns: FairQueue<Pending>;
   /** `shared`: several writes. `patient`: one write, which waits longer for locks. */
   readonly kind: 'shared' | 'alone' | 'patient';
   client: Client | null = null;
   isBusy = false;
 
-  constructor(turns: Turns<Pending>, kind: Slot['kind']) {
+  constructor(turns: FairQueue<Pending>, kind: Slot['kind']) {
     this.turns = turns;
     this.kind = kind;
   }
@@ -82,11 +82,11 @@ class Slot {
  */
 export class SharedWriter {
   readonly #options: SharedWriterOptions;
-  readonly #new = new Turns<Pending>();
+  readonly #new = new FairQueue<Pending>();
   /** Writes whose shared transaction was rolled back. */
-  readonly #again = new Turns<Pending>();
+  readonly #again = new FairQueue<Pending>();
   /** The writes of marked accounts, and those that got no lock alone. */
-  readonly #locked = new Turns<Pending>();
+  readonly #locked = new FairQueue<Pending>();
   readonly #slots = [
     ...Array.from({ length: sharedTransactions }, () => new Slot(this.#new, 'shared')),
     new Slot(this.#again, 'alone'),

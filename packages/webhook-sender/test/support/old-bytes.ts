@@ -1,9 +1,9 @@
 import { printOldBytes } from '@deedwire/testing/old-generation';
-import { createDeadlines, type Deadline } from '../../src/deadlines.ts';
+import { createAttemptTimeouts, type Deadline } from '../../src/attempt-timeouts.ts';
 
 // 5,000 attempts of 4 kB, of which 40 are in flight at a time. The first one takes so long that it moves to the old generation.
 
-const deadlines = createDeadlines(60_000);
+const deadlines = createAttemptTimeouts(60_000);
 const slow = deadlines.start(performance.now(), () => {});
 const inFlight: Deadline[] = [];
 const bytes = Buffer.alloc(2_000);

@@ -57,7 +57,7 @@ export class Attempts {
     const target = queued.lane.target.current;
     if (target === null) return;
     queued.isClaimed = true;
-    if (queued.isCounted) queued.lane.countedStarts(queued);
+    if (queued.isCounted) queued.lane.startCounted(queued);
     queued.chargedMs = this.#options.slots.acquire(queued.lane);
     void this.#attempt(queued, target);
   }
@@ -91,7 +91,7 @@ export class Attempts {
     const { delivery, lane } = queued;
     const nowMs = clock.nowMs();
     const delayMs = withoutProxyMs * (1 + random() / 2);
-    lane.blocked(nowMs + delayMs);
+    lane.blockUntil(nowMs + delayMs);
     this.#postponed += 1;
     if (nowMs - this.#proxyReportedAtMs >= proxyReportMs) {
       onEvent({ kind: 'proxy-failed', alarm: true, found, postponed: this.#postponed });
@@ -147,13 +147,13 @@ export class Attempts {
     const wasBreakerOpen = receiver.isBreakerOpen;
     // Otherwise the proxy can be the cause, which must not pause the subscription.
     const isProven = proxyProblem === undefined;
-    receiver.attemptEnded(durationMs, next.kind === 'delivered', holdMs, nowMs, isProven);
+    receiver.recordAttempt(durationMs, next.kind === 'delivered', holdMs, nowMs, isProven);
     if (holdMs !== null) onEvent({ kind: 'lane-held', lane: id, holdMs });
     if (receiver.isBreakerOpen !== wasBreakerOpen) {
       onEvent({ kind: wasBreakerOpen ? 'breaker-closed' : 'breaker-opened', lane: id });
     }
     if (!isGone && !(isProven && receiver.hasFailedForTooLong(nowMs))) return null;
-    receiver.pausing();
+    receiver.reset();
     return isGone ? 'GONE' : 'FAILING';
   }
 

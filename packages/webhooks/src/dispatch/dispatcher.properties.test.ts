@@ -101,7 +101,7 @@ class Run {
       else if (given.kind === 'release') {
         dispatcher.closeShard(shardOf(id.accountId));
         for (const other of this.ids) if (other.accountId === id.accountId) dispatcher.openLane(other);
-      } else if (given.kind === 'change') dispatcher.laneChanged(id.subscriptionId);
+      } else if (given.kind === 'change') dispatcher.rereadTarget(id.subscriptionId);
       else dispatcher.openLane(id);
     }
   }

@@ -88,7 +88,7 @@ describe('the stored state of a receiver', () => {
     await world.clock.advance(100);
     const target = world.storage.targetOf(lane.subscriptionId);
     if (target !== null) world.storage.setTarget({ ...target, callbackUrl: 'https://other.example/', urlNumber: 2 });
-    world.dispatcher.laneChanged(lane.subscriptionId);
+    world.dispatcher.rereadTarget(lane.subscriptionId);
     world.offer(lane, 1);
     await world.clock.advance(2_000);
     expect(world.sentTo(lane).map(({ target: { urlNumber } }) => urlNumber)).toEqual([1, 1, 2]);
@@ -130,7 +130,7 @@ describe('while the breaker is open', () => {
     const { world, lane, sent } = await openBreaker();
     const target = world.storage.targetOf(lane.subscriptionId);
     if (target !== null) world.storage.setTarget({ ...target, urlNumber: 2, state: cleanLaneState });
-    world.dispatcher.laneChanged(lane.subscriptionId);
+    world.dispatcher.rereadTarget(lane.subscriptionId);
     await world.clock.advance(1_000);
     expect(world.sentTo(lane).length).toBeGreaterThan(sent);
   });

@@ -44,7 +44,7 @@ describe('a target', () => {
     offerEvery(world, lane, 100);
     await world.clock.advance(1_050);
     changeUrl(world, lane, 'https://other.example/');
-    world.dispatcher.laneChanged(lane.subscriptionId);
+    world.dispatcher.rereadTarget(lane.subscriptionId);
     await world.clock.advance(1_000);
     const late = world.sent.filter(({ startedAtMs }) => startedAtMs > 1_050);
     expect(new Set(late.map(({ target }) => target.callbackUrl))).toEqual(new Set(['https://other.example/']));
@@ -56,7 +56,7 @@ describe('a target', () => {
     offerEvery(world, lane, 100);
     await world.clock.advance(950);
     startRotation(world, lane, world.clock.nowMs() + 2_050);
-    world.dispatcher.laneChanged(lane.subscriptionId);
+    world.dispatcher.rereadTarget(lane.subscriptionId);
     await world.clock.advance(2_000);
     endRotation(world, lane);
     await world.clock.advance(2_000);
@@ -78,7 +78,7 @@ describe('a target', () => {
     offerEvery(world, lane, 100);
     await world.clock.advance(50);
     startRotation(world, lane, world.clock.nowMs() + 950);
-    world.dispatcher.laneChanged(lane.subscriptionId);
+    world.dispatcher.rereadTarget(lane.subscriptionId);
     await world.clock.advance(10_000);
     expect(world.storage.targetReads).toBeLessThanOrEqual(6);
     expect(world.sent.length).toBeGreaterThan(95);
@@ -169,7 +169,7 @@ test('a notification of a change ends the wait for an unreadable secret', async 
   world.offer(lane, 5);
   await world.clock.advance(1_000);
   if (target !== null) world.storage.setTarget(target);
-  world.dispatcher.laneChanged(lane.subscriptionId);
+  world.dispatcher.rereadTarget(lane.subscriptionId);
   await world.clock.advance(1_000);
   expect(world.storage.delivered.size).toBe(5);
 });

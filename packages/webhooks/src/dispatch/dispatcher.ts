@@ -82,7 +82,7 @@ export class Dispatcher {
       scheduler: this.#scheduler,
       onEvent,
       onConcluded: (queued) => {
-        this.#suspects.ended(queued);
+        this.#suspects.end(queued);
         if (queued.delivery.replayId !== null) options.onReplayedSettled?.(queued.lane.id);
       },
       afterConcluded: () => this.#continue(),
@@ -112,7 +112,7 @@ export class Dispatcher {
     const nowMs = this.#clock.nowMs();
     for (const id of lanes) {
       const lane = this.#registry.findOrAdd(id);
-      if (lane.phase === 'new') lane.openedEmpty();
+      if (lane.phase === 'new') lane.openEmpty();
       if (lane.isSending && !lane.target.isFresh(nowMs)) this.#scheduler.readTarget(lane);
     }
   }
@@ -129,7 +129,7 @@ export class Dispatcher {
       const lane = this.#registry.findOrAdd(delivery);
       // Until the pause is recorded, storage still returns a target.
       if (lane.phase === 'pausing' || lane.known.get(delivery.deliveryId) !== undefined) continue;
-      if (lane.phase === 'new') lane.openedEmpty();
+      if (lane.phase === 'new') lane.openEmpty();
       else if (lane.phase === 'closed') this.#scheduler.open(lane, nowMs);
       // Due since the commit, but the clock of the database can be ahead of what this process knows of it: by 1 to 3 ms on one
       // machine, because a reading is attributed to the middle of its round trip.
@@ -158,7 +158,7 @@ export class Dispatcher {
     if (!this.#isClaiming || this.#recorder.isStalled) return 0;
     const lane = this.#registry.findOrAdd(id);
     const nowMs = this.#clock.nowMs();
-    if (lane.phase === 'new') lane.openedEmpty();
+    if (lane.phase === 'new') lane.openEmpty();
     // Nothing else reads the target of a lane that has nothing to send.
     if (lane.phase === 'loading' && lane.allowedFromMs <= nowMs) this.#scheduler.readTarget(lane);
     return replayRoom(lane, nowMs);
@@ -185,7 +185,7 @@ export class Dispatcher {
     const nowMs = this.#clock.nowMs();
     for (const id of lanes) {
       const lane = this.#registry.findOrAdd(id);
-      if (isRecovering) lane.takenOver();
+      if (isRecovering) lane.takeOver();
       this.#scheduler.open(lane, nowMs);
     }
     this.#dispatch();
@@ -227,9 +227,9 @@ export class Dispatcher {
   }
 
   /** Reads the target of a changed subscription again before its lane sends anything more. */
-  laneChanged(id: SubscriptionId): void {
+  rereadTarget(id: SubscriptionId): void {
     const lane = this.#registry.find(id);
-    if (lane?.isSending) this.#scheduler.targetChanged(lane, this.#clock.nowMs());
+    if (lane?.isSending) this.#scheduler.rereadTarget(lane, this.#clock.nowMs());
   }
 
   /** Stops claiming deliveries. Requests in flight continue. */
@@ -294,7 +294,7 @@ export class Dispatcher {
         break;
       }
       if (laneNeed(lane, nowMs) === 'slot') {
-        if (!lane.isQuick) this.#slowPace.started(lane.expectedMs, this.#slots.inFlightOrSlow, nowMs);
+        if (!lane.isQuick) this.#slowPace.start(lane.expectedMs, this.#slots.inFlightOrSlow, nowMs);
         this.#startFirst(lane, nowMs);
         started += lane.hasConnection ? 1 : connectingStarts;
       }

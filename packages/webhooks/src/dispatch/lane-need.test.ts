@@ -14,8 +14,8 @@ function readyLane(claims = 0): Lane {
   const lane = new Lane(subscriptionId(1), new Account(accountId(1)), 5_000);
   const [delivery] = world.makeDeliveries(id, 1, { claims });
   if (delivery === undefined || target === null) throw new Error('No delivery or no target.');
-  lane.openedEmpty();
-  lane.targetRead(target, nowMs, 0);
+  lane.openEmpty();
+  lane.useTarget(target, nowMs, 0);
   lane.queue.add(new QueuedDelivery(lane, delivery, nowMs));
   return lane;
 }
@@ -23,19 +23,19 @@ function readyLane(claims = 0): Lane {
 /** Its deliveries are in storage only. */
 function storeDeliveries(lane: Lane, dueAtMs: number): void {
   lane.queue.removeFirst();
-  lane.source.deliveryLeft(dueAtMs);
+  lane.source.noteLeft(dueAtMs);
 }
 
-const succeeds = (lane: Lane, durationMs = 10): void => lane.receiver.attemptEnded(durationMs, true, null, nowMs);
-const fails = (lane: Lane, atMs = nowMs): void => lane.receiver.attemptEnded(10, false, null, atMs);
+const succeeds = (lane: Lane, durationMs = 10): void => lane.receiver.recordAttempt(durationMs, true, null, nowMs);
+const fails = (lane: Lane, atMs = nowMs): void => lane.receiver.recordAttempt(10, false, null, atMs);
 const failsTenTimes = (lane: Lane, atMs: number): void => {
   for (let failure = 0; failure < 10; failure += 1) fails(lane, atMs);
 };
 
 test.each<[string, LaneNeed, (lane: Lane) => void, number?]>([
   ['is ready', 'slot', () => {}],
-  ['is closed', 'nothing', (lane) => lane.closed()],
-  ['is pausing', 'nothing', (lane) => lane.pausing()],
+  ['is closed', 'nothing', (lane) => lane.close()],
+  ['is pausing', 'nothing', (lane) => lane.beginPause()],
   ['has its window in flight', 'nothing', (lane) => (lane.inFlight = 1)],
   ['has room in its window', 'slot', (lane) => succeeds(Object.assign(lane, { inFlight: 1 }))],
   ['has 64 deliveries unsettled', 'nothing', (lane) => (lane.unsettled = 64)],
@@ -43,8 +43,7 @@ test.each<[string, LaneNeed, (lane: Lane) => void, number?]>([
     'has 16 deliveries set aside',
     'nothing',
     (lane) => {
-      for (const delivery of world.makeDeliveries(id, 16))
-        lane.resultRefused(new QueuedDelivery(lane, delivery, nowMs));
+      for (const delivery of world.makeDeliveries(id, 16)) lane.setAside(new QueuedDelivery(lane, delivery, nowMs));
     },
   ],
   ['has an empty queue and nothing in storage', 'nothing', (lane) => lane.queue.removeFirst()],
@@ -55,26 +54,26 @@ test.each<[string, LaneNeed, (lane: Lane) => void, number?]>([
     'nothing',
     (lane) => {
       storeDeliveries(lane, nowMs);
-      lane.source.refillStarted();
+      lane.source.startRefill();
     },
   ],
-  ['was changed', 'target', (lane) => lane.changed()],
-  ['has a target that was read 5 s ago', 'target', (lane) => target && lane.targetRead(target, nowMs - 5_000, 0)],
-  ['is blocked', 'time', (lane) => lane.blocked(nowMs + 1)],
-  ['is held by Retry-After', 'time', (lane) => lane.receiver.attemptEnded(10, false, 1, nowMs)],
+  ['was changed', 'target', (lane) => lane.reread()],
+  ['has a target that was read 5 s ago', 'target', (lane) => target && lane.useTarget(target, nowMs - 5_000, 0)],
+  ['is blocked', 'time', (lane) => lane.blockUntil(nowMs + 1)],
+  ['is held by Retry-After', 'time', (lane) => lane.receiver.recordAttempt(10, false, 1, nowMs)],
   ['has an open breaker', 'time', (lane) => failsTenTimes(lane, nowMs)],
   ['may probe', 'slot', (lane) => failsTenTimes(lane, nowMs - 5_000)],
   ['is probing', 'nothing', (lane) => failsTenTimes(Object.assign(lane, { inFlight: 1 }), nowMs - 5_000)],
-  ['is recovering', 'count', (lane) => lane.takenOver()],
+  ['is recovering', 'count', (lane) => lane.takeOver()],
   [
     'is counting',
     'nothing',
     (lane) => {
-      lane.takenOver();
+      lane.takeOver();
       lane.countCall.start();
     },
   ],
-  ['is recovering and has an unsettled result', 'nothing', (lane) => Object.assign(lane, { unsettled: 1 }).takenOver()],
+  ['is recovering and has an unsettled result', 'nothing', (lane) => Object.assign(lane, { unsettled: 1 }).takeOver()],
   ['has a delivery that was claimed twice', 'slot', () => {}, 2],
   ['has a delivery that was claimed three times', 'suspect-run', () => {}, 3],
   ['has a delivery that was claimed five times', 'give-up', () => {}, 5],

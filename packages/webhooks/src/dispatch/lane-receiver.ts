@@ -49,7 +49,7 @@ export class LaneReceiver {
    * @param holdMs how long the receiver asked to receive no requests. Null if it did not.
    * @param isProven false if the proxy can be the cause of a failure
    */
-  attemptEnded(durationMs: number, succeeded: boolean, holdMs: number | null, nowMs: number, isProven = true): void {
+  recordAttempt(durationMs: number, succeeded: boolean, holdMs: number | null, nowMs: number, isProven = true): void {
     if (durationMs > quickMs) this.#goodResponses = 0;
     else if (succeeded && !this.isQuick) this.#goodResponses += 1;
     if (succeeded) {
@@ -68,12 +68,12 @@ export class LaneReceiver {
   }
 
   /** A result pauses the subscription. It resumes with a clean state. */
-  pausing(): void {
+  reset(): void {
     this.#state = cleanLaneState;
   }
 
   /** Storage has this state: it was written or read. */
-  stateStored(stored: LaneState): void {
+  noteStored(stored: LaneState): void {
     this.#storedState = isSameLaneState(stored, this.#state) ? this.#state : stored;
   }
 
@@ -81,14 +81,14 @@ export class LaneReceiver {
    * The lane continues with the stored state. With failures it is slow: after a restart, thousands of receivers that hang would
    * be quick until their first request has timed out, and take every slot.
    */
-  stateAdopted(stored: LaneState): void {
+  adoptState(stored: LaneState): void {
     this.#state = stored;
     this.#storedState = stored;
     if (stored.consecutiveFailures > 0) this.#goodResponses = 0;
   }
 
   /** The callback URL has changed. */
-  urlChanged(): void {
+  changeUrl(): void {
     this.#window = 1;
     this.#goodResponses = goodResponsesToBeQuick;
   }

@@ -117,14 +117,14 @@ export class LaneScheduler {
   /** Reloads the lane from storage. Drops queued deliveries that are not claimed. */
   open(lane: Lane, nowMs: number): void {
     this.#options.memory.forget(lane);
-    lane.reloaded();
+    lane.reload();
     this.schedule(lane, nowMs);
   }
 
   /** Stops sending on the lane. Evicts it after its last result is recorded. */
   close(lane: Lane): void {
     this.#options.memory.forget(lane);
-    lane.closed();
+    lane.close();
     this.#stopWaiting(lane);
     this.evictIfDone(lane);
   }
@@ -132,13 +132,13 @@ export class LaneScheduler {
   /** Stops sending on the lane until the result that pauses its subscription is recorded. */
   pause(lane: Lane): void {
     this.#options.memory.forget(lane);
-    lane.pausing();
+    lane.beginPause();
     this.#stopWaiting(lane);
   }
 
   /** Reads the target and the stored state again before the lane sends anything more. */
-  targetChanged(lane: Lane, nowMs: number): void {
-    lane.changed();
+  rereadTarget(lane: Lane, nowMs: number): void {
+    lane.reread();
     this.schedule(lane, nowMs);
   }
 
@@ -151,7 +151,7 @@ export class LaneScheduler {
   }
 
   countClaim(queued: QueuedDelivery): void {
-    queued.lane.counting(queued);
+    queued.lane.countClaim(queued);
     this.#claims.request(queued);
   }
 
@@ -184,9 +184,9 @@ export class LaneScheduler {
     const { offsetMs } = clock;
     const dueAtMs = nextDueAtMs === null ? Infinity : nextDueAtMs + offsetMs;
     // By the clock of the database, nothing may be due yet: it was set back, and this process has not read it since.
-    lane.source.refilled(deliveries.length > 0 ? dueAtMs : Math.max(dueAtMs, nowMs + emptyRefillMs));
+    lane.source.endRefill(deliveries.length > 0 ? dueAtMs : Math.max(dueAtMs, nowMs + emptyRefillMs));
     for (const delivery of deliveries) {
-      memory.addRefilled(lane.refilled(delivery, delivery.dueAtMs + offsetMs));
+      memory.addRefilled(lane.queuedOf(delivery, delivery.dueAtMs + offsetMs));
     }
     this.schedule(lane, nowMs);
     onScheduled();
@@ -201,8 +201,8 @@ export class LaneScheduler {
   #notCounted({ lane }: QueuedDelivery): void {
     const nowMs = this.#options.clock.nowMs();
     this.#options.memory.forget(lane);
-    lane.reloaded();
-    lane.blocked(nowMs + uncountedBlockedMs);
+    lane.reload();
+    lane.blockUntil(nowMs + uncountedBlockedMs);
     this.schedule(lane, nowMs);
   }
 
@@ -212,8 +212,8 @@ export class LaneScheduler {
     const nowMs = clock.nowMs();
     // The place of a lane depends on its history, which ends with a new URL, and starts with the stored state.
     if (lane.phase === 'loading' || lane.target.isOtherUrl(target)) slots.withdraw(lane);
-    if (!lane.targetRead(target, nowMs, clock.offsetMs)) {
-      lane.blocked(nowMs + blockedMs);
+    if (!lane.useTarget(target, nowMs, clock.offsetMs)) {
+      lane.blockUntil(nowMs + blockedMs);
       onEvent({ kind: 'secret-unreadable', alarm: true, lane: lane.id });
     }
     this.schedule(lane, nowMs);
@@ -221,7 +221,7 @@ export class LaneScheduler {
 
   #refused(lane: Lane, call: StorageCall, error: unknown): void {
     const nowMs = this.#options.clock.nowMs();
-    lane.blocked(nowMs + blockedMs);
+    lane.blockUntil(nowMs + blockedMs);
     this.#options.onEvent({ kind: 'lane-refused', alarm: true, lane: lane.id, call, error });
     this.schedule(lane, nowMs);
     this.#options.onScheduled();

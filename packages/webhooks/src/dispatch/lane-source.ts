@@ -33,37 +33,37 @@ export class LaneSource {
     return nowMs - this.#readWholeAtMs < wholeReadMs ? this.#dueAtMs - marginMs : -Infinity;
   }
 
-  /** Everything may be in storage. */
-  reloaded(): void {
+  /** Marks what is in memory as incomplete. */
+  reset(): void {
     this.call.cancel();
     this.#dueAtMs = -Infinity;
     this.#readWholeAtMs = -Infinity;
   }
 
   /** A delivery is in storage only. */
-  deliveryLeft(dueAtMs: number): void {
+  noteLeft(dueAtMs: number): void {
     this.#dueAtMs = Math.min(this.#dueAtMs, dueAtMs);
     if (this.isRefilling) this.#missedDueAtMs = Math.min(this.#missedDueAtMs, dueAtMs);
   }
 
   /** A delivery in storage is due earlier than this process knows, so the next refill reads from the start. */
-  dueTimeUnknown(): void {
+  forgetDueTime(): void {
     this.#readWholeAtMs = -Infinity;
   }
 
   /** Returns what `LaneCall.end` needs, or null if a refill is in progress. */
-  refillStarted(): number | null {
+  startRefill(): number | null {
     const started = this.call.start();
     if (started !== null) this.#missedDueAtMs = Infinity;
     return started;
   }
 
-  wholeRead(nowMs: number): void {
+  noteWholeRead(nowMs: number): void {
     this.#readWholeAtMs = nowMs;
   }
 
   /** @param nextDueAtMs when the first delivery that the refill did not return is due. Infinity if there is none. */
-  refilled(nextDueAtMs: number): void {
+  endRefill(nextDueAtMs: number): void {
     this.#dueAtMs = Math.min(nextDueAtMs, this.#missedDueAtMs);
   }
 }

@@ -65,7 +65,7 @@ export class TargetCache {
   }
 
   /** The target may have changed. */
-  expired(): void {
+  expire(): void {
     this.call.cancel();
     this.#readAtMs = -Infinity;
   }

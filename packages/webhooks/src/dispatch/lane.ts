@@ -150,25 +150,25 @@ export class Lane extends SlotLane {
   }
 
   /** The lane is opened without deliveries in storage. */
-  openedEmpty(): void {
+  openEmpty(): void {
     this.enter('loading');
   }
 
   /** The lane is opened, or its deliveries in memory may differ from storage. */
-  reloaded(): void {
+  reload(): void {
     this.#forget();
-    this.source.reloaded();
-    this.changed();
+    this.source.reset();
+    this.reread();
   }
 
   /** The last owner died. */
-  takenOver(): void {
+  takeOver(): void {
     this.#isRecovering = true;
   }
 
   /** The target and the stored state may have changed. */
-  changed(): void {
-    this.target.expired();
+  reread(): void {
+    this.target.expire();
     this.#blockedUntilMs = -Infinity;
     this.enter('loading');
   }
@@ -177,12 +177,12 @@ export class Lane extends SlotLane {
    * @param offsetMs steady time minus the time of the database
    * @returns false if the target cannot be used
    */
-  targetRead(target: LaneTarget, nowMs: number, offsetMs: number): boolean {
+  useTarget(target: LaneTarget, nowMs: number, offsetMs: number): boolean {
     const stored = shiftLaneState(target.state, offsetMs);
     const isOtherUrl = this.target.isOtherUrl(target);
-    if (isOtherUrl) this.receiver.urlChanged();
-    if (isOtherUrl || this.#phase === 'loading') this.receiver.stateAdopted(stored);
-    else this.receiver.stateStored(stored);
+    if (isOtherUrl) this.receiver.changeUrl();
+    if (isOtherUrl || this.#phase === 'loading') this.receiver.adoptState(stored);
+    else this.receiver.noteStored(stored);
     this.enter('open');
     return this.target.read(target, nowMs, offsetMs);
   }
@@ -191,7 +191,7 @@ export class Lane extends SlotLane {
    * A delivery that was read from storage. A claim that this process has counted without a request since is not counted again,
    * however often the lane is reloaded: at the limit, a delivery fails.
    */
-  refilled(delivery: PendingDelivery, dueAtMs: number): QueuedDelivery {
+  queuedOf(delivery: PendingDelivery, dueAtMs: number): QueuedDelivery {
     const claims = this.#ownClaims.without(delivery.deliveryId, delivery.claims);
     if (claims === delivery.claims) return new QueuedDelivery(this, delivery, dueAtMs);
     const queued = new QueuedDelivery(this, { ...delivery, claims }, dueAtMs);
@@ -200,23 +200,23 @@ export class Lane extends SlotLane {
   }
 
   /** Storage is about to count the claim of the delivery. */
-  counting({ delivery }: QueuedDelivery): void {
-    this.#ownClaims.counting(delivery.deliveryId, delivery.claims);
+  countClaim({ delivery }: QueuedDelivery): void {
+    this.#ownClaims.count(delivery.deliveryId, delivery.claims);
   }
 
   /** The request of a delivery whose claim is counted starts. */
-  countedStarts({ delivery }: QueuedDelivery): void {
+  startCounted({ delivery }: QueuedDelivery): void {
     this.#ownClaims.forget(delivery.deliveryId);
   }
 
   /** A result pauses the subscription, and is not recorded yet. */
-  pausing(): void {
+  beginPause(): void {
     this.#forget();
     this.enter('pausing');
   }
 
   /** The next owner, or this process when it opens the lane again, sends what was set aside. */
-  closed(): void {
+  close(): void {
     this.#forget();
     for (const queued of this.known.values()) if (queued.isSetAside) this.known.delete(queued.delivery.deliveryId);
     this.#setAside = 0;
@@ -225,12 +225,12 @@ export class Lane extends SlotLane {
   }
 
   /** Nothing starts before this time, because the target or the deliveries could not be read. */
-  blocked(untilMs: number): void {
+  blockUntil(untilMs: number): void {
     this.#blockedUntilMs = untilMs;
   }
 
   /** The result of an attempt is recorded or found locked, so that the delivery did not end the process. */
-  recovered(): void {
+  endRecovery(): void {
     this.#isRecovering = false;
   }
 
@@ -238,7 +238,7 @@ export class Lane extends SlotLane {
    * Storage refused the result of the delivery, which stays claimed until the lane closes. Returns whether the lane stops
    * because of it.
    */
-  resultRefused(queued: QueuedDelivery): boolean {
+  setAside(queued: QueuedDelivery): boolean {
     if (this.#phase === 'closed') {
       this.known.delete(queued.delivery.deliveryId);
       return false;

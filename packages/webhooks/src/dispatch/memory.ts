@@ -93,7 +93,7 @@ export class Memory {
   /** Notes that a delivery of the lane is in storage only. Drops the queued deliveries that are due later. */
   leaveInStorage(lane: Lane, dueAtMs: number): void {
     const { source, queue } = lane;
-    source.deliveryLeft(dueAtMs);
+    source.noteLeft(dueAtMs);
     for (let { last } = queue; last !== undefined && last.dueAtMs > source.dueAtMs; { last } = queue) {
       this.#removeLast(lane);
     }
@@ -103,7 +103,7 @@ export class Memory {
   forget(lane: Lane): void {
     const { first } = lane.queue;
     if (first === undefined) return;
-    lane.source.deliveryLeft(first.dueAtMs);
+    lane.source.noteLeft(first.dueAtMs);
     while (lane.queue.length > 0) this.#removeLast(lane);
   }
 
@@ -130,7 +130,7 @@ export class Memory {
     const bytesMax = this.#queueBytesMax(queued.lane) - queued.delivery.body.length;
     while (queue.last !== undefined && (queue.length >= this.#queueMax(queued.lane) || queue.bodyBytes > bytesMax)) {
       if (!queued.isBefore(queue.last)) return false;
-      queued.lane.source.deliveryLeft(queue.last.dueAtMs);
+      queued.lane.source.noteLeft(queue.last.dueAtMs);
       this.#removeLast(queued.lane);
     }
     return this.hasRoom(queued.lane);

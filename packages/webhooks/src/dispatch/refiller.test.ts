@@ -32,8 +32,8 @@ test('a quick lane does not wait behind one that became slow while memory is sho
   });
   for (const lane of lanes) refiller.request(lane);
   expect(read).toEqual(['1', '2', '3', '4']);
-  lanes[4]?.receiver.attemptEnded(501, true, null, clock.nowMs());
-  lanes[5]?.receiver.attemptEnded(501, true, null, clock.nowMs());
+  lanes[4]?.receiver.recordAttempt(501, true, null, clock.nowMs());
+  lanes[5]?.receiver.recordAttempt(501, true, null, clock.nowMs());
   await clock.advance(150);
   expect(read).toEqual(['1', '2', '3', '4', '7']);
   memory.deliveries = 10;

@@ -40,7 +40,7 @@ export class Refiller {
   }
 
   request(lane: Lane): void {
-    const started = lane.source.refillStarted();
+    const started = lane.source.startRefill();
     if (started === null) return;
     const requests = lane.isQuick ? this.#quick : this.#slow;
     requests.add({ lane, started });
@@ -109,7 +109,7 @@ export class Refiller {
       if (refill.deliveries.length > 0 && refill.nextDueAtMs !== null) return refill;
     }
     const refill = await storage.refill(lane.id, { ...options, fromDueAtMs: -Infinity });
-    lane.source.wholeRead(nowMs);
+    lane.source.noteWholeRead(nowMs);
     return refill;
   }
 

@@ -98,7 +98,7 @@ export class ResultRecorder {
     if (lane.unsettled === 0) lane.settleSequence = this.#freeSequence();
     lane.unsettled += 1;
     this.#size += 1;
-    this.#watch.workAdded();
+    this.#watch.addWork();
     // The next part of a replay waits for this one. While the lane has requests in flight, their results are collected with it.
     const isUrgent = result.delivery.replayId !== null && lane.inFlight === 0;
     this.#sequences[lane.settleSequence]?.add(result, isUrgent);
@@ -153,8 +153,8 @@ export class ResultRecorder {
       const isSettled = results.get(result) === 'settled';
       const stored = isSettled ? result.laneState : null;
       lane.known.delete(delivery.deliveryId);
-      lane.recovered();
-      if (stored !== null) lane.receiver.stateStored(shiftLaneState(stored, clock.offsetMs));
+      lane.endRecovery();
+      if (stored !== null) lane.receiver.noteStored(shiftLaneState(stored, clock.offsetMs));
       if (!isSettled) this.#stale(result, nowMs);
       else if (result.next.kind === 'retry' && lane.isSending) this.#retry(result, nowMs + result.next.delayMs);
       this.#concluded(result, nowMs);
@@ -176,8 +176,8 @@ export class ResultRecorder {
   #stale({ queued: { lane, delivery } }: UnsettledResult, nowMs: number): void {
     this.#options.onEvent({ kind: 'settlement-stale', delivery });
     this.#options.memory.leaveInStorage(lane, nowMs);
-    lane.source.dueTimeUnknown();
-    lane.blocked(nowMs + staleBlockedMs);
+    lane.source.forgetDueTime();
+    lane.blockUntil(nowMs + staleBlockedMs);
   }
 
   /**
@@ -191,7 +191,7 @@ export class ResultRecorder {
     this.#locked += 1;
     this.#progressed();
     onEvent({ kind: 'storage-locked', call: 'settle', lane: queued.lane.id, error });
-    queued.lane.recovered();
+    queued.lane.endRecovery();
     onConcluded(queued);
     scheduler.schedule(queued.lane, clock.nowMs());
     afterConcluded();
@@ -208,7 +208,7 @@ export class ResultRecorder {
     this.#refusedLanes.add(lane);
     if (this.unlockedSize === 0 && this.#refusedLanes.size < refusedLanesMax) this.#watch.stop();
     onEvent({ kind: 'settlement-refused', alarm: true, delivery, error });
-    if (lane.resultRefused(result.queued)) onEvent({ kind: 'lane-stopped', alarm: true, lane: lane.id });
+    if (lane.setAside(result.queued)) onEvent({ kind: 'lane-stopped', alarm: true, lane: lane.id });
     this.#concluded(result, clock.nowMs());
     afterConcluded();
   }
@@ -221,7 +221,7 @@ export class ResultRecorder {
 
   #progressed(): void {
     const wasStalled = this.isStalled;
-    this.#watch.workCompleted(this.unlockedSize > 0);
+    this.#watch.completeWork(this.unlockedSize > 0);
     if (wasStalled) this.#options.onEvent({ kind: 'settling-resumed' });
   }
 

@@ -1,7 +1,7 @@
 /** Longest time between two starts. Few requests need no more spreading than this. */
 const gapMaxMs = 4;
 
-/** In which part of their duration the requests in flight start again. */
+/** The share of their duration over which the requests in flight restart. */
 const spread = 0.8;
 
 /** Starts of this time happen together, because they share reads of targets and statements that record results. */
@@ -35,7 +35,7 @@ export class SlowPace {
    * @param expectedMs how long it will probably take
    * @param requests how many requests are in flight or wait for this pace, at least 1
    */
-  started(expectedMs: number, requests: number, nowMs: number): void {
+  start(expectedMs: number, requests: number, nowMs: number): void {
     this.nextMs = Math.max(this.nextMs, nowMs - missedMs) + Math.min(gapMaxMs, (spread * expectedMs) / requests);
   }
 }

@@ -18,12 +18,12 @@ export class StallWatch {
     this.#onStalled = onStalled;
   }
 
-  workAdded(): void {
+  addWork(): void {
     if (this.#cancelTimer === null && !this.isStalled) this.#start();
   }
 
   /** @param hasMore whether other work is waiting */
-  workCompleted(hasMore: boolean): void {
+  completeWork(hasMore: boolean): void {
     this.isStalled = false;
     this.stop();
     if (hasMore) this.#start();

@@ -60,7 +60,7 @@ export interface Refill {
  */
 export type SettleResult = 'settled' | 'stale' | 'locked';
 
-/** Objects as keys, because V8 moves a text that becomes a key of a `Map` to the old generation. */
+/** By settlement and not by id: V8 would keep each string that is a key until the next full collection. */
 export type SettleResults = ReadonlyMap<Settlement, SettleResult>;
 
 export interface AttemptRecord {

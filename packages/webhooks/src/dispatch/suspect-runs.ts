@@ -77,7 +77,7 @@ export class SuspectRuns {
   }
 
   /** Call it when the result of a delivery is recorded or found locked, or the delivery is set aside. */
-  ended(queued: QueuedDelivery): void {
+  end(queued: QueuedDelivery): void {
     this.#group.delete(queued);
     if (this.#running !== queued) return;
     this.#running = null;
@@ -166,7 +166,7 @@ export class SuspectRuns {
     const { memory, scheduler } = this.#options;
     lane.known.delete(delivery.deliveryId);
     // Storage still has the earlier one.
-    lane.source.dueTimeUnknown();
+    lane.source.forgetDueTime();
     const postponed = new QueuedDelivery(lane, delivery, dueAtMs);
     // Without a request in between, it must not be counted again: at the limit, a delivery fails.
     postponed.isCounted = isCounted;

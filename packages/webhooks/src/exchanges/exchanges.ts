@@ -4,7 +4,7 @@ import type { ExchangesEvent, Reports } from '../events.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { SubscriptionId } from '../kernel/ids.ts';
 import { KeptAttempts } from './kept-attempts.ts';
-import { type Exchange, insertExchanges } from './sql/insert-exchanges.ts';
+import { type AttemptDetails, insertExchanges } from './sql/insert-exchanges.ts';
 
 export interface ExchangesOptions extends Reports<ExchangesEvent> {
   store: Store;
@@ -23,7 +23,7 @@ const pauseMs = 1_000;
 const pauseMaxMs = 60_000;
 
 interface Waiting {
-  readonly exchange: Exchange;
+  readonly exchange: AttemptDetails;
   readonly bytes: number;
 }
 
@@ -50,7 +50,7 @@ export class Exchanges {
     return this.#kept.policyOf(subscriptionId, number);
   }
 
-  add(exchange: Exchange): void {
+  add(exchange: AttemptDetails): void {
     const bytes = bytesOf(exchange.details);
     if (this.#waiting.length >= waitingMax || this.#waitingBytes + bytes > waitingBytesMax) {
       this.#dropped += 1;
@@ -99,7 +99,7 @@ export class Exchanges {
     }
   }
 
-  #takeBatch(): Exchange[] {
+  #takeBatch(): AttemptDetails[] {
     let [count, bytes] = [0, 0];
     for (const waiting of this.#waiting) {
       if (count === batchMax || (count > 0 && bytes + waiting.bytes > batchBytesMax)) break;

@@ -56,7 +56,7 @@ export class Recovery {
 
   /** Call it before the claim is counted. The outcome may be unknown. */
   counting(shard: Shard, { position, claims }: QueueEntry): void {
-    this.#shards.get(shard)?.ownClaims.counting(position, claims);
+    this.#shards.get(shard)?.ownClaims.count(position, claims);
   }
 
   /** The entry is deleted or blocked. */

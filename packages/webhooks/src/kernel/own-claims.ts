@@ -7,7 +7,7 @@ export class OwnClaims<Id> {
   #before: Map<Id, number> | null = null;
 
   /** @param claims those before the one that storage is about to count */
-  counting(id: Id, claims: number): void {
+  count(id: Id, claims: number): void {
     this.#before ??= new Map();
     this.#before.set(id, claims);
   }

@@ -10,12 +10,12 @@ test('writes numbers, ids, times and null', () => {
   expect(pgArray([])).toBe('{}');
 });
 
-test('leaves no text of a number in the old generation, and no id that was looked up', async () => {
+test('keeps no string of an array or of a lookup in memory', async () => {
   // 100,000 of each. Each of the two could take 3 MB.
   expect(await oldBytesOf(new URL('../../test/support/old-bytes.ts', import.meta.url))).toBeLessThan(500_000);
 });
 
-test('escapes texts', () => {
+test('escapes strings', () => {
   expect(pgTextArray(['a', 'b,c', 'say "x"', 'back\\slash', '', 'NULL', null, '{}'])).toBe(
     String.raw`{"a","b,c","say \"x\"","back\\slash","","NULL",NULL,"{}"}`,
   );

@@ -82,19 +82,19 @@ export class ReplayFeeder {
   /** Continues what is in progress in an acquired shard. */
   addShard(shard: Shard): void {
     this.#shards.add(shard);
-    this.changed(shard);
+    this.readAgain(shard);
     this.#planRead();
   }
 
   /** A replay in the shard may be new, cancelled or able to continue. */
-  changed(shard: Shard): void {
+  readAgain(shard: Shard): void {
     if (!this.#shards.has(shard)) return;
     this.#unread.add(shard);
     this.#read();
   }
 
   /** A replayed delivery of the lane is settled. Those that were settled by the same call follow before the lane is fed. */
-  settled(id: SubscriptionId): void {
+  feedAgain(id: SubscriptionId): void {
     if (!this.#replays.has(id)) return;
     queueMicrotask(() => {
       const feeding = this.#replays.get(id);

@@ -49,8 +49,8 @@ test.each([false, true])(
       onEvent: (event) => void (event.kind === 'backlog-removed' && (removedMs = performance.now())),
     });
     closeAfterTest(() => backlogs.stop());
-    const dispatcher = { closeLane() {}, laneChanged() {}, openLane() {} };
-    const replays = { changed() {}, async stepsInProgress() {} };
+    const dispatcher = { closeLane() {}, rereadTarget() {}, openLane() {} };
+    const replays = { readAgain() {}, async stepsInProgress() {} };
     const offers = new EventEmitter();
     const fanOut = world.start({
       offer: (deliveries) => {

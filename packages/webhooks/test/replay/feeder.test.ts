@@ -180,7 +180,7 @@ test('an idle lane whose subscription has changed reads its target for the repla
   const lane = world.addLane(1, succeedsAfter(20));
   world.offer(lane, 1);
   await world.clock.advance(1_000);
-  world.dispatcher.laneChanged(lane.subscriptionId);
+  world.dispatcher.rereadTarget(lane.subscriptionId);
   const replay = replays.replay(lane, 10);
   await world.clock.advance(2_000);
   expect(replays.sentOf(replay)).toHaveLength(10);

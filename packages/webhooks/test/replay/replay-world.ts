@@ -43,7 +43,7 @@ export class ReplayWorld implements ReplayStorage {
   afterFeed: () => void = () => {};
 
   constructor(options: Partial<DispatcherOptions> = {}) {
-    this.world = new World({ onReplayedSettled: (lane) => this.feeder.settled(lane), ...options });
+    this.world = new World({ onReplayedSettled: (lane) => this.feeder.feedAgain(lane), ...options });
     const { clock, dispatcher } = this.world;
     this.feeder = new ReplayFeeder({
       storage: this,
@@ -86,7 +86,7 @@ export class ReplayWorld implements ReplayStorage {
       isOpen: true,
     };
     this.replays.set(id, stored);
-    this.feeder.changed(shardOf(lane.accountId));
+    this.feeder.readAgain(shardOf(lane.accountId));
     return stored;
   }
 

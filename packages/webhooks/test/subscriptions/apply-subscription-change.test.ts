@@ -22,7 +22,7 @@ async function apply(id: SubscriptionId, accountId = world.account.id): Promise<
   const dispatcher = {
     closeLane: () => void calls.push('close'),
     openLane: () => void calls.push('open'),
-    laneChanged: () => void calls.push('changed'),
+    rereadTarget: () => void calls.push('changed'),
   };
   const backlogs = {
     async remove(_: LaneId, writers: Promise<void>) {
@@ -30,7 +30,7 @@ async function apply(id: SubscriptionId, accountId = world.account.id): Promise<
       calls.push('remove');
     },
   };
-  const replays = { changed: (shard: number) => void shards.push(shard), stepsInProgress: () => steps };
+  const replays = { readAgain: (shard: number) => void shards.push(shard), stepsInProgress: () => steps };
   await applySubscriptionChange(
     { store: world.store, dispatcher, backlogs, replays },
     { subscriptionId: id, accountId },

@@ -1,7 +1,7 @@
 /** What the tests of `actions` use of the engine: its data, and the writers of the rows that they read. */
 export { selectLane, selectLanesOfShard, selectTargets } from '../../src/dispatch/sql/lanes.ts';
 export type { ExchangesEvent } from '../../src/events.ts';
-export type { Exchange } from '../../src/exchanges/sql/insert-exchanges.ts';
+export type { AttemptDetails } from '../../src/exchanges/sql/insert-exchanges.ts';
 export { Exchanges } from '../../src/exchanges/exchanges.ts';
 export type { PlannedDelivery, PlannedPayload, RoundPlan } from '../../src/fan-out/round-plan.ts';
 export { writeRound } from '../../src/fan-out/sql/round.ts';

@@ -29,7 +29,7 @@ const insertStatement: Statement = {
 };
 
 /** Inserts the details of attempts, unless the subscription is deleted. */
-export async function insertExchanges(database: Database, batch: readonly Exchange[]): Promise<void> {
+export async function insertExchanges(database: Database, batch: readonly AttemptDetails[]): Promise<void> {
   const details = batch.map((exchange) => exchange.details);
   await database.query(insertStatement, [
     pgArray(batch.map(({ deliveryId }) => deliveryId)),
@@ -66,7 +66,7 @@ function storable(text: string): string {
 }
 
 /** The details of an attempt. */
-export interface Exchange {
+export interface AttemptDetails {
   readonly deliveryId: DeliveryId;
   readonly subscriptionId: SubscriptionId;
   /** From 1. */

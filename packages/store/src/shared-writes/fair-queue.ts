@@ -20,7 +20,7 @@ interface AccountItems<Item> {
  * Waiting items. Accounts take turns, and within an account its clients. Each client is first in, first out. Its lists are
  * arrays, because maps would keep the items in memory: see `ShortLivedMap`.
  */
-export class Turns<Item extends Turn> {
+export class FairQueue<Item extends Turn> {
   /** In the order of their turns. */
   readonly #accounts: AccountItems<Item>[] = [];
 

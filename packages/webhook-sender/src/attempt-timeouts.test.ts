@@ -1,6 +1,6 @@
 import { oldBytesOf } from '@deedwire/testing/old-generation';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createDeadlines } from './deadlines.ts';
+import { createAttemptTimeouts } from './attempt-timeouts.ts';
 
 const timeoutMs = 5000;
 let expired: string[];
@@ -16,12 +16,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function start(deadlines: ReturnType<typeof createDeadlines>, name: string) {
+function start(deadlines: ReturnType<typeof createAttemptTimeouts>, name: string) {
   return deadlines.start(performance.now(), () => expired.push(name));
 }
 
 it('expires each deadline when its time has passed, in order', () => {
-  const deadlines = createDeadlines(timeoutMs);
+  const deadlines = createAttemptTimeouts(timeoutMs);
   start(deadlines, 'a');
   vi.advanceTimersByTime(1);
   start(deadlines, 'b');
@@ -40,7 +40,7 @@ it('expires each deadline when its time has passed, in order', () => {
 });
 
 it('does not expire a canceled deadline, whether it is the first, in the middle or the last', () => {
-  const deadlines = createDeadlines(timeoutMs);
+  const deadlines = createAttemptTimeouts(timeoutMs);
   const started = ['a', 'b', 'c', 'd', 'e'].map((name) => {
     vi.advanceTimersByTime(100);
     return start(deadlines, name);
@@ -56,7 +56,7 @@ it('does not expire a canceled deadline, whether it is the first, in the middle 
 });
 
 it('expires deadlines that start after all others have ended', () => {
-  const deadlines = createDeadlines(timeoutMs);
+  const deadlines = createAttemptTimeouts(timeoutMs);
   start(deadlines, 'a').cancel();
   vi.advanceTimersByTime(4000);
   start(deadlines, 'b');
@@ -71,7 +71,7 @@ it('expires deadlines that start after all others have ended', () => {
 });
 
 it('allows a deadline to start or to be canceled while others expire', () => {
-  const deadlines = createDeadlines(timeoutMs);
+  const deadlines = createAttemptTimeouts(timeoutMs);
   deadlines.start(performance.now(), () => {
     second.cancel();
     start(deadlines, 'third');
@@ -84,7 +84,7 @@ it('allows a deadline to start or to be canceled while others expire', () => {
 });
 
 it('uses one timer, which keeps the process alive only while a deadline is pending', () => {
-  const deadlines = createDeadlines(timeoutMs);
+  const deadlines = createAttemptTimeouts(timeoutMs);
   const timers = vi.spyOn(globalThis, 'setTimeout');
   const [first, second] = [start(deadlines, 'a'), start(deadlines, 'b')];
   const timer = timers.mock.results[0]?.value;

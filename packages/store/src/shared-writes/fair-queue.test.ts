@@ -1,6 +1,6 @@
 import { type AccountId, toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
-import { Turns } from './turns.ts';
+import { FairQueue } from './fair-queue.ts';
 
 interface Item {
   accountId: AccountId;
@@ -14,7 +14,7 @@ const item = (account: number, clientId: string, number: number): Item => ({
   number,
 });
 
-function takeAll(turns: Turns<Item>): string[] {
+function takeAll(turns: FairQueue<Item>): string[] {
   const taken: string[] = [];
   for (let next = turns.take(); next !== undefined; next = turns.take()) {
     taken.push(`${next.accountId}${next.clientId}${next.number}`);
@@ -23,7 +23,7 @@ function takeAll(turns: Turns<Item>): string[] {
 }
 
 test('accounts take turns, and the clients of an account, each first in, first out', () => {
-  const turns = new Turns<Item>();
+  const turns = new FairQueue<Item>();
   for (let number = 1; number <= 4; number += 1) turns.add(item(1, 'a', number));
   turns.add(item(1, 'b', 1));
   turns.add(item(2, 'c', 1));
@@ -34,7 +34,7 @@ test('accounts take turns, and the clients of an account, each first in, first o
 });
 
 test('a single write of another client is among the next three, whatever a client has waiting', () => {
-  const turns = new Turns<Item>();
+  const turns = new FairQueue<Item>();
   for (let number = 1; number <= 1_000; number += 1) turns.add(item(1, 'a', number));
   for (let number = 1; number <= 500; number += 1) turns.take();
   turns.add(item(1, 'b', 1));
@@ -44,7 +44,7 @@ test('a single write of another client is among the next three, whatever a clien
 });
 
 test('an item that is removed gets no turn', () => {
-  const turns = new Turns<Item>();
+  const turns = new FairQueue<Item>();
   const items = [item(1, 'a', 1), item(1, 'a', 2), item(2, 'b', 1)] as const;
   for (const each of items) turns.add(each);
   expect(turns.remove(items[1])).toBe(true);

@@ -1,5 +1,5 @@
 /** The deadlines of all attempts in flight. */
-export interface Deadlines {
+export interface AttemptTimeouts {
   /** Calls `onExpire` when `timeoutMs` have passed since `startMs` (`performance.now()`), never earlier. */
   start(startMs: number, onExpire: () => void): Deadline;
 }
@@ -13,7 +13,7 @@ export interface Deadline {
  * One timer serves all deadlines, because a timer per attempt is slow and almost always canceled. All deadlines have the
  * same duration, so the list is in the order in which they expire, and the timer waits for the first one.
  */
-export function createDeadlines(timeoutMs: number): Deadlines {
+export function createAttemptTimeouts(timeoutMs: number): AttemptTimeouts {
   const list = new DeadlineList(timeoutMs);
   return { start: (startMs, onExpire) => list.append(new Entry(list, startMs + timeoutMs, onExpire)) };
 }

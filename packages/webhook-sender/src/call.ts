@@ -38,9 +38,9 @@ class InterimResponsesError extends Error {}
  * One POST request on a connection, until the response body ends or 64 kB of it are read. It creates few objects, because
  * most responses consist of a status only.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Call implements Dispatcher.DispatchHandler {
   readonly connection: Connection;
-  readonly #onEnd: (exchange: Exchange) => void;
+  readonly #onEnd: (exchange: Call) => void;
   readonly #policy: DetailsPolicy | null;
   #requestHeaders: readonly string[] = [];
   #headers: HeaderRecord = noHeaders;
@@ -64,7 +64,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   error: AttemptError | null = null;
 
   /** Calls `onEnd` once. `policy` is null if only the status and the headers of the response are of interest. */
-  constructor(connection: Connection, policy: DetailsPolicy | null, onEnd: (exchange: Exchange) => void) {
+  constructor(connection: Connection, policy: DetailsPolicy | null, onEnd: (exchange: Call) => void) {
     this.connection = connection;
     this.#policy = policy;
     this.#onEnd = onEnd;
