@@ -18,7 +18,6 @@ import { inputError, type MutationResult, RefusedError, type UserError } from '.
 import { type IdempotencyErrorCode, resultOf, timeCodec, writeWithIdempotencyKey } from './idempotency.ts';
 import type { Referral } from './referrals.ts';
 
-/** The user errors of `createReferral`. */
 export type CreateReferralErrorCode =
   | IdempotencyErrorCode
   | 'CLIENT_EMAIL_INVALID'

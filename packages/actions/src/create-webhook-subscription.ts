@@ -24,7 +24,6 @@ import {
   selectSubscription,
 } from './webhooks/subscriptions/subscriptions.ts';
 
-/** The user errors of `createWebhookSubscription`. */
 export type CreateWebhookSubscriptionErrorCode =
   | EventTypesErrorCode
   | IdempotencyErrorCode

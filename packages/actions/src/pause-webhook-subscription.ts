@@ -89,7 +89,6 @@ function endsReason(reason: PausedReason, { isUrlVerified, arePinsServed, byOwne
   return reason === 'VERSION_RETIRED' ? arePinsServed : isUrlVerified;
 }
 
-/** The user errors of `resumeWebhookSubscription`. */
 export type ResumeWebhookSubscriptionErrorCode = VerificationErrorCode | 'NOT_FOUND' | 'VERSION_RETIRED';
 
 export type ResumeWebhookSubscriptionResult = MutationResult<

@@ -14,7 +14,6 @@ import {
   type SubscriptionOwner,
 } from './webhooks/subscriptions/subscriptions.ts';
 
-/** The user errors of `retryWebhookDelivery`. */
 export type RetryWebhookDeliveryErrorCode =
   | 'DELIVERY_EXPIRED'
   | 'NOT_FOUND'

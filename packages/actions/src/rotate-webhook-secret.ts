@@ -23,7 +23,6 @@ import {
   type SubscriptionOwner,
 } from './webhooks/subscriptions/subscriptions.ts';
 
-/** The user errors of `rotateWebhookSecret`. */
 export type RotateWebhookSecretErrorCode =
   | IdempotencyErrorCode
   | 'NOT_FOUND'

@@ -19,7 +19,6 @@ import { countInMinute, deleteOldLimitCounts, type SubscriptionOwner } from './w
 
 type InputErrorCode = 'EVENT_TYPE_UNKNOWN' | 'NOT_FOUND' | 'NOT_SUBSCRIBED';
 
-/** The user errors of `sendTestWebhookEvent`. */
 export type SendTestWebhookEventErrorCode = IdempotencyErrorCode | InputErrorCode | 'TEST_RATE_LIMITED';
 
 /** `SendTestWebhookEventInput`. A field that is null or undefined is not set. */

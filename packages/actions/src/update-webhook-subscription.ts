@@ -27,7 +27,6 @@ import {
   updateSubscriptionUrl,
 } from './webhooks/subscriptions/subscriptions.ts';
 
-/** The user errors of `updateWebhookSubscription`. */
 export type UpdateWebhookSubscriptionErrorCode = EventTypesErrorCode | VerificationErrorCode | 'NOT_FOUND';
 
 /** `UpdateWebhookSubscriptionInput`. A field that is null or undefined stays unchanged. */

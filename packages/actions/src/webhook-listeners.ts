@@ -78,7 +78,6 @@ export async function listWebhookListeners(
   return rows.map((row) => toWebhookListener(gidNamespace, row));
 }
 
-/** The user errors of `createWebhookListener`. */
 export type CreateWebhookListenerErrorCode = EventTypesErrorCode | IdempotencyErrorCode | 'FORBIDDEN' | 'LIMIT_REACHED';
 
 /** `CreateWebhookListenerInput`. A field that is null or undefined is not set. */

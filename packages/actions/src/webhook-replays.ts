@@ -108,7 +108,6 @@ export async function listWebhookReplays(
   return toPage(order, request, found.rows, toNode, found.readTo === null ? null : { id: found.readTo });
 }
 
-/** The user errors of `replayWebhookEvents`. */
 export type ReplayWebhookEventsErrorCode = IdempotencyErrorCode | InputErrorCode | 'REPLAY_IN_PROGRESS';
 
 type InputErrorCode = 'EVENT_TYPE_UNKNOWN' | 'NOT_FOUND' | 'RANGE_INVALID';

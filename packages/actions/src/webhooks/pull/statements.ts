@@ -149,15 +149,16 @@ export async function selectOldestNumbered(
       select
         (select last_sequence from webhook_subscription_sequence where subscription_id = $1) as "lastSequence",
         (select case when count(*) = $4 then max(id) end from oldest) as "readTo",
-        (select coalesce(json_agg(json_build_array(
-            id::text, sequence, "eventId"::text, "eventType", "eventVersion",
-            (extract(epoch from "occurredAt") * 1000)::bigint, "isTest"
+        (select coalesce(json_agg(json_build_object(
+            'id', id::text, 'sequence', sequence, 'eventId', "eventId"::text, 'eventType', "eventType", 'eventVersion',
+            "eventVersion", 'occurredAt', (extract(epoch from "occurredAt") * 1000)::bigint, 'isTest', "isTest"
           )), '[]')
           from oldest
           where sequence > $5::bigint and sequence <= $6::bigint) as rows`,
   };
+  type StoredRow = Omit<NumberedRow, 'occurredAt'> & { occurredAt: number };
   const row = onlyRow(
-    await database.query<{ lastSequence: string; readTo: string | null; rows: NumberedTuple[] }>(statement, [
+    await database.query<{ lastSequence: string; readTo: string | null; rows: StoredRow[] }>(statement, [
       subscriptionId,
       min,
       before,
@@ -167,24 +168,10 @@ export async function selectOldestNumbered(
     ]),
   );
   return {
-    rows: row.rows.map(fromTuple),
+    rows: row.rows.map((stored) => ({ ...stored, occurredAt: new Date(stored.occurredAt) })),
     lastSequence: Number(row.lastSequence),
     readTo: row.readTo === null ? null : BigInt(row.readTo),
   };
-}
-
-type NumberedTuple = [
-  id: DeliveryId,
-  sequence: number,
-  eventId: NumberedRow['eventId'],
-  eventType: string,
-  eventVersion: string,
-  occurredAtMs: number,
-  isTest: boolean,
-];
-
-function fromTuple([id, sequence, eventId, eventType, eventVersion, ms, isTest]: NumberedTuple): NumberedRow {
-  return { id, sequence, eventId, eventType, eventVersion, occurredAt: new Date(ms), isTest };
 }
 
 export interface NumberedId {
