@@ -139,7 +139,6 @@ export interface AccountsRequest extends PageRequest {
  * The accounts of both interfaces, newest first.
  *
  * @throws {RefusedError} `NOT_FOUND` if the organization does not exist
- * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
 export async function listAccounts(context: ActionContext, request: AccountsRequest): Promise<Page<Account>> {
   const { interfaceName, nameContains } = request;
@@ -199,7 +198,6 @@ export interface Organization {
  * All organizations, newest first.
  *
  * @param request.nameContains a part of the name, in any case. Null for all.
- * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
 export async function listOrganizations(
   context: ActionContext,

@@ -38,7 +38,6 @@ export interface Client {
  *
  * @param request.accountId the global identifier of a lender or partner. Null for the clients of all accounts.
  * @throws {RefusedError} `NOT_FOUND` if the account does not exist
- * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
 export async function listClients(
   context: ActionContext,

@@ -13,7 +13,7 @@ export interface Page<Node> {
   hasPreviousPage: boolean;
 }
 
-/** The paging arguments of a list, as sent by a client. */
+/** The paging arguments of a list, as sent by a client. A list throws an `InvalidArgumentError` if one is invalid. */
 export interface PageRequest {
   /** 1 to 100. Null or undefined defaults to 20. */
   first?: number | null | undefined;

@@ -137,8 +137,6 @@ const inOrderOfClosing: ListOrder<Pick<ReferralRow, 'closedAt' | 'id'>, ClosedPo
 /**
  * The caller's referrals, newest first. With `closedAfter` those that were closed, in the order in which they were; together
  * with a period of creation, a page can be short.
- *
- * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
 export async function listReferrals(
   context: ActionContext,
@@ -171,7 +169,6 @@ export async function listReferrals(
  *
  * @param request.status null for referrals of any status
  * @throws {RefusedError} `NOT_FOUND` if the partner does not exist
- * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
 export async function listReferralsOfPartner(
   context: ActionContext,

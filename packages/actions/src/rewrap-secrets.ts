@@ -149,6 +149,9 @@ interface TableAccess<Ref> {
 }
 
 function secretTable<Ref>({ name, context: { store }, read, replace, describe }: TableAccess<Ref>): SecretTable {
+  const listOf = (counts: KeyCounts): SecretCount[] =>
+    [...counts].map(([keyId, secrets]) => ({ table: name, keyId, secrets }));
+
   async function* pages(): AsyncGenerator<StoredSecret<Ref>[]> {
     let page = await read(null);
     while (page.length > 0) {
@@ -159,20 +162,20 @@ function secretTable<Ref>({ name, context: { store }, read, replace, describe }:
 
   return {
     async count() {
-      const counts = new KeyCounts(name);
+      const counts: KeyCounts = new Map();
       for await (const page of pages()) {
-        for (const { ciphertext } of page) if (hasSecret(ciphertext)) counts.add(ciphertext);
+        for (const { ciphertext } of page) if (hasSecret(ciphertext)) countKey(counts, ciphertext);
       }
-      return counts.list();
+      return listOf(counts);
     },
 
     async pass({ secretKeys, operator }, onRead) {
-      const counts = new KeyCounts(name);
+      const counts: KeyCounts = new Map();
       const pass: Pass = { counts: [], replaced: 0, missed: 0, unreadable: 0, examples: [] };
       for await (const page of pages()) {
         const secrets: { ref: Ref; read: Buffer; replacement: Buffer }[] = [];
         for (const { ref, subscriptionId, ciphertext } of page) {
-          if (!hasSecret(ciphertext) || counts.add(ciphertext) === secretKeys.currentKeyId) continue;
+          if (!hasSecret(ciphertext) || countKey(counts, ciphertext) === secretKeys.currentKeyId) continue;
           const result = reencrypt(secretKeys, ciphertext, subscriptionId);
           if (result.replacement !== null) {
             secrets.push({ ref, read: ciphertext, replacement: result.replacement });
@@ -199,7 +202,7 @@ function secretTable<Ref>({ name, context: { store }, read, replace, describe }:
         }
         onRead(page.length);
       }
-      return { ...pass, counts: counts.list() };
+      return { ...pass, counts: listOf(counts) };
     },
   };
 }
@@ -224,22 +227,11 @@ function reencrypt(
   }
 }
 
-class KeyCounts {
-  readonly #table: string;
-  readonly #secrets = new Map<string | null, number>();
-
-  constructor(table: string) {
-    this.#table = table;
-  }
-
-  /** Returns the id of the key. */
-  add(ciphertext: Buffer): string | null {
-    const keyId = secretKeyId(ciphertext);
-    this.#secrets.set(keyId, (this.#secrets.get(keyId) ?? 0) + 1);
-    return keyId;
-  }
-
-  list(): SecretCount[] {
-    return [...this.#secrets].map(([keyId, secrets]) => ({ table: this.#table, keyId, secrets }));
-  }
+/** Counts a secret, and returns the id of its key. */
+function countKey(counts: KeyCounts, ciphertext: Buffer): string | null {
+  const keyId = secretKeyId(ciphertext);
+  counts.set(keyId, (counts.get(keyId) ?? 0) + 1);
+  return keyId;
 }
+
+type KeyCounts = Map<string | null, number>;

@@ -48,11 +48,7 @@ export async function listTeamMembers({ lenders, gidNamespace }: LenderContext, 
   return rows.map((row) => toTeamMember(gidNamespace, row));
 }
 
-/**
- * A page of the team members of the calling lender, oldest first.
- *
- * @throws {InvalidArgumentError} if `first` or `after` is invalid
- */
+/** A page of the team members of the calling lender, oldest first. */
 export async function pageTeamMembers(
   context: LenderContext,
   caller: Caller,
@@ -70,7 +66,6 @@ export async function pageTeamMembers(
  * A page of the team members of any lender, oldest first.
  *
  * @throws {RefusedError} `NOT_FOUND` if the lender does not exist
- * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
 export async function listMembersOfLender(
   context: ActionContext,

@@ -94,11 +94,7 @@ export interface FilteredDeliveriesRequest extends WebhookDeliveriesRequest {
   onFurtherPart?: () => void;
 }
 
-/**
- * The caller's deliveries, newest first. Empty if `subscriptionId` is not a subscription of the caller.
- *
- * @throws {InvalidArgumentError} if `first` or `after` is invalid
- */
+/** The caller's deliveries, newest first. Empty if `subscriptionId` is not a subscription of the caller. */
 export async function listWebhookDeliveries(
   context: ActionContext,
   caller: Caller,
@@ -201,7 +197,6 @@ export interface AllDeliveriesRequest extends FilteredDeliveriesRequest {
  * The deliveries of all accounts, newest first.
  *
  * @throws {RefusedError} `NOT_FOUND` if the subscription or the account does not exist, `INVALID` for an event type without either
- * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
 export async function listAllWebhookDeliveries(
   context: ActionContext,

@@ -216,7 +216,6 @@ export interface ListenerOfAccount extends WebhookListener {
  *
  * @param request.accountId the global identifier of a lender or partner. Null does not restrict the list.
  * @throws {RefusedError} `NOT_FOUND` if the account does not exist
- * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
 export async function listAllWebhookListeners(
   context: ActionContext,

@@ -88,8 +88,6 @@ export async function findWebhookReplay(
 /**
  * The caller's replays, newest first. Empty if `subscriptionId` is not a subscription of the caller. With it, a page reads at most
  * 1,000 replays, so it can be short.
- *
- * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
 export async function listWebhookReplays(
   context: ActionContext,

@@ -86,11 +86,7 @@ export async function findWebhookSubscriptions(
   return ids.map((id) => (id === null ? null : (byId.get(id) ?? null)));
 }
 
-/**
- * The caller's subscriptions, newest first.
- *
- * @throws {InvalidArgumentError} if `first` or `after` is invalid
- */
+/** The caller's subscriptions, newest first. */
 export async function listWebhookSubscriptions(
   context: ActionContext,
   caller: Caller,
@@ -122,7 +118,6 @@ function toSubscriptionOfAccount(gidNamespace: string, row: SubscriptionOfAccoun
  *
  * @param request.accountId the global identifier of a lender or partner
  * @throws {RefusedError} `NOT_FOUND` if the account does not exist
- * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
 export async function listAllWebhookSubscriptions(
   context: ActionContext,

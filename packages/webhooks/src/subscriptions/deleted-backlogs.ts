@@ -23,8 +23,6 @@ const insertStatement: Statement = {
 /**
  * Notes that the worker of the shard must delete what is pending for a deleted subscription, and what it remembers about
  * the receiver. Idempotent.
- *
- * @throws {FencedOutError} if the worker was declared dead
  */
 export async function insertDeletedBacklog(
   database: Database,
@@ -124,7 +122,6 @@ const deletePendingStatement: Statement = {
  * Deletes pending deliveries of a deleted subscription. Does nothing if the subscription was not deleted.
  *
  * @returns the deliveries that another transaction holds or has replaced. Delete them later.
- * @throws {FencedOutError} if the worker was declared dead
  */
 export async function deletePendingOfDeleted(
   database: Database,
@@ -158,8 +155,6 @@ const deleteStatement: Statement = {
 /**
  * Deletes the receiver state of a deleted subscription, and the note about its backlog. Call it once no delivery is pending,
  * because only the result of a pending delivery writes the state.
- *
- * @throws {FencedOutError} if the worker was declared dead
  */
 export async function deleteDeletedBacklog(
   database: Database,

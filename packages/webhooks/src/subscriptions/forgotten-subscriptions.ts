@@ -61,7 +61,6 @@ const forgetStatement: Statement = {
  * Deletes the rows of deleted subscriptions. Leaves those that have a replay and, unless `withDeliveries`, those that had a delivery.
  *
  * @param ids at most 1,000
- * @throws {FencedOutError} if the worker was declared dead
  */
 export async function forgetSubscriptions(
   database: Database,

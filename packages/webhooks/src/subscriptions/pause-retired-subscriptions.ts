@@ -20,7 +20,6 @@ export interface PausedSubscription {
  * webhook_subscription_pkey.
  *
  * @returns at most `limit` subscriptions. Call again while it returns that many.
- * @throws {FencedOutError} if the worker was declared dead
  */
 export async function pauseRetiredSubscriptions(
   transaction: Transaction,

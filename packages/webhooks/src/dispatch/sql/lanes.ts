@@ -147,11 +147,7 @@ export interface StoredTarget extends StoredSecrets {
   readonly state: LaneState;
 }
 
-/**
- * Reads the targets of subscriptions. The result contains no subscription that is paused or deleted.
- *
- * @throws {FencedOutError} if the worker was declared dead
- */
+/** Reads the targets of subscriptions. The result contains no subscription that is paused or deleted. */
 export async function selectTargets(
   database: Database,
   workerId: WorkerId,

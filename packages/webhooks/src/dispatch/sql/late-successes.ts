@@ -16,7 +16,6 @@ import { lockPendingDeliveries } from './pending-deliveries.ts';
  *
  * @param successes in the order of subscription and delivery
  * @returns the deliveries whose attempt was not recorded before
- * @throws {FencedOutError} if the worker was declared dead
  */
 export async function recordLateSuccesses(
   store: Store,
@@ -57,7 +56,6 @@ const lockLateDeliveriesStatement: Statement = {
  * after the other.
  *
  * @returns the deliveries that exist
- * @throws {FencedOutError} if the worker was declared dead
  */
 export async function lockLateDeliveries(
   database: Database,

@@ -25,7 +25,6 @@ const unsentWaitMaxMs = 60_000;
  * Reads the first deliveries of a lane with their bodies. Skips deliveries without a payload.
  *
  * @param onPayloadMissing called for each delivery that has no payload although it has not expired
- * @throws {FencedOutError} if the worker was declared dead
  */
 export async function refillLane(
   database: Database,
@@ -139,11 +138,7 @@ export interface PendingDeliveries {
   readonly deliveries: readonly StoredDelivery[];
 }
 
-/**
- * Reads the first deliveries of a subscription after a position, in the order of due time and sequence.
- *
- * @throws {FencedOutError} if the worker was declared dead
- */
+/** Reads the first deliveries of a subscription after a position, in the order of due time and sequence. */
 export async function selectPendingDeliveries(
   database: Database,
   workerId: WorkerId,

@@ -78,8 +78,6 @@ interface OpenRow extends Omit<OpenReplay, 'lane'> {
 /**
  * Reads the retries and replays that are in progress in these shards, without those of paused subscriptions. Ends those of
  * deleted ones.
- *
- * @throws {FencedOutError} if the worker was declared dead
  */
 export async function selectOpenReplays(
   database: Database,
