@@ -2,6 +2,7 @@ import { formatAccountGid, type InterfaceName, isRetired, operationCostPoints } 
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
 import {
+  type ListedApiClientRow,
   lockApiClient,
   selectApiClientId,
   selectApiClients,
@@ -15,22 +16,9 @@ import { RefusedError } from './errors.ts';
 import { formatCursor, keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 /** An API client, without its keys. */
-export interface Client {
-  clientId: string;
+export interface Client extends Omit<ListedApiClientRow, 'accountId' | 'id'> {
   /** The global identifier of the lender or partner. */
   accountId: string;
-  interfaceName: InterfaceName;
-  /** The interface version that the client is pinned to. */
-  schemaVersion: string;
-  /** The cost points of a full bucket. */
-  costMaximum: number;
-  /** The cost points that the client regains in a second. */
-  costRestoreRate: number;
-  /** The number of keys that are neither revoked nor expired. */
-  liveKeys: number;
-  /** The latest use of a key, accurate to the minute. Null if none has been used. */
-  lastUsedAt: Date | null;
-  createdAt: Date;
 }
 
 /**

@@ -61,10 +61,16 @@ export function orRefuse<Result extends { userErrors: readonly UserError<string>
   result: Result,
 ): Accepted<Result> {
   const { userErrors } = result;
-  if (userErrors.length === 0) return result as Accepted<Result>;
+  if (isAccepted(result)) return result;
   const codes = userErrors.map(({ code }) => refusedCodes[code] ?? 'INVALID');
   const code = codes.find((each) => each !== 'INVALID') ?? 'INVALID';
   throw new RefusedError(code, userErrors.map(({ message }) => message).join(' '));
+}
+
+function isAccepted<Result extends { userErrors: readonly unknown[] }>(
+  result: Result,
+): result is Result & Accepted<Result> {
+  return result.userErrors.length === 0;
 }
 
 type Accepted<Result> = { [Name in keyof Result]: NonNullable<Result[Name]> };

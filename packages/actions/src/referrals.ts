@@ -44,16 +44,11 @@ export interface Matter {
 }
 
 /** `Referral` of the partner interface. */
-export interface Referral {
+export interface Referral extends Omit<
+  ReferralRow,
+  'accountId' | 'id' | 'matterId' | 'matterOpenedAt' | 'matterReference'
+> {
   id: string;
-  status: ReferralStatus;
-  clientName: string;
-  clientEmail: string | null;
-  externalReference: string | null;
-  note: string | null;
-  createdAt: Date;
-  /** Null while the referral is open. */
-  closedAt: Date | null;
   /** Null unless the referral was converted. */
   matter: Matter | null;
 }

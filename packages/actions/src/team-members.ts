@@ -26,20 +26,12 @@ import { RefusedError } from './errors.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 /** `TeamMember` of the lender interface. */
-export interface TeamMember {
+export interface TeamMember extends Omit<LenderMemberRow, 'id'> {
   id: string;
-  firstName: string;
-  lastName: string;
-  email: string;
 }
 
-function toTeamMember(gidNamespace: string, row: LenderMemberRow): TeamMember {
-  return {
-    id: formatGid(gidNamespace, 'TeamMember', row.id),
-    firstName: row.firstName,
-    lastName: row.lastName,
-    email: row.email,
-  };
+function toTeamMember(gidNamespace: string, { id, firstName, lastName, email }: LenderMemberRow): TeamMember {
+  return { id: formatGid(gidNamespace, 'TeamMember', id), firstName, lastName, email };
 }
 
 /** All team members of the calling lender, oldest first. */

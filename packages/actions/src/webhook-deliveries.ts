@@ -162,15 +162,15 @@ async function readTogether<Request, Query extends object, Row, Result>(
   select: (queries: readonly Query[]) => Promise<Row[][]>,
   toResult: (rows: readonly Row[], request: Request) => Result,
 ): Promise<(Result | InvalidArgumentError)[]> {
-  const read = requests.map((request) => ({ request, query: toQuery(request) }));
-  const valid = read.flatMap(({ request, query }) =>
-    query instanceof InvalidArgumentError ? [] : [{ request, query }],
-  );
-  const pages = await select(valid.map(({ query }) => query));
-  const results = new Map<object, Result>(
-    valid.map(({ query, request }, index) => [query, toResult(pages[index] ?? [], request)]),
-  );
-  return read.map(({ query }) => (query instanceof InvalidArgumentError ? query : (results.get(query) as Result)));
+  const queries = requests.map(toQuery);
+  const pages = await select(queries.filter((query): query is Query => !(query instanceof InvalidArgumentError)));
+  let read = 0;
+  return requests.map((request, index) => {
+    const query = queries[index];
+    if (query instanceof InvalidArgumentError) return query;
+    read += 1;
+    return toResult(pages[read - 1] ?? [], request);
+  });
 }
 
 function toSubscriptionPage(

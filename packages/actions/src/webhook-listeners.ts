@@ -1,10 +1,7 @@
 import { formatAccountGid, formatGid, type InterfaceName, parseGid } from '@deedwire/domain';
 import type { Database } from '@deedwire/store';
 import { forbidListeners, selectListenersForbiddenAt } from '@deedwire/store/accounts';
-import { eraseIdempotencyKeysOfRecord } from '@deedwire/store/idempotency';
-import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
-import { type ListenerId, subscriptionIdOf } from '@deedwire/webhooks/tables';
-import type { EventTypePin } from '@deedwire/webhooks/tables';
+import { type EventTypePin, type ListenerId, subscriptionIdOf } from '@deedwire/webhooks/tables';
 import { z } from 'zod';
 import { findAccount } from './accounts.ts';
 import { appendAuditEntry, nameOperator } from './audit.ts';
@@ -13,6 +10,7 @@ import { inputError, type MutationResult, RefusedError, type UserError } from '.
 import { type IdempotencyErrorCode, resultOf, type SaveResult, timeCodec, withIdempotencyKey } from './idempotency.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './webhook-event-types.ts';
+import { deleteLocked } from './webhook-subscriptions.ts';
 import {
   deleteListener,
   insertListener,
@@ -24,11 +22,9 @@ import {
   selectListenersOfAllAccounts,
 } from './webhooks/subscriptions/listeners.ts';
 import {
-  deleteEventTypePins,
   insertEventTypePins,
   countSubscriptions,
   lockSubscriptionsOfAccount,
-  markSubscriptionDeleted,
   selectSubscriptionOwner,
 } from './webhooks/subscriptions/subscriptions.ts';
 
@@ -182,21 +178,13 @@ export async function deleteWebhookListener(
   input: { id: string },
 ): Promise<DeleteWebhookListenerResult> {
   const id = parseGid(gidNamespace, 'WebhookListener', input.id);
-  const { accountId, interfaceName } = caller;
+  const { accountId } = caller;
   const isDeleted =
     id !== null &&
     (await store.transaction(async (transaction) => {
       if (!(await lockListener(transaction, accountId, id))) return false;
-      const subscriptionId = subscriptionIdOf(id);
-      await markSubscriptionDeleted(transaction, subscriptionId);
-      await deleteEventTypePins(transaction, subscriptionId);
-      await eraseIdempotencyKeysOfRecord(transaction, { accountId, mutations: [createMutation], recordId: id });
-      await appendAuditEntry(transaction, caller, {
-        action: 'webhook_listener.delete',
-        subject: input.id,
-        account: { id: accountId, interfaceName },
-      });
-      await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId });
+      const deletion = { action: 'webhook_listener.delete', subject: input.id, mutations: [createMutation] };
+      await deleteLocked(transaction, caller, subscriptionIdOf(id), deletion);
       return true;
     }));
   return isDeleted

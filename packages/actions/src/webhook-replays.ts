@@ -60,18 +60,11 @@ const savedReplay = z.object({
   waitsFor: z.enum(['PAUSED', 'BREAKER_OPEN', 'RETRY_AFTER', 'NO_WORKER', 'LIVE_TRAFFIC']).nullable(),
 }) satisfies z.ZodType<WebhookReplay>;
 
-function toWebhookReplay({ gidNamespace }: ActionContext, { id, queued, skipped, ...row }: ReplayRow): WebhookReplay {
-  return {
-    id: formatGid(gidNamespace, 'WebhookReplay', id),
-    subscriptionId: formatGid(gidNamespace, 'WebhookSubscription', row.subscriptionId),
-    status: row.status,
-    createdAt: row.createdAt,
-    endedAt: row.endedAt,
-    queuedCount: queued,
-    skippedCount: skipped,
-    position: row.position,
-    waitsFor: row.waitsFor,
-  };
+function toWebhookReplay({ gidNamespace }: ActionContext, row: ReplayRow): WebhookReplay {
+  const { status, createdAt, endedAt, queued: queuedCount, skipped: skippedCount, position, waitsFor } = row;
+  const id = formatGid(gidNamespace, 'WebhookReplay', row.id);
+  const subscriptionId = formatGid(gidNamespace, 'WebhookSubscription', row.subscriptionId);
+  return { id, subscriptionId, status, createdAt, endedAt, queuedCount, skippedCount, position, waitsFor };
 }
 
 /** A replay of the caller. Null if the caller has no replay with this identifier. */

@@ -1,7 +1,8 @@
 import { formatAccountGid, formatGid, type InterfaceName, parseGid, secretAssociatedData } from '@deedwire/domain';
-import type { SecretKeyRing } from '@deedwire/store';
+import type { SecretKeyRing, Transaction } from '@deedwire/store';
 import { eraseIdempotencyKeysOfRecord } from '@deedwire/store/idempotency';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
+import type { SubscriptionId } from '@deedwire/webhooks/tables';
 import { z } from 'zod';
 import { findAccount } from './accounts.ts';
 import { appendAuditEntry } from './audit.ts';
@@ -176,25 +177,28 @@ export async function deleteWebhookSubscription(
     id !== null &&
     (await context.store.transaction(async (transaction) => {
       if ((await lockSubscription(transaction, caller.accountId, id)) === null) return false;
-      await markSubscriptionDeleted(transaction, id);
-      await deleteEventTypePins(transaction, id);
-      const { accountId, interfaceName } = caller;
-      await eraseIdempotencyKeysOfRecord(transaction, {
-        accountId,
-        mutations: mutationsWithResults,
-        recordId: id,
-      });
-      await appendAuditEntry(transaction, caller, {
-        action: 'webhook_subscription.delete',
-        subject: input.id,
-        account: { id: accountId, interfaceName },
-      });
-      await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
+      const action = 'webhook_subscription.delete';
+      await deleteLocked(transaction, caller, id, { action, subject: input.id, mutations: mutationsWithResults });
       return true;
     }));
   return isDeleted
     ? { deletedWebhookSubscriptionId: input.id, userErrors: [] }
     : { deletedWebhookSubscriptionId: null, userErrors: [subscriptionNotFound] };
+}
+
+/** Deletes a locked subscription or listener, and what saved results of these mutations say about it. */
+export async function deleteLocked(
+  transaction: Transaction,
+  caller: Caller,
+  id: SubscriptionId,
+  { mutations, ...change }: { action: string; subject: string; mutations: readonly string[] },
+): Promise<void> {
+  const { accountId, interfaceName } = caller;
+  await markSubscriptionDeleted(transaction, id);
+  await deleteEventTypePins(transaction, id);
+  await eraseIdempotencyKeysOfRecord(transaction, { accountId, mutations, recordId: id });
+  await appendAuditEntry(transaction, caller, { ...change, account: { id: accountId, interfaceName } });
+  await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
 }
 
 /**

@@ -95,10 +95,10 @@ describe('retryWebhookDelivery', () => {
   });
 });
 
-describe('an operator', () => {
-  const retryFor = async (deliveryId: string) =>
-    orRefuse(await retryWebhookDelivery(world.operator, world.operator.operator, { id: deliveryId })).webhookDelivery;
+const retryFor = async (deliveryId: string) =>
+  orRefuse(await retryWebhookDelivery(world.operator, world.operator.operator, { id: deliveryId })).webhookDelivery;
 
+describe('an operator', () => {
   test('retries for any account', async () => {
     const id = await fail();
     expect(await retryFor(id)).toMatchObject({ id, status: 'PENDING' });

@@ -142,10 +142,11 @@ test('sends nothing at a version that is retired', async () => {
   ]);
 });
 
+const sendFor = async (input: object) =>
+  orRefuse(await sendTestWebhookEvent(world.operator, world.operator.operator, { subscriptionId: id, ...input }));
+
 test('an operator sends a test event to any subscription, without a limit', async () => {
   await count(60);
-  const sendFor = async (input: object) =>
-    orRefuse(await sendTestWebhookEvent(world.operator, world.operator.operator, { subscriptionId: id, ...input }));
   const { webhookEventId } = await sendFor({});
   expect(await queued()).toMatchObject([{ id: idOf(webhookEventId), event_type: 'webhook.test', request_id: null }]);
   await expect(sendFor({ eventType: 'referral.declined' })).rejects.toMatchObject({
