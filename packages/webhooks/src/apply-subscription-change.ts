@@ -1,8 +1,7 @@
 import type { Store } from '@deedwire/store';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
 import { selectLane } from './dispatch/sql/lanes.ts';
-import type { LaneId } from './kernel/lane-id.ts';
-import { shardOf } from './kernel/shard.ts';
+import { type LaneId, shardOf } from './kernel/ids.ts';
 import type { ReplayFeeder } from './replay/feeder.ts';
 import type { BacklogRemover } from './subscriptions/backlog-remover.ts';
 

@@ -8,8 +8,7 @@ import {
   type Store,
   StoreUnavailableError,
 } from '@deedwire/store';
-import { readDaysAhead } from './retention/keep-partitions.ts';
-import { historyTables } from './retention/partitions.ts';
+import { readDaysAhead, historyTables } from './retention/partitions.ts';
 
 export interface AppsCheck extends DatabaseCheck {
   /**

@@ -7,8 +7,7 @@ import {
   describeCheckOfApps,
   keepsWorkersFromStarting,
 } from './check-database.ts';
-import type { DispatcherStats } from './dispatch/dispatcher-options.ts';
-import { Dispatcher } from './dispatch/dispatcher.ts';
+import { type DispatcherStats, Dispatcher } from './dispatch/dispatcher.ts';
 import type { BreakerCounts } from './dispatch/lane-registry.ts';
 import type { SendableTarget } from './dispatch/lane-target.ts';
 import { createDispatchStorage, type DispatchStorageOptions } from './dispatch/store-dispatch.ts';

@@ -2,10 +2,9 @@ import type { AttemptResult } from '@deedwire/webhook-sender';
 import type { NextStep } from './dispatch/classify-attempt.ts';
 import type { PauseReason } from './dispatch/storage.ts';
 import type { FanOutEvent } from './fan-out/events.ts';
-import type { WorkerId } from './fence/worker-id.ts';
-import type { DeliveryId, ReplayId, SubscriptionId } from './kernel/ids.ts';
+import type { WorkerId } from './fence/fence.ts';
+import type { DeliveryId, ReplayId, SubscriptionId, Shard } from './kernel/ids.ts';
 import type { PendingDelivery } from './kernel/pending-delivery.ts';
-import type { Shard } from './kernel/shard.ts';
 import type { AcquiredShard } from './workers/sql/shard-rows.ts';
 
 // What the parts of the engine report, and what connects all of them: `engine.ts` calls the rest. Fan-out has its own events.

@@ -11,5 +11,5 @@ export type { FanOutSpan, TraceFanOut } from './fan-out/trace-fan-out.ts';
 export type { AccountId, DeliveryId, EventId, SubscriptionId } from './kernel/ids.ts';
 export { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 export type { EventTypePin } from './subscriptions/read-pins.ts';
-export type { WorkerId } from './fence/worker-id.ts';
+export type { WorkerId } from './fence/fence.ts';
 export { deleteUnreadListeners, endRotations } from './subscriptions/housekeeping.ts';

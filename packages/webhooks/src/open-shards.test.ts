@@ -1,8 +1,7 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { laneId } from '../test/dispatch/ids.ts';
-import type { LaneId } from './kernel/lane-id.ts';
-import { type Shard, shardOf } from './kernel/shard.ts';
+import { type LaneId, type Shard, shardOf } from './kernel/ids.ts';
 import { openShards } from './open-shards.ts';
 
 const accountOf = (shard: Shard): number => 64 + shard;

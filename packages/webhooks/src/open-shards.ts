@@ -1,10 +1,8 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
 import { type LanePage, selectLanesOfShard } from './dispatch/sql/lanes.ts';
-import { Backoff } from './kernel/backoff.ts';
-import type { Clock } from './kernel/clock.ts';
-import type { SubscriptionId } from './kernel/ids.ts';
-import type { Shard } from './kernel/shard.ts';
+import { Backoff, type Clock } from './kernel/clock.ts';
+import type { SubscriptionId, Shard } from './kernel/ids.ts';
 import type { AcquiredShard } from './workers/sql/shard-rows.ts';
 
 export interface OpenShardsOptions {

@@ -1,6 +1,5 @@
 import { onlyRow, type Store } from '@deedwire/store';
-import { readDaysAhead } from './retention/keep-partitions.ts';
-import { historyTables } from './retention/partitions.ts';
+import { readDaysAhead, historyTables } from './retention/partitions.ts';
 
 /** What is left to do in the whole database. */
 export interface QueueState {

@@ -8,7 +8,7 @@ export {
   type SubscriptionId,
   subscriptionIdOf,
 } from './kernel/ids.ts';
-export { clockStep, daysOfExpired, type IdRange, idsPerDay, splitByDays, storedRange } from './kernel/id-ranges.ts';
-export { pgArray } from './kernel/pg-array.ts';
-export { secretColumns } from './kernel/secret-columns.ts';
+export { clockStep, daysOfExpired, type IdRange, idsPerDay, splitByDays, storedRange } from './kernel/ids.ts';
+export { pgArray } from './kernel/sql.ts';
+export { secretColumns } from './kernel/sql.ts';
 export type { EventTypePin, PausedReason } from './subscriptions/read-pins.ts';

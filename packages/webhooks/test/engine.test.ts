@@ -4,7 +4,7 @@ import { eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createWebhookEngine, type WebhookEngine } from '../src/engine.ts';
 import type { EngineEvent } from '../src/events.ts';
-import { shardOf } from '../src/kernel/shard.ts';
+import { shardOf } from '../src/kernel/ids.ts';
 import { createMigratedDatabase, seedAccount, seedEvents, seedSubscription } from './support/seed.ts';
 
 let database: TestDatabase;

@@ -1,7 +1,5 @@
 import { LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
-import { Backoff } from '../kernel/backoff.ts';
-import type { Clock } from '../kernel/clock.ts';
-import { Pauses } from '../kernel/pauses.ts';
+import { Backoff, type Clock, Pauses } from '../kernel/clock.ts';
 
 export interface BatchedCallsOptions<Item, Result> {
   clock: Pick<Clock, 'setTimer'>;

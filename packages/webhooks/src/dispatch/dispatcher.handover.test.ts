@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hangs, succeedsAfter, World } from '../../test/dispatch/world.ts';
-import { shardOf } from '../kernel/shard.ts';
+import { shardOf } from '../kernel/ids.ts';
 
 test('a closed shard reports its deliveries in flight until they are settled', async () => {
   const world = new World();

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { hangs, type Receiver, succeedsAfter, World } from '../../test/dispatch/world.ts';
-import type { LaneId } from '../kernel/lane-id.ts';
-import { shardOf } from '../kernel/shard.ts';
+import { type LaneId, shardOf } from '../kernel/ids.ts';
 import { Lane, type LanePhase } from './lane.ts';
 
 const lanes = 4;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { succeedsAfter, World } from '../../test/dispatch/world.ts';
-import type { LaneId } from '../kernel/lane-id.ts';
+import type { LaneId } from '../kernel/ids.ts';
 
 /** Stores deliveries that became due one second after the other, the last of them now. */
 function storeBacklog(world: World, lane: LaneId, count: number): void {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { succeedsAfter, World } from '../../test/dispatch/world.ts';
-import type { DeliveryId } from '../kernel/ids.ts';
-import { shardOf } from '../kernel/shard.ts';
+import { type DeliveryId, shardOf } from '../kernel/ids.ts';
 
 describe('a result that storage refuses', () => {
   test('is found within about 2 · log2(n) calls, set aside with an alarm, and delays no other result', async () => {

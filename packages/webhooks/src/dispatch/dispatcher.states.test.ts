@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { subscriptionId } from '../../test/dispatch/ids.ts';
 import { fails, type ReceiverResponse, succeedsAfter, World } from '../../test/dispatch/world.ts';
-import type { LaneId } from '../kernel/lane-id.ts';
+import type { LaneId } from '../kernel/ids.ts';
 import { type LaneState, cleanLaneState } from './lane-state.ts';
 
 const failedOnce = { afterMs: 500, status: 500 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { succeedsAfter, World } from '../../test/dispatch/world.ts';
-import type { LaneId } from '../kernel/lane-id.ts';
+import type { LaneId } from '../kernel/ids.ts';
 
 const offerEvery = (world: World, lane: LaneId, everyMs: number): void => {
   world.offer(lane, 1);

@@ -1,20 +1,18 @@
-import type { AccountId, DeliveryId, SubscriptionId } from '../kernel/ids.ts';
-import type { LaneId } from '../kernel/lane-id.ts';
+import type { DispatchEvent, Reports } from '../events.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { AccountId, DeliveryId, SubscriptionId, LaneId, Shard } from '../kernel/ids.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
-import type { Shard } from '../kernel/shard.ts';
-import { Attempts, type UnsettledResult } from './attempts.ts';
-import type { DispatcherOptions, DispatcherStats } from './dispatcher-options.ts';
+import { Attempts, type UnsettledResult, type Send } from './attempts.ts';
 import { laneNeed } from './lane-need.ts';
 import { type BreakerCounts, LaneRegistry } from './lane-registry.ts';
 import { LaneScheduler } from './lane-scheduler.ts';
 import { type Lane, QueuedDelivery } from './lane.ts';
-import { defaultMemoryLimits, Memory } from './memory.ts';
+import { defaultMemoryLimits, Memory, type MemoryLimits } from './memory.ts';
 import { replayRoom } from './replay-room.ts';
 import { ResultRecorder } from './result-recorder.ts';
 import { Slots } from './slots.ts';
-import { SlowPace } from './slow-pace.ts';
 import { SteadyClock } from './steady-clock.ts';
-import type { DeliveryKey } from './storage.ts';
+import type { DeliveryKey, DispatchStorage } from './storage.ts';
 import { SuspectRuns } from './suspect-runs.ts';
 
 /**
@@ -324,5 +322,79 @@ export class Dispatcher {
     this.#attempts.start(queued);
     if (lane.target.mustRefresh(nowMs)) this.#scheduler.readTarget(lane);
     this.#scheduler.schedule(lane, nowMs);
+  }
+}
+
+export interface DispatcherOptions extends Reports<DispatchEvent> {
+  storage: DispatchStorage;
+  send: Send;
+  clock: Clock;
+  /** From 0 (inclusive) to 1 (exclusive). */
+  random: () => number;
+  /**
+   * The lease of the worker. The dispatcher reports `settling-stalled` when results wait and it has recorded none for this
+   * long.
+   */
+  leaseMs: number;
+  /** The maximum number of requests in flight. Defaults to 2,000. */
+  slots?: number | undefined;
+  /** The maximum number of settle calls in flight. Defaults to 4. */
+  settleConcurrency?: number | undefined;
+  memory?: MemoryLimits | undefined;
+  /** Idle lanes are evicted when there are more lanes than this. Defaults to 50,000. */
+  lanesMax?: number | undefined;
+  /** Called when a replayed delivery of the lane is settled, which may make room for others. */
+  onReplayedSettled?: ((lane: SubscriptionId) => void) | undefined;
+}
+
+export interface DispatcherStats {
+  readonly lanes: number;
+  readonly inFlight: number;
+  /** Results that are not recorded yet. */
+  readonly unsettled: number;
+  /** Deliveries that wait in memory, plus the room that refills in flight have reserved. */
+  readonly queued: number;
+  readonly queuedBodyBytes: number;
+}
+
+/** Longest time between two starts. Few requests need no more spreading than this. */
+const gapMaxMs = 4;
+
+/** The share of their duration over which the requests in flight restart. */
+const spread = 0.8;
+
+/** Starts of this time happen together, because they share reads of targets and statements that record results. */
+const groupMs = 32;
+
+/** Starts that were missed in this time are made up for, earlier ones are not. */
+const missedMs = 4;
+
+/**
+ * Spreads requests to slow receivers over time. When a thousand requests that hang time out at once, starting the next
+ * thousand at once would keep the process busy for some hundred milliseconds, and again five seconds later.
+ *
+ * Of `n` requests that take the time `d`, one starts per `0.8 d / n`, so that all of them start again within 0.8 `d`: the
+ * pace spreads them evenly, and does not limit how many slow lanes deliver. This holds for different durations as well,
+ * since each request uses `0.8 / n` of the pace. Requests start in groups, one group per 32 ms.
+ */
+export class SlowPace {
+  /** When the next request of a slow lane should start. */
+  nextMs = -Infinity;
+  #isOpen = true;
+
+  /** Whether a request of a slow lane may start now. */
+  mayStart(nowMs: number): boolean {
+    this.#isOpen = this.nextMs <= (this.#isOpen ? nowMs + groupMs : nowMs);
+    return this.#isOpen;
+  }
+
+  /**
+   * Call it when a request of a slow lane starts.
+   *
+   * @param expectedMs how long it will probably take
+   * @param requests how many requests are in flight or wait for this pace, at least 1
+   */
+  start(expectedMs: number, requests: number, nowMs: number): void {
+    this.nextMs = Math.max(this.nextMs, nowMs - missedMs) + Math.min(gapMaxMs, (spread * expectedMs) / requests);
   }
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hangs, type Receiver, succeedsAfter, World } from '../../test/dispatch/world.ts';
-import type { LaneId } from '../kernel/lane-id.ts';
+import type { LaneId } from '../kernel/ids.ts';
 import { cleanLaneState } from './lane-state.ts';
 
 // Neighbors have no history at first, so that each is quick until its first request has taken 500 ms.

@@ -1,6 +1,4 @@
-import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
-import type { LaneId } from '../kernel/lane-id.ts';
-import { type Shard, shardCount } from '../kernel/shard.ts';
+import { type AccountId, type SubscriptionId, type LaneId, type Shard, shardCount } from '../kernel/ids.ts';
 import { Account, Lane } from './lane.ts';
 
 export interface BreakerCounts {

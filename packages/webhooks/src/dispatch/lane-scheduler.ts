@@ -1,16 +1,16 @@
 import type { DispatchEvent, Reports, StorageCall } from '../events.ts';
+import { Heap } from '../kernel/heap.ts';
 import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import { LaneCalls } from './lane-calls.ts';
 import { laneNeed } from './lane-need.ts';
 import type { LaneRegistry } from './lane-registry.ts';
 import type { LaneTarget } from './lane-target.ts';
-import type { Lane, QueuedDelivery } from './lane.ts';
+import type { Lane, QueuedDelivery, WakeNode } from './lane.ts';
 import type { Memory } from './memory.ts';
 import { Refiller } from './refiller.ts';
 import type { Slots } from './slots.ts';
 import type { SteadyClock } from './steady-clock.ts';
 import type { DispatchStorage, Refill } from './storage.ts';
-import { WakeSchedule } from './wake-schedule.ts';
 
 /** How long a lane waits when it cannot be read, or when its secret cannot be decrypted. */
 const blockedMs = 60_000;
@@ -225,5 +225,68 @@ export class LaneScheduler {
     this.#options.onEvent({ kind: 'lane-refused', alarm: true, lane: lane.id, call, error });
     this.schedule(lane, nowMs);
     this.#options.onScheduled();
+  }
+}
+
+/** The longest timer, so that the clock is read again soon after it was set forward. */
+const timerMaxMs = 60_000;
+
+/** Wakes each lane at its time, with one timer for all lanes. */
+export class WakeSchedule {
+  readonly #clock: SteadyClock;
+  readonly #onWake: (lane: Lane, nowMs: number) => void;
+  readonly #afterWake: () => void;
+  readonly #heap = new Heap<WakeNode>();
+  #cancelTimer: (() => void) | null = null;
+  #timerAtMs = Infinity;
+
+  /** @param afterWake called once after each group of lanes that woke together */
+  constructor(clock: SteadyClock, onWake: (lane: Lane, nowMs: number) => void, afterWake: () => void) {
+    this.#clock = clock;
+    this.#onWake = onWake;
+    this.#afterWake = afterWake;
+  }
+
+  set(lane: Lane, atMs: number, nowMs: number): void {
+    const { wake } = lane;
+    if (wake.heapIndex !== -1) {
+      if (wake.heapKey === atMs) return;
+      this.#heap.remove(wake);
+    }
+    this.#heap.add(wake, atMs);
+    if (atMs < this.#timerAtMs) this.#startTimer(nowMs);
+  }
+
+  clear(lane: Lane): void {
+    if (lane.wake.heapIndex !== -1) this.#heap.remove(lane.wake);
+  }
+
+  stop(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    this.#timerAtMs = -Infinity;
+  }
+
+  #startTimer(nowMs: number): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    this.#timerAtMs = Infinity;
+    const { first } = this.#heap;
+    if (first === undefined) return;
+    const delayMs = Math.min(Math.max(1, Math.ceil(first.heapKey - nowMs)), timerMaxMs);
+    this.#timerAtMs = nowMs + delayMs;
+    this.#cancelTimer = this.#clock.setTimer(() => this.#wake(), delayMs);
+  }
+
+  #wake(): void {
+    const nowMs = this.#clock.nowMs();
+    // Otherwise each callback that sets a wake-up would start a timer. One is started for all of them below.
+    this.#timerAtMs = -Infinity;
+    for (let { first } = this.#heap; first !== undefined && first.heapKey <= nowMs; { first } = this.#heap) {
+      this.#heap.remove(first);
+      this.#onWake(first.lane, nowMs);
+    }
+    this.#startTimer(nowMs);
+    this.#afterWake();
   }
 }

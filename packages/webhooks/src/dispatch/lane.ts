@@ -1,9 +1,8 @@
 import { ShortLivedMap } from '@deedwire/store';
 import type { HeapNode } from '../kernel/heap.ts';
-import type { AccountId, DeliveryId, SubscriptionId } from '../kernel/ids.ts';
+import { type AccountId, type DeliveryId, type SubscriptionId, type Shard, shardOf } from '../kernel/ids.ts';
 import { OwnClaims } from '../kernel/own-claims.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
-import { type Shard, shardOf } from '../kernel/shard.ts';
 import { LaneCall } from './lane-calls.ts';
 import { LaneQueue } from './lane-queue.ts';
 import { LaneReceiver } from './lane-receiver.ts';

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '@deedwire/store';
-import { Backoff } from '../kernel/backoff.ts';
+import { Backoff } from '../kernel/clock.ts';
 import { Fifo } from '../kernel/fifo.ts';
 import type { Lane } from './lane.ts';
 import type { Memory, Room } from './memory.ts';

@@ -1,4 +1,5 @@
 import type { DispatchEvent, Reports } from '../events.ts';
+import type { Clock } from '../kernel/clock.ts';
 import type { UnsettledResult } from './attempts.ts';
 import { BatchedCalls } from './batched-calls.ts';
 import { failed } from './classify-attempt.ts';
@@ -6,7 +7,6 @@ import type { LaneScheduler } from './lane-scheduler.ts';
 import { shiftLaneState } from './lane-state.ts';
 import { type Lane, QueuedDelivery } from './lane.ts';
 import type { Memory } from './memory.ts';
-import { StallWatch } from './stall-watch.ts';
 import type { SteadyClock } from './steady-clock.ts';
 import type { DispatchStorage, SettleResults } from './storage.ts';
 
@@ -253,5 +253,48 @@ function attachLaneStates(batch: readonly UnsettledResult[], offsetMs: number): 
     if (attached.has(lane)) continue;
     attached.add(lane);
     result.laneState = shiftLaneState(lane.receiver.state, -offsetMs);
+  }
+}
+
+/**
+ * Detects that work is waiting and none of it was completed for a given time. Uses timers only, so that clock
+ * corrections do not matter.
+ */
+export class StallWatch {
+  readonly #clock: Pick<Clock, 'setTimer'>;
+  readonly #limitMs: number;
+  readonly #onStalled: () => void;
+  #cancelTimer: (() => void) | null = null;
+
+  isStalled = false;
+
+  constructor(clock: Pick<Clock, 'setTimer'>, limitMs: number, onStalled: () => void) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+    this.#onStalled = onStalled;
+  }
+
+  addWork(): void {
+    if (this.#cancelTimer === null && !this.isStalled) this.#start();
+  }
+
+  /** @param hasMore whether other work is waiting */
+  completeWork(hasMore: boolean): void {
+    this.isStalled = false;
+    this.stop();
+    if (hasMore) this.#start();
+  }
+
+  stop(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+  }
+
+  #start(): void {
+    this.#cancelTimer = this.#clock.setTimer(() => {
+      this.#cancelTimer = null;
+      this.isStalled = true;
+      this.#onStalled();
+    }, this.#limitMs);
   }
 }

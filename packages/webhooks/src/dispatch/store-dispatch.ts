@@ -1,10 +1,9 @@
 import { type Store, StoreUnavailableError, violatesPrimaryKey } from '@deedwire/store';
 import type { DispatchStorageEvent, Reports, WritesForWorker } from '../events.ts';
-import { FencedOutError } from '../fence/fenced-out-error.ts';
-import type { WorkerId } from '../fence/worker-id.ts';
+import { FencedOutError, type WorkerId } from '../fence/fence.ts';
 import { failpoint } from '../kernel/failpoint.ts';
-import { compareIds } from '../kernel/id-order.ts';
 import type { SubscriptionId } from '../kernel/ids.ts';
+import { compareIds } from '../kernel/sql.ts';
 import type { LaneTarget } from './lane-target.ts';
 import { selectTargets } from './sql/lanes.ts';
 import { type LateSuccess, recordLateSuccesses } from './sql/late-successes.ts';

@@ -1,7 +1,6 @@
 import { type Database, onlyRow, type Statement } from '@deedwire/store';
-import { type IdRange, splitByDays, storedRange } from '../kernel/id-ranges.ts';
-import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
-import { pgArray } from '../kernel/pg-array.ts';
+import { type IdRange, splitByDays, storedRange, type DeliveryId, type SubscriptionId } from '../kernel/ids.ts';
+import { pgArray } from '../kernel/sql.ts';
 
 /** Deliveries per step. Each can have 20 attempts with 16 kB, so that a step deletes some megabytes at most. */
 const batchSize = 200;

@@ -1,7 +1,6 @@
 import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
-import type { AccountId } from '../kernel/ids.ts';
-import { shardOf } from '../kernel/shard.ts';
+import { type AccountId, shardOf } from '../kernel/ids.ts';
 import { Accounts, frequentEntriesMin, type OwnedShard, retriesMax } from './accounts.ts';
 import type { QueuedAccount } from './queued-account.ts';
 

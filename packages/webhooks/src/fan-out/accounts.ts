@@ -1,6 +1,5 @@
-import { compareIds } from '../kernel/id-order.ts';
-import type { AccountId } from '../kernel/ids.ts';
-import { type Shard, shardOf } from '../kernel/shard.ts';
+import { type AccountId, type Shard, shardOf } from '../kernel/ids.ts';
+import { compareIds } from '../kernel/sql.ts';
 import { QueuedAccount, type QueuePosition } from './queued-account.ts';
 import type { Skip } from './sql/queue.ts';
 

@@ -1,9 +1,7 @@
 import type { Store } from '@deedwire/store';
-import { FencedOutError } from '../fence/fenced-out-error.ts';
-import type { WorkerId } from '../fence/worker-id.ts';
-import { Backoff } from '../kernel/backoff.ts';
-import type { AccountId } from '../kernel/ids.ts';
-import { type Shard, shardOf } from '../kernel/shard.ts';
+import { FencedOutError, type WorkerId } from '../fence/fence.ts';
+import { Backoff } from '../kernel/clock.ts';
+import { type AccountId, type Shard, shardOf } from '../kernel/ids.ts';
 import { readPins } from '../subscriptions/read-pins.ts';
 import type { OnFanOutEvent } from './events.ts';
 import type { FanOutLimits } from './limits.ts';

@@ -1,11 +1,7 @@
 import { StoreUnavailableError } from '@deedwire/store';
-import { FencedOutError } from '../fence/fenced-out-error.ts';
-import { Backoff } from '../kernel/backoff.ts';
-import type { Clock } from '../kernel/clock.ts';
-import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
-import type { LaneId } from '../kernel/lane-id.ts';
-import { Pauses } from '../kernel/pauses.ts';
-import { type Shard, shardOf } from '../kernel/shard.ts';
+import { FencedOutError } from '../fence/fence.ts';
+import { Backoff, type Clock, Pauses } from '../kernel/clock.ts';
+import { type AccountId, type SubscriptionId, type LaneId, type Shard, shardOf } from '../kernel/ids.ts';
 import { readPins } from '../subscriptions/read-pins.ts';
 import { Accounts, type OwnedShard, turnWeight } from './accounts.ts';
 import { BlockedEntries } from './blocked-entries.ts';

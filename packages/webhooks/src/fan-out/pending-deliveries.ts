@@ -1,4 +1,4 @@
-import type { LaneId } from '../kernel/lane-id.ts';
+import type { LaneId } from '../kernel/ids.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { RoundPlan } from './round-plan.ts';
 import type { WrittenRound } from './sql/round.ts';

@@ -1,5 +1,5 @@
 import type { Database, Store } from '@deedwire/store';
-import type { WorkerId } from '../fence/worker-id.ts';
+import type { WorkerId } from '../fence/fence.ts';
 import { readPins } from '../subscriptions/read-pins.ts';
 import type { RoundPlan } from './round-plan.ts';
 import { readEvents } from './sql/events.ts';

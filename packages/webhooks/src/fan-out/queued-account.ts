@@ -1,6 +1,4 @@
-import type { AccountId, EventId, SubscriptionId } from '../kernel/ids.ts';
-import type { LaneId } from '../kernel/lane-id.ts';
-import { type Shard, shardOf } from '../kernel/shard.ts';
+import { type AccountId, type EventId, type SubscriptionId, type LaneId, type Shard, shardOf } from '../kernel/ids.ts';
 
 /** The position of an entry in the queue. Drawn from one sequence for all shards; well below 2^53. */
 export type QueuePosition = number;

@@ -1,5 +1,5 @@
+import type { Shard } from '../kernel/ids.ts';
 import { OwnClaims } from '../kernel/own-claims.ts';
-import type { Shard } from '../kernel/shard.ts';
 import type { QueueEntry, QueuePosition } from './queued-account.ts';
 
 interface RecoveringShard {

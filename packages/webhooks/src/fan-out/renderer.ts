@@ -1,6 +1,6 @@
 import type { InterfaceName } from '@deedwire/domain';
 import type { AccountId, EventId } from '../kernel/ids.ts';
-import type { Origin } from '../kernel/origin.ts';
+import type { Origin } from '../kernel/pending-delivery.ts';
 
 /** An event as the transaction of its change stored it. */
 export interface StoredEvent extends Origin {

@@ -1,10 +1,8 @@
 import { LockTimeoutError, StoreUnavailableError, type Store } from '@deedwire/store';
-import { FencedOutError } from '../fence/fenced-out-error.ts';
-import type { WorkerId } from '../fence/worker-id.ts';
-import { Backoff } from '../kernel/backoff.ts';
+import { FencedOutError, type WorkerId } from '../fence/fence.ts';
+import { Backoff } from '../kernel/clock.ts';
 import { failpoint } from '../kernel/failpoint.ts';
-import type { AccountId } from '../kernel/ids.ts';
-import type { LaneId } from '../kernel/lane-id.ts';
+import type { AccountId, LaneId } from '../kernel/ids.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { OnFanOutEvent, RoundKind } from './events.ts';
 import type { FanOutLimits } from './limits.ts';

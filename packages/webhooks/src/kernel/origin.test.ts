@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { originOf, storedOrigin } from './origin.ts';
+import { originOf, storedOrigin } from './pending-delivery.ts';
 
 const requestId = 'b1f9b8a0-7c5e-4a52-8d1e-3f1c1a2b3c4d';
 const traceParent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

@@ -1,12 +1,17 @@
 import { LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
 import type { ReplayEvent, Reports } from '../events.ts';
-import { FencedOutError } from '../fence/fenced-out-error.ts';
+import { FencedOutError } from '../fence/fence.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { failpoint } from '../kernel/failpoint.ts';
-import type { DeliveryId, ReplayId, SubscriptionId } from '../kernel/ids.ts';
-import type { LaneId } from '../kernel/lane-id.ts';
+import {
+  type DeliveryId,
+  type ReplayId,
+  type SubscriptionId,
+  type LaneId,
+  type Shard,
+  shardOf,
+} from '../kernel/ids.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
-import { type Shard, shardOf } from '../kernel/shard.ts';
 import type { OpenReplay, ReplayPart, ReplayStorage } from './storage.ts';
 
 /** The lanes of this process, as replays use them. */

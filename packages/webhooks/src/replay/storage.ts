@@ -1,7 +1,5 @@
-import type { DeliveryId, EventId, ReplayId } from '../kernel/ids.ts';
-import type { LaneId } from '../kernel/lane-id.ts';
+import type { DeliveryId, EventId, ReplayId, LaneId, Shard } from '../kernel/ids.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
-import type { Shard } from '../kernel/shard.ts';
 
 /** A retry or a replay in progress. Its subscription is not paused. */
 export interface OpenReplay {

@@ -1,5 +1,5 @@
 import type { Database } from '@deedwire/store';
-import type { WorkerId } from '../fence/worker-id.ts';
+import type { WorkerId } from '../fence/fence.ts';
 import { feedReplay } from './sql/feed.ts';
 import { hastenDelivery } from './sql/hasten.ts';
 import { selectOpenReplays } from './sql/open-replays.ts';

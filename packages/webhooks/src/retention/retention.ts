@@ -1,11 +1,9 @@
 import { type Store, withTableLock } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
 import type { RetentionEvent, Reports } from '../events.ts';
-import type { Clock } from '../kernel/clock.ts';
-import { Pauses } from '../kernel/pauses.ts';
+import { type Clock, Pauses } from '../kernel/clock.ts';
 import { expire } from './expire.ts';
-import { keepPartitions } from './keep-partitions.ts';
-import type { RetentionDays } from './partitions.ts';
+import { keepPartitions, type RetentionDays } from './partitions.ts';
 
 export interface RetentionOptions extends Reports<RetentionEvent> {
   store: Store;

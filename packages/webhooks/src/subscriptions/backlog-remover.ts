@@ -1,11 +1,8 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
 import type { BacklogEvent, Reports, WritesForWorker } from '../events.ts';
-import { FencedOutError } from '../fence/fenced-out-error.ts';
-import { Backoff } from '../kernel/backoff.ts';
-import type { Clock } from '../kernel/clock.ts';
-import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
-import type { LaneId } from '../kernel/lane-id.ts';
-import { type Shard, shardOf } from '../kernel/shard.ts';
+import { FencedOutError } from '../fence/fence.ts';
+import { Backoff, type Clock } from '../kernel/clock.ts';
+import { type DeliveryId, type SubscriptionId, type LaneId, type Shard, shardOf } from '../kernel/ids.ts';
 import {
   deleteDeletedBacklog,
   deletePendingOfDeleted,

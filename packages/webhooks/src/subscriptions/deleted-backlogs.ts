@@ -1,10 +1,7 @@
 import { type Database, onlyRow, type Statement } from '@deedwire/store';
-import { rowOfLiveWorker } from '../fence/row-of-live-worker.ts';
-import type { WorkerId } from '../fence/worker-id.ts';
-import type { AccountId, DeliveryId, SubscriptionId } from '../kernel/ids.ts';
-import type { LaneId } from '../kernel/lane-id.ts';
-import { pgArray } from '../kernel/pg-array.ts';
-import type { Shard } from '../kernel/shard.ts';
+import { rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
+import type { AccountId, DeliveryId, SubscriptionId, LaneId, Shard } from '../kernel/ids.ts';
+import { pgArray } from '../kernel/sql.ts';
 
 // webhook_worker by primary key.
 const insertStatement: Statement = {

@@ -1,9 +1,7 @@
 import { type Database, onlyRow, type Statement } from '@deedwire/store';
-import { rowOfLiveWorker } from '../fence/row-of-live-worker.ts';
-import type { WorkerId } from '../fence/worker-id.ts';
-import type { SubscriptionId } from '../kernel/ids.ts';
-import { pgArray } from '../kernel/pg-array.ts';
-import type { Shard } from '../kernel/shard.ts';
+import { rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
+import type { SubscriptionId, Shard } from '../kernel/ids.ts';
+import { pgArray } from '../kernel/sql.ts';
 
 /** A position in the deleted subscriptions of a shard. */
 export interface DeletedPosition {

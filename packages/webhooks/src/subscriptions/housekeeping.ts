@@ -1,6 +1,6 @@
 import { type Database, onlyRow, type Transaction } from '@deedwire/store';
 import type { AccountId } from '../kernel/ids.ts';
-import { workerOf } from '../outbox/insert-event.ts';
+import { workerOf } from '../outbox/outbox.ts';
 
 /**
  * Deletes up to `batch` listeners that were not read for 24 hours, with an entry of the audit log for each. Returns their

@@ -1,9 +1,7 @@
 import type { Transaction } from '@deedwire/store';
-import { rowOfLiveWorker } from '../fence/row-of-live-worker.ts';
-import type { WorkerId } from '../fence/worker-id.ts';
-import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
-import { rememberedOwnerPause } from '../kernel/remembered-owner-pause.ts';
-import { shardOf } from '../kernel/shard.ts';
+import { rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
+import { type AccountId, type SubscriptionId, shardOf } from '../kernel/ids.ts';
+import { rememberedOwnerPause } from '../kernel/sql.ts';
 import type { EventTypePin } from './read-pins.ts';
 
 export interface PausedSubscription {

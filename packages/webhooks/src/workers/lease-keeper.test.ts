@@ -1,6 +1,6 @@
 import type { Store } from '@deedwire/store';
 import { beforeEach, expect, test } from 'vitest';
-import type { WorkerId } from '../fence/worker-id.ts';
+import type { WorkerId } from '../fence/fence.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 
 interface Renewal {

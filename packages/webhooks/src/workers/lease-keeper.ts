@@ -1,5 +1,5 @@
 import type { Store } from '@deedwire/store';
-import type { WorkerId } from '../fence/worker-id.ts';
+import type { WorkerId } from '../fence/fence.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { renewLease } from './sql/worker-rows.ts';
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { WorkerId } from '../fence/worker-id.ts';
-import { shardCount } from '../kernel/shard.ts';
+import type { WorkerId } from '../fence/fence.ts';
+import { shardCount } from '../kernel/ids.ts';
 import { planShards, type ShardPlan } from './plan-shards.ts';
 
 const workerId = (number: number): WorkerId => String(number) as WorkerId;

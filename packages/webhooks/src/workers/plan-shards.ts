@@ -1,5 +1,5 @@
-import type { WorkerId } from '../fence/worker-id.ts';
-import { shardCount } from '../kernel/shard.ts';
+import type { WorkerId } from '../fence/fence.ts';
+import { shardCount } from '../kernel/ids.ts';
 
 export interface ShardCounts {
   own: WorkerId;

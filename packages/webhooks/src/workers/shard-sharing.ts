@@ -1,8 +1,7 @@
 import { LockTimeoutError, type Store } from '@deedwire/store';
 import type { WorkersEvent, Reports } from '../events.ts';
-import { FencedOutError } from '../fence/fenced-out-error.ts';
-import type { WorkerId } from '../fence/worker-id.ts';
-import type { Shard } from '../kernel/shard.ts';
+import { FencedOutError, type WorkerId } from '../fence/fence.ts';
+import type { Shard } from '../kernel/ids.ts';
 import { planShards } from './plan-shards.ts';
 import {
   type AcquiredShard,

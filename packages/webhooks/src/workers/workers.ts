@@ -1,9 +1,7 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
-import { FencedOutError } from '../fence/fenced-out-error.ts';
-import type { WorkerId } from '../fence/worker-id.ts';
-import { Backoff } from '../kernel/backoff.ts';
-import type { Clock } from '../kernel/clock.ts';
-import type { Shard } from '../kernel/shard.ts';
+import { FencedOutError, type WorkerId } from '../fence/fence.ts';
+import { Backoff, type Clock } from '../kernel/clock.ts';
+import type { Shard } from '../kernel/ids.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { ShardSharing, type ShardSharingOptions } from './shard-sharing.ts';
 import { deleteDeadWorkers, deleteWorker, insertWorker } from './sql/worker-rows.ts';

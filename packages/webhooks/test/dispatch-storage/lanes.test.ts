@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { selectLane, selectLanesOfShard } from '../../src/dispatch/sql/lanes.ts';
-import type { SubscriptionId } from '../../src/kernel/ids.ts';
-import type { LaneId } from '../../src/kernel/lane-id.ts';
-import { type Shard, shardOf } from '../../src/kernel/shard.ts';
+import { type SubscriptionId, type LaneId, type Shard, shardOf } from '../../src/kernel/ids.ts';
 import { subscriptionId } from '../dispatch/ids.ts';
 import { StorageWorld } from './support.ts';
 

@@ -12,9 +12,8 @@ import {
 } from '../../src/dispatch/sql/pending-deliveries.ts';
 import { pauseSubscriptions, settle } from '../../src/dispatch/sql/results.ts';
 import type { Settlement } from '../../src/dispatch/storage.ts';
-import type { DeliveryId, EventId, SubscriptionId } from '../../src/kernel/ids.ts';
+import { type DeliveryId, type EventId, type SubscriptionId, shardOf } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
-import { shardOf } from '../../src/kernel/shard.ts';
 import { deletePendingOfDeleted, selectPendingOfDeleted } from '../../src/subscriptions/deleted-backlogs.ts';
 import { explain } from './explain.ts';
 import { failure, finalFailure, StorageWorld, success } from './support.ts';

@@ -6,7 +6,7 @@ import { failed, delivered } from '../../src/dispatch/classify-attempt.ts';
 import type { AttemptRecord, DispatchStorage, Settlement } from '../../src/dispatch/storage.ts';
 import { createDispatchStorage } from '../../src/dispatch/store-dispatch.ts';
 import type { DispatchStorageEvent } from '../../src/events.ts';
-import type { WorkerId } from '../../src/fence/worker-id.ts';
+import type { WorkerId } from '../../src/fence/fence.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import {

@@ -1,6 +1,5 @@
 import { toRecordId } from '@deedwire/domain';
-import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../src/kernel/ids.ts';
-import type { LaneId } from '../../src/kernel/lane-id.ts';
+import type { AccountId, DeliveryId, EventId, SubscriptionId, LaneId } from '../../src/kernel/ids.ts';
 
 export const accountId = (number: number): AccountId => toRecordId<'Lender'>(String(number));
 export const subscriptionId = (number: number): SubscriptionId => toRecordId<'WebhookSubscription'>(String(number));

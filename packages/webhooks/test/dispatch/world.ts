@@ -1,12 +1,10 @@
 import { seededRandom } from '@deedwire/testing';
 import type { AttemptResult, ProxyProblem } from '@deedwire/webhook-sender';
-import type { DispatcherOptions } from '../../src/dispatch/dispatcher-options.ts';
-import { Dispatcher } from '../../src/dispatch/dispatcher.ts';
+import { type DispatcherOptions, Dispatcher } from '../../src/dispatch/dispatcher.ts';
 import { cleanLaneState, type LaneState } from '../../src/dispatch/lane-state.ts';
 import type { LaneTarget, SendableTarget } from '../../src/dispatch/lane-target.ts';
 import type { DispatchEvent } from '../../src/events.ts';
-import type { DeliveryId } from '../../src/kernel/ids.ts';
-import type { LaneId } from '../../src/kernel/lane-id.ts';
+import type { DeliveryId, LaneId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { deliveryId, eventId, laneId } from './ids.ts';
 import { MemoryStorage } from './memory-storage.ts';

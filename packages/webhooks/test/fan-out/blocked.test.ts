@@ -8,8 +8,8 @@ import {
   unblockEntries,
 } from '../../src/fan-out/sql/blocked-queue.ts';
 import { readAccounts, readQueue } from '../../src/fan-out/sql/queue.ts';
-import { type Shard, shardOf } from '../../src/kernel/shard.ts';
-import { appendSubscriptionChange } from '../../src/outbox/append-subscription-change.ts';
+import { type Shard, shardOf } from '../../src/kernel/ids.ts';
+import { appendSubscriptionChange } from '../../src/outbox/outbox.ts';
 import { explain } from '../dispatch-storage/explain.ts';
 import { type SeededAccount, seedAccount } from '../support/seed.ts';
 import { closeAfterTest, FanOutWorld, laterRenderer } from './fan-out-world.ts';

@@ -2,7 +2,7 @@ import { createStore, type Store, StoreUnavailableError } from '@deedwire/store'
 import { patientTimeouts } from '@deedwire/testing';
 import { expect, test, vi } from 'vitest';
 import { frequentEntriesMin } from '../../src/fan-out/accounts.ts';
-import { shardOf } from '../../src/kernel/shard.ts';
+import { shardOf } from '../../src/kernel/ids.ts';
 import { type SeededAccount, seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
 import { closeAfterTest, FanOutWorld } from './fan-out-world.ts';
 import { hasDeliveries, interceptStore, isLook } from './faulty-store.ts';

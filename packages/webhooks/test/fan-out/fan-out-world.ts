@@ -5,11 +5,9 @@ import { onTestFinished } from 'vitest';
 import type { FanOutEvent } from '../../src/fan-out/events.ts';
 import { FanOut, type FanOutOptions } from '../../src/fan-out/fan-out.ts';
 import { RenderError, type Renderer } from '../../src/fan-out/renderer.ts';
-import type { WorkerId } from '../../src/fence/worker-id.ts';
-import type { SubscriptionId } from '../../src/kernel/ids.ts';
-import type { LaneId } from '../../src/kernel/lane-id.ts';
+import type { WorkerId } from '../../src/fence/fence.ts';
+import { type SubscriptionId, type LaneId, shardCount } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
-import { shardCount } from '../../src/kernel/shard.ts';
 import {
   createMigratedDatabase,
   samplePin,

@@ -1,6 +1,6 @@
 import { createStore, LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
 import { expect, test, vi } from 'vitest';
-import { shardOf } from '../../src/kernel/shard.ts';
+import { shardOf } from '../../src/kernel/ids.ts';
 import { type SeededAccount, seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
 import { closeAfterTest, FanOutWorld } from './fan-out-world.ts';
 import { hasDeliveries, interceptStore } from './faulty-store.ts';

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import { expect, test, vi } from 'vitest';
-import { shardCount } from '../../src/kernel/shard.ts';
+import { shardCount } from '../../src/kernel/ids.ts';
 import { type SeededAccount, seedAccount } from '../support/seed.ts';
 import { closeAfterTest, FanOutWorld } from './fan-out-world.ts';
 import { hasDeliveries, interceptStore } from './faulty-store.ts';

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { applySubscriptionChange } from '../../src/apply-subscription-change.ts';
 import { ExchangeEraser } from '../../src/exchanges/exchange-eraser.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
-import { appendSubscriptionChange } from '../../src/outbox/append-subscription-change.ts';
+import { appendSubscriptionChange } from '../../src/outbox/outbox.ts';
 import { BacklogRemover } from '../../src/subscriptions/backlog-remover.ts';
 import { closeAfterTest, FanOutWorld } from '../fan-out/fan-out-world.ts';
 import { seedAccount, seedEvents, type SeededAccount, seedSubscription } from '../support/seed.ts';

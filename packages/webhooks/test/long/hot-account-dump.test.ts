@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { connect } from '@deedwire/testing';
 import { expect, test } from 'vitest';
-import { shardOf } from '../../src/kernel/shard.ts';
+import { shardOf } from '../../src/kernel/ids.ts';
 import { closeAfterTest, FanOutWorld } from '../fan-out/fan-out-world.ts';
 import { interceptStore } from '../fan-out/faulty-store.ts';
 import { type SeededAccount, seedAccount } from '../support/seed.ts';

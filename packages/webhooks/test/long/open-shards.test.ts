@@ -4,7 +4,7 @@ import type { Store } from '@deedwire/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Dispatcher } from '../../src/dispatch/dispatcher.ts';
 import type { DispatchStorage } from '../../src/dispatch/storage.ts';
-import { type Shard, shardCount } from '../../src/kernel/shard.ts';
+import { type Shard, shardCount } from '../../src/kernel/ids.ts';
 import { openShards } from '../../src/open-shards.ts';
 import { StorageWorld } from '../dispatch-storage/support.ts';
 

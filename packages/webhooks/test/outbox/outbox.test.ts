@@ -4,9 +4,8 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, type Store, type Transaction } from '@deedwire/store';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { shardOf } from '../../src/kernel/shard.ts';
-import { appendSubscriptionChange } from '../../src/outbox/append-subscription-change.ts';
-import { insertEvent } from '../../src/outbox/insert-event.ts';
+import { shardOf } from '../../src/kernel/ids.ts';
+import { appendSubscriptionChange, insertEvent } from '../../src/outbox/outbox.ts';
 import { createMigratedDatabase, seedAccount, seedSubscription, type SeededAccount } from '../support/seed.ts';
 
 let database: TestDatabase;
@@ -94,7 +93,7 @@ test('two statements only insert events', () => {
   const inserting = files.filter((file) =>
     /insert into webhook_event[\s(]/.test(readFileSync(join(source, file), 'utf8')),
   );
-  expect(inserting).toEqual(['outbox/insert-event.ts', 'outbox/insert-test-event.ts']);
+  expect(inserting).toEqual(['outbox/outbox.ts', 'outbox/insert-test-event.ts']);
 });
 
 test.each([

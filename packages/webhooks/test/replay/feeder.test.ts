@@ -1,8 +1,7 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import { describe, expect, test } from 'vitest';
-import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
-import type { WorkerId } from '../../src/fence/worker-id.ts';
-import { shardOf } from '../../src/kernel/shard.ts';
+import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
+import { shardOf } from '../../src/kernel/ids.ts';
 import { fails, hangs, succeedsAfter } from '../dispatch/world.ts';
 import { ReplayWorld } from './replay-world.ts';
 

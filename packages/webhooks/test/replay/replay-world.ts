@@ -1,10 +1,8 @@
 import { toRecordId } from '@deedwire/domain';
-import type { DispatcherOptions } from '../../src/dispatch/dispatcher-options.ts';
+import type { DispatcherOptions } from '../../src/dispatch/dispatcher.ts';
 import type { ReplayEvent } from '../../src/events.ts';
-import type { ReplayId } from '../../src/kernel/ids.ts';
-import type { LaneId } from '../../src/kernel/lane-id.ts';
+import { type ReplayId, type LaneId, shardOf } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
-import { shardOf } from '../../src/kernel/shard.ts';
 import { ReplayFeeder } from '../../src/replay/feeder.ts';
 import type { FeedResult, OpenReplay, ReplayedDelivery, ReplayPart, ReplayStorage } from '../../src/replay/storage.ts';
 import { World } from '../dispatch/world.ts';

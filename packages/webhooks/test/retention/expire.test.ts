@@ -5,7 +5,7 @@ import { connect, type Connection, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type LateSuccess, recordLateSuccesses } from '../../src/dispatch/sql/late-successes.ts';
 import type { RetentionEvent } from '../../src/events.ts';
-import type { WorkerId } from '../../src/fence/worker-id.ts';
+import type { WorkerId } from '../../src/fence/fence.ts';
 import { expire } from '../../src/retention/expire.ts';
 import { type Day, dayOf, startOf } from '../../src/retention/partitions.ts';
 import { createPastPartitions } from '../support/history.ts';

@@ -4,7 +4,7 @@ import { connect, type Connection, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkDatabaseOfApps } from '../../src/check-database.ts';
 import type { RetentionEvent } from '../../src/events.ts';
-import { keepPartitions, readDaysAhead } from '../../src/retention/keep-partitions.ts';
+import { keepPartitions, readDaysAhead } from '../../src/retention/partitions.ts';
 import { createRetention, type Retention, type RetentionOptions } from '../../src/retention/retention.ts';
 import { createPartitions } from '../../src/retention/sql/partitions.ts';
 import { createMigratedDatabase } from '../support/seed.ts';

@@ -1,9 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applySubscriptionChange } from '../../src/apply-subscription-change.ts';
-import type { SubscriptionId } from '../../src/kernel/ids.ts';
-import type { LaneId } from '../../src/kernel/lane-id.ts';
-import { shardOf } from '../../src/kernel/shard.ts';
+import { type SubscriptionId, type LaneId, shardOf } from '../../src/kernel/ids.ts';
 import { StorageWorld } from '../dispatch-storage/support.ts';
 
 let world: StorageWorld;

@@ -3,9 +3,7 @@ import { eventually } from '@deedwire/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { BacklogEvent } from '../../src/events.ts';
 import { ExchangeEraser } from '../../src/exchanges/exchange-eraser.ts';
-import type { SubscriptionId } from '../../src/kernel/ids.ts';
-import type { LaneId } from '../../src/kernel/lane-id.ts';
-import { shardOf } from '../../src/kernel/shard.ts';
+import { type SubscriptionId, type LaneId, shardOf } from '../../src/kernel/ids.ts';
 import { BacklogRemover } from '../../src/subscriptions/backlog-remover.ts';
 import { failure, StorageWorld } from '../dispatch-storage/support.ts';
 

@@ -3,10 +3,8 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, type Store } from '@deedwire/store';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
-import type { WorkerId } from '../../src/fence/worker-id.ts';
-import type { DeliveryId, SubscriptionId } from '../../src/kernel/ids.ts';
-import { shardOf } from '../../src/kernel/shard.ts';
+import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
+import { type DeliveryId, type SubscriptionId, shardOf } from '../../src/kernel/ids.ts';
 import {
   deleteDeletedBacklog,
   deletePendingOfDeleted,

@@ -5,9 +5,9 @@ export type { AttemptDetails } from '../../src/exchanges/sql/insert-exchanges.ts
 export { Exchanges } from '../../src/exchanges/exchanges.ts';
 export type { PlannedDelivery, PlannedPayload, RoundPlan } from '../../src/fan-out/round-plan.ts';
 export { writeRound } from '../../src/fan-out/sql/round.ts';
-export { FencedOutError } from '../../src/fence/fenced-out-error.ts';
-export type { WorkerId } from '../../src/fence/worker-id.ts';
-export { shardOf } from '../../src/kernel/shard.ts';
+export { FencedOutError } from '../../src/fence/fence.ts';
+export type { WorkerId } from '../../src/fence/fence.ts';
+export { shardOf } from '../../src/kernel/ids.ts';
 export { pauseRetiredSubscriptions } from '../../src/subscriptions/pause-retired-subscriptions.ts';
 export { createPastPartitions, fillHistory, type History, type HistorySize } from './history.ts';
 export {

@@ -1,6 +1,6 @@
 import { ShortLivedMap } from '@deedwire/store';
 import { printOldBytes } from '@deedwire/testing/old-generation';
-import { pgArray } from '../../src/kernel/pg-array.ts';
+import { pgArray } from '../../src/kernel/sql.ts';
 
 // The parameters of 5,000 statements with 20 positions each, and a lookup of 20 ids that were read from a text.
 

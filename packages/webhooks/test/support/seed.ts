@@ -2,10 +2,9 @@ import { type AccountId, type InterfaceName, toRecordId } from '@deedwire/domain
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { migrate, onlyRow, type Database, type Transaction } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
-import type { WorkerId } from '../../src/fence/worker-id.ts';
+import type { WorkerId } from '../../src/fence/fence.ts';
 import { type ListenerId, type SubscriptionId, subscriptionIdOf } from '../../src/kernel/ids.ts';
-import { appendSubscriptionChange } from '../../src/outbox/append-subscription-change.ts';
-import { insertEvent } from '../../src/outbox/insert-event.ts';
+import { appendSubscriptionChange, insertEvent } from '../../src/outbox/outbox.ts';
 import type { EventTypePin } from '../../src/subscriptions/read-pins.ts';
 
 /** A new database with every migration applied. */

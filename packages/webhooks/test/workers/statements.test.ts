@@ -2,8 +2,7 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, type Store } from '@deedwire/store';
 import { connect, type Connection, untilBlocked } from '@deedwire/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
-import type { WorkerId } from '../../src/fence/worker-id.ts';
+import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
 import { ShardSharing } from '../../src/workers/shard-sharing.ts';
 import { acquireShards, freeShardsOfDead, releaseShards } from '../../src/workers/sql/shard-rows.ts';
 import {

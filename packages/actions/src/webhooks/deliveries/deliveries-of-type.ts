@@ -2,8 +2,7 @@ import type { Database, PageQuery } from '@deedwire/store';
 import type { DeliveryId } from '@deedwire/webhooks/tables';
 import { type DeliveryFilter, openList, selectDeliveriesById } from './deliveries.ts';
 import { selectDeliveryIds, selectEventTypes, type TypedIdRow } from './delivery-ids.ts';
-import { mergeIds, type ReadIds } from './merged-ids.ts';
-import { type DeliveryRow, reportFurther } from './pages.ts';
+import { mergeIds, type ReadIds, type DeliveryRow, reportFurther } from './pages.ts';
 
 /** A page of deliveries of one event type. */
 export interface TypedPage {

@@ -11,8 +11,8 @@ import {
   selectListedSubscriptions,
   selectSubscriptionsWith,
 } from './delivery-ids.ts';
-import { newestIds } from './merged-ids.ts';
 import {
+  newestIds,
   type DeliveryRow,
   type DeliveryStatus,
   betweenTimes,

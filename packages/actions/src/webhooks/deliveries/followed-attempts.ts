@@ -3,8 +3,7 @@ import type { Database } from '@deedwire/store';
 import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
 import type { AttemptRow } from './attempts.ts';
 import { selectDeliveryIds, selectEventTypes, selectListedSubscriptions } from './delivery-ids.ts';
-import { newestIds } from './merged-ids.ts';
-import { groupIds } from './pages.ts';
+import { newestIds, groupIds } from './pages.ts';
 
 /** Whose attempts are followed. */
 export interface Followed {

@@ -2,7 +2,7 @@ import { toRecordId } from '@deedwire/domain';
 import { seededRandom } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 import type { TypedIdRow } from './delivery-ids.ts';
-import { mergeIds, type ReadIds } from './merged-ids.ts';
+import { mergeIds, type ReadIds } from './pages.ts';
 
 const subscriptionIds = ['1', '2', '3', '4'].map((id) => toRecordId<'WebhookSubscription'>(id));
 const range = { min: 1_000n, before: 1_000_000n };

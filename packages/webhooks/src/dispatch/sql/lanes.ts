@@ -1,11 +1,7 @@
 import { type Database, firstRow, onlyRow, type Statement } from '@deedwire/store';
-import { FencedOutError } from '../../fence/fenced-out-error.ts';
-import type { WorkerId } from '../../fence/worker-id.ts';
-import type { AccountId, SubscriptionId } from '../../kernel/ids.ts';
-import type { LaneId } from '../../kernel/lane-id.ts';
-import { pgArray } from '../../kernel/pg-array.ts';
-import { secretColumns } from '../../kernel/secret-columns.ts';
-import type { Shard } from '../../kernel/shard.ts';
+import { FencedOutError, type WorkerId } from '../../fence/fence.ts';
+import type { AccountId, SubscriptionId, LaneId, Shard } from '../../kernel/ids.ts';
+import { pgArray, secretColumns } from '../../kernel/sql.ts';
 import { cleanLaneState, type LaneState } from '../lane-state.ts';
 
 // webhook_subscription and webhook_pending_delivery by primary key.

@@ -1,9 +1,7 @@
 import type { Database, Statement, Store } from '@deedwire/store';
-import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
-import type { WorkerId } from '../../fence/worker-id.ts';
-import { idRange } from '../../kernel/id-order.ts';
+import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { DeliveryId } from '../../kernel/ids.ts';
-import { pgArray } from '../../kernel/pg-array.ts';
+import { idRange, pgArray } from '../../kernel/sql.ts';
 import type { AttemptRecord, DeliveryKey } from '../storage.ts';
 import { lockPendingDeliveries } from './pending-deliveries.ts';
 

@@ -1,12 +1,8 @@
 import type { Database, Statement } from '@deedwire/store';
-import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
-import type { WorkerId } from '../../fence/worker-id.ts';
-import { idRange } from '../../kernel/id-order.ts';
+import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, DeliveryId, EventId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
-import { originOf } from '../../kernel/origin.ts';
-import type { PendingDelivery } from '../../kernel/pending-delivery.ts';
-import { pendingRow, unlockedPendingRow } from '../../kernel/pending-row.ts';
-import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
+import { originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
+import { idRange, pgArray, pgTextArray, pendingRow, unlockedPendingRow } from '../../kernel/sql.ts';
 import type { ClaimedDelivery, DeliveryKey, Refill, RefillOptions } from '../storage.ts';
 
 /**

@@ -1,9 +1,6 @@
 import type { Database, Statement } from '@deedwire/store';
-import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
-import type { WorkerId } from '../../fence/worker-id.ts';
-import { idRange } from '../../kernel/id-order.ts';
-import { unlockedPendingRow } from '../../kernel/pending-row.ts';
-import { pgArray } from '../../kernel/pg-array.ts';
+import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import { idRange, pgArray, unlockedPendingRow } from '../../kernel/sql.ts';
 import type { DeliveryKey } from '../storage.ts';
 
 // An attempt that is not counted belongs to an earlier sending, so it does not change the schedule of retries.

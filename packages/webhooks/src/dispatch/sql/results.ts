@@ -1,9 +1,6 @@
 import type { Database, Statement } from '@deedwire/store';
-import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
-import type { WorkerId } from '../../fence/worker-id.ts';
-import { pendingRow, unlockedPendingRow } from '../../kernel/pending-row.ts';
-import { pgArray, TextDictionary } from '../../kernel/pg-array.ts';
-import { rememberedOwnerPause } from '../../kernel/remembered-owner-pause.ts';
+import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import { pendingRow, unlockedPendingRow, pgArray, TextDictionary, rememberedOwnerPause } from '../../kernel/sql.ts';
 import type { LaneState } from '../lane-state.ts';
 import type { Settlement } from '../storage.ts';
 

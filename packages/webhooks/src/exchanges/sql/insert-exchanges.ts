@@ -1,7 +1,7 @@
 import type { Database, Statement } from '@deedwire/store';
 import type { ExchangeDetails } from '@deedwire/webhook-sender';
 import type { DeliveryId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
-import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
+import { pgArray, pgTextArray } from '../../kernel/sql.ts';
 
 // Not fenced: a reader compares the start of the attempt, so what a worker adds after it was declared dead is never shown.
 // A URL can contain a secret, and deleting a subscription erases it. So only its number is stored, and nothing more after that.

@@ -1,9 +1,7 @@
 import type { Database } from '@deedwire/store';
-import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
-import type { WorkerId } from '../../fence/worker-id.ts';
-import type { AccountId, SubscriptionId } from '../../kernel/ids.ts';
-import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
-import type { Shard } from '../../kernel/shard.ts';
+import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import type { AccountId, SubscriptionId, Shard } from '../../kernel/ids.ts';
+import { pgArray, pgTextArray } from '../../kernel/sql.ts';
 import type { QueuePosition } from '../queued-account.ts';
 
 /** `webhook_event_queue.blocked_on` of an entry that the database refused, or of a change that could not be applied. */

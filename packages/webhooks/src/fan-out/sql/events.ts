@@ -1,9 +1,8 @@
 import { type InterfaceName, toRecordId } from '@deedwire/domain';
 import { type Database, onlyRow, ShortLivedMap } from '@deedwire/store';
-import { idRange } from '../../kernel/id-order.ts';
 import type { EventId } from '../../kernel/ids.ts';
-import { originOf } from '../../kernel/origin.ts';
-import { pgArray } from '../../kernel/pg-array.ts';
+import { originOf } from '../../kernel/pending-delivery.ts';
+import { idRange, pgArray } from '../../kernel/sql.ts';
 import type { EventsById, StoredEvent } from '../renderer.ts';
 
 export interface ReadEvents {

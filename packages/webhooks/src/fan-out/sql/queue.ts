@@ -1,10 +1,8 @@
 import { toRecordId } from '@deedwire/domain';
 import { type Database, onlyRow } from '@deedwire/store';
-import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
-import type { WorkerId } from '../../fence/worker-id.ts';
-import type { AccountId } from '../../kernel/ids.ts';
-import { pgArray } from '../../kernel/pg-array.ts';
-import type { Shard } from '../../kernel/shard.ts';
+import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import type { AccountId, Shard } from '../../kernel/ids.ts';
+import { pgArray } from '../../kernel/sql.ts';
 import type { QueuedAccount, QueueEntry, QueuePosition } from '../queued-account.ts';
 import type { PickedEntry } from '../round-plan.ts';
 

@@ -1,10 +1,9 @@
 import { toRecordId } from '@deedwire/domain';
 import { type Database, onlyRow, type Statement } from '@deedwire/store';
-import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
-import type { WorkerId } from '../../fence/worker-id.ts';
+import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, DeliveryId } from '../../kernel/ids.ts';
-import { storedOrigin } from '../../kernel/origin.ts';
-import { pgArray, pgTextArray, TextDictionary } from '../../kernel/pg-array.ts';
+import { storedOrigin } from '../../kernel/pending-delivery.ts';
+import { pgArray, pgTextArray, TextDictionary } from '../../kernel/sql.ts';
 import type { PickedEntry, PlannedSubscription, RoundPlan } from '../round-plan.ts';
 
 export interface WrittenRound {

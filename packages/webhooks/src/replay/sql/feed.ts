@@ -1,11 +1,8 @@
 import type { Database, Statement } from '@deedwire/store';
-import { FencedOutError } from '../../fence/fenced-out-error.ts';
-import type { WorkerId } from '../../fence/worker-id.ts';
-import { idRange } from '../../kernel/id-order.ts';
+import { FencedOutError, type WorkerId } from '../../fence/fence.ts';
 import type { DeliveryId } from '../../kernel/ids.ts';
-import { originOf } from '../../kernel/origin.ts';
-import type { PendingDelivery } from '../../kernel/pending-delivery.ts';
-import { pgArray, TextDictionary } from '../../kernel/pg-array.ts';
+import { originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
+import { idRange, pgArray, TextDictionary } from '../../kernel/sql.ts';
 import type { FeedResult, OpenReplay, ReplayPart } from '../storage.ts';
 import { dueOfRetry } from './hasten.ts';
 

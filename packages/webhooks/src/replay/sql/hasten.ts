@@ -1,7 +1,6 @@
 import type { Database, Statement } from '@deedwire/store';
-import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
-import type { WorkerId } from '../../fence/worker-id.ts';
-import { pendingRow, unlockedPendingRow } from '../../kernel/pending-row.ts';
+import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import { pendingRow, unlockedPendingRow } from '../../kernel/sql.ts';
 import type { OpenReplay } from '../storage.ts';
 
 /**

@@ -1,9 +1,7 @@
 import type { Database, Statement } from '@deedwire/store';
-import { FencedOutError } from '../../fence/fenced-out-error.ts';
-import type { WorkerId } from '../../fence/worker-id.ts';
-import type { AccountId, SubscriptionId } from '../../kernel/ids.ts';
-import { pgArray } from '../../kernel/pg-array.ts';
-import type { Shard } from '../../kernel/shard.ts';
+import { FencedOutError, type WorkerId } from '../../fence/fence.ts';
+import type { AccountId, SubscriptionId, Shard } from '../../kernel/ids.ts';
+import { pgArray } from '../../kernel/sql.ts';
 import type { OpenReplay } from '../storage.ts';
 
 /** Retries come first, because a person waits for each, then those that are open longest. The others follow once these have ended. */

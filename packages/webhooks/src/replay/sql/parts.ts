@@ -1,8 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
 import type { Database, Statement } from '@deedwire/store';
-import { idsPerDay } from '../../kernel/id-ranges.ts';
-import type { DeliveryId, SubscriptionId } from '../../kernel/ids.ts';
-import { pgArray } from '../../kernel/pg-array.ts';
+import { idsPerDay, type DeliveryId, type SubscriptionId } from '../../kernel/ids.ts';
+import { pgArray } from '../../kernel/sql.ts';
 import type { OpenReplay, ReplayedDelivery, ReplayPart } from '../storage.ts';
 
 const rowsPerPart = 256;

@@ -1,7 +1,6 @@
 import { nearestIdAt } from '@deedwire/domain';
 import { type Database, onlyRow } from '@deedwire/store';
-import type { DeliveryId, EventId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
-import type { Shard } from '../../kernel/shard.ts';
+import type { DeliveryId, EventId, ReplayId, SubscriptionId, Shard } from '../../kernel/ids.ts';
 
 /** The result of one batch of a walk over a table. */
 export interface Batch<Key> {

@@ -1,10 +1,7 @@
 import type { Database, Transaction } from '@deedwire/store';
-import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
-import type { WorkerId } from '../../fence/worker-id.ts';
-import type { DeliveryId, SubscriptionId } from '../../kernel/ids.ts';
-import { pendingRow } from '../../kernel/pending-row.ts';
-import { pgArray } from '../../kernel/pg-array.ts';
-import type { Shard } from '../../kernel/shard.ts';
+import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import type { DeliveryId, SubscriptionId, Shard } from '../../kernel/ids.ts';
+import { pendingRow, pgArray } from '../../kernel/sql.ts';
 
 export interface AcquiredShard {
   readonly shard: Shard;

@@ -1,6 +1,6 @@
 import { type Database, onlyRow, type Transaction } from '@deedwire/store';
-import type { WorkerId } from '../../fence/worker-id.ts';
-import type { Shard } from '../../kernel/shard.ts';
+import type { WorkerId } from '../../fence/fence.ts';
+import type { Shard } from '../../kernel/ids.ts';
 import { workersChanged } from './shard-rows.ts';
 
 /** Registers a worker. Its lease starts now, by the database clock. */

@@ -1,6 +1,6 @@
 import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
-import { shardOf } from './shard.ts';
+import { shardOf } from './ids.ts';
 
 test.each([
   ['1', 1],

@@ -1,8 +1,7 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
 import { type InsertedRow, insertRow, type Statement, type Transaction, onlyRow } from '@deedwire/store';
-import type { EventId, SubscriptionId } from '../kernel/ids.ts';
-import { type Origin, storedOrigin } from '../kernel/origin.ts';
-import { shardOf } from '../kernel/shard.ts';
+import { type EventId, type SubscriptionId, shardOf } from '../kernel/ids.ts';
+import { type Origin, storedOrigin } from '../kernel/pending-delivery.ts';
 
 /** Without a request if an operator made the change. */
 export interface NewEvent extends Origin {
@@ -84,4 +83,22 @@ export async function insertTestEvent(
   const { id } = onlyRow(await transaction.query<{ id: EventId }>(appendTestEvent, values));
   transaction.notifyAfterCommit(workerOf(accountId));
   return id;
+}
+
+/**
+ * Queues a change of a subscription for the owner of the account's shard, which then reads the subscription again. Every
+ * transaction that creates, changes, pauses, resumes or deletes a subscription calls it, so that a lost notification only
+ * delays the change.
+ */
+export async function appendSubscriptionChange(
+  transaction: Transaction,
+  change: { accountId: AccountId; interfaceName: InterfaceName; subscriptionId: SubscriptionId },
+): Promise<void> {
+  const statement = {
+    name: 'append-subscription-change',
+    text: 'insert into webhook_event_queue (account_id, interface, subscription_id) values ($1, $2, $3)',
+  };
+  const { accountId, interfaceName, subscriptionId } = change;
+  await transaction.query(statement, [accountId, interfaceName, subscriptionId]);
+  transaction.notifyAfterCommit(workerOf(accountId));
 }

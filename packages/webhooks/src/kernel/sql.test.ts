@@ -1,6 +1,6 @@
 import { oldBytesOf } from '@deedwire/testing/old-generation';
 import { expect, test } from 'vitest';
-import { pgArray, pgTextArray, TextDictionary } from './pg-array.ts';
+import { pgArray, pgTextArray, TextDictionary } from './sql.ts';
 
 test('writes numbers, ids, times and null', () => {
   expect(pgArray([1, '9223372036854775807', 2n, null, true])).toBe('{1,9223372036854775807,2,NULL,true}');
