@@ -85,7 +85,7 @@ export class KeptClients {
     return { inUse: this.#pool.totalCount - idle, idle, waiting: this.#pool.waitingCount };
   }
 
-  /** Gives all back that are not in use. Those in use are given back by their users. */
+  /** Releases idle clients. Users release those in use. */
   async end(): Promise<void> {
     clearTimeout(this.#timer);
     const ended = this.#pool.end();

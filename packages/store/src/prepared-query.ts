@@ -38,8 +38,8 @@ function columnsOf(connection: Connection): Map<string, Columns> {
 }
 
 /**
- * A query of a prepared statement, and its result. It asks for the columns the first time only, and else does what the query of pg
- * does for any query: it is not for connections in pipeline mode.
+ * A query of a prepared statement, and its result. It asks for the columns the first time only. Otherwise it is a query of pg; not
+ * for connections in pipeline mode.
  */
 export class PreparedQuery<Row extends QueryResultRow> implements Submittable {
   readonly name: string;

@@ -3,9 +3,9 @@ import { FencedOutError, type WorkerId } from '../fence/fence.ts';
 import { Backoff } from '../kernel/clock.ts';
 import { type AccountId, type Shard, shardOf } from '../kernel/ids.ts';
 import { readPins } from '../subscriptions/read-pins.ts';
+import { canContinue } from './can-continue.ts';
 import type { OnFanOutEvent } from './events.ts';
 import type { FanOutLimits } from './limits.ts';
-import { mayGoOn } from './may-go-on.ts';
 import type { Renderer } from './renderer.ts';
 import {
   type BlockedGroup,
@@ -150,7 +150,7 @@ export class BlockedEntries {
       if (!this.#counts.has(shard)) return false;
       const groups = await selectBlockedGroups(store, shard, account, after, groupsPerRead);
       const pins = await readPins(store, [...new Set(groups.map(({ accountId }) => accountId))]);
-      const ready = groups.filter((group) => mayGoOn(group, pins.get(group.accountId), renderer));
+      const ready = groups.filter((group) => canContinue(group, pins.get(group.accountId), renderer));
       for (const [id, ofAccount] of Map.groupBy(ready, ({ accountId }) => accountId))
         this.#unblock(shard, id, ofAccount);
       after = groups.at(-1) ?? null;

@@ -4,9 +4,9 @@ import { Backoff } from '../kernel/clock.ts';
 import { failpoint } from '../kernel/failpoint.ts';
 import type { AccountId, LaneId } from '../kernel/ids.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
+import { isRenderable } from './can-continue.ts';
 import type { OnFanOutEvent, RoundKind } from './events.ts';
 import type { FanOutLimits } from './limits.ts';
-import { willRender } from './may-go-on.ts';
 import { pendingDeliveries, type RoundResult } from './pending-deliveries.ts';
 import type { PinsCache } from './pins-cache.ts';
 import { planRound } from './plan-round.ts';
@@ -168,7 +168,7 @@ export class Rounds {
     const events = early ?? (await this.#readEvents(picked.filter(({ account }) => pins.has(account.id))));
     // A shard that was removed meanwhile no longer counts claims.
     const owned = picked.filter(({ account }) => !account.isRemoved);
-    const rendered = owned.filter((pick) => willRender(pick, events, pins, renderer));
+    const rendered = owned.filter((pick) => isRenderable(pick, events, pins, renderer));
     await this.#countClaims(workerId, rendered);
     const roundLimits = { roundBytes: limits.roundBytes, deliveries: deliveriesMax };
     return planRound(owned, { pins, events, renderer, limits: roundLimits, onEvent });

@@ -10,7 +10,7 @@ import type { ReadEvents } from './sql/events.ts';
  * they are for one. Subscriptions that are paused because they pin a retired version do not count. Entries that the database
  * refused are retried.
  */
-export function mayGoOn(
+export function canContinue(
   { blockedOn, subscriptionId }: Pick<BlockedGroup, 'blockedOn' | 'subscriptionId'>,
   pins: AccountPins | undefined,
   renderer: Renderer,
@@ -30,7 +30,7 @@ export function mayGoOn(
  * Whether a round renders the entry. A blocked entry is not rendered, so it cannot end the process, and its claims are not
  * counted.
  */
-export function willRender(
+export function isRenderable(
   { account, entry: { eventId, subscriptionId } }: PickedEntry,
   { events }: ReadEvents,
   pins: ReadonlyMap<AccountId, AccountPins>,
@@ -38,5 +38,7 @@ export function willRender(
 ): boolean {
   const event = eventId === null ? undefined : events.get(eventId);
   if (event === undefined || !renderer.knowsType(event.type)) return false;
-  return subscriptionId === null || mayGoOn({ blockedOn: event.type, subscriptionId }, pins.get(account.id), renderer);
+  return (
+    subscriptionId === null || canContinue({ blockedOn: event.type, subscriptionId }, pins.get(account.id), renderer)
+  );
 }

@@ -1,7 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
 import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
-import { mayGoOn } from './may-go-on.ts';
+import { canContinue } from './can-continue.ts';
 import { blockedOnRefusal } from './sql/blocked-queue.ts';
 
 const id = toRecordId<'WebhookSubscription'>('1');
@@ -35,7 +35,7 @@ function pins(version: string | null, pausedReason: SubscriptionPins['pausedReas
 }
 
 const check = (of: AccountPins | undefined, blockedOn = 'sample', subscriptionId: typeof id | null = id) =>
-  mayGoOn({ blockedOn, subscriptionId }, of, { ...renderer, render: () => Buffer.alloc(0) });
+  canContinue({ blockedOn, subscriptionId }, of, { ...renderer, render: () => Buffer.alloc(0) });
 
 test.each([
   ['a version that is still unknown', pins('v9'), false],
