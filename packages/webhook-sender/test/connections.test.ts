@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import type { Listening } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { describe, expect, it } from 'vitest';
-import { openConnection } from '../src/connection-pool.ts';
 import { Call } from '../src/call.ts';
+import { openConnection } from '../src/connection-pool.ts';
 import { sender } from './sender.ts';
 import { httpReceiver, rawReceiver } from './test-receivers.ts';
 

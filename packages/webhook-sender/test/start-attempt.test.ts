@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { createConnectionPool } from '../src/connection-pool.ts';
 import { createAttemptTimeouts } from '../src/attempt-timeouts.ts';
+import { createConnectionPool } from '../src/connection-pool.ts';
 import { type OnAttemptEnd, startAttempt } from '../src/start-attempt.ts';
 import { httpReceiver, rawReceiver } from './test-receivers.ts';
 
