@@ -8,7 +8,8 @@ import {
   type Store,
   StoreUnavailableError,
 } from '@deedwire/store';
-import { readDaysAhead, historyTables } from './retention/partitions.ts';
+import { historyTables } from './retention/partitions.ts';
+import { readDaysAhead } from './retention/sql/partitions.ts';
 
 export interface AppsCheck extends DatabaseCheck {
   /**

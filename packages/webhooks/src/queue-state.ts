@@ -1,5 +1,6 @@
 import { onlyRow, type Store } from '@deedwire/store';
-import { readDaysAhead, historyTables } from './retention/partitions.ts';
+import { historyTables } from './retention/partitions.ts';
+import { readDaysAhead } from './retention/sql/partitions.ts';
 
 /** What is left to do in the whole database. */
 export interface QueueState {

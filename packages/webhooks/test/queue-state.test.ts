@@ -3,7 +3,7 @@ import { createStore, type Store } from '@deedwire/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SubscriptionId } from '../src/kernel/ids.ts';
 import { readQueueState } from '../src/queue-state.ts';
-import { keepPartitions } from '../src/retention/partitions.ts';
+import { keepPartitions } from '../src/retention/sql/partitions.ts';
 import {
   createMigratedDatabase,
   seedAccount,

@@ -1,10 +1,10 @@
 import type { Store } from '@deedwire/store';
+import type { OnFanOutEvent } from '../events.ts';
 import { FencedOutError, type WorkerId } from '../fence/fence.ts';
 import { Backoff } from '../kernel/clock.ts';
 import { type AccountId, type Shard, shardOf } from '../kernel/ids.ts';
 import { readPins } from '../subscriptions/read-pins.ts';
 import { canContinue } from './can-continue.ts';
-import type { OnFanOutEvent } from './events.ts';
 import type { FanOutLimits } from './limits.ts';
 import type { Renderer } from './renderer.ts';
 import {

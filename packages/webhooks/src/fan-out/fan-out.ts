@@ -1,11 +1,11 @@
 import { StoreUnavailableError } from '@deedwire/store';
+import type { RoundKind } from '../events.ts';
 import { FencedOutError } from '../fence/fence.ts';
 import { Backoff, type Clock, Pauses } from '../kernel/clock.ts';
 import { type AccountId, type SubscriptionId, type LaneId, type Shard, shardOf } from '../kernel/ids.ts';
 import { readPins } from '../subscriptions/read-pins.ts';
 import { Accounts, type OwnedShard, turnWeight } from './accounts.ts';
 import { BlockedEntries } from './blocked-entries.ts';
-import type { RoundKind } from './events.ts';
 import { defaultFanOutLimits, type FanOutLimits } from './limits.ts';
 import { PinsCache } from './pins-cache.ts';
 import { planStatements } from './plan-statements.ts';

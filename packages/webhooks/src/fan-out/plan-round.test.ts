@@ -1,8 +1,8 @@
 import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
+import type { FanOutEvent } from '../events.ts';
 import type { AccountId } from '../kernel/ids.ts';
 import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
-import type { FanOutEvent } from './events.ts';
 import { planRound } from './plan-round.ts';
 import { QueuedAccount } from './queued-account.ts';
 import { RenderError, type Renderer, type StoredEvent } from './renderer.ts';

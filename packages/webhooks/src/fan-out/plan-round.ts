@@ -1,6 +1,6 @@
+import type { OnFanOutEvent } from '../events.ts';
 import type { AccountId } from '../kernel/ids.ts';
 import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
-import type { OnFanOutEvent } from './events.ts';
 import type { FanOutLimits } from './limits.ts';
 import { isGivenUp, type QueuedAccount, type QueueEntry } from './queued-account.ts';
 import type { Renderer, StoredEvent } from './renderer.ts';

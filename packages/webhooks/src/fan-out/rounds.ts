@@ -1,11 +1,11 @@
 import { LockTimeoutError, StoreUnavailableError, type Store } from '@deedwire/store';
+import type { OnFanOutEvent, RoundKind } from '../events.ts';
 import { FencedOutError, type WorkerId } from '../fence/fence.ts';
 import { Backoff } from '../kernel/clock.ts';
 import { failpoint } from '../kernel/failpoint.ts';
 import type { AccountId, LaneId } from '../kernel/ids.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import { isRenderable } from './can-continue.ts';
-import type { OnFanOutEvent, RoundKind } from './events.ts';
 import type { FanOutLimits } from './limits.ts';
 import { pendingDeliveries, type RoundResult } from './pending-deliveries.ts';
 import type { PinsCache } from './pins-cache.ts';

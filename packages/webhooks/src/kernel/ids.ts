@@ -45,9 +45,7 @@ export interface IdRange {
 
 /**
  * The ids that stored deliveries can have, whether they have expired or not, of subscriptions with this id or a later one. Expired
- * deliveries are dropped a day at a time.
- *
- * @param of.now by the clock of the database
+ * deliveries are dropped a day at a time. `now` is by the clock of the database.
  */
 export function storedRange(of: { id: string; expiredBefore: bigint; now: Date }): IdRange {
   const { id, expiredBefore, now } = of;

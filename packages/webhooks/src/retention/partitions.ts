@@ -1,8 +1,4 @@
-import type { Store } from '@deedwire/store';
-import { selectTime } from '@deedwire/store/time';
-import type { RetentionEvent, Reports } from '../events.ts';
 import { daysOfExpired } from '../kernel/ids.ts';
-import { createPartitions, selectPartitions } from './sql/partitions.ts';
 
 /** Without partitions of these tables, no event can be stored or delivered. */
 export const historyTables = ['webhook_event', 'webhook_payload', 'webhook_delivery', 'webhook_attempt'] as const;
@@ -98,31 +94,4 @@ export function dayOf(time: Date): Day {
 /** Midnight at the start of the day. */
 export function startOf(day: Day): Date {
   return new Date(day * dayMs);
-}
-
-const wantedDaysAhead = 60;
-const alarmDaysAhead = 14;
-
-/**
- * Returns for how many days after today the tables have partitions. -1 if one is missing today.
- *
- * @param tables defaults to all that are partitioned
- */
-export async function readDaysAhead(store: Store, tables?: readonly PartitionedTable[]): Promise<number> {
-  const [partitions, now] = [await selectPartitions(store), await selectTime(store)];
-  return daysAhead(partitions, dayOf(now), tables);
-}
-
-/** Creates partitions for the next 60 days. One transaction per day, so that locks are held for a short time. */
-export async function keepPartitions(store: Store, onEvent: Reports<RetentionEvent>['onEvent']): Promise<void> {
-  const before = await readDaysAhead(store);
-  try {
-    for (let day = Math.max(0, before + 1); day <= wantedDaysAhead; day += 1) {
-      await store.transaction((transaction) => createPartitions(transaction, day));
-    }
-  } finally {
-    const after = await readDaysAhead(store);
-    if (after > before) onEvent({ kind: 'partitions-created', daysAhead: after });
-    if (after < alarmDaysAhead) onEvent({ kind: 'partitions-short', alarm: true, daysAhead: after });
-  }
 }

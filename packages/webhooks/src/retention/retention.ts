@@ -3,7 +3,8 @@ import { selectTime } from '@deedwire/store/time';
 import type { RetentionEvent, Reports } from '../events.ts';
 import { type Clock, Pauses } from '../kernel/clock.ts';
 import { expire } from './expire.ts';
-import { keepPartitions, type RetentionDays } from './partitions.ts';
+import type { RetentionDays } from './partitions.ts';
+import { keepPartitions } from './sql/partitions.ts';
 
 export interface RetentionOptions extends Reports<RetentionEvent> {
   store: Store;

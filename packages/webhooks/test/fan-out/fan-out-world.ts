@@ -2,7 +2,7 @@ import type { AccountId } from '@deedwire/domain';
 import { createStore, type Store } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
 import { onTestFinished } from 'vitest';
-import type { FanOutEvent } from '../../src/fan-out/events.ts';
+import type { FanOutEvent } from '../../src/events.ts';
 import { FanOut, type FanOutOptions } from '../../src/fan-out/fan-out.ts';
 import { RenderError, type Renderer } from '../../src/fan-out/renderer.ts';
 import type { WorkerId } from '../../src/fence/fence.ts';

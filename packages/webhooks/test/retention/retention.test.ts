@@ -4,9 +4,8 @@ import { connect, type Connection, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkDatabaseOfApps } from '../../src/check-database.ts';
 import type { RetentionEvent } from '../../src/events.ts';
-import { keepPartitions, readDaysAhead } from '../../src/retention/partitions.ts';
 import { createRetention, type Retention, type RetentionOptions } from '../../src/retention/retention.ts';
-import { createPartitions } from '../../src/retention/sql/partitions.ts';
+import { createPartitions, keepPartitions, readDaysAhead } from '../../src/retention/sql/partitions.ts';
 import { createMigratedDatabase } from '../support/seed.ts';
 
 let database: TestDatabase;

@@ -1,5 +1,15 @@
-import type { Database, Statement, Transaction } from '@deedwire/store';
-import { parsePartition, type Partition, partitionedTables, type RetentionDays } from '../partitions.ts';
+import type { Database, Statement, Store, Transaction } from '@deedwire/store';
+import { selectTime } from '@deedwire/store/time';
+import type { Reports, RetentionEvent } from '../../events.ts';
+import {
+  dayOf,
+  daysAhead,
+  parsePartition,
+  type Partition,
+  partitionedTables,
+  type PartitionedTable,
+  type RetentionDays,
+} from '../partitions.ts';
 
 // Other statements wait behind this transaction for as long as it waits for a lock.
 const setLockTimeout: Statement = { name: 'set-lock-timeout', text: `set local lock_timeout = '100ms'` };
@@ -70,4 +80,27 @@ export function dropDueExchangePartition(database: Database, keepDays: number): 
 async function drop(database: Database, statement: Statement, days: number): Promise<string | null> {
   const [row] = await database.query<{ name: string | null }>(statement, [days]);
   return row?.name ?? null;
+}
+
+const wantedDaysAhead = 60;
+const alarmDaysAhead = 14;
+
+/** For how many days after today the tables, or all that are partitioned, have partitions. -1 if one is missing today. */
+export async function readDaysAhead(store: Store, tables?: readonly PartitionedTable[]): Promise<number> {
+  const [partitions, now] = [await selectPartitions(store), await selectTime(store)];
+  return daysAhead(partitions, dayOf(now), tables);
+}
+
+/** Creates partitions for the next 60 days. One transaction per day, so that locks are held for a short time. */
+export async function keepPartitions(store: Store, onEvent: Reports<RetentionEvent>['onEvent']): Promise<void> {
+  const before = await readDaysAhead(store);
+  try {
+    for (let day = Math.max(0, before + 1); day <= wantedDaysAhead; day += 1) {
+      await store.transaction((transaction) => createPartitions(transaction, day));
+    }
+  } finally {
+    const after = await readDaysAhead(store);
+    if (after > before) onEvent({ kind: 'partitions-created', daysAhead: after });
+    if (after < alarmDaysAhead) onEvent({ kind: 'partitions-short', alarm: true, daysAhead: after });
+  }
 }
