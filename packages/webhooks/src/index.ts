@@ -1,4 +1,3 @@
-export type { Clock } from './kernel/clock.ts';
 export type { SendableTarget } from './dispatch/lane-target.ts';
 export type { PendingDelivery } from './kernel/pending-delivery.ts';
 export { createWebhookEngine, type Send, type WebhookEngine, type WebhookEngineOptions } from './engine.ts';

@@ -18,10 +18,10 @@ const createPartitionsStatement: Statement = {
   text: 'call webhook_create_partitions($1)',
 };
 
-/** Creates the missing partitions from yesterday to `daysAhead` days from today, by the database clock. */
-export async function createPartitions(transaction: Transaction, daysAhead: number): Promise<void> {
+/** Creates the missing partitions from yesterday to `days` days from today, by the database clock. */
+export async function createPartitions(transaction: Transaction, days: number): Promise<void> {
   await transaction.query(setLockTimeout, []);
-  await transaction.query(createPartitionsStatement, [daysAhead]);
+  await transaction.query(createPartitionsStatement, [days]);
 }
 
 /** The partitions in use. Reads the catalog. */
