@@ -11,6 +11,7 @@ import { memoryStore } from '../src/memory.ts';
 import { nodeHandler } from '../src/node.ts';
 import type { WebhookReceiverOptions } from '../src/options.ts';
 import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
+import { PullStop } from '../src/pull-stop.ts';
 import { graphqlPull, type GraphqlPullOptions, PullError } from '../src/pull.ts';
 import { createWebhookReceiver, type PullingReceiver } from '../src/receiver.ts';
 import { redisStore, type RedisStoreOptions } from '../src/redis.ts';
@@ -110,16 +111,16 @@ function redisStores(): [string, () => WebhookStore][] {
   ]);
 }
 
-/** Lets the waits of a run, which are the only timers of this length, take a hundredth of their time. Returns them. */
+/** Lets the waits of runs take a hundredth of their time. Returns them. */
 function shortenWaits(): number[] {
   const waits: number[] = [];
-  const { setTimeout: start } = globalThis;
-  const timers = vi.spyOn(globalThis, 'setTimeout').mockImplementation((callback, ms = 0) => {
-    if (ms < 700 || ms > 12_000) return start(callback, ms);
+  // oxlint-disable-next-line typescript/unbound-method -- called with its object
+  const { sleep: wait } = PullStop.prototype;
+  const spy = vi.spyOn(PullStop.prototype, 'sleep').mockImplementation(function shortened(this: PullStop, ms) {
     waits.push(ms);
-    return start(callback, ms / 100);
+    return wait.call(this, ms / 100);
   });
-  onTestFinished(() => timers.mockRestore());
+  onTestFinished(() => spy.mockRestore());
   return waits;
 }
 
