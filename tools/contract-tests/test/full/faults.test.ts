@@ -26,7 +26,7 @@ const timeout = 300_000;
 
 test('delivers every event when workers and APIs are killed under load', { timeout }, async () => {
   const load = system.startLoad();
-  await killAtRandom(system, { kills: 4 });
+  await killAtRandom(system, { kills: 6 });
   const { accepted } = await expectAllDelivered(system, await load.stop());
   expect(accepted).toBeGreaterThan(50);
 });
