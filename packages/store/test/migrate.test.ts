@@ -78,6 +78,38 @@ const drawnCell = async () => {
   return Number(row?.['cell']);
 };
 
+/** A pooler that serves the first connections, and accepts further ones without an answer. */
+async function startFullPooler(served: number) {
+  const { hostname, port } = new URL(database.databaseUrl);
+  const pooler = net.createServer((client) => {
+    // The list has it after this function.
+    if (accepted.length >= served) return void client.resume();
+    const upstream = net.connect(Number(port), hostname).on('error', () => {});
+    client.pipe(upstream).pipe(client);
+    client.on('close', () => upstream.destroy());
+  });
+  const { connections: accepted, ...listening } = await listen(pooler);
+  onTestFinished(() => listening.close());
+  const url = new URL(database.databaseUrl);
+  url.host = `127.0.0.1:${listening.port}`;
+  return { url: url.href, accepted };
+}
+
+const stateOfIndex = async () => {
+  const [row] = await connection.run(
+    `select indisvalid as valid, indexrelid::text as id from pg_index where indexrelid = to_regclass('account_by_name')`,
+  );
+  return row ?? null;
+};
+
+/** Runs `work` while a transaction that has written the table is open. */
+async function whileATransactionIsOpen(work: (writer: Connection) => Promise<void>): Promise<void> {
+  const writer = await connect(database.databaseUrl);
+  await writer.run(`begin; insert into account values ('Grace')`);
+  await work(writer);
+  await writer.close();
+}
+
 describe('a migrated database', () => {
   beforeEach(async () => use(await createMigratedDatabase()));
 
@@ -231,23 +263,6 @@ describe('an empty database', () => {
     expect(await connection.run(`select to_regclass('schema_migration') as there`)).toEqual([{ there: null }]);
   });
 
-  /** A pooler that serves the first connections, and accepts further ones without an answer. */
-  async function startFullPooler(served: number) {
-    const { hostname, port } = new URL(database.databaseUrl);
-    const pooler = net.createServer((client) => {
-      // The list has it after this function.
-      if (accepted.length >= served) return void client.resume();
-      const upstream = net.connect(Number(port), hostname).on('error', () => {});
-      client.pipe(upstream).pipe(client);
-      client.on('close', () => upstream.destroy());
-    });
-    const { connections: accepted, ...listening } = await listen(pooler);
-    onTestFinished(() => listening.close());
-    const url = new URL(database.databaseUrl);
-    url.host = `127.0.0.1:${listening.port}`;
-    return { url: url.href, accepted };
-  }
-
   test('ends once the lock is released although a pooler never serves the connection that looks for its holder', async () => {
     await connection.run('create table account ()');
     await connection.run('begin; select from account');
@@ -269,21 +284,6 @@ describe('an empty database', () => {
     );
     await Promise.all(gaveUp);
   });
-
-  const stateOfIndex = async () => {
-    const [row] = await connection.run(
-      `select indisvalid as valid, indexrelid::text as id from pg_index where indexrelid = to_regclass('account_by_name')`,
-    );
-    return row ?? null;
-  };
-
-  /** Runs `work` while a transaction that has written the table is open. */
-  async function whileATransactionIsOpen(work: (writer: Connection) => Promise<void>): Promise<void> {
-    const writer = await connect(database.databaseUrl);
-    await writer.run(`begin; insert into account values ('Grace')`);
-    await work(writer);
-    await writer.close();
-  }
 
   describe('a migration without a transaction', () => {
     beforeEach(async () => {

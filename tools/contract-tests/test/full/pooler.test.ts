@@ -58,9 +58,11 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
 
   // `test/long` runs all contract tests with and without a direct connection.
   test('the apps answer and deliver', async () => {
-    const envOf = (direct: string) => ({ DATABASE_DIRECT_URL: direct, DATABASE_PREPARED_STATEMENTS: 'off' });
     const pooler = await startPgBouncer({ logins: Object.values(logins), serverCa: certificate('ca') });
-    const system = await startApps(pooler, envOf);
+    const system = await startApps(pooler, (direct) => ({
+      DATABASE_DIRECT_URL: direct,
+      DATABASE_PREPARED_STATEMENTS: 'off',
+    }));
     const receiver = await startReceiver();
     const { lender, partner } = harness.accounts;
     const lenders = `${system.apps['lender-api'].url}/lenders/graphql`;
