@@ -9,7 +9,9 @@ import type { Registry } from 'prom-client';
 import { createRequestAuthenticator } from './authentication/authenticate-request.ts';
 import type { CostBuckets } from './cost/bucket.ts';
 import { createClientSlots } from './cost/client-slots.ts';
+import { createClientTurns } from './cost/client-turns.ts';
 import { createPricing } from './cost/operation-price.ts';
+import { createRefusalPace } from './cost/refusal-pace.ts';
 import { openRequestAccount } from './cost/request-account.ts';
 import type { Documentation } from './documentation.ts';
 import { RequestError } from './errors/request-error.ts';
@@ -42,10 +44,16 @@ import { countParsedDocuments, createRequestMetrics } from './request-metrics.ts
 import type { OperationOrigin } from './schema/operation-context.ts';
 import type { InterfaceVersion } from './versions/serve-contract.ts';
 
+/** A client that sends new documents occupies at most a fifth of the process with reading them. */
+const restAfterReading = 4;
+
 /** Operations that a client sends at the same moment would otherwise occupy the process one after the other. */
 const operationsPerClient = 8;
 
 const tooManyOperations = `The operation was not run: ${operationsPerClient} operations of your client run at a time, and the earlier ones take long. Retry after the time in the Retry-After header.`;
+
+/** Refusals for cost. A client that waits for `Retry-After` notices no delay. */
+const refusalPace = { atOnce: 20, perSecond: 20, maxDelayMs: 5_000, maxDue: 400 };
 
 export interface GraphqlHandlerOptions {
   interfaceName: InterfaceName;
@@ -96,11 +104,15 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
   const { limits = requestLimits } = options;
   const deadlines = new Deadlines(limits.operationMs);
   const authenticator = createRequestAuthenticator(options);
-  const slots = createClientSlots({
-    perClient: operationsPerClient,
-    maxWaitMs: limits.operationMs,
-    refusal: () => new RequestError('SERVICE_UNAVAILABLE', { message: tooManyOperations }),
-  });
+  const pace = createRefusalPace(refusalPace);
+  const shares = {
+    turns: createClientTurns(restAfterReading),
+    slots: createClientSlots({
+      perClient: operationsPerClient,
+      maxWaitMs: limits.operationMs,
+      refusal: () => new RequestError('SERVICE_UNAVAILABLE', { message: tooManyOperations }),
+    }),
+  };
   const onParsed = countParsedDocuments(interfaceName, metrics);
   const keepsContext = keepContext(logger);
 
@@ -154,11 +166,12 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
     useRequestChecks({ path, ...limits }),
     useClient({
       authenticator,
+      pace,
       openAccount: (client, exchange) =>
-        openRequestAccount(buckets, client, limits, { slots, isOpen: () => exchange.isOpen() }),
+        openRequestAccount(buckets, client, limits, { ...shares, isOpen: () => exchange.isOpen() }),
     }),
     useVersion({ versions, now, limits }),
-    useRequestLog({ logger, observe: createRequestMetrics(interfaceName, metrics) }),
+    useRequestLog({ logger, observe: createRequestMetrics(interfaceName, metrics), pace, ...refusalPace }),
   ];
   const yoga = createYoga<RequestContext>({
     ...withoutOptions,

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generateApiKey } from '@deedwire/auth';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { CostBuckets } from '../src/cost/bucket.ts';
 import { createCostBuckets } from '../src/cost/cost-buckets.ts';
-import { key, type SampleServer, startSampleServer, stored } from './sample-server.ts';
+import { key, type SampleServer, type SampleServerOptions, startSampleServer, stored } from './sample-server.ts';
 
 let server: SampleServer | undefined;
 afterEach(() => server?.close());
@@ -147,4 +150,89 @@ test('a client that is known to have no points is refused before its body is rea
       },
     ],
   });
+});
+
+test('a burst of new documents of one client does not hold up the request of another', async () => {
+  const { apiKey, keyId, keyHash } = generateApiKey('lender');
+  const other = { ...stored, keyId, keyHash, clientId: 'client-2' };
+  const sample = await startSampleServer();
+  server = sample;
+  sample.findKeysWith(async (id) => (id === keyId ? other : stored));
+  const ofOther = { ...headers, 'X-Service-Client-Id': 'client-2', 'X-Service-API-Key': apiKey };
+  const ask = async (query: string, init: RequestInit): Promise<number> =>
+    (await fetch(sample.url, { method: 'POST', headers, body: JSON.stringify({ query }), ...init })).status;
+  await ask('{hello}', { headers: ofOther });
+  const before = await parsedDocuments('valid');
+  const controller = new AbortController();
+  const { signal } = controller;
+  const burst = Array.from({ length: 40 }, (_, index) =>
+    ask(`{hello(name:"${index}") ${'__typename '.repeat(1_900)}}`, { signal }),
+  );
+  const ended = Promise.allSettled(burst);
+  // The client takes turns: most of its documents wait.
+  expect(await ask('{hello}', { headers: ofOther })).toBe(200);
+  expect((await parsedDocuments('valid')) - before).toBeLessThan(20);
+  controller.abort();
+  await ended;
+});
+
+test('a client that does not wait gets the first 20 refusals at once, and 20 per second afterwards', async () => {
+  server = await startSampleServer({ buckets: empty });
+  const startMs = performance.now();
+  const codes = await Promise.all(Array.from({ length: 26 }, async () => (await send('{hello}')).code));
+  expect(new Set(codes)).toEqual(new Set(['RATE_LIMITED']));
+  // Timers can be late, but not early.
+  expect(performance.now() - startMs).toBeGreaterThan(5 * 50 - 10);
+});
+
+interface ImpatientClient {
+  sockets: Socket[];
+  /** The refusals that were made, sent or not. */
+  refusals: () => number;
+}
+
+/** A client without points sends 720 requests on 12 connections, without waiting for responses. */
+async function sendWithoutWaiting(options: SampleServerOptions = {}): Promise<ImpatientClient> {
+  let refusals = 0;
+  const knownRejection: CostBuckets['knownRejection'] = (...values) => {
+    refusals += 1;
+    return empty.knownRejection(...values);
+  };
+  server = await startSampleServer({ ...options, buckets: { ...empty, knownRejection } });
+  const { port, pathname } = new URL(server.url);
+  const lines = Object.entries({ ...headers, Host: 'a', 'Content-Length': 2 }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  const requests = `POST ${pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n{}`.repeat(60);
+  const sockets = Array.from({ length: 12 }, () => connect(Number(port), '127.0.0.1'));
+  for (const socket of sockets) {
+    socket.on('error', () => {}).resume();
+    socket.write(requests);
+  }
+  return { sockets, refusals: () => refusals };
+}
+
+test('a client that does not wait for its refusals is disconnected 5 seconds after 400 of them', async () => {
+  const { sockets, refusals } = await sendWithoutWaiting();
+  const closed = Promise.any(sockets.map((socket) => once(socket, 'close')));
+  await vi.waitFor(() => expect(refusals()).toBeGreaterThanOrEqual(400), 60_000);
+  // Until then they count, so that the client cannot open others instead.
+  const startMs = performance.now();
+  await closed;
+  expect(performance.now() - startMs).toBeGreaterThan(3_000);
+  for (const socket of sockets) socket.destroy();
+});
+
+test('behind a trusted proxy, its connections stay open, and the further refusals come late', async () => {
+  const { sockets, refusals } = await sendWithoutWaiting({ config: { TRUSTED_PROXIES: { includes: () => true } } });
+  let responses = 0;
+  for (const socket of sockets) {
+    socket.on('data', (chunk) => (responses += String(chunk).split('HTTP/1.1 429').length - 1));
+    socket.once('close', () => (responses = Number.NaN));
+  }
+  await vi.waitFor(() => expect(refusals()).toBeGreaterThanOrEqual(400), 60_000);
+  // The refusals that were looked at come at 20 per second, and so far few of them.
+  await sleep(1_000);
+  expect(responses).toBeLessThan(100);
+  for (const socket of sockets) socket.destroy();
 });

@@ -110,7 +110,7 @@ export const credentials = {
   'X-Service-Organization-Id': 'org-1',
 };
 
-const findStored = async (): Promise<StoredApiKey | null> => stored;
+const findStored = async (_keyId: string): Promise<StoredApiKey | null> => stored;
 
 export interface SampleServer {
   port: number;
@@ -119,7 +119,7 @@ export interface SampleServer {
   /** The parsed log lines. */
   readonly logged: Record<string, unknown>[];
   /** Replaces the store's lookup of API keys. */
-  findKeysWith(find: () => Promise<StoredApiKey | null>): void;
+  findKeysWith(find: (keyId: string) => Promise<StoredApiKey | null>): void;
   setReady(ready: boolean): void;
   /** Sets the server's clock. It starts at noon on 2026-05-01. */
   setTime(now: Date): void;
@@ -163,7 +163,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
     authenticator: createAuthenticator({
       interfaceName: 'lender',
       findApiKey: async (keyId) => {
-        const found = await find();
+        const found = await find(keyId);
         return found?.keyId === keyId ? found : null;
       },
       cacheMs: 0,

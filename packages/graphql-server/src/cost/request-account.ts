@@ -2,6 +2,7 @@ import type { AuthenticatedClient } from '@deedwire/auth';
 import { RequestError } from '../errors/request-error.ts';
 import type { Admission, BucketStatus, CostBuckets, Rejection, ThrottleStatus } from './bucket.ts';
 import type { ClientSlots } from './client-slots.ts';
+import type { ClientTurns, EndTurn } from './client-turns.ts';
 import { rateLimitedError } from './rate-limits.ts';
 import { bodyCost, type ReadingCostLimits } from './reading-cost.ts';
 
@@ -20,6 +21,8 @@ export interface OperationCost {
 
 /** The bucket of the client of one request. */
 export interface RequestAccount {
+  /** Resolves when the client may occupy the process with a new document. */
+  turn(): Promise<EndTurn>;
   /**
    * Returns a function that ends the operation, once the client may run it.
    *
@@ -45,6 +48,8 @@ export interface RequestAccount {
   end(): void;
   /** Charges a request that the client caused to fail before anything was charged. Its body was read for nothing. */
   deductFailure(bodyBytes: number): void;
+  /** Whether the request was refused because the client has too few points. */
+  isRefused(): boolean;
   /** The bucket when the request was refused because of it. Otherwise the bucket as it is. */
   throttleStatus(): ThrottleStatus;
   status(): BucketStatus;
@@ -52,6 +57,7 @@ export interface RequestAccount {
 
 /** What the clients of a process share besides points. */
 export interface ClientShares {
+  turns: ClientTurns;
   /** For operations that run. */
   slots: ClientSlots;
   /** Whether the client still waits for the response. */
@@ -62,7 +68,7 @@ export function openRequestAccount(
   buckets: CostBuckets,
   { clientId, costLimit }: AuthenticatedClient,
   limits: ReadingCostLimits,
-  { slots, isOpen }: ClientShares,
+  { turns, slots, isOpen }: ClientShares,
 ): RequestAccount {
   let isCharged = false;
   let refusal: Rejection | undefined;
@@ -101,6 +107,7 @@ export function openRequestAccount(
       const known = buckets.knownRejection(clientId, costLimit, 1);
       return known === null ? undefined : refuseLater(known);
     },
+    turn: () => turns(clientId),
     slot() {
       const leave = slots(clientId);
       return leave instanceof Promise ? leave.then(leaveUnlessOpen) : leaveUnlessOpen(leave);
@@ -115,6 +122,8 @@ export function openRequestAccount(
     deductFailure(bodyBytes) {
       if (!isCharged) buckets.deduct(clientId, costLimit, bodyCost(bodyBytes, limits));
     },
+    // Not a getter: V8 keeps the getter of a literal, and with it the objects of the request, until the next full collection.
+    isRefused: () => refusal !== undefined,
     refund: (points) => buckets.refund(clientId, costLimit, points),
     suspend(points) {
       buckets.refund(clientId, costLimit, points);

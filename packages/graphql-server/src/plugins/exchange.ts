@@ -33,13 +33,15 @@ export class Exchange {
   keyId: string | undefined = undefined;
   /** Undefined until the client is authenticated. */
   account: RequestAccount | undefined = undefined;
+  /** The client has so many refusals that this request was not looked at. */
+  isDropped = false;
   version: ServedVersion | undefined = undefined;
   /** 0 if the body was not read. */
   bodyBytes = 0;
   /** What the body contains. Undefined if plugins can have changed it. */
   params: object | undefined = undefined;
   /** A document that is not cached, while it is read. */
-  reading: { query: string; bytes: number } | undefined = undefined;
+  reading: { query: string; bytes: number; startMs: number; end: (occupiedMs: number) => void } | undefined = undefined;
   /** The points that reading the document has cost. */
   paid = 0;
   /** Parsed, and then validated. */

@@ -51,13 +51,16 @@ export const httpOfProbe: HandlerContext = {
   ready: true,
   acceptBody() {},
   authenticated: () => null,
+  drop() {},
   isOpen: () => true,
   whenClosed: () => () => {},
+  async waitWhileOpen() {},
 };
 
 const throttleStatus = { maximumAvailable: 1, currentlyAvailable: 1, restoreRate: 1 };
 
 export const accountOfProbe: RequestAccount = {
+  turn: async () => () => {},
   slot: () => () => {},
   chargeReading() {},
   chargeOperation() {},
@@ -67,6 +70,7 @@ export const accountOfProbe: RequestAccount = {
   checkPoints: () => undefined,
   end() {},
   deductFailure() {},
+  isRefused: () => false,
   throttleStatus: () => throttleStatus,
   status: () => ({ ...throttleStatus, nextPointMs: 1 }),
 };

@@ -1,5 +1,6 @@
 import type { AuthenticatedClient } from '@deedwire/auth';
 import type { AuthenticatedRequest, RequestAuthenticator } from '../authentication/authenticate-request.ts';
+import type { RefusalPace } from '../cost/refusal-pace.ts';
 import type { RequestAccount } from '../cost/request-account.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { checkRequest } from './check-request.ts';
@@ -7,16 +8,23 @@ import type { Exchange, RequestPlugin } from './exchange.ts';
 
 export interface ClientOptions {
   authenticator: RequestAuthenticator;
+  pace: RefusalPace;
   openAccount: (client: AuthenticatedClient, exchange: Exchange) => RequestAccount;
 }
 
 /** Authenticates the client and opens its account, before the body is read and before the plugins of the app run. */
-export function useClient({ authenticator, openAccount }: ClientOptions): RequestPlugin {
+export function useClient({ authenticator, pace, openAccount }: ClientOptions): RequestPlugin {
   function accept(exchange: Exchange, { client, keyId }: AuthenticatedRequest): void {
     const { http } = exchange;
     exchange.client = client;
     exchange.keyId = keyId;
     exchange.account = openAccount(client, exchange);
+    if (pace.isFull(client.clientId, performance.now())) {
+      // A client that waits for responses never gets here.
+      http.drop();
+      exchange.isDropped = true;
+      throw new RequestError('RATE_LIMITED');
+    }
     const tooManyConnections = http.authenticated(client.clientId);
     if (tooManyConnections) throw new RequestError(tooManyConnections.code, tooManyConnections);
   }

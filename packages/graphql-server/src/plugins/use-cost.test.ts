@@ -27,6 +27,10 @@ let parsed: boolean[];
 let calls: string[];
 /** The points that an operation costs in the end. */
 let used: number;
+/** The times for which turns occupied the process. */
+let occupied: number[];
+/** What the next turns wait for. */
+let turns: Promise<void>[];
 let slots: number[][];
 /** The name of the call that is refused. */
 let refused: string | null;
@@ -38,6 +42,10 @@ function call(name: string, ...points: number[]): void {
 
 const account: RequestAccount = {
   ...accountOfProbe,
+  async turn() {
+    await turns.shift();
+    return (occupiedMs) => occupied.push(occupiedMs);
+  },
   async slot() {
     if (refused === 'slot') throw new RequestError('RATE_LIMITED');
     // The calls before it, and the calls before it is left.
@@ -110,7 +118,7 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
 const partnerSchema = buildSchema(sdl('2026-11-01'));
 
 beforeEach(() => {
-  [parsed, calls, refused, slots] = [[], [], null, []];
+  [parsed, calls, refused, turns, occupied, slots] = [[], [], null, [], [], []];
   // Every operation costs 8 points before it runs, and 3 in the end, unless a test changes that.
   used = 3;
   serve = setUp();
@@ -183,6 +191,18 @@ test('a cached document is charged once, and costs nothing to read', async () =>
   calls = [];
   expect(await run(valid, 1_000)).toEqual({ requestedQueryCost: 8, actualQueryCost: 3, throttleStatus });
   expect(calls).toEqual(['run 8 0', 'refund 5']);
+  expect(parsed).toEqual([true]);
+});
+
+test('a new document waits for its turn, and costs nothing to read if another request has read it meanwhile', async () => {
+  const second = Promise.withResolvers<void>();
+  turns = [Promise.resolve(), second.promise];
+  const costs = [run(valid, 1_000), run(valid, 1_000)];
+  expect(await costs[0]).toMatchObject({ requestedQueryCost: 10, actualQueryCost: 10 });
+  expect(calls).toEqual(['read 10', 'refund 0']);
+  second.resolve();
+  expect(await costs[1]).toMatchObject({ requestedQueryCost: 8, actualQueryCost: 3 });
+  expect(calls).toEqual(['read 10', 'refund 0', 'run 8 0', 'refund 5']);
   expect(parsed).toEqual([true]);
 });
 
@@ -280,6 +300,7 @@ test('does not parse a document whose reading is refused', async () => {
   refused = 'read';
   expect([await run(valid), await run('{nope}')]).toEqual(['RATE_LIMITED', 'RATE_LIMITED']);
   expect(parsed).toEqual([]);
+  expect(occupied).toEqual([0, 0]);
 });
 
 test('keeps the document of an operation that is refused, so that a retry costs its price only', async () => {

@@ -4,6 +4,7 @@ import type { ThrottleStatus } from '../cost/bucket.ts';
 import { toPoints } from '../cost/operation-costs.ts';
 import { bodyCost, type ReadingCostLimits, readingCost, rejectionCost } from '../cost/reading-cost.ts';
 import type { RequestAccount } from '../cost/request-account.ts';
+import { RequestError } from '../errors/request-error.ts';
 import { type OperationDeadline, withDeadline } from '../operation/deadline.ts';
 import type { OperationPauses } from '../operation/operation-pauses.ts';
 import { invalidDocument, RejectedDocumentError } from '../operation/read-document.ts';
@@ -32,18 +33,30 @@ export interface CostOptions {
 export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
   const deadlines = new Deadlines(limits.operationMs);
 
-  /** Charges a document that is not cached. */
+  /** Waits for the turn of the client, and charges a document that is not cached. */
   async function beginReading(query: string, exchange: Exchange): Promise<void> {
+    const account = present(exchange.account);
+    const end = await account.turn();
+    // Another request with the same document can have come first.
+    if (present(exchange.version).documents.find(query)) return end(0);
     const bytes = Buffer.byteLength(query);
     exchange.paid = readingCost(bytes, limits);
-    await present(exchange.account).chargeReading(exchange.paid);
-    exchange.reading = { query, bytes };
+    try {
+      if (!exchange.isOpen()) throw new RequestError('SERVICE_UNAVAILABLE');
+      await account.chargeReading(exchange.paid);
+    } catch (error) {
+      end(0);
+      throw error;
+    }
+    exchange.reading = { query, bytes, startMs: performance.now(), end };
+    return undefined;
   }
 
   function endReading(exchange: Exchange, isValid: boolean | null): void {
     const { reading } = exchange;
     if (!reading) return;
     exchange.reading = undefined;
+    reading.end(performance.now() - reading.startMs);
     if (isValid === null) return;
     onParsed(isValid);
     if (!isValid) present(exchange.account).deduct(rejectionCost(reading.bytes, limits) - exchange.paid);

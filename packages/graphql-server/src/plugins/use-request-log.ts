@@ -1,23 +1,42 @@
 import type { IncomingMessage } from 'node:http';
 import { doLater, logAt, type Logger, withChosenFields } from '@deedwire/service-runtime';
+import type { RefusalPace } from '../cost/refusal-pace.ts';
 import type { ServedRequest } from '../request-metrics.ts';
 import type { Exchange, RequestPlugin } from './exchange.ts';
 
 export interface RequestLogOptions {
   logger: Logger;
   observe: (served: ServedRequest) => void;
+  pace: RefusalPace;
+  maxDelayMs: number;
 }
 
-/** Logs and counts each request, after its response. */
-export function useRequestLog({ logger, observe }: RequestLogOptions): RequestPlugin {
+/** Refusals of dropped requests that wait at a time. Behind a proxy, each of them occupies a connection. */
+const lateRefusalsMax = 500;
+
+/** Delays the refusals of a client that has too few points. Then logs and counts each request, after its response. */
+export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogOptions): RequestPlugin {
   const requestLogger = withChosenFields(logger);
+  let lateRefusals = 0;
+
+  async function delay({ http, client, isDropped }: Exchange): Promise<void> {
+    if (isDropped && lateRefusals < lateRefusalsMax) {
+      lateRefusals += 1;
+      await http.waitWhileOpen(maxDelayMs);
+      lateRefusals -= 1;
+    } else if (client) {
+      const delayMs = pace.next(client.clientId, performance.now());
+      if (delayMs > 0) await http.waitWhileOpen(delayMs);
+    }
+  }
 
   function describe(exchange: Exchange): void {
-    const { message, http, client, keyId, version, code, startedMs, isLogged } = exchange;
+    const { message, http, client, keyId, version, code, startedMs, isLogged, isDropped } = exchange;
     const waitedMs = exchange.pauses?.waitedMs ?? 0;
+    const hasLine = !isLogged && !isDropped;
     const line = {
       requestId: http.requestId,
-      clientRequestId: isLogged ? undefined : readClientRequestId(message),
+      clientRequestId: hasLine ? readClientRequestId(message) : undefined,
       clientId: client?.clientId,
       keyId,
       address: http.address,
@@ -26,14 +45,14 @@ export function useRequestLog({ logger, observe }: RequestLogOptions): RequestPl
       code,
       durationMs: Math.round((performance.now() - startedMs - waitedMs) * 1000) / 1000,
     };
-    exchange.afterwards = writeLater(line, exchange.causes, isLogged, waitedMs);
+    exchange.afterwards = writeLater(line, exchange.causes, hasLine, waitedMs);
   }
 
   /** Runs after the response, so it gets values: what kept the exchange would let it survive until the next full collection. */
   function writeLater(
     line: ServedRequest & { requestId: string; clientId: string | undefined },
     causes: readonly unknown[],
-    isLogged: boolean,
+    hasLine: boolean,
     waitedMs: number,
   ): () => void {
     return () => {
@@ -44,7 +63,7 @@ export function useRequestLog({ logger, observe }: RequestLogOptions): RequestPl
       const waited = waitedMs > 0 ? { waitedMs: Math.round(waitedMs) } : {};
       doLater(() => {
         observe(line);
-        if (!isLogged) logAt(endedMs, () => requestLogger.info({ ...line, ...waited }, 'request'));
+        if (hasLine) logAt(endedMs, () => requestLogger.info({ ...line, ...waited }, 'request'));
       });
     };
   }
@@ -52,7 +71,9 @@ export function useRequestLog({ logger, observe }: RequestLogOptions): RequestPl
   return {
     onResponse({ serverContext: { exchange } }) {
       // A page of GraphiQL has none.
-      if (exchange) describe(exchange);
+      if (!exchange) return undefined;
+      if (exchange.isDropped || exchange.account?.isRefused()) return delay(exchange).then(() => describe(exchange));
+      return describe(exchange);
     },
   };
 }

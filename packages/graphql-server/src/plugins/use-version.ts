@@ -30,6 +30,10 @@ export function useVersion({ versions, now, limits }: VersionOptions): RequestPl
       );
     } catch (error) {
       return refuse(exchange, error);
+    } finally {
+      // A plugin can end a request before its document is read.
+      exchange.reading?.end(0);
+      exchange.reading = undefined;
     }
   }
 

@@ -33,6 +33,8 @@ export interface RequestContext {
   address: string;
   /** Sends 100 Continue to a client that waits for it before it sends the body. Call it before reading the body. */
   acceptBody(): void;
+  /** Waits before the response, at most until the connection is closed. One wait at a time. */
+  waitWhileOpen(ms: number): Promise<void>;
   /** Whether the connection is open, so that the client can receive a response. */
   isOpen(): boolean;
   /**
@@ -40,6 +42,11 @@ export interface RequestContext {
    * it. One listener at a time.
    */
   whenClosed(listener: () => void): () => void;
+  /**
+   * Reads no further requests of the connection, and closes it after this one. It counts until then. A connection of a trusted
+   * proxy, which sends requests of others on it, stays open.
+   */
+  drop(): void;
   /**
    * The request has valid credentials: its connection counts for this client from now on. Returns the refusal to respond with
    * if the client has too many connections.
@@ -173,6 +180,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     exchange: Exchange,
     connection: OpenConnection,
     refusal: Refusal | null,
+    closeAfterwards: () => void,
   ): Promise<HttpResponse> {
     const { requestId, response } = exchange;
     const address = clientAddress(request, trustedProxies);
@@ -184,11 +192,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         acceptBody: () => {
           if (expectsContinue(request)) response.writeContinue();
         },
+        waitWhileOpen: (ms) => waitWhileOpen(exchange, ms),
         isOpen: () => exchange.isOpen,
         whenClosed(listener) {
           if (!exchange.isOpen) listener();
           exchange.onClosed = listener;
           return () => (exchange.onClosed = null);
+        },
+        drop: () => {
+          if (connection.isOfProxy) return;
+          closeAfterwards();
+          requestsOf.get(request.socket)?.queue.stop();
         },
         authenticated(clientId) {
           exchange.isAuthenticated = connections.authenticated(connection, clientId);
@@ -257,7 +271,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (isStopping || exchange.number >= requestsPerConnection || refusal !== null) closeAfterwards();
     let sent: HttpResponse | undefined;
     try {
-      sent = await respond(request, exchange, connection, refusal);
+      sent = await respond(request, exchange, connection, refusal, closeAfterwards);
       if (exchange.isBeyondClient) await waitWhileOpen(exchange, clientRefusalDelay);
       // A client without a key has to pay for each refusal with a new connection, except for those of its credentials, which are
       // limited per address. A proxy sends requests of other clients too.

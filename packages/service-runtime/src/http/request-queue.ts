@@ -8,6 +8,8 @@ export interface RequestQueue {
   advance(): void;
   /** Forgets the requests that wait. */
   drop(): void;
+  /** Forgets the requests that wait, and reads the connection no further. */
+  stop(): void;
 }
 
 /**
@@ -32,6 +34,10 @@ export function createRequestQueue(socket: Socket, mayStart: () => boolean): Req
     },
     drop() {
       waiting.length = 0;
+    },
+    stop() {
+      waiting.length = 0;
+      stopReading(socket);
     },
   };
 }
