@@ -49,6 +49,13 @@ async function send(body: unknown, init: RequestInit = {}): Promise<Received> {
 
 const hello = { query: '{ hello }' };
 
+test('a condition that is null is an error at every run of an operation', async () => {
+  const query = 'mutation($skip: Boolean = true) { second @skip(if: $skip) }';
+  const codes = [];
+  for (let run = 0; run < 4; run += 1) codes.push((await send({ query, variables: { skip: null } })).summary);
+  expect(codes).toEqual(Array.from({ length: 4 }, () => '200 BAD_USER_INPUT'));
+});
+
 describe('a response', () => {
   test('has the data, no caching, a request id and the schema version', async () => {
     const response = await send(hello);

@@ -17,6 +17,8 @@ const defaultMaxBytes = 16 * 1024 * 1024;
 const bytesOfPlan = 2000;
 const bytesOfField = 600;
 const bytesOfToken = 450;
+/** The maximum, which strings with escapes reach. */
+const bytesOfCharacter = 6;
 
 /** The usage of an operation of a cached document. */
 interface Usage {
@@ -76,13 +78,15 @@ export function createPlanCache(schema: GraphQLSchema, maxSize = defaultMaxBytes
       const usage = usageOf(document, operation);
       usage.runs += 1;
       if (usage.runs <= runsBeforePlan) return null;
+      // A condition that is null is an error, which graphql reports. Variables of other operations are undefined.
+      if (usage.conditions.some((name) => variables[name] === null)) return null;
       const key = usage.conditions.length === 0 ? '' : usage.conditions.map((name) => variables[name]).join();
       const plans = kept.get(operation)?.plans ?? new Map<string, OperationPlan | null>();
       const known = plans.get(key);
       if (known !== undefined || plans.size >= maxPlansOfOne) return known ?? null;
       const conditions = new Map(usage.conditions.map((name) => [name, variables[name]]));
       const plan = make(document, operation, conditions);
-      const ofDocument = (document.tokenCount ?? 0) * bytesOfToken;
+      const ofDocument = (document.tokenCount ?? 0) * bytesOfToken + (document.loc?.end ?? 0) * bytesOfCharacter;
       kept.set(operation, { ofDocument, plans: new Map([...plans, [key, plan]]) });
       return plan;
     },
