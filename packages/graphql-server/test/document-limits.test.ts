@@ -52,8 +52,10 @@ const directives = (count: number) => `hello${skip}`.repeat(count);
 const tooManyTokens = '400 OPERATION_TOO_COMPLEX The document has 2,001 tokens; at most 2,000 are allowed.';
 const tooDeep = '400 OPERATION_TOO_COMPLEX The operation has 11 levels of fields; at most 10 are allowed.';
 const tooManyAliases = '400 OPERATION_TOO_COMPLEX The operation has 31 aliases; at most 30 are allowed.';
-const tooManySchemaAliases =
-  '400 OPERATION_TOO_COMPLEX The operation has 1 aliases of or below introspection fields; at most 0 are allowed.';
+const schemaAliases =
+  '400 OPERATION_TOO_COMPLEX The field __schema, and fields below __schema and __type, can have no aliases.';
+const types = (count: number) =>
+  `{${Array.from({ length: count }, (_, i) => `a${i}:__type(name:"Int"){name}`).join(' ')}}`;
 const tooManyDirectives = '400 OPERATION_TOO_COMPLEX The operation has 21 directives; at most 20 are allowed.';
 
 test.each([
@@ -64,7 +66,7 @@ test.each([
   ['aliases', `{${aliases(30)}}`],
   ['aliases in each of two operations', `query A{${aliases(30)}} query B{${aliases(30)}}`],
   ['directives', `{${directives(20)}}`],
-  ['aliases of __type', `{${Array.from({ length: 30 }, (_, i) => `a${i}:__type(name:"Int"){name}`).join(' ')}}`],
+  ['fields __type', types(5)],
   [
     'a full introspection query',
     getIntrospectionQuery({ directiveIsRepeatable: true, specifiedByUrl: true, oneOf: true, schemaDescription: true }),
@@ -88,8 +90,13 @@ test.each([
     `{...F again{...F ...on Query{...F}} a:hello} fragment F on Query{${aliases(10)}}`,
     tooManyAliases,
   ],
-  ['of __schema no alias', '{a:__schema{__typename}}', tooManySchemaAliases],
-  ['below __schema no alias', '{__schema{types{...F}} hello} fragment F on __Type{a:name}', tooManySchemaAliases],
+  [
+    '5 fields __type',
+    types(6),
+    '400 OPERATION_TOO_COMPLEX The operation has 6 fields __schema and __type; at most 5 are allowed.',
+  ],
+  ['of __schema no alias', '{a:__schema{__typename}}', schemaAliases],
+  ['below __schema no alias', '{__schema{types{...F}} hello} fragment F on __Type{a:name}', schemaAliases],
   ['one directive', `{${directives(21)}}`, tooManyDirectives],
   [
     'one directive, over all locations',

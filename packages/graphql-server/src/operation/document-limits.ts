@@ -31,6 +31,10 @@ export function checkTokens(query: string, { queryTokens }: Pick<DocumentLimits,
   if (tokens > queryTokens) throw tooMany('document', tokens, 'tokens', queryTokens);
 }
 
+// Only the response shows what introspection costs, and a short document could repeat the whole schema.
+const maxIntrospection = 5;
+const noSchemaAliases = 'The field __schema, and fields below __schema and __type, can have no aliases.';
+
 /**
  * Call it before validation, whose time grows with the document.
  *
@@ -40,13 +44,14 @@ export function checkDocument(document: DocumentNode, limits: DocumentLimits): v
   const measure = createMeasure(document);
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
-    const { depth, aliases, directives, schemaAliases } = measure(definition);
+    const { depth, aliases, directives, introspection, schemaAliases } = measure(definition);
     if (depth > limits.queryDepth) throw tooMany('operation', depth, 'levels of fields', limits.queryDepth);
     if (aliases > limits.queryAliases) throw tooMany('operation', aliases, 'aliases', limits.queryAliases);
     if (directives > limits.queryDirectives)
       throw tooMany('operation', directives, 'directives', limits.queryDirectives);
-    // Each could repeat the whole schema, and only the response shows what that costs.
-    if (schemaAliases > 0) throw tooMany('operation', schemaAliases, 'aliases of or below introspection fields', 0);
+    if (introspection > maxIntrospection)
+      throw tooMany('operation', introspection, 'fields __schema and __type', maxIntrospection);
+    if (schemaAliases > 0) throw new RequestError('OPERATION_TOO_COMPLEX', { message: noSchemaAliases });
   }
 }
 
@@ -60,11 +65,13 @@ interface Extent {
   depth: number;
   aliases: number;
   directives: number;
+  /** The fields `__schema` and `__type`. */
+  introspection: number;
   /** Of `__schema`, and of fields below `__schema` or `__type`. */
   schemaAliases: number;
 }
 
-const nothing: Extent = { depth: 0, aliases: 0, directives: 0, schemaAliases: 0 };
+const nothing: Extent = { depth: 0, aliases: 0, directives: 0, introspection: 0, schemaAliases: 0 };
 
 /** Measures each fragment once, however often it is spread, so that nested fragments do not take exponential time. */
 function createMeasure(document: DocumentNode): (operation: OperationDefinitionNode) => Extent {
@@ -95,6 +102,7 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
       const ownAliases = isField && selection.alias ? 1 : 0;
       total.depth = Math.max(total.depth, (isField ? 1 : 0) + (isIntrospection ? 0 : inner.depth));
       total.aliases += ownAliases + inner.aliases;
+      total.introspection += isIntrospection ? 1 : inner.introspection;
       if (isIntrospection) total.schemaAliases += inner.aliases + (name === '__schema' ? ownAliases : 0);
       else total.schemaAliases += inner.schemaAliases;
       total.directives += countOf(selection.directives) + inner.directives;
