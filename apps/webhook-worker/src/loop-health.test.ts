@@ -68,7 +68,7 @@ test('a written round ends the failures of rounds', () => {
   expect(loops.problems()).toEqual([]);
 });
 
-test('what happens once at the start is no loop', () => {
-  loops.engineEvent({ kind: 'fan-out-unavailable', call: 'prepare', error });
+test.each(['prepare', 'check'] as const)('a failed %s, which holds nothing up, is no loop', (call) => {
+  loops.engineEvent({ kind: 'fan-out-unavailable', call, error });
   expect(failures).toEqual([]);
 });

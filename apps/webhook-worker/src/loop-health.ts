@@ -78,6 +78,7 @@ const loopsOfFailures: Partial<Record<EngineEvent['kind'], LoopName>> = {
 
 function loopThatFailed(event: EngineEvent): LoopName | null {
   if (event.kind === 'storage-unavailable') return event.call;
-  if (event.kind === 'fan-out-unavailable') return event.call === 'prepare' ? null : event.call;
+  if (event.kind === 'fan-out-unavailable')
+    return event.call === 'prepare' || event.call === 'check' ? null : event.call;
   return loopsOfFailures[event.kind] ?? null;
 }

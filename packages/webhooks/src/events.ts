@@ -238,6 +238,7 @@ export type FanOutAlarm =
 /** `isolated`: one entry, because it may end the process. */
 export type RoundKind = 'express' | 'bulk' | 'isolated';
 
-export type FanOutCall = 'prepare' | 'discover' | 'round' | 'change' | 'unblock';
+/** `prepare` and `check` are repeated, and hold nothing up. */
+export type FanOutCall = 'prepare' | 'check' | 'discover' | 'round' | 'change' | 'unblock';
 
 export type OnFanOutEvent = (event: FanOutEvent) => void;

@@ -400,7 +400,7 @@ export class FanOut {
       for (const account of accounts) this.#accounts.checked(account, first.get(account.id) ?? Infinity);
       this.#checkedTogether = Math.min(2 * this.#checkedTogether, this.#limits.accountsPerRead);
     } catch (error) {
-      onEvent({ kind: 'fan-out-unavailable', call: 'discover', error });
+      onEvent({ kind: 'fan-out-unavailable', call: 'check', error });
       this.#checkedTogether = Math.ceil(accounts.length / 2);
     }
     await this.#pauses.wait(checkPauseMs + 4 * (performance.now() - startMs));
