@@ -26,11 +26,13 @@ export interface ReceiverLog {
  * Reads a log. A line is the `webhook-id` of a request, the `id` of an event, the body of a request, or an object with `deliveryId`
  * and `body`. Empty lines are ignored.
  *
- * @throws {RefusedError} `INVALID` for a line that names neither a delivery nor an event
+ * @param idsMax how many deliveries or events it may name. With bodies, each takes about 330 bytes.
+ * @throws {RefusedError} `INVALID` for a line that names neither a delivery nor an event, and for more than `idsMax`
  */
 export async function readReceiverLog(
   gidNamespace: string,
   lines: AsyncIterable<string> | Iterable<string>,
+  idsMax = 5_000_000,
 ): Promise<ReceiverLog> {
   const log: ReceiverLog = { deliveries: new Map(), events: new Map(), repeatedLines: 0 };
   let line = 0;
@@ -48,6 +50,11 @@ export async function readReceiverLog(
     if (known !== undefined) log.repeatedLines += 1;
     const logged = known ?? { line, bodies: noBodies, isFound: false };
     if (known === undefined) ids.set(number, logged);
+    if (ids.size > idsMax)
+      throw new RefusedError(
+        'INVALID',
+        `The log names more than ${idsMax.toLocaleString('en')} ${deliveryId === null ? 'events' : 'deliveries'}. Split it by time, and compare each part with --since and --until.`,
+      );
     if (body === undefined) continue;
     const digest = digestOfLine(body, line);
     if (!logged.bodies.has(digest)) logged.bodies = new Map(logged.bodies).set(digest, line);
