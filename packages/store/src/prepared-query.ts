@@ -57,7 +57,8 @@ export class PreparedQuery<Row extends QueryResultRow> implements Submittable {
     statement: { name: string; text: string; values: readonly PlainValue[] },
     callback: (error: Error | undefined, result: PreparedQuery<Row>) => void,
   ) {
-    this.name = statement.name;
+    // Queries of pg have the plain name: a failed one of these must not close theirs.
+    this.name = `${statement.name}+`;
     this.text = statement.text;
     this.#values = statement.values;
     this.callback = callback;
@@ -78,7 +79,8 @@ export class PreparedQuery<Row extends QueryResultRow> implements Submittable {
     const { name, text } = this;
     this.#known = columnsOf(connection);
     this.#columns = this.#known.get(name);
-    if (this.#columns && this.#columns.text !== text) return new Error(`The statement ${name} has several texts.`);
+    if (this.#columns && this.#columns.text !== text)
+      return new Error(`The statement ${name.slice(0, -1)} has several texts.`);
     if (!connection.stream.writable) return null; // pg rejects the query once it knows why
     const execution = executeMessage(name, this.#values);
     if (this.#columns) {
@@ -86,7 +88,7 @@ export class PreparedQuery<Row extends QueryResultRow> implements Submittable {
       return null;
     }
     connection.stream.cork();
-    // A query of pg, or one of these that failed, can have prepared it. To close a statement that does not exist is no error.
+    // One that failed can have prepared it. To close a statement that does not exist is no error.
     connection.close({ type: 'S', name }, false);
     connection.parse({ name, text, types: [] }, false);
     connection.describe({ type: 'S', name }, false);
