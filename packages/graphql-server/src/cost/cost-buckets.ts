@@ -312,14 +312,19 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     { points, retryPoints, startMs }: { points: number; retryPoints: number; startMs: number },
     atOnce: Decision | null,
   ): Promise<Admission> {
+    const deadlineMs = startMs + refundWaitMs;
     let decision = atOnce ?? (await settlementFor(client, points));
-    while (!decision.admitted) {
+    for (let isLast = false; !decision.admitted;) {
       // Also refunds that came while the settlement ran.
-      const rejected = await rejectUnlessRefunded(client, points, retryPoints, startMs + refundWaitMs);
+      const rejected = isLast
+        ? rejection(client, retryPoints, monotonicMs())
+        : await rejectUnlessRefunded(client, points, retryPoints, deadlineMs);
       if (rejected) {
         onCharge?.({ points, ...decision });
         return rejected;
       }
+      // The store can grant less than this process expects.
+      isLast = monotonicMs() >= deadlineMs;
       decision = decideAtOnce(client, points, monotonicMs()) ?? (await settlementFor(client, points));
     }
     return admission(client, points, decision);

@@ -21,6 +21,15 @@ export interface ServedVersion extends InterfaceVersion {
   handle: (request: Request, context: never) => Response | Promise<Response>;
 }
 
+/** Of a document that is not cached. */
+export interface Reading {
+  bytes: number;
+  /** When parsing it began, and for how long it has occupied the process: plugins can wait between the other steps. */
+  startMs: number;
+  occupiedMs: number;
+  end: (occupiedMs: number) => void;
+}
+
 /** The state of a request. Our plugins fill it in, in their order. The plugins of an app must not change it. */
 export class Exchange {
   /** Contains the API key: plugins log what they get. */
@@ -41,7 +50,7 @@ export class Exchange {
   /** What the body contains. Undefined if plugins can have changed it. */
   params: object | undefined = undefined;
   /** A document that is not cached, while it is read. */
-  reading: { query: string; bytes: number; startMs: number; end: (occupiedMs: number) => void } | undefined = undefined;
+  reading: Reading | undefined = undefined;
   /** The points that reading the document has cost. */
   paid = 0;
   /** Parsed, and then validated. */

@@ -206,6 +206,17 @@ test('a new document waits for its turn, and costs nothing to read if another re
   expect(parsed).toEqual([true]);
 });
 
+test('a plugin that waits while a document is read occupies nothing', async () => {
+  const waits: RequestPlugin = {
+    onParams: ({ paramsHandler, setParamsHandler }) =>
+      setParamsHandler((params) => sleep(500).then(() => paramsHandler(params))),
+  };
+  serve = setUp({ plugins: [waits] });
+  await run(valid);
+  expect(occupied).toEqual([expect.any(Number)]);
+  expect(occupied[0]).toBeLessThan(500);
+});
+
 test('a large body costs points, also with a cached document', async () => {
   await run(valid);
   calls = [];

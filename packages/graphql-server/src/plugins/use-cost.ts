@@ -48,7 +48,7 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
       end(0);
       throw error;
     }
-    exchange.reading = { query, bytes, startMs: performance.now(), end };
+    exchange.reading = { bytes, startMs: performance.now(), occupiedMs: 0, end };
     return undefined;
   }
 
@@ -56,7 +56,7 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
     const { reading } = exchange;
     if (!reading) return;
     exchange.reading = undefined;
-    reading.end(performance.now() - reading.startMs);
+    reading.end(reading.occupiedMs);
     if (isValid === null) return;
     onParsed(isValid);
     if (!isValid) present(exchange.account).deduct(rejectionCost(reading.bytes, limits) - exchange.paid);
@@ -137,8 +137,10 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
       Math.min(toPoints(bytes), limits.operationCostPoints),
       bodyCost(exchange.bodyBytes, limits),
     );
-    await account.chargeOperation(points, 0);
-    exchange.cost = { requestedQueryCost: points, actualQueryCost: points, throttleStatus: account.refund(0) };
+    const { paid } = exchange;
+    if (points > paid) await account.chargeOperation(points, paid);
+    const cost = Math.max(points, paid);
+    exchange.cost = { requestedQueryCost: cost, actualQueryCost: cost, throttleStatus: account.refund(0) };
   }
 
   return {
@@ -150,9 +152,14 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
       if (params !== exchange.params) readParameters({ ...params });
       return present(exchange.version).documents.find(query) ? undefined : beginReading(query, exchange);
     },
+    onParse({ context: { exchange } }) {
+      if (exchange.reading) exchange.reading.startMs = performance.now();
+      return () => occupy(exchange);
+    },
     onValidate({ params: { documentAST }, context: { exchange } }) {
       exchange.document = documentAST;
       return ({ result }) => {
+        occupy(exchange);
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- graphql's and ours are
         if (result.length > 0) throw invalidDocument(result as GraphQLError[]);
         accept(exchange);
@@ -171,10 +178,15 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
   };
 }
 
+function occupy({ reading }: Exchange): void {
+  if (reading) reading.occupiedMs = performance.now() - reading.startMs;
+}
+
 /** Refunds the charge of an operation that gets no slot. */
 function enter(account: RequestAccount, charged: number): (() => void) | Promise<() => void> {
   const refund = (error: unknown): never => {
     account.refund(charged);
+    account.end();
     throw error;
   };
   try {
