@@ -57,8 +57,7 @@ export class PreparedQuery<Row extends QueryResultRow> implements Submittable {
     statement: { name: string; text: string; values: readonly PlainValue[] },
     callback: (error: Error | undefined, result: PreparedQuery<Row>) => void,
   ) {
-    // Queries of pg have the plain name: a failed one of these must not close theirs.
-    this.name = `${statement.name}+`;
+    this.name = statement.name;
     this.text = statement.text;
     this.#values = statement.values;
     this.callback = callback;
@@ -79,8 +78,7 @@ export class PreparedQuery<Row extends QueryResultRow> implements Submittable {
     const { name, text } = this;
     this.#known = columnsOf(connection);
     this.#columns = this.#known.get(name);
-    if (this.#columns && this.#columns.text !== text)
-      return new Error(`The statement ${name.slice(0, -1)} has several texts.`);
+    if (this.#columns && this.#columns.text !== text) return new Error(`The statement ${name} has several texts.`);
     if (!connection.stream.writable) return null; // pg rejects the query once it knows why
     const execution = executeMessage(name, this.#values);
     if (this.#columns) {

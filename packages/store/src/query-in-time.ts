@@ -37,7 +37,9 @@ export function queryPreparedInTime<Row extends QueryResultRow>(
 ): Promise<QueryAnswer<Row>> {
   const { name, text, values = [] } = query;
   // An empty name stands for none.
-  if (name === undefined || name === '' || !arePlain(values)) return queryInTime<Row>(client, query, deadlines.ms);
+  if (name === undefined || name === '') return queryInTime<Row>(client, query, deadlines.ms);
+  // A name of its own, so that a query of ours that fails cannot close the statement of pg.
+  if (!arePlain(values)) return queryInTime<Row>(client, { ...query, name: `${name}+` }, deadlines.ms);
   return new Promise((resolve, reject) => {
     const deadline = deadlines.start(() => reject(noResponse(deadlines.ms)));
     client.query(

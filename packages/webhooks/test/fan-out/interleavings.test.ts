@@ -141,7 +141,8 @@ test('a change that cannot be applied is not tried again at once', async () => {
   await world.addEvents(other, 1);
   fanOut.wake([shardOf(other.id)]);
   await vi.waitFor(async () => expect(await world.count('webhook_event_queue')).toBe(1), { timeout: 60_000 });
-  expect(onSubscriptionChanged).toHaveBeenCalledOnce();
+  // A busy server may end a statement, whose call is repeated. Tried again at once, there are hundreds of calls.
+  expect(onSubscriptionChanged.mock.calls.length).toBeLessThan(5);
 });
 
 test('the lanes of a write that is executed late are read before later deliveries are offered', async () => {
