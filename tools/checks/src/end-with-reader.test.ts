@@ -11,7 +11,7 @@ test.each(['images', 'publish-release', 'release'])('%s exits with 141 when its 
   expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 141 });
 });
 
-test('pnpm generate exits with 141 when nobody reads its errors', async () => {
+test('pnpm generate exits with 141 when the reader of its errors has gone', async () => {
   const child = spawn(process.execPath, ['tools/generate/src/main.ts', 'unknown'], { cwd: workspaceRoot });
   child.stderr.destroy();
   const [stdout, [exitCode]] = await Promise.all([text(child.stdout), once(child, 'exit')]);

@@ -13,7 +13,7 @@ const generators: Record<string, () => Promise<Generated>> = {
   'type-references': async () => (await import('./type-references.ts')).typeReferences(),
 };
 
-// Nobody reads the messages any longer, for example `head`: the code of SIGPIPE, which Node ignores.
+// The reader of the messages, for example `head`, has gone. This is the exit code of SIGPIPE, which Node ignores.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(141));
 
 /** `pnpm generate [generator…]`: runs these generators, or all of them. */

@@ -131,9 +131,20 @@ test('a change that is read while its shard is removed is left to the next owner
 test('a change that cannot be applied is not tried again at once', async () => {
   const world = await FanOutWorld.create();
   const account = await seedAccount(world.store);
-  await world.subscribe(account, '2026-11-01');
+  const examined = Promise.withResolvers<void>();
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-count-blocked'(run, _, [shards]) {
+      const rows = await run();
+      if (new Set(String(shards).match(/\d+/g)).has(String(shardOf(account.id)))) examined.resolve();
+      return rows;
+    },
+  });
   const onSubscriptionChanged = vi.fn<() => Promise<void>>().mockRejectedValue(new Error('It cannot be applied.'));
-  const fanOut = world.start({ limits: noPolls, onSubscriptionChanged });
+  const fanOut = world.start({ store, limits: noPolls, onSubscriptionChanged });
+  // What is blocked when a shard is acquired is examined once, and its changes are then tried again.
+  await examined.promise;
+  await world.subscribe(account, '2026-11-01');
+  fanOut.wake([shardOf(account.id)]);
   await vi.waitFor(async () => expect(await world.countBlocked()).toBe(1), { timeout: 60_000 });
   // A second read finds nothing to do.
   fanOut.wake([shardOf(account.id)]);
@@ -141,8 +152,7 @@ test('a change that cannot be applied is not tried again at once', async () => {
   await world.addEvents(other, 1);
   fanOut.wake([shardOf(other.id)]);
   await vi.waitFor(async () => expect(await world.count('webhook_event_queue')).toBe(1), { timeout: 60_000 });
-  // A busy server may end a statement, whose call is repeated. Tried again at once, there are hundreds of calls.
-  expect(onSubscriptionChanged.mock.calls.length).toBeLessThan(5);
+  expect(onSubscriptionChanged).toHaveBeenCalledOnce();
 });
 
 test('the lanes of a write that is executed late are read before later deliveries are offered', async () => {
