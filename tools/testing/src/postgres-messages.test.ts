@@ -11,7 +11,7 @@ function message(type: string, ...texts: string[]): Buffer {
 const bytes = Buffer.concat([
   message('', 'user', 'ada', ''),
   message('Q', 'commit'),
-  message('B', '', 'settle-deliveries', ''),
+  message('B', '', 'settle-deliveries+', ''),
   message('S'),
 ]);
 

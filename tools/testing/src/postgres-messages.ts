@@ -33,9 +33,9 @@ export function createMessageReader(side: 'client' | 'server'): (chunk: Buffer) 
 function statementOf(message: Buffer): string | null {
   const texts = message.toString('latin1', 5).split('\0', 2);
   const type = message.toString('latin1', 0, 1);
-  // Query: the text. Bind: the name of the portal, then that of the statement.
+  // Query: the text. Bind: the name of the portal, then that of the statement. The store adds a + to names in queries of pg.
   if (type === 'Q') return texts[0] ?? null;
-  return type === 'B' ? (texts[1] ?? null) : null;
+  return type === 'B' ? (texts[1]?.replace(/\+$/, '') ?? null) : null;
 }
 
 /** Whether the server responds to this message of a client with `isReady`, after everything else that the message causes. */
