@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
 import { deprecationHeaders } from '@deedwire/domain';
+import { createPricing } from '@deedwire/operation-analysis';
 import type { HandlerContext, HttpResponse, Logger } from '@deedwire/service-runtime';
 import { Deadlines } from '@deedwire/store';
 import { createYoga } from 'graphql-yoga';
@@ -10,7 +11,6 @@ import { createRequestAuthenticator } from './authentication/authenticate-reques
 import type { CostBuckets } from './cost/bucket.ts';
 import { createClientSlots } from './cost/client-slots.ts';
 import { createClientTurns } from './cost/client-turns.ts';
-import { createPricing } from './cost/operation-price.ts';
 import { createRefusalPace } from './cost/refusal-pace.ts';
 import { openRequestAccount } from './cost/request-account.ts';
 import type { Documentation } from './documentation.ts';

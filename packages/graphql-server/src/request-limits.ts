@@ -1,6 +1,5 @@
 import { operationCostPoints } from '@deedwire/domain';
-import type { ReadingCostLimits } from './cost/reading-cost.ts';
-import type { DocumentLimits } from './operation/document-limits.ts';
+import type { DocumentLimits, ReadingCostLimits } from '@deedwire/operation-analysis';
 
 export interface RequestLimits extends DocumentLimits, ReadingCostLimits {
   bodyBytes: number;

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
  * The packages of this workspace that each package may import. A new package needs a row: there is no default.
  */
 const contracts = ['lender-schema', 'partner-schema', 'webhook-events', 'webhook-signing'];
-const layer0 = [...contracts, 'domain', 'contract-check'];
+const layer0 = [...contracts, 'domain', 'contract-check', 'operation-analysis'];
 const layer1 = ['auth', 'store', 'webhook-diagnosis', 'webhook-receiver', 'webhook-sender'];
 const layer2 = ['service-runtime', 'webhooks'];
 const layers0to3 = [...layer0, ...layer1, ...layer2, 'actions'];
@@ -32,6 +32,7 @@ const mayImport: Record<string, readonly string[]> = {
   'webhook-signing': [],
   domain: [],
   'contract-check': [],
+  'operation-analysis': [],
   // For tests only: no package below layer 6 lists it among its runtime dependencies.
   'embedded-postgres': [],
   testing: [],

@@ -15,8 +15,10 @@ export { listen, type Listening } from './listen.ts';
 export { missing } from './missing.ts';
 export { blocksOf, commandsOf, isCommand, type PageBlock } from './page-commands.ts';
 export { patientTimeouts } from './patient-timeouts.ts';
+export { type Choose, writeRandomDocument } from './random-document.ts';
 export { startRawReceiver, type RawReceiver } from './raw-receiver.ts';
 export { readReceiverKitPages } from './receiver-kit-pages.ts';
+export { richSchema } from './rich-schema.ts';
 export {
   acknowledge,
   echoToken,

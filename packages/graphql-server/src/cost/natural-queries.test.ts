@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createPricing } from '@deedwire/operation-analysis';
 import { costs, sdl } from '@deedwire/partner-schema';
 import { buildSchema, graphqlSync, parse } from 'graphql';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -7,7 +8,6 @@ import { selectOperation } from '../operation/select-operation.ts';
 import { requestLimits } from '../request-limits.ts';
 import { createCostBuckets } from './cost-buckets.ts';
 import { defaultCostLimit } from './open-cost-buckets.ts';
-import { createPricing } from './operation-price.ts';
 
 // What integrators send has to fit into the bucket that they get. The texts are frozen: they gain no fields of later work.
 

@@ -1,10 +1,10 @@
 import type { AuthenticatedClient } from '@deedwire/auth';
+import { bodyCost, type ReadingCostLimits } from '@deedwire/operation-analysis';
 import { RequestError } from '../errors/request-error.ts';
 import type { Admission, BucketStatus, CostBuckets, Rejection, ThrottleStatus } from './bucket.ts';
 import type { ClientSlots } from './client-slots.ts';
 import type { ClientTurns, EndTurn } from './client-turns.ts';
 import { rateLimitedError } from './rate-limits.ts';
-import { bodyCost, type ReadingCostLimits } from './reading-cost.ts';
 
 /** The value of `extensions.cost`. */
 export interface OperationCost {

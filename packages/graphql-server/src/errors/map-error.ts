@@ -1,3 +1,4 @@
+import { OperationTooComplexError } from '@deedwire/operation-analysis';
 import { GraphQLError } from 'graphql';
 import { type ErrorCode, errorTable } from './error-table.ts';
 import { RequestError } from './request-error.ts';
@@ -17,6 +18,10 @@ function publicCode(error: unknown): ErrorCode {
 /** Maps an error that was thrown outside of any field. */
 export function mapError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
+  if (error instanceof OperationTooComplexError) {
+    const { message, cost } = error;
+    return new RequestError('OPERATION_TOO_COMPLEX', { message, cost });
+  }
   if (!(error instanceof GraphQLError)) return new RequestError(publicCode(error), { cause: error });
   const { code, ...details } = publicGraphqlError(error);
   return new RequestError(code, details);

@@ -7,7 +7,7 @@ interface Details {
   /** Added to `extensions`, next to `code`. */
   extensions?: Record<string, unknown>;
   /** Of a request that is refused for its cost. The response adds the bucket of the client. */
-  cost?: RefusedCost;
+  cost?: RefusedCost | undefined;
   /** Instead of the status of the code. */
   status?: number | undefined;
   /** Sent with the response. They replace headers of the code that have the same name. */

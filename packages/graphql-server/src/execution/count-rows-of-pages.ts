@@ -1,5 +1,5 @@
+import { toMilliPoints } from '@deedwire/operation-analysis';
 import { defaultFieldResolver, getNamedType, type GraphQLField, type GraphQLSchema, isObjectType } from 'graphql';
-import { toMilliPoints } from '../cost/operation-costs.ts';
 import type { WorkContext } from '../operation/operation-pauses.ts';
 
 /** As a node of a connection. */

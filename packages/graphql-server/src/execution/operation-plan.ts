@@ -1,3 +1,4 @@
+import { conditionOf, fragmentsOf, responseNameOf, visitFields } from '@deedwire/operation-analysis';
 import {
   type DocumentNode,
   type FieldNode,
@@ -16,7 +17,6 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
 } from 'graphql';
-import { conditionOf, fragmentsOf, responseNameOf, visitFields } from '../operation/document-nodes.ts';
 
 /** How a value of a type becomes a part of the response. */
 export type ValuePlan =

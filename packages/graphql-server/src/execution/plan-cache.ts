@@ -1,6 +1,6 @@
+import { conditionVariablesOf } from '@deedwire/operation-analysis';
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { conditionVariablesOf } from '../operation/document-nodes.ts';
 import { CannotPlanError, type OperationPlan, planOperation } from './operation-plan.ts';
 
 /** A plan pays off after this many runs. */

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
+import type { DocumentLimits } from '@deedwire/operation-analysis';
 import { type DocumentNode, type GraphQLError, type GraphQLSchema, Location } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { RequestError } from '../errors/request-error.ts';
-import type { DocumentLimits } from './document-limits.ts';
 import {
   createDocumentSteps,
   type DocumentSteps,

@@ -1,4 +1,4 @@
-import type { MilliPoints } from '../cost/operation-costs.ts';
+import type { MilliPoints } from '@deedwire/operation-analysis';
 
 /** Something that an operation occupies while it runs, and not while it waits. */
 export interface Pausable {

@@ -1,10 +1,10 @@
+import { readingCost, rejectionCost } from '@deedwire/operation-analysis';
 import { sdl } from '@deedwire/partner-schema';
 import { buildSchema, parse, specifiedRules, validate } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hostileDocuments } from '../../test/support/hostile-documents.ts';
 import { introspectionQueries } from '../../test/support/introspection-queries.ts';
 import { warmUp } from '../../test/support/warm-up.ts';
-import { readingCost, rejectionCost } from '../cost/reading-cost.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { requestLimits } from '../request-limits.ts';
 import { createDocumentSteps, readDocument } from './read-document.ts';

@@ -1,4 +1,11 @@
 import {
+  checkDocument,
+  checkMergeableFields,
+  checkTokens,
+  type DocumentLimits,
+  OperationTooComplexError,
+} from '@deedwire/operation-analysis';
+import {
   type DocumentNode,
   GraphQLError,
   OverlappingFieldsCanBeMergedRule,
@@ -11,10 +18,9 @@ import {
 } from 'graphql';
 import { errorTable } from '../errors/error-table.ts';
 import { describeFoundError, type FoundError } from '../errors/found-error.ts';
+import { mapError } from '../errors/map-error.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { isStorable } from '../transport/parameters.ts';
-import { checkDocument, checkTokens, type DocumentLimits } from './document-limits.ts';
-import { checkMergeableFields } from './mergeable-fields.ts';
 import { withoutComments } from './without-comments.ts';
 
 /** The two steps of reading a document. */
@@ -94,19 +100,20 @@ export function createDocumentSteps(schema: GraphQLSchema, limits: DocumentLimit
   return {
     parse(query) {
       const source = new Source(withoutComments(query));
-      try {
-        const document = withoutOverflow(() => parse(source, { maxTokens: limits.queryTokens }));
-        source.body = '';
-        return document;
-      } catch (error) {
-        checkTokens(source.body, limits);
-        if (error instanceof GraphQLError)
+      return withinLimits(() => {
+        try {
+          const document = parse(source, { maxTokens: limits.queryTokens });
+          source.body = '';
+          return document;
+        } catch (error) {
+          checkTokens(source.body, limits);
+          if (!(error instanceof GraphQLError)) throw error;
           throw new RequestError('GRAPHQL_PARSE_FAILED', { found: [describeFoundError(error)] });
-        throw error;
-      }
+        }
+      });
     },
     validate(document) {
-      return withoutOverflow(() => {
+      return withinLimits(() => {
         checkDocument(document, limits);
         return validateDocument(schema, document);
       });
@@ -115,12 +122,12 @@ export function createDocumentSteps(schema: GraphQLSchema, limits: DocumentLimit
 }
 
 /** Both steps are recursive: a document of opening brackets only can overflow the stack. */
-function withoutOverflow<Result>(run: () => Result): Result {
+function withinLimits<Result>(step: () => Result): Result {
   try {
-    return run();
+    return step();
   } catch (error) {
     if (error instanceof RangeError) throw new RequestError('OPERATION_TOO_COMPLEX', { cause: error });
-    throw error;
+    throw error instanceof OperationTooComplexError ? mapError(error) : error;
   }
 }
 

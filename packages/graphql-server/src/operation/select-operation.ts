@@ -1,6 +1,6 @@
+import { fragmentsOf, responseNameOf, visitFields } from '@deedwire/operation-analysis';
 import { type DocumentNode, getOperationAST, type OperationDefinitionNode } from 'graphql';
 import { RequestError } from '../errors/request-error.ts';
-import { fragmentsOf, responseNameOf, visitFields } from './document-nodes.ts';
 
 /**
  * Selects the operation to run from a valid document.

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { AuthenticatedClient } from '@deedwire/auth';
+import type { Pricing } from '@deedwire/operation-analysis';
 import type { HandlerContext } from '@deedwire/service-runtime';
 import type { DocumentNode, ExecutionArgs } from 'graphql';
 import type { Plugin, YogaInitialContext } from 'graphql-yoga';
-import type { Pricing } from '../cost/operation-price.ts';
 import type { OperationCost, RequestAccount } from '../cost/request-account.ts';
 import type { Documentation } from '../documentation.ts';
 import type { ErrorCode, ResponseMediaType } from '../errors/error-table.ts';

@@ -1,8 +1,7 @@
+import { bodyCost, readingCost, type ReadingCostLimits, rejectionCost, toPoints } from '@deedwire/operation-analysis';
 import { Deadlines } from '@deedwire/store';
 import { type ExecutionArgs, type ExecutionResult, type GraphQLError } from 'graphql';
 import type { ThrottleStatus } from '../cost/bucket.ts';
-import { toPoints } from '../cost/operation-costs.ts';
-import { bodyCost, type ReadingCostLimits, readingCost, rejectionCost } from '../cost/reading-cost.ts';
 import type { RequestAccount } from '../cost/request-account.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { type OperationDeadline, withDeadline } from '../operation/deadline.ts';

@@ -23,8 +23,8 @@ import {
   type Delay,
 } from '@deedwire/actions';
 import type { AuthenticatedClient } from '@deedwire/auth';
+import { toMilliPoints } from '@deedwire/operation-analysis';
 import DataLoader from 'dataloader';
-import { toMilliPoints } from '../cost/operation-costs.ts';
 import { type ExtraWork, OperationPauses } from '../operation/operation-pauses.ts';
 
 /** The dependencies of the use cases of either interface. */

@@ -1,7 +1,6 @@
 import { readDeprecation, type Deprecation, type VersionLifecycle } from '@deedwire/domain';
+import { type OperationCosts, readCostTable } from '@deedwire/operation-analysis';
 import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
-import { readCostTable } from '../cost/cost-table.ts';
-import type { OperationCosts } from '../cost/operation-costs.ts';
 import { describeFromSdl } from './describe-from-sdl.ts';
 
 /** The contract of an interface, as a schema package exports it. */

@@ -4,7 +4,7 @@ import {
   retryWebhookDelivery,
   type WebhookDelivery,
 } from '@deedwire/actions';
-import { toMilliPoints } from '../cost/operation-costs.ts';
+import { toMilliPoints } from '@deedwire/operation-analysis';
 import { RequestError } from '../errors/request-error.ts';
 import { addMutation } from '../schema/add-mutation.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';

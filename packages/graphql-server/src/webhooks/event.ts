@@ -6,7 +6,7 @@ import {
   type WebhookEvent,
   type WebhookEventPage,
 } from '@deedwire/actions';
-import { toMilliPoints } from '../cost/operation-costs.ts';
+import { toMilliPoints } from '@deedwire/operation-analysis';
 import { RequestError } from '../errors/request-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';

@@ -6,7 +6,7 @@ import {
   type WebhookReplay,
   type WebhookReplayEstimate,
 } from '@deedwire/actions';
-import { toMilliPoints } from '../cost/operation-costs.ts';
+import { toMilliPoints } from '@deedwire/operation-analysis';
 import { addMutation } from '../schema/add-mutation.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';

@@ -1,4 +1,4 @@
-import type { Choose } from './random-document.ts';
+import type { Choose } from '@deedwire/testing';
 
 const repeat = (count: number, text: string | ((index: number) => string)) =>
   Array.from({ length: count }, (_, index) => (typeof text === 'string' ? text : text(index))).join(' ');

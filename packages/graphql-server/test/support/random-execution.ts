@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { seededRandom } from '@deedwire/testing';
+import { type Choose, seededRandom, writeRandomDocument } from '@deedwire/testing';
 import {
   buildSchema,
   execute,
@@ -24,7 +24,6 @@ import {
   validate,
 } from 'graphql';
 import { createOperationExecutor } from '../../src/execution/execute-operation.ts';
-import { type Choose, writeRandomDocument } from './random-document.ts';
 
 const rootFields = /* GraphQL */ `
     node(color: Color = RED, size: Int, point: Point): Node

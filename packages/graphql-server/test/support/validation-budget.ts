@@ -1,14 +1,13 @@
 import { fail } from 'node:assert/strict';
+import { checkMergeableFields } from '@deedwire/operation-analysis';
 import { sdl } from '@deedwire/partner-schema';
+import { type Choose, richSchema, writeRandomDocument } from '@deedwire/testing';
 import * as fc from 'fast-check';
 import { buildSchema, OverlappingFieldsCanBeMergedRule, parse, specifiedRules, validate } from 'graphql';
 import { RequestError } from '../../src/errors/request-error.ts';
-import { checkMergeableFields } from '../../src/operation/mergeable-fields.ts';
 import { createDocumentSteps, readDocument } from '../../src/operation/read-document.ts';
 import { requestLimits } from '../../src/request-limits.ts';
 import { hostileDocuments, mutateDocument } from './hostile-documents.ts';
-import { type Choose, writeRandomDocument } from './random-document.ts';
-import { richSchema } from './rich-schema.ts';
 import { warmUp } from './warm-up.ts';
 
 const maxErrors = 10;

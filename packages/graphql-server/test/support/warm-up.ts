@@ -1,6 +1,6 @@
+import type { DocumentLimits } from '@deedwire/operation-analysis';
 import { getIntrospectionQuery, type GraphQLSchema } from 'graphql';
 import { RequestError } from '../../src/errors/request-error.ts';
-import type { DocumentLimits } from '../../src/operation/document-limits.ts';
 import { createDocumentSteps, readDocument } from '../../src/operation/read-document.ts';
 
 const rounds = 3;

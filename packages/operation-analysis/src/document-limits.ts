@@ -1,6 +1,6 @@
 import { type DocumentNode, Kind, Lexer, type OperationDefinitionNode, type SelectionSetNode, Source } from 'graphql';
-import { RequestError } from '../errors/request-error.ts';
 import { fragmentsOf } from './document-nodes.ts';
+import { OperationTooComplexError } from './operation-too-complex-error.ts';
 
 /** Limits of a document. They depend neither on its variables nor on the client. */
 export interface DocumentLimits {
@@ -18,7 +18,7 @@ export interface DocumentLimits {
  * Counts the tokens up to the end or to the first lexical error. Call it only after parsing has failed: the parser stops at
  * the limit, and its error neither has the total nor differs from other syntax errors.
  *
- * @throws {RequestError} if the document has too many tokens.
+ * @throws {OperationTooComplexError} if the document has too many tokens.
  */
 export function checkTokens(query: string, { queryTokens }: Pick<DocumentLimits, 'queryTokens'>): void {
   const lexer = new Lexer(new Source(query));
@@ -38,7 +38,7 @@ const noSchemaAliases = 'The field __schema, and fields below __schema and __typ
 /**
  * Call it before validation, whose time grows with the document.
  *
- * @throws {RequestError} if an operation exceeds a limit.
+ * @throws {OperationTooComplexError} if an operation exceeds a limit.
  */
 export function checkDocument(document: DocumentNode, limits: DocumentLimits): void {
   const measure = createMeasure(document);
@@ -51,14 +51,13 @@ export function checkDocument(document: DocumentNode, limits: DocumentLimits): v
       throw tooMany('operation', directives, 'directives', limits.queryDirectives);
     if (introspection > maxIntrospection)
       throw tooMany('operation', introspection, 'fields __schema and __type', maxIntrospection);
-    if (schemaAliases > 0) throw new RequestError('OPERATION_TOO_COMPLEX', { message: noSchemaAliases });
+    if (schemaAliases > 0) throw new OperationTooComplexError(noSchemaAliases);
   }
 }
 
-function tooMany(where: string, count: number, what: string, limit: number): RequestError {
+function tooMany(where: string, count: number, what: string, limit: number): Error {
   const [found, allowed] = [count, limit].map((number) => number.toLocaleString('en'));
-  const message = `The ${where} has ${found} ${what}; at most ${allowed} are allowed.`;
-  return new RequestError('OPERATION_TOO_COMPLEX', { message });
+  return new OperationTooComplexError(`The ${where} has ${found} ${what}; at most ${allowed} are allowed.`);
 }
 
 interface Extent {

@@ -15,14 +15,8 @@ import {
   type ValueNode,
   visit,
 } from 'graphql';
-import {
-  conditionOf,
-  conditionVariablesOf,
-  fragmentsOf,
-  responseNameOf,
-  visitFields,
-} from '../operation/document-nodes.ts';
 import type { CostTable } from './cost-table.ts';
+import { conditionOf, conditionVariablesOf, fragmentsOf, responseNameOf, visitFields } from './document-nodes.ts';
 import { costOfAlias, defaultWeights, type MilliPoints, toMilliPoints } from './operation-costs.ts';
 
 /** The variables of a request, before coercion. */

@@ -1,6 +1,6 @@
-import { buildSchema, parse, validate } from 'graphql';
+import { missing } from '@deedwire/testing';
+import { buildSchema, getOperationAST, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { selectOperation } from '../operation/select-operation.ts';
 import { createPricing, type OperationPrice } from './operation-price.ts';
 
 const schema = buildSchema(/* GraphQL */ `
@@ -68,7 +68,7 @@ interface Options {
 function price(query: string, { variables = {}, operationName }: Options = {}): OperationPrice {
   const document = parse(query);
   expect(validate(schema, document)).toEqual([]);
-  return pricing.price(document, selectOperation(document, operationName ?? null), variables);
+  return pricing.price(document, getOperationAST(document, operationName) ?? missing(), variables);
 }
 
 const requested = (query: string, options?: Options): number => price(query, options).requestedQueryCost;
@@ -199,7 +199,7 @@ describe('the requested cost', () => {
     const document = parse(
       'query ($s: Boolean!, $i: Boolean = false) { me @skip(if: $s) { id } few @include(if: $i) { total } }',
     );
-    const operation = selectOperation(document, null);
+    const operation = getOperationAST(document) ?? missing();
     const costs = [{ s: false, i: true }, { s: true, i: true }, { s: false }, { s: true }, { s: 'odd' }, {}].map(
       (variables) => pricing.price(document, operation, variables).requestedQueryCost,
     );
@@ -244,7 +244,7 @@ describe('rejects an operation of more than 1,000 points', () => {
       `The operation costs 2,627 points; at most 1,000 are allowed. The most expensive field is ${'x'.repeat(40)}….helpers.helpers, with 2,500 points. Request fewer items or fields.`,
     ],
   ])('and names %s', (_, query, message) => {
-    expect(tryToPrice(query)).toMatchObject({ code: 'OPERATION_TOO_COMPLEX', message });
+    expect(tryToPrice(query)).toMatchObject({ name: 'OperationTooComplexError', message });
   });
 
   test('but not one of 1,000 points', () => {

@@ -1,5 +1,4 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
-import { RequestError } from '../errors/request-error.ts';
 import {
   costOf,
   costOfPageText,
@@ -22,6 +21,7 @@ import {
   toMilliPoints,
   toPoints,
 } from './operation-costs.ts';
+import { OperationTooComplexError } from './operation-too-complex-error.ts';
 
 /** The price of one execution of an operation. */
 export interface OperationPrice {
@@ -40,7 +40,7 @@ export interface Pricing {
    * @param document valid
    * @param operation one of the document
    * @param variables before coercion
-   * @throws {RequestError} if the operation costs more than the limit
+   * @throws {OperationTooComplexError} if the operation costs more than the limit
    */
   price(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): OperationPrice;
 }
@@ -179,12 +179,12 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-function tooExpensive(plan: PricedPlan, variables: Variables, points: number, limit: number): RequestError {
+function tooExpensive(plan: PricedPlan, variables: Variables, points: number, limit: number): Error {
   const most = findMostExpensive(plan, variables);
   const message =
     `The operation costs ${format(points)} points; at most ${format(limit)} are allowed. ` +
     `The most expensive field is ${most.path}, with ${format(toPoints(most.cost))} points. Request fewer items or fields.`;
-  return new RequestError('OPERATION_TOO_COMPLEX', { message, cost: { requestedQueryCost: points, limit } });
+  return new OperationTooComplexError(message, { requestedQueryCost: points, limit });
 }
 
 function format(points: number): string {

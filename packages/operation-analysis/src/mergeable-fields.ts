@@ -16,8 +16,8 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-import { RequestError } from '../errors/request-error.ts';
 import { fragmentsOf, responseNameOf } from './document-nodes.ts';
+import { OperationTooComplexError } from './operation-too-complex-error.ts';
 
 export interface MergeLimits {
   maxVisits: number;
@@ -38,7 +38,7 @@ export interface MergeCheck {
  * merges the selections of such fields and checks the result once, where graphql's rule compares each pair of fields.
  *
  * @param document passes graphql's other rules. The schema does not define `@stream`.
- * @throws {RequestError} after more than `maxVisits` visits.
+ * @throws {OperationTooComplexError} after more than `maxVisits` visits.
  */
 export function checkMergeableFields(
   schema: GraphQLSchema,
@@ -243,8 +243,9 @@ function keyOfValue(node: ValueNode): string {
   }
 }
 
-function tooManyVisits(limit: number): RequestError {
+function tooManyVisits(limit: number): Error {
   const allowed = limit.toLocaleString('en');
-  const message = `The document selects more than ${allowed} fields when its fragments are expanded. Select less, or split it into several requests.`;
-  return new RequestError('OPERATION_TOO_COMPLEX', { message });
+  return new OperationTooComplexError(
+    `The document selects more than ${allowed} fields when its fragments are expanded. Select less, or split it into several requests.`,
+  );
 }

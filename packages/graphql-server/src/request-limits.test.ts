@@ -1,13 +1,12 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as lender from '@deedwire/lender-schema';
+import { bodyCost, createPricing, readingCost, rejectionCost } from '@deedwire/operation-analysis';
 import * as partner from '@deedwire/partner-schema';
 import { buildSchema, parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { selectOperation } from '../operation/select-operation.ts';
-import { requestLimits } from '../request-limits.ts';
-import { createPricing } from './operation-price.ts';
-import { bodyCost, readingCost, rejectionCost } from './reading-cost.ts';
+import { selectOperation } from './operation/select-operation.ts';
+import { requestLimits } from './request-limits.ts';
 
 test.each([
   // bytes, body, document, rejected document
@@ -25,7 +24,7 @@ test.each([
 });
 
 const interfaces = { lender, partner };
-const packages = join(import.meta.dirname, '../../..');
+const packages = join(import.meta.dirname, '../..');
 const responses = globSync('{lender,partner}-schema/examples/*/*.response.json', { cwd: packages }).toSorted();
 
 /** Null if there is no such file. */

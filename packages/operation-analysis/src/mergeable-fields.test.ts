@@ -1,9 +1,8 @@
 import { fail } from 'node:assert/strict';
+import { richSchema, writeRandomDocument } from '@deedwire/testing';
 import * as fc from 'fast-check';
 import { OverlappingFieldsCanBeMergedRule, parse, specifiedRules, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { writeRandomDocument } from '../../test/support/random-document.ts';
-import { richSchema } from '../../test/support/rich-schema.ts';
 import { checkMergeableFields } from './mergeable-fields.ts';
 
 const maxErrors = 10;
