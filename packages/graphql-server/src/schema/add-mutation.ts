@@ -1,8 +1,13 @@
 import type { UserError } from '@deedwire/actions';
 import type { FieldMap, InputFieldMap, InputShapeFromFields } from '@pothos/core';
-import type { InputTypeRef, InterfaceSchemaBuilder, ObjectTypeRef, SchemaTypes } from './builder.ts';
+import {
+  type InputTypeRef,
+  type InterfaceSchemaBuilder,
+  type ObjectTypeRef,
+  type SchemaTypes,
+  uncheckedResult,
+} from './builder.ts';
 import type { OperationContext } from './operation-context.ts';
-import { uncheckedResult } from './unchecked-result.ts';
 
 /** What the use case of a mutation returns. */
 interface MutationResult<Code extends string> {

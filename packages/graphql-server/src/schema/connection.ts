@@ -1,6 +1,5 @@
 import type { Page } from '@deedwire/actions';
-import type { InterfaceSchemaBuilder, ObjectTypeRef } from './builder.ts';
-import { uncheckedResult } from './unchecked-result.ts';
+import { type InterfaceSchemaBuilder, type ObjectTypeRef, uncheckedResult } from './builder.ts';
 
 /**
  * Adds the connection and edge types of a node type.

@@ -13,14 +13,11 @@ import {
   readWebhookPayloads,
   type Page,
   type PullContext,
-  type ShownBody,
   type SubscriptionDeliveriesRequest,
   toCaller,
   type WebhookActionContext,
   type WebhookDelivery,
-  type WebhookExchange,
   type WebhookSubscription,
-  type Delay,
 } from '@deedwire/actions';
 import type { AuthenticatedClient } from '@deedwire/auth';
 import { toMilliPoints } from '@deedwire/operation-analysis';
@@ -51,41 +48,27 @@ export type Loaders = ReturnType<typeof createLoaders>;
 
 /** Each reads what all objects of a list need together. */
 function createLoaders(actions: InterfaceActionContext, caller: Caller, extraWork: ExtraWork) {
+  const loader = <Key, Value>(
+    read: (context: InterfaceActionContext, keys: readonly Key[]) => Promise<(Value | Error)[]>,
+    cacheKeyFn: (key: Key) => string,
+  ) => new DataLoader<Key, Value, string>((keys) => read(actions, keys), { cacheKeyFn });
+
   return {
-    webhookAttempts: new DataLoader<AttemptsRequest, ListedAttempt[], string>(
-      (requests) => listWebhookAttempts(actions, requests),
-      { cacheKeyFn: ({ delivery, first, before }) => JSON.stringify([delivery.id, first, before]) },
+    webhookAttempts: loader<AttemptsRequest, ListedAttempt[]>(listWebhookAttempts, ({ delivery, first, before }) =>
+      JSON.stringify([delivery.id, first, before]),
     ),
-    webhookAttemptCounts: new DataLoader<WebhookDelivery, number, string>(
-      (deliveries) => countWebhookAttempts(actions, deliveries),
-      { cacheKeyFn: ({ id }) => id },
-    ),
-    webhookExchanges: new DataLoader<ListedAttempt, WebhookExchange | null, string>(
-      (attempts) => readWebhookExchanges(actions, attempts),
-      { cacheKeyFn: nameOfAttempt },
-    ),
-    responseBodies: new DataLoader<WebhookExchange, ShownBody, string>(
-      (exchanges) => readResponseBodies(actions, exchanges),
-      { cacheKeyFn: nameOfAttempt },
-    ),
-    webhookDelays: new DataLoader<WebhookDelivery, Delay | null, string>(
-      (deliveries) => readWebhookDelays(actions, deliveries),
-      { cacheKeyFn: ({ id }) => id },
-    ),
-    webhookPayloads: new DataLoader<WebhookDelivery, string | null, string>(
-      (deliveries) => readWebhookPayloads(actions, deliveries),
-      { cacheKeyFn: ({ id }) => id },
-    ),
+    webhookAttemptCounts: loader(countWebhookAttempts, ({ id }) => id),
+    webhookExchanges: loader(readWebhookExchanges, nameOfAttempt),
+    responseBodies: loader(readResponseBodies, nameOfAttempt),
+    webhookDelays: loader(readWebhookDelays, ({ id }) => id),
+    webhookPayloads: loader(readWebhookPayloads, ({ id }) => id),
     /** By the identifier of the subscription. */
     webhookSubscriptions: new DataLoader<string, WebhookSubscription | null>((ids) =>
       findWebhookSubscriptions(actions, caller, ids),
     ),
-    deliveriesOfSubscriptions: new DataLoader<SubscriptionDeliveriesRequest, Page<WebhookDelivery>, string>(
-      (requests) => listDeliveriesOfSubscriptions(actions, caller, requests, () => chargeFurtherPart(extraWork)),
-      {
-        cacheKeyFn: ({ subscriptionId, first, after, status }) =>
-          JSON.stringify([subscriptionId, first, after, status]),
-      },
+    deliveriesOfSubscriptions: loader<SubscriptionDeliveriesRequest, Page<WebhookDelivery>>(
+      (_, requests) => listDeliveriesOfSubscriptions(actions, caller, requests, () => chargeFurtherPart(extraWork)),
+      ({ subscriptionId, first, after, status }) => JSON.stringify([subscriptionId, first, after, status]),
     ),
   };
 }

@@ -1,15 +1,17 @@
 import { type Delay, delayReasons } from '@deedwire/actions';
-import type { EnumTypeRef, InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
-
-export type WebhookDelayReasonRef = EnumTypeRef<Delay['reason']>;
+import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
+import type { WebhookParts } from './webhook-parts.ts';
 
 /** Adds `WebhookDelayReason`. */
-export function addWebhookDelayReason(builder: InterfaceSchemaBuilder): WebhookDelayReasonRef {
+export function addWebhookDelayReason(builder: InterfaceSchemaBuilder): WebhookParts['DelayReason'] {
   return builder.enumType('WebhookDelayReason', { values: delayReasons });
 }
 
 /** Adds `WebhookDelay`. */
-export function addWebhookDelay(builder: InterfaceSchemaBuilder, Reason: WebhookDelayReasonRef): ObjectTypeRef<Delay> {
+export function addWebhookDelay(
+  builder: InterfaceSchemaBuilder,
+  Reason: WebhookParts['DelayReason'],
+): ObjectTypeRef<Delay> {
   return builder.objectRef<Delay>('WebhookDelay').implement({
     fields: (t) => ({
       reason: t.expose('reason', { type: Reason }),

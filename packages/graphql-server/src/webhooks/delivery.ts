@@ -8,19 +8,10 @@ import { toMilliPoints } from '@deedwire/operation-analysis';
 import { RequestError } from '../errors/request-error.ts';
 import { addMutation } from '../schema/add-mutation.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
-import type { CheckId } from '../schema/check-id.ts';
-import type { ConnectionOf } from '../schema/connection.ts';
 import { chargeFurtherPart } from '../schema/operation-context.ts';
 import { addWebhookAttempt } from './attempt.ts';
-import { addWebhookDelay, type WebhookDelayReasonRef } from './delay.ts';
-import type { WebhookSubscriptionRef } from './subscription.ts';
-
-/** What the webhook parts of the versions differ in. */
-export interface WebhookDifferences {
-  checkId: CheckId;
-  /** The type of `WebhookDelivery.sequence`. */
-  sequenceType: 'Int' | 'Long';
-}
+import { addWebhookDelay } from './delay.ts';
+import type { WebhookParts } from './webhook-parts.ts';
 
 /**
  * Adds `WebhookDelivery`, `Query.webhookDelivery`, `Query.webhookDeliveries`, `WebhookSubscription.deliveries` and
@@ -28,17 +19,7 @@ export interface WebhookDifferences {
  */
 export function addWebhookDelivery(
   builder: InterfaceSchemaBuilder,
-  {
-    connectionOf,
-    Subscription,
-    DelayReason,
-    checkId,
-    sequenceType,
-  }: WebhookDifferences & {
-    connectionOf: ConnectionOf;
-    Subscription: WebhookSubscriptionRef;
-    DelayReason: WebhookDelayReasonRef;
-  },
+  { connectionOf, Subscription, DelayReason, checkId, sequenceType }: WebhookParts,
 ): void {
   const Attempt = addWebhookAttempt(builder);
   const DelayType = addWebhookDelay(builder, DelayReason);

@@ -9,10 +9,9 @@ import {
 import { toMilliPoints } from '@deedwire/operation-analysis';
 import { RequestError } from '../errors/request-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
-import type { CheckId } from '../schema/check-id.ts';
-import type { ConnectionOf } from '../schema/connection.ts';
 import type { OperationContext } from '../schema/operation-context.ts';
 import { selectsField } from '../schema/selects-field.ts';
+import type { WebhookParts } from './webhook-parts.ts';
 
 /** Adds `WebhookEventType` and `Query.webhookEventTypes`. */
 export function addWebhookEventType(builder: InterfaceSchemaBuilder): void {
@@ -42,10 +41,7 @@ export function addWebhookEventType(builder: InterfaceSchemaBuilder): void {
 }
 
 /** Adds `WebhookEvent` and `Query.webhookEvents`. */
-export function addWebhookEvents(
-  builder: InterfaceSchemaBuilder,
-  { connectionOf, checkId }: { connectionOf: ConnectionOf; checkId: CheckId },
-): void {
+export function addWebhookEvents(builder: InterfaceSchemaBuilder, { connectionOf, checkId }: WebhookParts): void {
   const Event = builder.objectRef<WebhookEvent>('WebhookEvent').implement({
     fields: (t) => ({
       id: t.exposeID('id'),

@@ -6,21 +6,12 @@ import {
 } from '@deedwire/actions';
 import { addMutation } from '../schema/add-mutation.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
-import type { CheckId } from '../schema/check-id.ts';
-import type { WebhookSubscriptionEventTypeInputRef, WebhookSubscriptionEventTypeRef } from './subscription.ts';
+import type { WebhookParts } from './webhook-parts.ts';
 
 /** Adds `WebhookListener`, `Query.webhookListeners`, `Mutation.createWebhookListener` and `Mutation.deleteWebhookListener`. */
 export function addWebhookListener(
   builder: InterfaceSchemaBuilder,
-  {
-    EventType,
-    EventTypeInput,
-    checkId,
-  }: {
-    EventType: WebhookSubscriptionEventTypeRef;
-    EventTypeInput: WebhookSubscriptionEventTypeInputRef;
-    checkId: CheckId;
-  },
+  { EventType, EventTypeInput, checkId }: WebhookParts,
 ): void {
   const Listener = builder.objectRef<WebhookListener>('WebhookListener').implement({
     fields: (t) => ({

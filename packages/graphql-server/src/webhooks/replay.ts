@@ -9,18 +9,12 @@ import {
 import { toMilliPoints } from '@deedwire/operation-analysis';
 import { addMutation } from '../schema/add-mutation.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
-import type { CheckId } from '../schema/check-id.ts';
-import type { ConnectionOf } from '../schema/connection.ts';
-import type { WebhookDelayReasonRef } from './delay.ts';
+import type { WebhookParts } from './webhook-parts.ts';
 
 /** Adds `WebhookReplay`, `Query.webhookReplay`, `Query.webhookReplays` and the mutations of replays. */
 export function addWebhookReplay(
   builder: InterfaceSchemaBuilder,
-  {
-    connectionOf,
-    DelayReason,
-    checkId,
-  }: { connectionOf: ConnectionOf; DelayReason: WebhookDelayReasonRef; checkId: CheckId },
+  { connectionOf, DelayReason, checkId }: WebhookParts,
 ): void {
   const Status = builder.enumType('WebhookReplayStatus', {
     values: ['RUNNING', 'COMPLETED', 'CANCELLED', 'SUBSCRIPTION_DELETED'] as const,

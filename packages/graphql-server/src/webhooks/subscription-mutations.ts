@@ -10,17 +10,12 @@ import {
 } from '@deedwire/actions';
 import { addMutation } from '../schema/add-mutation.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
-import type { CheckId } from '../schema/check-id.ts';
-import type { WebhookSubscriptionEventTypeInputRef, WebhookSubscriptionRef } from './subscription.ts';
+import type { WebhookParts } from './webhook-parts.ts';
 
 /** Adds the mutations of subscriptions. */
 export function addWebhookSubscriptionMutations(
   builder: InterfaceSchemaBuilder,
-  {
-    Subscription,
-    EventTypeInput,
-    checkId,
-  }: { Subscription: WebhookSubscriptionRef; EventTypeInput: WebhookSubscriptionEventTypeInputRef; checkId: CheckId },
+  { Subscription, EventTypeInput, checkId }: WebhookParts,
 ): void {
   addMutation(builder, 'createWebhookSubscription', {
     input: (t) => ({

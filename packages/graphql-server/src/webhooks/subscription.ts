@@ -1,25 +1,16 @@
 import { findWebhookSubscription, listWebhookSubscriptions, type WebhookSubscription } from '@deedwire/actions';
-import type { InputTypeRef, InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
-import type { CheckId } from '../schema/check-id.ts';
-import type { ConnectionOf } from '../schema/connection.ts';
-
-type SubscribedEventType = WebhookSubscription['eventTypes'][number];
-
-export type WebhookSubscriptionRef = ObjectTypeRef<WebhookSubscription>;
-export type WebhookSubscriptionEventTypeRef = ObjectTypeRef<SubscribedEventType>;
-export type WebhookSubscriptionEventTypeInputRef = InputTypeRef<{ type: string; version?: string | null | undefined }>;
+import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import type { WebhookParts } from './webhook-parts.ts';
 
 /** Adds `WebhookSubscriptionEventType`. */
-export function addWebhookSubscriptionEventType(builder: InterfaceSchemaBuilder): WebhookSubscriptionEventTypeRef {
-  return builder.objectRef<SubscribedEventType>('WebhookSubscriptionEventType').implement({
+export function addWebhookSubscriptionEventType(builder: InterfaceSchemaBuilder): WebhookParts['EventType'] {
+  return builder.objectRef<WebhookSubscription['eventTypes'][number]>('WebhookSubscriptionEventType').implement({
     fields: (t) => ({ type: t.exposeString('type'), version: t.exposeString('version') }),
   });
 }
 
 /** Adds `WebhookSubscriptionEventTypeInput`. */
-export function addWebhookSubscriptionEventTypeInput(
-  builder: InterfaceSchemaBuilder,
-): WebhookSubscriptionEventTypeInputRef {
+export function addWebhookSubscriptionEventTypeInput(builder: InterfaceSchemaBuilder): WebhookParts['EventTypeInput'] {
   return builder.inputType('WebhookSubscriptionEventTypeInput', {
     fields: (t) => ({ type: t.string({ required: true }), version: t.string() }),
   });
@@ -28,12 +19,8 @@ export function addWebhookSubscriptionEventTypeInput(
 /** Adds `WebhookSubscription`, `Query.webhookSubscription` and `Query.webhookSubscriptions`. */
 export function addWebhookSubscription(
   builder: InterfaceSchemaBuilder,
-  {
-    connectionOf,
-    EventType,
-    checkId,
-  }: { connectionOf: ConnectionOf; EventType: WebhookSubscriptionEventTypeRef; checkId: CheckId },
-): WebhookSubscriptionRef {
+  { connectionOf, EventType, checkId }: Omit<WebhookParts, 'Subscription'>,
+): WebhookParts['Subscription'] {
   const Status = builder.enumType('WebhookSubscriptionStatus', { values: ['ACTIVE', 'PAUSED'] as const });
   const PausedReason = builder.enumType('WebhookPausedReason', {
     values: ['OWNER', 'GONE', 'FAILING', 'VERSION_RETIRED'] as const,

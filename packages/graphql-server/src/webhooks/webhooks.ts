@@ -1,7 +1,7 @@
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 import { addWebhookDelayReason } from './delay.ts';
-import { addWebhookDelivery, type WebhookDifferences } from './delivery.ts';
+import { addWebhookDelivery } from './delivery.ts';
 import { addWebhookEvents, addWebhookEventType } from './event.ts';
 import { addWebhookListener } from './listener.ts';
 import { addWebhookReplay } from './replay.ts';
@@ -11,21 +11,26 @@ import {
   addWebhookSubscriptionEventType,
   addWebhookSubscriptionEventTypeInput,
 } from './subscription.ts';
+import type { WebhookDifferences, WebhookParts } from './webhook-parts.ts';
 
 /** Adds the webhook part of a schema. A version with other differences composes its own. */
 export function addWebhooks(
   builder: InterfaceSchemaBuilder,
   connectionOf: ConnectionOf,
-  { checkId, sequenceType }: WebhookDifferences,
+  differences: WebhookDifferences,
 ): void {
+  const shared = {
+    ...differences,
+    connectionOf,
+    DelayReason: addWebhookDelayReason(builder),
+    EventType: addWebhookSubscriptionEventType(builder),
+    EventTypeInput: addWebhookSubscriptionEventTypeInput(builder),
+  };
+  const parts: WebhookParts = { ...shared, Subscription: addWebhookSubscription(builder, shared) };
+  addWebhookSubscriptionMutations(builder, parts);
   addWebhookEventType(builder);
-  const DelayReason = addWebhookDelayReason(builder);
-  const EventType = addWebhookSubscriptionEventType(builder);
-  const Subscription = addWebhookSubscription(builder, { connectionOf, EventType, checkId });
-  addWebhookDelivery(builder, { connectionOf, Subscription, DelayReason, checkId, sequenceType });
-  addWebhookEvents(builder, { connectionOf, checkId });
-  addWebhookReplay(builder, { connectionOf, DelayReason, checkId });
-  const EventTypeInput = addWebhookSubscriptionEventTypeInput(builder);
-  addWebhookSubscriptionMutations(builder, { Subscription, EventTypeInput, checkId });
-  addWebhookListener(builder, { EventType, EventTypeInput, checkId });
+  addWebhookEvents(builder, parts);
+  addWebhookDelivery(builder, parts);
+  addWebhookReplay(builder, parts);
+  addWebhookListener(builder, parts);
 }

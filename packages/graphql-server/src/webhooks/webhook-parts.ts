@@ -1,0 +1,20 @@
+import type { Delay, WebhookSubscription } from '@deedwire/actions';
+import type { EnumTypeRef, InputTypeRef, ObjectTypeRef } from '../schema/builder.ts';
+import type { CheckId } from '../schema/check-id.ts';
+import type { ConnectionOf } from '../schema/connection.ts';
+
+/** What the webhook parts of the versions differ in. */
+export interface WebhookDifferences {
+  checkId: CheckId;
+  /** The type of `WebhookDelivery.sequence`. */
+  sequenceType: 'Int' | 'Long';
+}
+
+/** What the modules of the webhook part use of their version and of each other. */
+export interface WebhookParts extends WebhookDifferences {
+  connectionOf: ConnectionOf;
+  DelayReason: EnumTypeRef<Delay['reason']>;
+  EventType: ObjectTypeRef<WebhookSubscription['eventTypes'][number]>;
+  EventTypeInput: InputTypeRef<{ type: string; version?: string | null | undefined }>;
+  Subscription: ObjectTypeRef<WebhookSubscription>;
+}
