@@ -1,15 +1,21 @@
 import { toMilliPoints } from '@deedwire/operation-analysis';
 import { defaultFieldResolver, getNamedType, type GraphQLField, type GraphQLSchema, isObjectType } from 'graphql';
+import { isPromiseLike } from '../operation/deadline.ts';
 import type { WorkContext } from '../operation/operation-pauses.ts';
 
 /** As a node of a connection. */
 const costOfRow = toMilliPoints(0.5);
+
+/** Some schemas have several executors. */
+const changed = new WeakSet<GraphQLSchema>();
 
 /**
  * The rows of a page cost points in the end if neither `edges` nor `nodes` returns them: the resolver of the connection reads
  * them whatever is selected. Otherwise their price is that of the items. Changes the resolvers of connections in the schema.
  */
 export function countRowsOfPages(schema: GraphQLSchema): void {
+  if (changed.has(schema)) return;
+  changed.add(schema);
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     const isPage = isConnection(type.name);
@@ -66,8 +72,4 @@ function removeRows(page: unknown, context: WorkContext | undefined): void {
 
 function rowsOf(page: object): number {
   return 'edges' in page && Array.isArray(page.edges) ? page.edges.length : 0;
-}
-
-export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -28,21 +28,12 @@ export type OperationExecutor = (operation: OperationToExecute) => ExecutionResu
 /** Few, because each error prints the whole variable, which can have 100 kB. */
 const maxCoercionErrors = 10;
 
-/** Some schemas have several executors. */
-const prepared = new WeakSet<GraphQLSchema>();
-
-function prepareResolvers(schema: GraphQLSchema): void {
-  if (prepared.has(schema)) return;
-  prepared.add(schema);
-  countRowsOfPages(schema);
-}
-
 /**
  * Executes operations; frequent ones use a cached plan. Changes the resolvers of connections in the schema: this has to
  * be the last one that does, after the plugins.
  */
 export function createOperationExecutor(schema: GraphQLSchema): OperationExecutor {
-  prepareResolvers(schema);
+  countRowsOfPages(schema);
   const plans = createPlanCache(schema);
   const noVariables = getVariableValues(schema, [], {});
 

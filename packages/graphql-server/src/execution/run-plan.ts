@@ -8,7 +8,7 @@ import {
   responsePathAsArray,
 } from 'graphql';
 import { withPlaces } from '../errors/found-error.ts';
-import { isPromiseLike } from './count-rows-of-pages.ts';
+import { isPromiseLike } from '../operation/deadline.ts';
 import type { FieldPlan, FieldsPlan, OperationPlan, ValuePlan } from './operation-plan.ts';
 
 type VariableValues = GraphQLResolveInfo['variableValues'];

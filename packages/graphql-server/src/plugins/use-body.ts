@@ -1,5 +1,4 @@
-import type { GraphQLParams } from 'graphql-yoga';
-import { type Parameters, parseParameters } from '../transport/parameters.ts';
+import { parseParameters } from '../transport/parameters.ts';
 import { readBody } from '../transport/read-body.ts';
 import { present, type RequestPlugin } from './exchange.ts';
 import { exchangeOf } from './light-fetch.ts';
@@ -20,19 +19,10 @@ export function useBody(limits: { bodyBytes: number; bodyMs: number }): RequestP
         exchange.http.acceptBody();
         const { text, bytes } = await readBody(exchange.message, limits);
         exchange.bodyBytes = bytes;
-        const params = toParams(parseParameters(text));
+        const params = parseParameters(text);
         exchange.params = params;
         return params;
       });
     },
-  };
-}
-
-function toParams({ query, variables, operationName, extensions }: Parameters): GraphQLParams {
-  return {
-    ...(query !== null && { query }),
-    variables,
-    ...(operationName !== null && { operationName }),
-    ...(extensions !== null && { extensions }),
   };
 }

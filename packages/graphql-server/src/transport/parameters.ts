@@ -1,20 +1,12 @@
+import type { GraphQLParams } from 'graphql-yoga';
 import { RequestError } from '../errors/request-error.ts';
-
-/** The parameters of a GraphQL request. */
-export interface Parameters {
-  /** Null if it is missing, which only plugins accept. */
-  query: string | null;
-  variables: Record<string, unknown>;
-  operationName: string | null;
-  extensions: Record<string, unknown> | null;
-}
 
 /**
  * Parses the body of a request.
  *
  * @throws {RequestError} if the body is not a GraphQL request.
  */
-export function parseParameters(body: string): Parameters {
+export function parseParameters(body: string): GraphQLParams {
   const value = parseJson(body);
   if (Array.isArray(value)) throw bad('The body is a JSON array. Batches are not supported: send one JSON object.');
   if (!isObject(value)) throw bad('The body must be a JSON object.');
@@ -22,11 +14,11 @@ export function parseParameters(body: string): Parameters {
 }
 
 /**
- * Reads the parameters from the members of an object. Ignores unknown members.
+ * Reads the parameters from the members of an object. Ignores unknown members. Only plugins accept that `query` is missing.
  *
  * @throws {RequestError} if a member has the wrong type, or a variable cannot be stored.
  */
-export function readParameters(members: Readonly<Record<string, unknown>>): Parameters {
+export function readParameters(members: Readonly<Record<string, unknown>>): GraphQLParams {
   const { query = null, variables = null, operationName = null, extensions = null } = members;
   if (query !== null && (typeof query !== 'string' || query.trim() === '')) throw noQuery();
   if (variables !== null && !isObject(variables)) throw notObject('variables', variables);
@@ -35,12 +27,17 @@ export function readParameters(members: Readonly<Record<string, unknown>>): Para
   if (extensions !== null && !isObject(extensions)) throw notObject('extensions', extensions);
   if (variables !== null) checkValues('variables', variables);
   if (extensions !== null) checkValues('extensions', extensions);
-  return { query, variables: variables ?? {}, operationName, extensions };
+  return {
+    ...(query !== null && { query }),
+    variables: variables ?? {},
+    ...(operationName !== null && { operationName }),
+    ...(extensions !== null && { extensions }),
+  };
 }
 
 /** @throws {RequestError} if there is no query. */
-export function requireQuery({ query, extensions }: Partial<Pick<Parameters, 'extensions' | 'query'>>): string {
-  if (query !== null && query !== undefined) return query;
+export function requireQuery({ query, extensions }: GraphQLParams): string {
+  if (typeof query === 'string') return query;
   // The probe of a client with automatic persisted queries, which sends the document after exactly this error.
   throw isObject(extensions?.['persistedQuery']) ? new RequestError('PERSISTED_QUERY_NOT_SUPPORTED') : noQuery();
 }
