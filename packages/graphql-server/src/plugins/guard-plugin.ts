@@ -116,8 +116,7 @@ export function guardPlugin(plugin: InterfacePlugin, name: string, deadlines: De
       };
     }
     const { plugins, addPlugin, setExecuteFn, paramsHandler, setParamsHandler } = payload;
-    // What is pushed would not be guarded.
-    if (Array.isArray(plugins)) guarded['plugins'] = Object.freeze([...plugins]);
+    if (Array.isArray(plugins)) guarded['plugins'] = fixedList(plugins, where);
     if (isCallable(addPlugin))
       guarded['addPlugin'] = (added: object) => addPlugin(guardPlugin(added, `a plugin of ${name}`, deadlines));
     // Yoga's own would skip the hooks that follow, and with them the charge.
@@ -151,6 +150,15 @@ function setError(error: unknown, argument: unknown, hook: string): void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as Yoga passes it to these hooks
   const { exchange } = payload['serverContext'] as RequestContext;
   set(hook === 'onResultProcess' ? { errors: [error] } : refuse(exchange, error));
+}
+
+/** What a plugin pushed would not be guarded. */
+function fixedList(plugins: readonly unknown[], where: string): readonly unknown[] {
+  return new Proxy([...plugins], {
+    set() {
+      throw new PluginRefusedError(`${where} changes the list of plugins. Call addPlugin instead.`);
+    },
+  });
 }
 
 /** Comes before the plugins of an app: they add properties to contexts, and replace none. */
