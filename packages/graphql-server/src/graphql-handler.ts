@@ -25,8 +25,7 @@ import {
   type RequestPlugin,
   type ServedVersion,
 } from './plugins/exchange.ts';
-import { guardPlugin, keepContext } from './plugins/guard-plugin.ts';
-import type { InterfacePlugin } from './plugins/interface-plugin.ts';
+import { guardPlugin, type InterfacePlugin, keepContext } from './plugins/guard-plugin.ts';
 import { asRequest, lightFetch, noContext, LightRequest, LightResponse } from './plugins/light-fetch.ts';
 import { sendProbe } from './plugins/probe.ts';
 import { useBody } from './plugins/use-body.ts';

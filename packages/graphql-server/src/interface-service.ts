@@ -25,12 +25,12 @@ import { documentationAt } from './documentation.ts';
 import { createGraphiql } from './graphiql/graphiql.ts';
 import { createGraphqlHandler } from './graphql-handler.ts';
 import type { InterfaceConfig } from './interface-config.ts';
-import type { InterfacePlugin } from './plugins/interface-plugin.ts';
+import type { InterfacePlugin } from './plugins/guard-plugin.ts';
 import { useTraces } from './plugins/use-traces.ts';
 import { requestLimits } from './request-limits.ts';
 import { createClientStores } from './schema/client-stores.ts';
 import { createOperationContext, type InterfaceActionContext } from './schema/operation-context.ts';
-import { createRefusalRenderer } from './transport/render-refusal.ts';
+import { createRefusalRenderer } from './transport/response.ts';
 import type { ServedContract } from './versions/serve-contract.ts';
 import { openPull } from './webhooks/open-pull.ts';
 

@@ -1,6 +1,7 @@
+import { isRetired } from '@deedwire/domain';
 import { Deadlines } from '@deedwire/store';
+import { RequestError } from '../errors/request-error.ts';
 import { withDeadline } from '../operation/deadline.ts';
-import { chooseVersion } from '../versions/choose-version.ts';
 import { checkRequest } from './check-request.ts';
 import { present, type RequestPlugin, type ServedVersion } from './exchange.ts';
 import { exchangeOf, noContext } from './light-fetch.ts';
@@ -15,10 +16,22 @@ export interface VersionOptions {
 /** Chooses the dated version of the interface, whose Yoga serves the request. */
 export function useVersion({ versions, now, limits }: VersionOptions): RequestPlugin {
   const deadlines = new Deadlines(limits.operationMs);
+  /** The version that the header names, otherwise the one that the client is pinned to. Never substitutes another. */
   const choose = checkRequest((exchange) => {
-    const named = exchange.message.headers['x-service-schema-version'];
-    exchange.version = chooseVersion(versions, named, present(exchange.client).schemaVersion, now());
+    const wanted = exchange.message.headers['x-service-schema-version'] ?? present(exchange.client).schemaVersion;
+    const chosen = versions.find(({ version }) => version === wanted);
+    if (!chosen || isRetired(chosen, now())) throw notServed();
+    exchange.version = chosen;
   });
+
+  function notServed(): RequestError {
+    const served = versions.filter((version) => !isRetired(version, now()));
+    const supportedVersions = served.map(({ version }) => version);
+    return new RequestError('UNSUPPORTED_SCHEMA_VERSION', {
+      message: `The requested schema version is not served. Supported versions: ${supportedVersions.join(', ')}.`,
+      extensions: { supportedVersions },
+    });
+  }
 
   async function serve(request: Request): Promise<Response> {
     const exchange = exchangeOf(request);

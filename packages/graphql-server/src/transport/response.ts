@@ -1,3 +1,4 @@
+import type { RenderRefusal } from '@deedwire/service-runtime';
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import type { OperationCost, RequestAccount } from '../cost/request-account.ts';
 import type { Documentation } from '../documentation.ts';
@@ -86,6 +87,20 @@ function extensionsOf(code: ErrorCode, { requestId, documentation }: ResponseCon
 
 function placeOf({ locations, path }: GraphQLError): Pick<GraphQLFormattedError, 'locations' | 'path'> {
   return { ...(locations && { locations }), ...(path && { path }) };
+}
+
+/** The response to a request that the HTTP layer refused. It has the format of every other error of the interface. */
+export function createRefusalRenderer(documentation: Pick<Documentation, 'error'>): RenderRefusal {
+  return ({ code, message }, requestId) => {
+    const mediaType = 'application/json';
+    const { status, headers, body } = errorResponse(new RequestError(code, { message }), {
+      mediaType,
+      requestId,
+      documentation,
+    });
+    const contentType = `${mediaType}; charset=utf-8`;
+    return { status, headers: { ...headers, 'Content-Type': contentType }, body: JSON.stringify(body) };
+  };
 }
 
 /** The size of a body if it is larger than the limit, otherwise null. A character has 1 to 3 bytes. */
