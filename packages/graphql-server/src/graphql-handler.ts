@@ -108,8 +108,10 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
     turns: createClientTurns(restAfterReading),
     slots: createClientSlots({
       perClient: operationsPerClient,
-      maxWaitMs: limits.operationMs,
-      refusal: () => new RequestError('SERVICE_UNAVAILABLE', { message: tooManyOperations }),
+      wait: {
+        maxMs: limits.operationMs,
+        refusal: () => new RequestError('SERVICE_UNAVAILABLE', { message: tooManyOperations }),
+      },
     }),
   };
   const onParsed = countParsedDocuments(interfaceName, metrics);

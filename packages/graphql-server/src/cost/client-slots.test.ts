@@ -22,7 +22,7 @@ function operations(options: ClientSlotsOptions) {
 }
 
 test('a client runs so many operations at a time, the others in the order in which they came, and others have theirs', async () => {
-  const { start, end, running } = operations({ perClient: 2, maxWaitMs: 60_000, refusal });
+  const { start, end, running } = operations({ perClient: 2 });
   const a = ['a1', 'a2', 'a3', 'a4'].map((name) => start('a', name));
   await start('b', 'b1');
   expect(running).toEqual(['a1', 'a2', 'b1']);
@@ -42,7 +42,7 @@ test('a client runs so many operations at a time, the others in the order in whi
 });
 
 test('an operation that waits too long is refused, and takes no slot', async () => {
-  const { start, end, running } = operations({ perClient: 1, maxWaitMs: 20, refusal });
+  const { start, end, running } = operations({ perClient: 1, wait: { maxMs: 20, refusal } });
   await start('a', 'a1');
   await expect(start('a', 'a2')).rejects.toThrow('Occupied.');
   await end('a1');

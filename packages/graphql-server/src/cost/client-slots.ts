@@ -1,17 +1,15 @@
 /**
- * Returns a function that leaves the slot, at once if the client has a free one. A client gets its slots in the order in which it asked.
+ * Acquires a slot for a client, and returns the function that releases it. Requests of a client get its slots in their order.
  *
- * @throws the error of `ClientSlotsOptions.refusal` if the slots of the client are occupied for too long.
+ * @throws the error of `ClientSlotsOptions.wait` if the slots of the client are occupied for too long.
  */
 export type ClientSlots = (clientId: string) => (() => void) | Promise<() => void>;
 
 export interface ClientSlotsOptions {
   /** The slots of each client. */
   perClient: number;
-  /** The longest wait. */
-  maxWaitMs: number;
-  /** Creates the error of a wait that took longer. */
-  refusal: () => Error;
+  /** The longest wait, and the error of a longer one. Without it, waits have no limit. */
+  wait?: { maxMs: number; refusal: () => Error };
 }
 
 interface Client {
@@ -23,8 +21,8 @@ interface Client {
 /** With so many clients, those that leave their last slot are forgotten. Adding one again takes longer than finding it. */
 const keptMax = 1_000;
 
-/** Limits what each client occupies at a time, so that others find some of it free. */
-export function createClientSlots({ perClient, maxWaitMs, refusal }: ClientSlotsOptions): ClientSlots {
+/** Limits how much of a resource each client uses at the same time, so that some of it is left for others. */
+export function createClientSlots({ perClient, wait: limit }: ClientSlotsOptions): ClientSlots {
   /** Clients that occupy a slot, and some that did. */
   const clients = new Map<string, Client>();
 
@@ -47,10 +45,12 @@ export function createClientSlots({ perClient, maxWaitMs, refusal }: ClientSlots
   function wait(client: Client): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const { waiting } = client;
-    const timer = setTimeout(() => {
-      waiting.splice(waiting.indexOf(start), 1);
-      reject(refusal());
-    }, maxWaitMs);
+    const timer =
+      limit &&
+      setTimeout(() => {
+        waiting.splice(waiting.indexOf(start), 1);
+        reject(limit.refusal());
+      }, limit.maxMs);
     function start(): void {
       clearTimeout(timer);
       resolve();

@@ -1,4 +1,6 @@
 import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { createClientSlots } from './client-slots.ts';
 
 /** Ends a turn. `occupiedMs` is the time for which it occupied the process. */
 export type EndTurn = (occupiedMs: number) => void;
@@ -10,49 +12,22 @@ export type EndTurn = (occupiedMs: number) => void;
  */
 export type ClientTurns = (clientId: string) => Promise<EndTurn>;
 
-interface Client {
-  /** Resolves when the last turn ends. */
-  last: Promise<void>;
-  /** Turns that have not ended. */
-  open: number;
-  restsUntilMs: number;
-}
+/** More clients than rest at the same time, because their turns occupied the process one after the other. */
+const maxResting = 100;
 
 /** @param rest how long a client rests, as a multiple of the time for which it occupied the process */
 export function createClientTurns(rest: number): ClientTurns {
-  /** The client that was used last is the last one. */
-  const clients = new Map<string, Client>();
-
-  function clientOf(clientId: string): Client {
-    const client = clients.get(clientId) ?? { last: Promise.resolve(), open: 0, restsUntilMs: -Infinity };
-    clients.delete(clientId);
-    clients.set(clientId, client);
-    return client;
-  }
-
-  function forgetFirst(): void {
-    const nowMs = performance.now();
-    for (const [clientId, { open, restsUntilMs }] of clients) {
-      if (open > 0 || restsUntilMs > nowMs) return;
-      clients.delete(clientId);
-    }
-  }
+  const slots = createClientSlots({ perClient: 1 });
+  const restsUntilMs = new LRUCache<string, number>({ max: maxResting });
 
   return async (clientId) => {
-    forgetFirst();
-    const client = clientOf(clientId);
-    const previous = client.last;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    client.last = promise;
-    client.open += 1;
-    await previous;
+    const leave = await slots(clientId);
     await nextRound();
-    const restMs = client.restsUntilMs - performance.now();
+    const restMs = (restsUntilMs.get(clientId) ?? 0) - performance.now();
     if (restMs > 0) await sleep(restMs);
     return (occupiedMs) => {
-      client.open -= 1;
-      client.restsUntilMs = performance.now() + occupiedMs * rest;
-      resolve();
+      restsUntilMs.set(clientId, performance.now() + occupiedMs * rest);
+      leave();
     };
   };
 }

@@ -16,7 +16,7 @@ const limits = {
 };
 
 test('an operation whose client has gone while it waited does not run, and the next one does', async () => {
-  const slots = createClientSlots({ perClient: 1, maxWaitMs: 60_000, refusal: () => new Error('Occupied.') });
+  const slots = createClientSlots({ perClient: 1 });
   const slotOf = (isOpen: () => boolean) =>
     openRequestAccount(buckets, client, limits, { turns: createClientTurns(4), slots, isOpen }).slot();
   const leave = await slotOf(() => true);
@@ -30,7 +30,7 @@ test('an operation whose client has gone while it waited does not run, and the n
 });
 
 test('an account has no getter of its own, which V8 would keep with the request until the next full collection', () => {
-  const slots = createClientSlots({ perClient: 1, maxWaitMs: 60_000, refusal: () => new Error('Occupied.') });
+  const slots = createClientSlots({ perClient: 1 });
   const shares = { turns: createClientTurns(4), slots, isOpen: () => true };
   const descriptors = Object.entries(
     Object.getOwnPropertyDescriptors(openRequestAccount(buckets, client, limits, shares)),

@@ -16,9 +16,11 @@ export interface ClientStoresOptions {
 export function createClientStores({ store, perClient, maxWaitMs }: ClientStoresOptions): (clientId: string) => Store {
   const slots = createClientSlots({
     perClient,
-    maxWaitMs,
-    refusal: () =>
-      new StoreUnavailableError(new Error(`A client occupied ${perClient} connections for ${maxWaitMs} ms.`)),
+    wait: {
+      maxMs: maxWaitMs,
+      refusal: () =>
+        new StoreUnavailableError(new Error(`A client occupied ${perClient} connections for ${maxWaitMs} ms.`)),
+    },
   });
   async function inSlot<Result>(clientId: string, work: () => Promise<Result>): Promise<Result> {
     const leave = await slots(clientId);
