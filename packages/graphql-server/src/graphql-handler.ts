@@ -39,7 +39,7 @@ import { useResponse } from './plugins/use-response.ts';
 import { useVersion } from './plugins/use-version.ts';
 import { withoutDefaults } from './plugins/without-defaults.ts';
 import { type RequestLimits, requestLimits } from './request-limits.ts';
-import { countParsedDocuments, createRequestMetrics } from './request-metrics.ts';
+import { createParsedDocuments, createRequestMetrics } from './request-metrics.ts';
 import type { OperationOrigin } from './schema/operation-context.ts';
 import type { InterfaceVersion } from './versions/serve-contract.ts';
 
@@ -114,7 +114,7 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
       },
     }),
   };
-  const onParsed = countParsedDocuments(interfaceName, metrics);
+  const parsedDocuments = createParsedDocuments(metrics);
   const keepsContext = keepContext(logger);
 
   /** Each version has a Yoga, so that plugins see one schema. */
@@ -126,7 +126,7 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
       useDocuments(),
       useExecution(schema),
       ...(ofApp.length > 0 ? [keepsContext, ...ofApp] : []),
-      useCost({ limits, onParsed }),
+      useCost(limits),
       useResponse(limits),
     ];
     return {
@@ -135,7 +135,9 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
         'X-Service-Schema-Version': version.version,
         ...(version.deprecation && deprecationHeaders(version.deprecation, documentation)),
       },
-      documents: createDocuments(schema, limits),
+      documents: createDocuments(schema, limits, (isValid) =>
+        parsedDocuments.inc({ interface: interfaceName, result: isValid ? 'valid' : 'rejected' }),
+      ),
       pricing: createPricing(schema, { ...limits, costs: version.costs }),
       handle: createYoga<RequestContext>({
         ...withoutOptions,
@@ -190,5 +192,6 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
   }
 
   for (const version of versions) await sendProbe(respond, version, { path, interfaceName });
+  parsedDocuments.reset();
   return (message, http) => respond(new Exchange(message, http, documentation));
 }

@@ -28,13 +28,11 @@ export function createRequestMetrics(
     durations.observe({ interface: interfaceName, version: schemaVersion, outcome: code ?? 'OK' }, durationMs / 1000);
 }
 
-/** Counts documents that were parsed because they were not cached. */
-export function countParsedDocuments(interfaceName: InterfaceName, registry: Registry): (isValid: boolean) => void {
-  const documents = new Counter({
+export function createParsedDocuments(registry: Registry): Counter<'interface' | 'result'> {
+  return new Counter({
     name: 'deedwire_documents_parsed_total',
     help: 'Documents that were parsed because they were not cached, by interface and result (valid or rejected).',
     labelNames: ['interface', 'result'],
     registers: [registry],
   });
-  return (isValid) => documents.inc({ interface: interfaceName, result: isValid ? 'valid' : 'rejected' });
 }

@@ -260,6 +260,8 @@ test('a text that a plugin has read as another document is charged when it is re
     costs.push([Object.keys(data ?? {})[0], extensions?.cost?.requestedQueryCost]);
   }
   expect(costs).toEqual([['__typename', 10], ['__typename', 10], ['hello', 10], ['hello', 2]]); // prettier-ignore
+  const parsed = await server?.metrics.getSingleMetricAsString('deedwire_documents_parsed_total');
+  expect(parsed).toContain('{interface="lender",result="valid"} 1');
 });
 
 test('hooks see the request and its extensions, and not the API key', async () => {

@@ -12,7 +12,7 @@ export function describeFoundError(error: GraphQLError): FoundError {
   return { message: shorten(error.message), ...(locations && locations.length > 0 && { locations }) };
 }
 
-/** Corrects the places of an error in execution: the document has no text (see `readDocument`), and a field can be repeated. */
+/** Corrects the places of an error in execution: the document has no text (see `createDocumentSteps`), and a field can be repeated. */
 export function withPlaces<Found extends GraphQLError>(error: Found): Found {
   return Object.assign(error, { locations: placesOf(error) });
 }

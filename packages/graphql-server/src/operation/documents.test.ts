@@ -1,18 +1,20 @@
 import { sdl } from '@deedwire/partner-schema';
 import { buildSchema, getIntrospectionQuery, parse } from 'graphql';
 import { beforeEach, expect, test } from 'vitest';
+import { readDocument } from '../../test/support/read-document.ts';
 import { requestLimits } from '../request-limits.ts';
 import { createDocuments, type Documents } from './documents.ts';
-import { createDocumentSteps, readDocument, RejectedDocumentError } from './read-document.ts';
+import { createDocumentSteps, RejectedDocumentError } from './read-document.ts';
 
 const schema = buildSchema(sdl('2026-11-01'));
 let documents: Documents;
 let parsed: string[];
+let counted: boolean[];
 
 beforeEach(() => {
-  parsed = [];
+  [parsed, counted] = [[], []];
   const steps = createDocumentSteps(schema, requestLimits);
-  documents = createDocuments(schema, requestLimits, {
+  documents = createDocuments(schema, requestLimits, (isValid) => counted.push(isValid), {
     ...steps,
     parse(query) {
       parsed.push(query);
@@ -38,6 +40,7 @@ test('parses a valid document once', () => {
   const query = '{partner{id name}}';
   expect(read(query)).toBe(read(query));
   expect(parsed).toEqual([query]);
+  expect(counted).toEqual([true]);
 });
 
 test.each([
@@ -53,6 +56,7 @@ test.each([
   expect(second).toMatchObject({ isNew: false });
   expect(withoutAge(second)).toEqual(withoutAge(first));
   expect(parsed).toEqual([query]);
+  expect(counted).toEqual([false]);
 });
 
 test('finds the valid documents', () => {
@@ -67,6 +71,7 @@ test('finds the valid documents', () => {
 test('an invalid document of a plugin is not taken for what the text contains', () => {
   const stored = parse('{partner{nope}}');
   expect(documents.validate(stored)).toHaveLength(1);
+  expect(counted).toEqual([]);
   expect(read('{partner{id}}')).toMatchObject({ kind: 'Document' });
 });
 
@@ -84,7 +89,7 @@ test('keeps documents in use while a client sends others that are valid, invalid
     read(`query Q${index}{${'partner{id} '.repeat(size)}}`);
     read(`query Q${index}{${'partner{nope} '.repeat(size)}}`);
   }
-  parsed = [];
+  [parsed, counted] = [[], []];
   for (const [index, query] of inUse.entries()) expect(withoutAge(read(query))).toEqual(withoutAge(results[index]));
   expect(parsed).toEqual([]);
 });

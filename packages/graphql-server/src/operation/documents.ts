@@ -32,9 +32,11 @@ const bytesPer = {
   entry: 300,
 };
 
+/** @param onParsed called for each text that was parsed because it was not cached. Must not throw. */
 export function createDocuments(
   schema: GraphQLSchema,
   limits: DocumentLimits,
+  onParsed: (isValid: boolean) => void,
   steps = createDocumentSteps(schema, limits),
 ): Documents {
   const valid = createCache(maxBytes.valid, sizeOfDocument);
@@ -45,6 +47,7 @@ export function createDocuments(
 
   function reject(query: string, { code, message, found }: Rejection): void {
     rejected.add(keyOf(query), { code, message, found });
+    onParsed(false);
   }
 
   /** Runs a step. Remembers why it rejects a document. */
@@ -75,7 +78,9 @@ export function createDocuments(
       const errors = attempt(query, () => steps.validate(document));
       if (errors.length === 0) {
         validated.add(document);
-        if (query !== undefined) valid.add(query, document);
+        if (query === undefined) return errors;
+        valid.add(query, document);
+        onParsed(true);
       } else if (query !== undefined) {
         reject(query, invalidDocument(errors));
       }

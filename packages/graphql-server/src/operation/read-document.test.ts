@@ -4,10 +4,11 @@ import { buildSchema, parse, specifiedRules, validate } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hostileDocuments } from '../../test/support/hostile-documents.ts';
 import { introspectionQueries } from '../../test/support/introspection-queries.ts';
+import { readDocument } from '../../test/support/read-document.ts';
 import { warmUp } from '../../test/support/warm-up.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { requestLimits } from '../request-limits.ts';
-import { createDocumentSteps, readDocument } from './read-document.ts';
+import { createDocumentSteps } from './read-document.ts';
 
 const schema = buildSchema(sdl('2026-11-01'));
 const steps = createDocumentSteps(schema, requestLimits);

@@ -28,7 +28,7 @@ export interface DocumentSteps {
   /** @throws {RequestError} if the text is not a document, or has too many tokens. */
   parse: (query: string) => DocumentNode;
   /**
-   * Returns the errors of an invalid document.
+   * Returns the errors of an invalid document, at most 11, in bounded time.
    *
    * @throws {RequestError} if the document exceeds a limit.
    */
@@ -71,14 +71,6 @@ const maxErrors = 10;
 /** The maximum number of visited selections. Real documents are far below it: a full introspection query has about 300. */
 const maxVisits = 10_000;
 
-/** @throws {RequestError} if the document is rejected. */
-export function readDocument(query: string, steps: DocumentSteps): DocumentNode {
-  const document = steps.parse(query);
-  const errors = steps.validate(document);
-  if (errors.length > 0) throw invalidDocument(errors);
-  return document;
-}
-
 /** Has at most 10 errors, and says if there are more. */
 export function invalidDocument(errors: readonly GraphQLError[]): RejectedDocumentError {
   const found: FoundError[] = errors.slice(0, maxErrors).map(describeFoundError);
@@ -91,7 +83,7 @@ export function invalidDocument(errors: readonly GraphQLError[]): RejectedDocume
 }
 
 /**
- * The steps without a cache. Parsing stops at the token limit, and validation begins after all limits.
+ * The steps without a cache. Parsing stops at the token limit, and validation by graphql's rules and ours begins after all limits.
  *
  * A document has no text: every GraphQLError counts the lines of the text up to each of its nodes, in validation and in execution.
  * In a document of 100 kB with as many lines, 100 errors take more than 100 ms. Places are read from the tokens.
@@ -115,7 +107,9 @@ export function createDocumentSteps(schema: GraphQLSchema, limits: DocumentLimit
     validate(document) {
       return withinLimits(() => {
         checkDocument(document, limits);
-        return validateDocument(schema, document);
+        const errors = validate(schema, document, rules, { maxErrors });
+        // Fragments in a cycle and unknown types end here, so that the check below does not meet them.
+        return errors.length > 0 ? errors : checkMergeableFields(schema, document, { maxVisits, maxErrors }).errors;
       });
     },
   };
@@ -129,17 +123,6 @@ function withinLimits<Result>(step: () => Result): Result {
     if (error instanceof RangeError) throw new RequestError('OPERATION_TOO_COMPLEX', { cause: error });
     throw error instanceof OperationTooComplexError ? mapError(error) : error;
   }
-}
-
-/**
- * Does the same as graphql's `validate` with its rules and ours, but in bounded time. Returns at most 11 errors.
- *
- * @throws {RequestError} if the document selects too many fields.
- */
-export function validateDocument(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
-  const errors = validate(schema, document, rules, { maxErrors });
-  // Fragments in a cycle and unknown types end here, so that the check below does not meet them.
-  return errors.length > 0 ? errors : checkMergeableFields(schema, document, { maxVisits, maxErrors }).errors;
 }
 
 /** The errors of rules that a plugin adds. */

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { InterfaceName } from '@deedwire/domain';
 import type { HandlerContext } from '@deedwire/service-runtime';
 import type { RequestAccount } from '../cost/request-account.ts';
-import { readDocument } from '../operation/read-document.ts';
 import { Exchange, type ServedVersion } from './exchange.ts';
 import { PluginRefusedError } from './guard-plugin.ts';
 
@@ -17,10 +16,9 @@ const query = 'query Start { __typename }';
  */
 export async function sendProbe(
   respond: (exchange: Exchange) => Promise<unknown>,
-  { version, documents }: ServedVersion,
+  { version }: ServedVersion,
   { path, interfaceName }: { path: string; interfaceName: InterfaceName },
 ): Promise<void> {
-  readDocument(query, documents);
   const exchange = new Exchange(messageTo(path), httpOfProbe, { error: () => '' });
   exchange.client = {
     interfaceName,

@@ -13,12 +13,6 @@ import { type Exchange, type OperationContextValue, present, type RequestPlugin 
 import type { Execute } from './use-execution.ts';
 import { failureOf, singleResult } from './use-response.ts';
 
-export interface CostOptions {
-  limits: ReadingCostLimits & { operationMs: number };
-  /** Called for each document that was parsed because it was not cached. Must not throw. */
-  onParsed: (isValid: boolean) => void;
-}
-
 /**
  * Charges the largest cost of an operation, runs it until its deadline, and refunds what its response did not cost, or deducts what
  * it cost more. A failed operation without a result keeps its charge, unless it got no slot. The extra work of its resolvers is
@@ -29,7 +23,7 @@ export interface CostOptions {
  *
  * Comes after the plugins of the app: it charges what they leave, and the deadline covers their functions too.
  */
-export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
+export function useCost(limits: ReadingCostLimits & { operationMs: number }): RequestPlugin {
   const deadlines = new Deadlines(limits.operationMs);
 
   /** Waits for the turn of the client, and charges a document that is not cached. */
@@ -51,14 +45,12 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
     return undefined;
   }
 
-  function endReading(exchange: Exchange, isValid: boolean | null): void {
+  function endReading(exchange: Exchange, isRejected: boolean): void {
     const { reading } = exchange;
     if (!reading) return;
     exchange.reading = undefined;
     reading.end(reading.occupiedMs);
-    if (isValid === null) return;
-    onParsed(isValid);
-    if (!isValid) present(exchange.account).deduct(rejectionCost(reading.bytes, limits) - exchange.paid);
+    if (isRejected) present(exchange.account).deduct(rejectionCost(reading.bytes, limits) - exchange.paid);
   }
 
   /** A plugin can skip validation, but prices and limits are for valid documents only. This costs a lookup. */
@@ -67,7 +59,7 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
     const document = present(exchange.document);
     const errors = documents.validate(document);
     if (errors.length > 0) throw invalidDocument(errors);
-    endReading(exchange, true);
+    endReading(exchange, false);
   }
 
   async function run(args: ExecutionArgs, exchange: Exchange, execute: Execute): Promise<ExecutionResult> {
@@ -171,7 +163,7 @@ export function useCost({ limits, onParsed }: CostOptions): RequestPlugin {
     onResultProcess({ result, serverContext: { exchange } }) {
       const single = singleResult(result);
       const failure = failureOf(single);
-      endReading(exchange, failure instanceof RejectedDocumentError && failure.isNew ? false : null);
+      endReading(exchange, failure instanceof RejectedDocumentError && failure.isNew);
       return exchange.cost || failure ? undefined : chargeResult(single, exchange);
     },
   };

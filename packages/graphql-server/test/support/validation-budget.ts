@@ -5,9 +5,10 @@ import { type Choose, richSchema, writeRandomDocument } from '@deedwire/testing'
 import * as fc from 'fast-check';
 import { buildSchema, OverlappingFieldsCanBeMergedRule, parse, specifiedRules, validate } from 'graphql';
 import { RequestError } from '../../src/errors/request-error.ts';
-import { createDocumentSteps, readDocument } from '../../src/operation/read-document.ts';
+import { createDocumentSteps } from '../../src/operation/read-document.ts';
 import { requestLimits } from '../../src/request-limits.ts';
 import { hostileDocuments, mutateDocument } from './hostile-documents.ts';
+import { readDocument } from './read-document.ts';
 import { warmUp } from './warm-up.ts';
 
 const maxErrors = 10;

@@ -1,7 +1,8 @@
 import type { DocumentLimits } from '@deedwire/operation-analysis';
 import { getIntrospectionQuery, type GraphQLSchema } from 'graphql';
 import { RequestError } from '../../src/errors/request-error.ts';
-import { createDocumentSteps, readDocument } from '../../src/operation/read-document.ts';
+import { createDocumentSteps } from '../../src/operation/read-document.ts';
+import { readDocument } from './read-document.ts';
 
 const rounds = 3;
 
