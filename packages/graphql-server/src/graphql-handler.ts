@@ -12,7 +12,7 @@ import type { CostBuckets } from './cost/bucket.ts';
 import { createClientSlots } from './cost/client-slots.ts';
 import { createClientTurns } from './cost/client-turns.ts';
 import { createRefusalPace } from './cost/refusal-pace.ts';
-import { openRequestAccount } from './cost/request-account.ts';
+import type { SharedByClients } from './cost/request-account.ts';
 import type { Documentation } from './documentation.ts';
 import { RequestError } from './errors/request-error.ts';
 import type { Graphiql } from './graphiql/graphiql.ts';
@@ -43,15 +43,15 @@ import { createParsedDocuments, createRequestMetrics } from './request-metrics.t
 import type { OperationOrigin } from './schema/operation-context.ts';
 import type { InterfaceVersion } from './versions/serve-contract.ts';
 
-/** A client that sends new documents occupies at most a fifth of the process with reading them. */
+/** Caps reading new documents at 20 % of the CPU time for each client. */
 const restAfterReading = 4;
 
-/** Operations that a client sends at the same moment would otherwise occupy the process one after the other. */
+/** The limit of concurrent operations of a client, so that a burst does not delay those of others. */
 const operationsPerClient = 8;
 
 const tooManyOperations = `The operation was not run: ${operationsPerClient} operations of your client run at a time, and the earlier ones take long. Retry after the time in the Retry-After header.`;
 
-/** Refusals for cost. A client that waits for `Retry-After` notices no delay. */
+/** Of responses with 429. A client that waits for `Retry-After` notices no delay. */
 const refusalPace = { atOnce: 20, perSecond: 20, maxDelayMs: 5_000, maxDue: 400 };
 
 export interface GraphqlHandlerOptions {
@@ -104,7 +104,9 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
   const deadlines = new Deadlines(limits.operationMs);
   const authenticator = createRequestAuthenticator(options);
   const pace = createRefusalPace(refusalPace);
-  const shares = {
+  const shared: SharedByClients = {
+    buckets,
+    limits,
     turns: createClientTurns(restAfterReading),
     slots: createClientSlots({
       perClient: operationsPerClient,
@@ -126,7 +128,7 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
       useDocuments(),
       useExecution(schema),
       ...(ofApp.length > 0 ? [keepsContext, ...ofApp] : []),
-      useCost(limits),
+      useCost(limits, deadlines),
       useResponse(limits),
     ];
     return {
@@ -167,13 +169,8 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
   const plugins: RequestPlugin[] = [
     ...(graphiql ? [graphiql.plugin] : []),
     useRequestChecks({ path, ...limits }),
-    useClient({
-      authenticator,
-      pace,
-      openAccount: (client, exchange) =>
-        openRequestAccount(buckets, client, limits, { ...shares, isOpen: () => exchange.isOpen() }),
-    }),
-    useVersion({ versions, now, limits }),
+    useClient({ authenticator, pace, shared }),
+    useVersion({ versions, now, deadlines, ...limits }),
     useRequestLog({ logger, observe: createRequestMetrics(interfaceName, metrics), pace, ...refusalPace }),
   ];
   const yoga = createYoga<RequestContext>({

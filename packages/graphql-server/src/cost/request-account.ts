@@ -1,6 +1,6 @@
 import type { AuthenticatedClient } from '@deedwire/auth';
 import { bodyCost, type ReadingCostLimits } from '@deedwire/operation-analysis';
-import { RequestError } from '../errors/request-error.ts';
+import { ClientGoneError } from '../errors/request-error.ts';
 import type { Admission, BucketStatus, CostBuckets, Rejection, ThrottleStatus } from './bucket.ts';
 import type { ClientSlots } from './client-slots.ts';
 import type { ClientTurns, EndTurn } from './client-turns.ts';
@@ -19,122 +19,122 @@ export interface OperationCost {
   throttleStatus: ThrottleStatus;
 }
 
-/** The bucket of the client of one request. */
-export interface RequestAccount {
-  /** Resolves when the client may occupy the process with a new document. */
-  turn(): Promise<EndTurn>;
-  /**
-   * Returns a function that ends the operation, once the client may run it.
-   *
-   * @throws {RequestError} if others of its operations run for too long, or the client has gone.
-   */
-  slot(): (() => void) | Promise<() => void>;
-  /** @throws {RequestError} if the bucket holds fewer points. */
-  chargeReading(points: number): void | Promise<void>;
-  /**
-   * @param price what the operation costs if its document is cached
-   * @param paid the part of the price that reading the document has paid
-   * @throws {RequestError} if the bucket holds fewer points.
-   */
-  chargeOperation(price: number, paid: number): void | Promise<void>;
-  /** Takes points even if the bucket holds fewer. */
-  deduct(points: number): void;
-  refund(points: number): ThrottleStatus;
-  /** Returns points until the operation goes on. Charges of the client's other requests do not wait for it. */
-  suspend(points: number): void;
-  /** @throws {RequestError} if the client is known to have no points. */
-  checkPoints(): Promise<void> | undefined;
-  /** The request will not be refunded any points from now on. Charges of the client's other requests do not wait for it. */
-  end(): void;
-  /** Charges a request that the client caused to fail before anything was charged. Its body was read for nothing. */
-  deductFailure(bodyBytes: number): void;
-  /** Whether the request was refused because the client has too few points. */
-  isRefused(): boolean;
-  /** The bucket when the request was refused because of it. Otherwise the bucket as it is. */
-  throttleStatus(): ThrottleStatus;
-  status(): BucketStatus;
-}
-
-/** What the clients of a process share besides points. */
-export interface ClientShares {
+/** What the clients of a process share. */
+export interface SharedByClients {
+  buckets: CostBuckets;
   turns: ClientTurns;
   /** For operations that run. */
   slots: ClientSlots;
-  /** Whether the client still waits for the response. */
-  isOpen: () => boolean;
+  limits: ReadingCostLimits;
 }
 
-export function openRequestAccount(
-  buckets: CostBuckets,
-  { clientId, costLimit }: AuthenticatedClient,
-  limits: ReadingCostLimits,
-  { turns, slots, isOpen }: ClientShares,
-): RequestAccount {
-  let isCharged = false;
-  let refusal: Rejection | undefined;
-  let endCharge: (() => void) | undefined;
+/** What one request uses of its client's share: points, a turn to read a document, and a slot to run an operation. */
+export class RequestAccount {
+  readonly #shared: SharedByClients;
+  readonly #client: AuthenticatedClient;
+  readonly #request: { isOpen(): boolean };
+  #isCharged = false;
+  #refusal: Rejection | undefined;
+  /** Ends the charge that can be refunded. */
+  #endCharge: (() => void) | undefined;
 
-  function refuse(what: 'request' | 'operation' | 'document', points: number, rejection: Rejection): never {
-    refusal = rejection;
-    throw rateLimitedError(what, points, limits.operationCostPoints, rejection);
+  /** @param request tells whether the client still waits for the response */
+  constructor(shared: SharedByClients, client: AuthenticatedClient, request: { isOpen(): boolean }) {
+    this.#shared = shared;
+    this.#client = client;
+    this.#request = request;
   }
 
-  function charge(what: 'operation' | 'document', points: number, retryPoints: number): void | Promise<void> {
-    isCharged = true;
-    endCharge?.(); // an operation does not wait for the refund of its own document
-    endCharge = undefined;
+  /** Resolves when the client may occupy the process with a new document. */
+  turn(): Promise<EndTurn> {
+    return this.#shared.turns(this.#client.clientId);
+  }
+
+  /**
+   * Returns a function that leaves the slot, once the client may run the operation.
+   *
+   * @throws {RequestError} if others of its operations run for too long, or the client has gone.
+   */
+  slot(): (() => void) | Promise<() => void> {
+    const leave = this.#shared.slots(this.#client.clientId);
+    return leave instanceof Promise
+      ? leave.then((later) => this.#leaveUnlessOpen(later))
+      : this.#leaveUnlessOpen(leave);
+  }
+
+  #leaveUnlessOpen(leave: () => void): () => void {
+    if (this.#request.isOpen()) return leave;
+    leave();
+    throw new ClientGoneError();
+  }
+
+  /**
+   * Charges a document or an operation. An operation does not wait for the refund of its own document.
+   *
+   * @param retryPoints what a retry costs. Defaults to `points`.
+   * @throws {RequestError} if the bucket holds fewer points.
+   */
+  charge(what: 'document' | 'operation', points: number, retryPoints = points): void | Promise<void> {
+    this.#isCharged = true;
+    this.end();
     const settle = (admission: Admission): void => {
-      if (!admission.admitted) refuse(what, retryPoints, admission);
-      endCharge = admission.end;
+      if (!admission.admitted) this.#refuse(what, retryPoints, admission);
+      this.#endCharge = admission.end;
     };
-    const admission = buckets.charge(clientId, costLimit, points, retryPoints);
+    const { clientId, costLimit } = this.#client;
+    const admission = this.#shared.buckets.charge(clientId, costLimit, points, retryPoints);
     return admission instanceof Promise ? admission.then(settle) : settle(admission);
   }
 
-  async function refuseLater(known: Promise<Rejection | null>): Promise<void> {
-    const rejection = await known;
-    if (rejection !== null) refuse('request', 1, rejection);
+  /** @throws {RequestError} if the client is known to have no points. */
+  checkPoints(): Promise<void> | undefined {
+    const { clientId, costLimit } = this.#client;
+    return this.#shared.buckets
+      .knownRejection(clientId, costLimit, 1)
+      ?.then((rejection) => (rejection === null ? undefined : this.#refuse('request', 1, rejection)));
   }
 
-  function leaveUnlessOpen(leave: () => void): () => void {
-    if (isOpen()) return leave;
-    leave();
-    throw new RequestError('SERVICE_UNAVAILABLE');
+  #refuse(what: 'document' | 'operation' | 'request', points: number, rejection: Rejection): never {
+    this.#refusal = rejection;
+    throw rateLimitedError(what, points, this.#shared.limits.operationCostPoints, rejection);
   }
 
-  return {
-    checkPoints() {
-      const known = buckets.knownRejection(clientId, costLimit, 1);
-      return known === null ? undefined : refuseLater(known);
-    },
-    turn: () => turns(clientId),
-    slot() {
-      const leave = slots(clientId);
-      return leave instanceof Promise ? leave.then(leaveUnlessOpen) : leaveUnlessOpen(leave);
-    },
-    chargeReading: (points) => charge('document', points, points),
-    chargeOperation: (price, paid) => charge('operation', price - paid, price),
-    end() {
-      endCharge?.();
-      endCharge = undefined;
-    },
-    deduct: (points) => buckets.deduct(clientId, costLimit, points),
-    deductFailure(bodyBytes) {
-      if (!isCharged) buckets.deduct(clientId, costLimit, bodyCost(bodyBytes, limits));
-    },
-    // Not a getter: V8 keeps the getter of a literal, and with it the objects of the request, until the next full collection.
-    isRefused: () => refusal !== undefined,
-    refund: (points) => buckets.refund(clientId, costLimit, points),
-    suspend(points) {
-      buckets.refund(clientId, costLimit, points);
-      endCharge?.();
-      endCharge = undefined;
-    },
-    throttleStatus() {
-      if (refusal) return refusal.throttleStatus;
-      const { nextPointMs: _, ...throttleStatus } = buckets.status(clientId, costLimit);
-      return throttleStatus;
-    },
-    status: () => buckets.status(clientId, costLimit),
-  };
+  /** Takes points even if the bucket holds fewer. */
+  deduct(points: number): void {
+    this.#shared.buckets.deduct(this.#client.clientId, this.#client.costLimit, points);
+  }
+
+  /** Charges a request that the client caused to fail before anything was charged. Its body was read for nothing. */
+  deductFailure(bodyBytes: number): void {
+    if (!this.#isCharged) this.deduct(bodyCost(bodyBytes, this.#shared.limits));
+  }
+
+  /** Returns points of the last charge, which ends with it. */
+  refund(points: number): ThrottleStatus {
+    const status = this.#shared.buckets.refund(this.#client.clientId, this.#client.costLimit, points);
+    this.end();
+    return status;
+  }
+
+  /** Closes the last charge. Charges of the client's other requests do not wait for its refund any longer. */
+  end(): void {
+    this.#endCharge?.();
+    this.#endCharge = undefined;
+  }
+
+  /** Whether the request was refused because the client has too few points. */
+  isRefused(): boolean {
+    return this.#refusal !== undefined;
+  }
+
+  status(): BucketStatus {
+    return this.#shared.buckets.status(this.#client.clientId, this.#client.costLimit);
+  }
+
+  /** The bucket when the request was refused because of it. Otherwise the bucket as it is. */
+  throttleStatus(): ThrottleStatus {
+    if (this.#refusal) return this.#refusal.throttleStatus;
+    const { nextPointMs: _, ...throttleStatus } = this.status();
+    return throttleStatus;
+  }
 }

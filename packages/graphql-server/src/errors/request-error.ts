@@ -47,3 +47,10 @@ export class RequestError extends Error {
     this.status = status;
   }
 }
+
+/** The client has closed the connection, so its request goes no further. */
+export class ClientGoneError extends RequestError {
+  constructor() {
+    super('SERVICE_UNAVAILABLE');
+  }
+}

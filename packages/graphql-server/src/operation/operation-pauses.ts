@@ -1,21 +1,21 @@
 import type { MilliPoints } from '@deedwire/operation-analysis';
 
-/** Something that an operation occupies while it runs, and not while it waits. */
+/** A resource that an operation releases while it waits. */
 export interface Pausable {
   pause(): void;
-  /** The operation goes on once it resolves. If it rejects, the field that waited fails. */
+  /** Acquires the resource again. If it rejects, the field that waited fails. */
   resume(): void | Promise<void>;
 }
 
-/** Lets an operation wait, without its points, its slot and its deadline. One field of an operation waits at a time. */
+/** Lets one field of an operation wait at a time. Meanwhile, the operation releases its points, its slot and its deadline. */
 export class OperationPauses {
-  readonly #occupied: Pausable[] = [];
+  readonly #resources: Pausable[] = [];
   #current: AbortController | null = null;
   #isOver = false;
   #waitedMs = 0;
 
-  add(occupied: Pausable): void {
-    this.#occupied.push(occupied);
+  add(resource: Pausable): void {
+    this.#resources.push(resource);
   }
 
   /** Whether a field can wait: no other one does. */
@@ -32,13 +32,13 @@ export class OperationPauses {
     const current = new AbortController();
     this.#current = current;
     const startMs = performance.now();
-    for (const occupied of this.#occupied) occupied.pause();
+    for (const resource of this.#resources) resource.pause();
     try {
       return await wait(current.signal);
     } finally {
       this.#waitedMs += performance.now() - startMs;
       this.#current = null;
-      if (!this.#isOver) for (const occupied of this.#occupied) await occupied.resume();
+      if (!this.#isOver) for (const resource of this.#resources) await resource.resume();
     }
   }
 
@@ -47,7 +47,7 @@ export class OperationPauses {
     this.#current?.abort();
   }
 
-  /** The operation is over. What it occupied and paused stays paused. */
+  /** Ends the operation, and a wait. Resources that are released stay so. */
   end(): void {
     this.#isOver = true;
     this.release();

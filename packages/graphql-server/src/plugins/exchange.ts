@@ -68,6 +68,8 @@ export class Exchange {
   causes: readonly unknown[] = [];
   /** The refusal has been logged. */
   isLogged = false;
+  /** The request went no further, because the client has closed the connection. */
+  isClientGone = false;
   /** Called once the response is sent. */
   afterwards: (() => void) | undefined = undefined;
 

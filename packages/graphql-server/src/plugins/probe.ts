@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { InterfaceName } from '@deedwire/domain';
 import type { HandlerContext } from '@deedwire/service-runtime';
-import type { RequestAccount } from '../cost/request-account.ts';
+import type { CostBuckets } from '../cost/bucket.ts';
+import { RequestAccount, type SharedByClients } from '../cost/request-account.ts';
+import { requestLimits } from '../request-limits.ts';
 import { Exchange, type ServedVersion } from './exchange.ts';
 import { PluginRefusedError } from './guard-plugin.ts';
 
@@ -27,7 +29,7 @@ export async function sendProbe(
     schemaVersion: version,
     costLimit: { maximum: 1, restoreRate: 1 },
   };
-  exchange.account = accountOfProbe;
+  exchange.account = new RequestAccount(shareOfProbe, exchange.client, exchange);
   await respond(exchange);
   const refusal = exchange.causes.find((cause) => cause instanceof PluginRefusedError);
   if (refusal) throw refusal;
@@ -57,18 +59,19 @@ export const httpOfProbe: HandlerContext = {
 
 const throttleStatus = { maximumAvailable: 1, currentlyAvailable: 1, restoreRate: 1 };
 
-export const accountOfProbe: RequestAccount = {
-  turn: async () => () => {},
-  slot: () => () => {},
-  chargeReading() {},
-  chargeOperation() {},
+/** A bucket that is always full. */
+const buckets: CostBuckets = {
+  status: () => ({ ...throttleStatus, nextPointMs: 1 }),
+  charge: () => ({ admitted: true, throttleStatus, end() {} }),
+  knownRejection: () => null,
   deduct() {},
   refund: () => throttleStatus,
-  suspend() {},
-  checkPoints: () => undefined,
-  end() {},
-  deductFailure() {},
-  isRefused: () => false,
-  throttleStatus: () => throttleStatus,
-  status: () => ({ ...throttleStatus, nextPointMs: 1 }),
+  sweep() {},
+};
+
+const shareOfProbe: SharedByClients = {
+  buckets,
+  turns: async () => () => {},
+  slots: () => () => {},
+  limits: requestLimits,
 };

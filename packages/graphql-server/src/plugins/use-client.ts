@@ -1,7 +1,6 @@
-import type { AuthenticatedClient } from '@deedwire/auth';
 import type { AuthenticatedRequest, RequestAuthenticator } from '../authentication/authenticate-request.ts';
 import type { RefusalPace } from '../cost/refusal-pace.ts';
-import type { RequestAccount } from '../cost/request-account.ts';
+import { RequestAccount, type SharedByClients } from '../cost/request-account.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { checkRequest } from './check-request.ts';
 import type { Exchange, RequestPlugin } from './exchange.ts';
@@ -9,16 +8,16 @@ import type { Exchange, RequestPlugin } from './exchange.ts';
 export interface ClientOptions {
   authenticator: RequestAuthenticator;
   pace: RefusalPace;
-  openAccount: (client: AuthenticatedClient, exchange: Exchange) => RequestAccount;
+  shared: SharedByClients;
 }
 
 /** Authenticates the client and opens its account, before the body is read and before the plugins of the app run. */
-export function useClient({ authenticator, pace, openAccount }: ClientOptions): RequestPlugin {
+export function useClient({ authenticator, pace, shared }: ClientOptions): RequestPlugin {
   function accept(exchange: Exchange, { client, keyId }: AuthenticatedRequest): void {
     const { http } = exchange;
     exchange.client = client;
     exchange.keyId = keyId;
-    exchange.account = openAccount(client, exchange);
+    exchange.account = new RequestAccount(shared, client, exchange);
     if (pace.isFull(client.clientId, performance.now())) {
       // A client that waits for responses never gets here.
       http.drop();

@@ -1,18 +1,22 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AuthenticatedClient } from '@deedwire/auth';
 import { sdl } from '@deedwire/partner-schema';
+import { Deadlines } from '@deedwire/store';
 import { buildSchema, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
-import { beforeEach, expect, test } from 'vitest';
-import type { OperationCost, RequestAccount } from '../cost/request-account.ts';
+import { beforeEach, expect, test, vi } from 'vitest';
+import type { Charge, CostBuckets } from '../cost/bucket.ts';
+import type { EndTurn } from '../cost/client-turns.ts';
+import { type OperationCost, RequestAccount } from '../cost/request-account.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { createDocuments } from '../operation/documents.ts';
 import { OperationPauses } from '../operation/operation-pauses.ts';
 import { requestLimits } from '../request-limits.ts';
 import { Exchange, type RequestContext, type RequestPlugin, type ServedVersion } from './exchange.ts';
 import { asRequest, exchangeOf, lightFetch, LightRequest, noContext } from './light-fetch.ts';
-import { accountOfProbe, httpOfProbe } from './probe.ts';
+import { httpOfProbe } from './probe.ts';
 import { useCost } from './use-cost.ts';
 import { useDocuments } from './use-documents.ts';
 import { useExecution } from './use-execution.ts';
@@ -22,7 +26,7 @@ import { withoutDefaults } from './without-defaults.ts';
 const throttleStatus = { maximumAvailable: 2_000, currentlyAvailable: 2_000, restoreRate: 200 };
 
 let serve: ReturnType<typeof setUp>;
-/** The calls of the account, in their order. */
+/** What was charged, deducted and refunded, in this order. */
 let calls: string[];
 /** The points that an operation costs in the end. */
 let used: number;
@@ -31,36 +35,50 @@ let occupied: number[];
 /** What the next turns wait for. */
 let turns: Promise<void>[];
 let slots: number[][];
-/** The name of the call that is refused. */
-let refused: string | null;
+let refused: 'document' | 'operation' | 'slot' | null;
+/** What the next charges wait for. */
+let admissions: Promise<void>[];
 
-function call(name: string, ...points: number[]): void {
-  calls.push([name, ...points].join(' '));
-  if (refused === name) throw new RequestError('RATE_LIMITED');
-}
+const client: AuthenticatedClient = {
+  interfaceName: 'partner',
+  clientId: 'client',
+  accountId: '1',
+  schemaVersion: '2026-11-01',
+  costLimit: { maximum: 2_000, restoreRate: 200 },
+};
 
-const account: RequestAccount = {
-  ...accountOfProbe,
-  async turn() {
-    await turns.shift();
-    return (occupiedMs) => occupied.push(occupiedMs);
+const buckets: CostBuckets = {
+  status: () => ({ ...throttleStatus, nextPointMs: 1 }),
+  charge(_, __, points, retryPoints = points) {
+    const isDocument = points === retryPoints;
+    calls.push(isDocument ? `charge ${points}` : `charge ${points} of ${retryPoints}`);
+    if (refused === (isDocument ? 'document' : 'operation'))
+      return Promise.resolve({ admitted: false, throttleStatus, retryAfterMs: 1 });
+    const admission: Charge = { admitted: true, throttleStatus, end() {} };
+    const waits = admissions.shift();
+    return waits === undefined ? admission : waits.then(() => admission);
   },
-  async slot() {
-    if (refused === 'slot') throw new RequestError('RATE_LIMITED');
-    // The calls before it, and the calls before it is left.
-    const slot = [calls.length];
-    slots.push(slot);
-    return () => slot.push(calls.length);
-  },
-  chargeReading: async (points) => call('read', points),
-  chargeOperation: async (price, paid) => call('run', price, paid),
-  deduct: (points) => call('deduct', points),
-  refund(points) {
-    call('refund', points);
+  knownRejection: () => null,
+  deduct: (_, __, points) => calls.push(`deduct ${points}`),
+  refund(_, __, points) {
+    calls.push(`refund ${points}`);
     return throttleStatus;
   },
-  suspend: (points) => call('suspend', points),
+  sweep() {},
 };
+
+async function waitForTurn(): Promise<EndTurn> {
+  await turns.shift();
+  return (occupiedMs) => occupied.push(occupiedMs);
+}
+
+function takeSlot(): () => void {
+  if (refused === 'slot') throw new RequestError('RATE_LIMITED');
+  // The calls before it, and the calls before it is left.
+  const slot = [calls.length];
+  slots.push(slot);
+  return () => slot.push(calls.length);
+}
 
 interface SetUp {
   schema?: GraphQLSchema;
@@ -74,7 +92,7 @@ interface Served {
   body: ExecutionResult;
 }
 
-/** Serves one version by Yoga with the plugins that an operation passes, and the account of above. */
+/** Serves one version by Yoga with the plugins that an operation passes, and the buckets of above. */
 function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], context = {} }: SetUp = {}) {
   const version: Partial<ServedVersion> = {
     schema,
@@ -93,7 +111,7 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
     useDocuments(),
     useExecution(schema),
     ...plugins,
-    useCost(limits),
+    useCost(limits, new Deadlines(limits.operationMs)),
     useResponse(limits),
   ];
   const yoga = createYoga<RequestContext>({
@@ -108,6 +126,7 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
   return async (params: object, bodyBytes: number): Promise<Served> => {
     const message = Object.assign(new IncomingMessage(new Socket()), { method: 'POST', url: '/graphql' });
     const exchange = new Exchange(message, httpOfProbe, { error: () => '' });
+    const account = new RequestAccount({ buckets, turns: waitForTurn, slots: takeSlot, limits }, client, exchange);
     Object.assign(exchange, { account, version, params, bodyBytes });
     const response = await yoga.handleRequest(asRequest(new LightRequest(exchange)), noContext);
     return { exchange, body: JSON.parse(await response.text()) };
@@ -117,7 +136,7 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
 const partnerSchema = buildSchema(sdl('2026-11-01'));
 
 beforeEach(() => {
-  [calls, refused, turns, occupied, slots] = [[], null, [], [], []];
+  [calls, refused, turns, occupied, slots, admissions] = [[], null, [], [], [], []];
   // Every operation costs 8 points before it runs, and 3 in the end, unless a test changes that.
   used = 3;
   serve = setUp();
@@ -137,13 +156,13 @@ const valid = '{partner{id}}';
 
 test('a document that is read pays the difference to the price of its operation', async () => {
   expect(await run(valid, 201)).toEqual({ requestedQueryCost: 8, actualQueryCost: 3, throttleStatus });
-  expect(calls).toEqual(['read 3', 'run 8 3', 'refund 5']);
+  expect(calls).toEqual(['charge 3', 'charge 5 of 8', 'refund 5']);
 });
 
 test('an operation has a slot after it is charged and until it has run, also if its variables are rejected', async () => {
   await run(valid);
   await run('query($first:Int!){referrals(first:$first){nodes{id}}}');
-  expect(calls).toEqual(['read 1', 'run 8 1', 'refund 5', 'read 1', 'run 8 1', 'deduct 32', 'refund 0']);
+  expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'refund 5', 'charge 1', 'charge 7 of 8', 'deduct 32', 'refund 0']);
   expect(slots).toEqual([
     [2, 2],
     [5, 5],
@@ -153,7 +172,7 @@ test('an operation has a slot after it is charged and until it has run, also if 
 test('an operation that used more than it was charged owes the difference', async () => {
   used = 20;
   expect(await run(valid)).toEqual({ requestedQueryCost: 8, actualQueryCost: 20, throttleStatus });
-  expect(calls).toEqual(['read 1', 'run 8 1', 'deduct 12', 'refund 0']);
+  expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'deduct 12', 'refund 0']);
 });
 
 test('the extra work of resolvers costs points in the end, also if the operation fails, and at most the limit', async () => {
@@ -173,23 +192,23 @@ test('the extra work of resolvers costs points in the end, also if the operation
     return exchange.cost?.actualQueryCost ?? exchange.code;
   };
   expect(await runWith(4_001)).toBe(8);
-  expect(calls).toEqual(['read 1', 'run 8 1', 'refund 0']);
+  expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'refund 0']);
   expect(await runWith(5_000_000)).toBe(1_000);
-  expect(calls).toEqual(['read 1', 'run 8 1', 'deduct 992', 'refund 0']);
+  expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'deduct 992', 'refund 0']);
   expect(await runWith(20_000, valid, true)).toBe('OPERATION_TIMEOUT');
-  expect(calls).toEqual(['read 1', 'run 8 1', 'deduct 20', 'refund 0']);
+  expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'deduct 20', 'refund 0']);
 });
 
 test('a document that costs more to read than to run costs that, never the sum', async () => {
   expect(await run(valid, 1_000)).toEqual({ requestedQueryCost: 10, actualQueryCost: 10, throttleStatus });
-  expect(calls).toEqual(['read 10', 'refund 0']);
+  expect(calls).toEqual(['charge 10', 'refund 0']);
 });
 
 test('a cached document is charged once, and costs nothing to read', async () => {
   await run(valid, 1_000);
   calls = [];
   expect(await run(valid, 1_000)).toEqual({ requestedQueryCost: 8, actualQueryCost: 3, throttleStatus });
-  expect(calls).toEqual(['run 8 0', 'refund 5']);
+  expect(calls).toEqual(['charge 8', 'refund 5']);
 });
 
 test('a new document waits for its turn, and costs nothing to read if another request has read it meanwhile', async () => {
@@ -197,10 +216,10 @@ test('a new document waits for its turn, and costs nothing to read if another re
   turns = [Promise.resolve(), second.promise];
   const costs = [run(valid, 1_000), run(valid, 1_000)];
   expect(await costs[0]).toMatchObject({ requestedQueryCost: 10, actualQueryCost: 10 });
-  expect(calls).toEqual(['read 10', 'refund 0']);
+  expect(calls).toEqual(['charge 10', 'refund 0']);
   second.resolve();
   expect(await costs[1]).toMatchObject({ requestedQueryCost: 8, actualQueryCost: 3 });
-  expect(calls).toEqual(['read 10', 'refund 0', 'run 8 0', 'refund 5']);
+  expect(calls).toEqual(['charge 10', 'refund 0', 'charge 8', 'refund 5']);
 });
 
 test('a plugin that waits while a document is read occupies nothing', async () => {
@@ -222,12 +241,12 @@ test('a large body costs points, also with a cached document', async () => {
     actualQueryCost: 20,
     throttleStatus,
   });
-  expect(calls).toEqual(['run 20 0', 'refund 0']);
+  expect(calls).toEqual(['charge 20', 'refund 0']);
 });
 
 test('counts the bytes of a document, not its characters', async () => {
   await run(`{partner{id}} # ${'ü'.repeat(100)}`);
-  expect(calls[0]).toBe('read 3');
+  expect(calls[0]).toBe('charge 3');
 });
 
 test.each([
@@ -236,31 +255,31 @@ test.each([
   ['too many tokens', `{${'x '.repeat(2_000)}}`, 'OPERATION_TOO_COMPLEX'],
 ])('a document that is rejected costs more than an accepted one: %s', async (_, query, code) => {
   expect(await run(query, 5_000)).toBe(code);
-  expect(calls).toEqual(['read 50', 'deduct 450']);
+  expect(calls).toEqual(['charge 50', 'deduct 450']);
 });
 
 test('a rejected document costs at least 40 points when it is parsed, and only its reading when it is sent again', async () => {
   const answers = [await run('{nope}'), await run('{nope}')];
   expect(answers).toEqual(['GRAPHQL_VALIDATION_FAILED', 'GRAPHQL_VALIDATION_FAILED']);
-  expect(calls).toEqual(['read 1', 'deduct 39', 'read 1']);
+  expect(calls).toEqual(['charge 1', 'deduct 39', 'charge 1']);
 });
 
 test('keeps what was paid for reading if the document is valid and the request is not', async () => {
   expect(await run('query A{partner{id}} query B{partner{id}}')).toBe('GRAPHQL_VALIDATION_FAILED');
-  expect(calls).toEqual(['read 1']);
+  expect(calls).toEqual(['charge 1']);
 });
 
 test('variables that are rejected cost what a rejected document of the size of the body costs', async () => {
   const query = 'mutation($i:CreateReferralInput!){createReferral(input:$i){referral{id}}}';
   expect(await run(query)).toMatchObject({ requestedQueryCost: 40, actualQueryCost: 40 });
   expect(await run(query, query.length, 5_000)).toMatchObject({ actualQueryCost: 500 });
-  expect(calls).toEqual(['read 1', 'run 8 1', 'deduct 32', 'refund 0', 'run 10 0', 'deduct 490', 'refund 0']);
+  expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'deduct 32', 'refund 0', 'charge 10', 'deduct 490', 'refund 0']);
 });
 
 test('gets the price back if it has no slot, except for reading the document', async () => {
   refused = 'slot';
   expect(await run(valid, 201)).toBe('RATE_LIMITED');
-  expect(calls).toEqual(['read 3', 'run 8 3', 'refund 5']);
+  expect(calls).toEqual(['charge 3', 'charge 5 of 8', 'refund 5']);
 });
 
 /** Runs an operation whose resolver calls this. */
@@ -279,8 +298,8 @@ test('an operation that waits has no slot and only the points for reading it', a
       pauses.during(async () => void waiting.push(calls.at(-1), slots.length, slots[0]?.length)),
     ),
   ).toEqual([{ partner: null }, 0, 3]);
-  expect(waiting).toEqual(['suspend 7', 1, 2]);
-  expect(calls).toEqual(['read 1', 'run 8 1', 'suspend 7', 'deduct 7', 'refund 5']);
+  expect(waiting).toEqual(['refund 7', 1, 2]);
+  expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'refund 7', 'deduct 7', 'refund 5']);
   expect(slots.map((slot) => slot.length)).toEqual([2, 2]);
 });
 
@@ -290,7 +309,7 @@ test('an operation whose field gets no slot after its wait owes what it used', a
     1,
     3,
   ]);
-  expect(calls).toEqual(['read 1', 'run 8 1', 'suspend 7', 'deduct 7', 'refund 5']);
+  expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'refund 7', 'deduct 7', 'refund 5']);
 });
 
 test('the time of a wait does not count, and the time around it does', async () => {
@@ -303,16 +322,28 @@ test('the time of a wait does not count, and the time around it does', async () 
   expect(await late).toBe('OPERATION_TIMEOUT');
 });
 
+test('a document that waits for refunds holds no turn, and takes another one to be read', async () => {
+  const refund = Promise.withResolvers<void>();
+  admissions = [refund.promise];
+  const first = run(valid);
+  await vi.waitFor(() => expect(occupied).toEqual([0]));
+  expect(await run('{partner{name}}')).toMatchObject({ actualQueryCost: 3 });
+  expect(occupied).toHaveLength(2);
+  refund.resolve();
+  expect(await first).toMatchObject({ actualQueryCost: 3 });
+  expect(occupied).toHaveLength(3);
+});
+
 test('does not parse a document whose reading is refused', async () => {
-  refused = 'read';
+  refused = 'document';
   expect([await run(valid), await run('{nope}')]).toEqual(['RATE_LIMITED', 'RATE_LIMITED']);
   expect(occupied).toEqual([0, 0]);
 });
 
 test('keeps the document of an operation that is refused, so that a retry costs its price only', async () => {
-  refused = 'run';
+  refused = 'operation';
   expect(await run(valid, 201)).toBe('RATE_LIMITED');
   refused = null;
   await run(valid, 201);
-  expect(calls).toEqual(['read 3', 'run 8 3', 'run 8 0', 'refund 5']);
+  expect(calls).toEqual(['charge 3', 'charge 5 of 8', 'charge 8', 'refund 5']);
 });

@@ -11,8 +11,11 @@ export interface RequestLogOptions {
   maxDelayMs: number;
 }
 
-/** Refusals of dropped requests that wait at a time. Behind a proxy, each of them occupies a connection. */
+/** The maximum of delayed responses to dropped requests. Behind a proxy, each of them occupies a connection. */
 const lateRefusalsMax = 500;
+
+/** In place of an error code. nginx has the status 499 for it. */
+const clientGone = 'CLIENT_CLOSED_REQUEST';
 
 /** Delays the refusals of a client that has too few points. Then logs and counts each request, after its response. */
 export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogOptions): RequestPlugin {
@@ -42,7 +45,7 @@ export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogO
       address: http.address,
       schemaVersion: version?.version,
       status: exchange.response?.status,
-      code,
+      code: exchange.isClientGone ? clientGone : code,
       durationMs: Math.round((performance.now() - startedMs - waitedMs) * 1000) / 1000,
     };
     exchange.afterwards = writeLater(line, exchange.causes, hasLine, waitedMs);

@@ -2,7 +2,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { CredentialsRefusedError } from '../authentication/authenticate-request.ts';
 import { rateLimitHeaders } from '../cost/rate-limits.ts';
 import { mapError } from '../errors/map-error.ts';
-import { RequestError } from '../errors/request-error.ts';
+import { ClientGoneError, RequestError } from '../errors/request-error.ts';
 import { errorResponse, excessBytes, type GraphqlResponse, resultResponse } from '../transport/response.ts';
 import { sendableFields } from '../transport/sendable-fields.ts';
 import { present, type Exchange, type RequestPlugin } from './exchange.ts';
@@ -40,6 +40,7 @@ function resultOf(result: unknown, exchange: Exchange): GraphqlResponse {
 
 function failureResponse(error: unknown, exchange: Exchange): GraphqlResponse {
   exchange.isLogged = error instanceof CredentialsRefusedError;
+  exchange.isClientGone = error instanceof ClientGoneError;
   const failure = mapError(error);
   const isByClient = failure.code !== 'RATE_LIMITED' && failure.cause === undefined;
   if (isByClient) exchange.account?.deductFailure(exchange.bodyBytes);

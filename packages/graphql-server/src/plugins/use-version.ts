@@ -1,5 +1,5 @@
 import { isRetired } from '@deedwire/domain';
-import { Deadlines } from '@deedwire/store';
+import type { Deadlines } from '@deedwire/store';
 import { RequestError } from '../errors/request-error.ts';
 import { withDeadline } from '../operation/deadline.ts';
 import { checkRequest } from './check-request.ts';
@@ -10,12 +10,12 @@ import { adopt, refuse } from './use-response.ts';
 export interface VersionOptions {
   versions: readonly ServedVersion[];
   now: () => Date;
-  limits: { operationMs: number; responseBytes: number };
+  deadlines: Deadlines;
+  responseBytes: number;
 }
 
 /** Chooses the dated version of the interface, whose Yoga serves the request. */
-export function useVersion({ versions, now, limits }: VersionOptions): RequestPlugin {
-  const deadlines = new Deadlines(limits.operationMs);
+export function useVersion({ versions, now, deadlines, responseBytes }: VersionOptions): RequestPlugin {
   /** The version that the header names, otherwise the one that the client is pinned to. Never substitutes another. */
   const choose = checkRequest((exchange) => {
     const wanted = exchange.message.headers['x-service-schema-version'] ?? present(exchange.client).schemaVersion;
@@ -39,7 +39,7 @@ export function useVersion({ versions, now, limits }: VersionOptions): RequestPl
       const response = await present(exchange.version).handle(request, noContext);
       if (Object.is(response, exchange.response)) return response;
       return await withDeadline('The response of a plugin', deadlines, () =>
-        adopt(response, exchange, limits.responseBytes),
+        adopt(response, exchange, responseBytes),
       );
     } catch (error) {
       return refuse(exchange, error);
