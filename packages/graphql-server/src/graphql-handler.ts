@@ -17,17 +17,17 @@ import type { Documentation } from './documentation.ts';
 import { RequestError } from './errors/request-error.ts';
 import type { Graphiql } from './graphiql/graphiql.ts';
 import { createDocuments } from './operation/documents.ts';
+import { guardPlugin, type InterfacePlugin, keepContext } from './plugins/guard-plugin.ts';
+import { asRequest, lightFetch, noContext, LightRequest, LightResponse } from './plugins/light-fetch.ts';
+import { sendProbe } from './plugins/probe.ts';
 import {
   type ContextOfOperation,
-  Exchange,
+  RequestState,
   present,
   type RequestContext,
   type RequestPlugin,
   type ServedVersion,
-} from './plugins/exchange.ts';
-import { guardPlugin, type InterfacePlugin, keepContext } from './plugins/guard-plugin.ts';
-import { asRequest, lightFetch, noContext, LightRequest, LightResponse } from './plugins/light-fetch.ts';
-import { sendProbe } from './plugins/probe.ts';
+} from './plugins/request-state.ts';
 import { useBody } from './plugins/use-body.ts';
 import { useClient } from './plugins/use-client.ts';
 import { useCost } from './plugins/use-cost.ts';
@@ -145,20 +145,20 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
         ...withoutOptions,
         schema,
         plugins: [withoutDefaults(plugins, false), ...plugins],
-        context({ exchange }) {
-          const { requestId, address, message, http } = exchange;
-          const client = present(exchange.client);
+        context({ requestState: state }) {
+          const { requestId, address, message, http } = state;
+          const client = present(state.client);
           const whenClosed: OperationOrigin['whenClosed'] = (listener) => http.whenClosed(listener);
           const context = createContext({ client, requestId, address, whenClosed });
           // A wait is longer than a revoked key may be accepted. First, so that a refused one takes nothing again.
           context.pauses?.add({
             pause() {},
             async resume() {
-              await authenticator.authenticate(message, exchange);
+              await authenticator.authenticate(message, state);
             },
           });
-          exchange.pauses = context.pauses;
-          exchange.extensions = context.extensions;
+          state.pauses = context.pauses;
+          state.extensions = context.extensions;
           return context;
         },
       }).handleRequest,
@@ -181,14 +181,14 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
     renderGraphiQL: graphiql?.renderGraphiQL,
   });
 
-  async function respond(exchange: Exchange): Promise<HttpResponse> {
-    const response: unknown = await yoga.handleRequest(asRequest(new LightRequest(exchange)), noContext);
+  async function respond(state: RequestState): Promise<HttpResponse> {
+    const response: unknown = await yoga.handleRequest(asRequest(new LightRequest(state)), noContext);
     if (!(response instanceof LightResponse)) throw new Error('A plugin returned no response.');
     const { status, fields: headers, body } = response;
-    return { status, headers, body, ...(exchange.afterwards && { afterwards: exchange.afterwards }) };
+    return { status, headers, body, ...(state.afterwards && { afterwards: state.afterwards }) };
   }
 
   for (const version of versions) await sendProbe(respond, version, { path, interfaceName });
   parsedDocuments.reset();
-  return (message, http) => respond(new Exchange(message, http, documentation));
+  return (message, http) => respond(new RequestState(message, http, documentation));
 }

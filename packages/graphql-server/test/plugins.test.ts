@@ -665,7 +665,7 @@ describe('what a plugin sets lifts no limit, no deadline and no entry of the err
     ['params in place', { onParams: ({ params }) => void Object.assign(params, withNul) }, ['200 BAD_USER_INPUT', expect.any(String)]], // prettier-ignore
     ['a query that is no text', { onParams: ({ params }) => void Object.assign(params, { query: 5 }) }, ['400 BAD_REQUEST', expect.any(String)]], // prettier-ignore
     ['setParamsHandler with a function that hangs', { onParams: ({ setParamsHandler }) => setParamsHandler(hang) }, ['503 OPERATION_TIMEOUT', expect.any(String)]], // prettier-ignore
-    ['extendContext with another exchange', { onEnveloped: ({ extendContext }) => extendContext({ exchange: {} }) }, bugOfPlugin], // prettier-ignore
+    ['extendContext with another request state', { onEnveloped: ({ extendContext }) => extendContext({ requestState: {} }) }, bugOfPlugin], // prettier-ignore
     ['breakContextBuilding', { onContextBuilding: ({ breakContextBuilding }) => breakContextBuilding() }, [200, { hello: 'hello world' }, 1]], // prettier-ignore
     ['setExecuteFn with a function that hangs', { onExecute: ({ setExecuteFn }) => setExecuteFn(() => new Promise(() => {})) }, ['503 OPERATION_TIMEOUT', expect.any(String)]], // prettier-ignore
     ['setExecuteFn with a promise of a library', { onExecute: ({ setExecuteFn }) => setExecuteFn(hangOfLibrary) }, ['503 OPERATION_TIMEOUT', expect.any(String)]], // prettier-ignore

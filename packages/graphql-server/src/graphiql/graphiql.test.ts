@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { HandlerContext } from '@deedwire/service-runtime';
 import { createYoga } from 'graphql-yoga';
 import { expect, test } from 'vitest';
-import { Exchange, type RequestContext, type RequestPlugin } from '../plugins/exchange.ts';
 import { asRequest, lightFetch, LightRequest, LightResponse, noContext } from '../plugins/light-fetch.ts';
+import { RequestState, type RequestContext, type RequestPlugin } from '../plugins/request-state.ts';
 import { createGraphiql } from './graphiql.ts';
 
 const graphiql = await createGraphiql({
@@ -34,8 +34,8 @@ const yoga = createYoga<RequestContext>({
 async function respond(fields: { method?: string; url?: string; accept?: string; host?: string }) {
   const { method = 'GET', url = '/partners/graphql', accept = 'text/html,*/*;q=0.8', host = '127.0.0.1:4002' } = fields;
   const message = Object.assign(new IncomingMessage(new Socket()), { method, url, headers: { accept, host } });
-  const exchange = new Exchange(message, {} as HandlerContext, { error: () => '' });
-  const response: unknown = await yoga.handleRequest(asRequest(new LightRequest(exchange)), noContext);
+  const state = new RequestState(message, {} as HandlerContext, { error: () => '' });
+  const response: unknown = await yoga.handleRequest(asRequest(new LightRequest(state)), noContext);
   if (!(response instanceof LightResponse)) throw new Error('There is no response.');
   const { status, fields: headers, body } = response;
   return { status, headers, body };

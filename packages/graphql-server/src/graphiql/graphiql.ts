@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Logger, requestPath } from '@deedwire/service-runtime';
 import type { GraphiQLOptions, GraphiQLOptionsOrFactory, YogaServerOptions } from 'graphql-yoga';
-import type { RequestPlugin } from '../plugins/exchange.ts';
-import { exchangeOf } from '../plugins/light-fetch.ts';
+import { stateOf } from '../plugins/light-fetch.ts';
+import type { RequestPlugin } from '../plugins/request-state.ts';
 import { type PageOptions, pageOptions } from './page-options.ts';
 
 export interface GraphiqlOptions {
@@ -50,7 +50,7 @@ export async function createGraphiql(options: GraphiqlOptions): Promise<Graphiql
   return {
     graphiql(request) {
       if (library === null || !acceptsHtml.test(request.headers.get('accept') ?? '')) return false;
-      const { message } = exchangeOf(request);
+      const { message } = stateOf(request);
       if (requestPath(message) !== path) return false;
       const isLocal = loopbackHosts.has((message.headers.host ?? '').replace(/:\d+$/, ''));
       const asked = URL.parse(message.url ?? '/', 'http://localhost')?.searchParams.get('version');
@@ -76,7 +76,7 @@ export async function createGraphiql(options: GraphiqlOptions): Promise<Graphiql
     plugin: {
       onRequest(payload) {
         const { request, fetchAPI } = payload;
-        const { message } = exchangeOf(request);
+        const { message } = stateOf(request);
         if (request.method !== 'GET' || requestPath(message) !== '/') return;
         if (!acceptsHtml.test(request.headers.get('accept') ?? '')) return;
         payload.endResponse(new fetchAPI.Response('', { status: 302, headers: { Location: path } }));

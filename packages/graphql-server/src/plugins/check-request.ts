@@ -1,17 +1,17 @@
-import type { Exchange, RequestPlugin } from './exchange.ts';
-import { exchangeOf } from './light-fetch.ts';
+import { stateOf } from './light-fetch.ts';
+import type { RequestState, RequestPlugin } from './request-state.ts';
 import { refuse } from './use-response.ts';
 
 /** A hook that refuses requests with what it throws. Yoga does not catch the errors of `onRequest`. */
 export function checkRequest(
-  check: (exchange: Exchange) => void | Promise<void>,
+  check: (state: RequestState) => void | Promise<void>,
 ): NonNullable<RequestPlugin['onRequest']> {
   return (payload) => {
-    const exchange = exchangeOf(payload.request);
-    payload.serverContext.exchange = exchange;
-    const end = (error: unknown): void => payload.endResponse(refuse(exchange, error));
+    const state = stateOf(payload.request);
+    payload.serverContext.requestState = state;
+    const end = (error: unknown): void => payload.endResponse(refuse(state, error));
     try {
-      return check(exchange)?.catch(end);
+      return check(state)?.catch(end);
     } catch (error) {
       return end(error);
     }

@@ -2,7 +2,7 @@ import type { Logger } from '@deedwire/service-runtime';
 import type { Deadlines } from '@deedwire/store';
 import { isPromiseLike, withDeadline } from '../operation/deadline.ts';
 import { OperationPauses } from '../operation/operation-pauses.ts';
-import type { RequestContext, RequestPlugin } from './exchange.ts';
+import type { RequestContext, RequestPlugin } from './request-state.ts';
 import { refuse } from './use-response.ts';
 
 /**
@@ -153,8 +153,8 @@ function setError(error: unknown, argument: unknown, hook: string): void {
   const set = payload[settersOfErrors[hook] ?? ''];
   if (!isCallable(set)) throw error;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as Yoga passes it to these hooks
-  const { exchange } = payload['serverContext'] as RequestContext;
-  set(hook === 'onResultProcess' ? { errors: [error] } : refuse(exchange, error));
+  const { requestState: state } = payload['serverContext'] as RequestContext;
+  set(hook === 'onResultProcess' ? { errors: [error] } : refuse(state, error));
 }
 
 /** What a plugin pushed would not be guarded. */
@@ -175,8 +175,8 @@ export function keepContext(logger: Logger): RequestPlugin {
     onRequest({ serverContext }) {
       keep(Object.assign(serverContext, { waitUntil }));
     },
-    onParams({ context: { exchange } }) {
-      exchange.params = undefined;
+    onParams({ context: { requestState: state } }) {
+      state.params = undefined;
     },
     onContextBuilding: ({ context }) => keep(context),
   };

@@ -2,7 +2,7 @@ import { apiKeyHeader } from '@deedwire/domain';
 import { requestPath } from '@deedwire/service-runtime';
 import type { FetchAPI } from 'graphql-yoga';
 import { sendableFields } from '../transport/sendable-fields.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestState } from './request-state.ts';
 
 /*
  * What Yoga and plugins use of requests and responses. Yoga's own classes have bodies that are streams, lists of header fields and
@@ -63,20 +63,20 @@ export class LightHeaders {
 
 /** The head of a request without the API key, because plugins log and trace requests. */
 export class LightRequest {
-  readonly exchange: Exchange;
+  readonly state: RequestState;
   readonly method: string;
   readonly body = null;
   #headers: LightHeaders | undefined;
   #signal: AbortSignal | undefined;
 
-  constructor(exchange: Exchange) {
-    this.exchange = exchange;
-    this.method = exchange.message.method ?? 'GET';
+  constructor(state: RequestState) {
+    this.state = state;
+    this.method = state.message.method ?? 'GET';
   }
 
   /** The Host header is whatever the client sends, so it is not a part of the URL. */
   get url(): string {
-    const { message } = this.exchange;
+    const { message } = this.state;
     const [search = ''] = /\?[^#]*/.exec(message.url ?? '') ?? [];
     const path = requestPath(message);
     // A target like `*` has no path. `useRequestChecks` refuses it.
@@ -84,7 +84,7 @@ export class LightRequest {
   }
 
   get headers(): LightHeaders {
-    return (this.#headers ??= new LightHeaders(fieldsOf(this.exchange)));
+    return (this.#headers ??= new LightHeaders(fieldsOf(this.state)));
   }
   /** Yoga would parse the URL again for each of its hooks. */
   get parsedUrl(): URL {
@@ -96,7 +96,7 @@ export class LightRequest {
   }
 }
 
-function fieldsOf({ message: { headers } }: Exchange): Fields {
+function fieldsOf({ message: { headers } }: RequestState): Fields {
   const fields: Fields = {};
   for (const name of Object.keys(headers)) if (name !== apiKeyHeader) fields[name] = String(headers[name]);
   return fields;
@@ -149,8 +149,8 @@ export class LightResponse {
 /** For Yoga's option. */
 export const lightFetch = { Request: LightRequest, Response: LightResponse } as unknown as Partial<FetchAPI>;
 
-/** Yoga would copy a context. Plugins find the exchange in the request. */
+/** Yoga would copy a context. Our plugins find the state in the request. */
 export const noContext = undefined as never;
 
 export const asRequest = (request: LightRequest): Request => request as unknown as Request;
-export const exchangeOf = (request: Request): Exchange => (request as unknown as LightRequest).exchange;
+export const stateOf = (request: Request): RequestState => (request as unknown as LightRequest).state;

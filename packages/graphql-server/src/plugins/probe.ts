@@ -4,8 +4,8 @@ import type { HandlerContext } from '@deedwire/service-runtime';
 import type { CostBuckets } from '../cost/bucket.ts';
 import { RequestAccount, type SharedByClients } from '../cost/request-account.ts';
 import { requestLimits } from '../request-limits.ts';
-import { Exchange, type ServedVersion } from './exchange.ts';
 import { PluginRefusedError } from './guard-plugin.ts';
+import { RequestState, type ServedVersion } from './request-state.ts';
 
 const query = 'query Start { __typename }';
 
@@ -17,21 +17,21 @@ const query = 'query Start { __typename }';
  * @throws {PluginRefusedError} if a plugin replaces a part of the contract
  */
 export async function sendProbe(
-  respond: (exchange: Exchange) => Promise<unknown>,
+  respond: (state: RequestState) => Promise<unknown>,
   { version }: ServedVersion,
   { path, interfaceName }: { path: string; interfaceName: InterfaceName },
 ): Promise<void> {
-  const exchange = new Exchange(messageTo(path), httpOfProbe, { error: () => '' });
-  exchange.client = {
+  const state = new RequestState(messageTo(path), httpOfProbe, { error: () => '' });
+  state.client = {
     interfaceName,
     clientId: 'start',
     accountId: '0',
     schemaVersion: version,
     costLimit: { maximum: 1, restoreRate: 1 },
   };
-  exchange.account = new RequestAccount(shareOfProbe, exchange.client, exchange);
-  await respond(exchange);
-  const refusal = exchange.causes.find((cause) => cause instanceof PluginRefusedError);
+  state.account = new RequestAccount(shareOfProbe, state.client, state);
+  await respond(state);
+  const refusal = state.causes.find((cause) => cause instanceof PluginRefusedError);
   if (refusal) throw refusal;
 }
 

@@ -1,26 +1,26 @@
 import { parseParameters } from '../transport/parameters.ts';
 import { readBody } from '../transport/read-body.ts';
-import { present, type RequestPlugin } from './exchange.ts';
-import { exchangeOf } from './light-fetch.ts';
+import { stateOf } from './light-fetch.ts';
+import { present, type RequestPlugin } from './request-state.ts';
 
 /**
  * Reads the body and the parameters in it, unless the client is known to have no points. Replaces the parsers of Yoga. The first
- * plugin of a version, so that those of the app find the exchange.
+ * plugin of a version, so that those of the app find the state of the request.
  */
 export function useBody(limits: { bodyBytes: number; bodyMs: number }): RequestPlugin {
   return {
     onRequest({ request, serverContext }) {
-      serverContext.exchange = exchangeOf(request);
+      serverContext.requestState = stateOf(request);
     },
-    onRequestParse({ serverContext: { exchange }, setRequestParser }) {
+    onRequestParse({ serverContext: { requestState: state }, setRequestParser }) {
       setRequestParser(async () => {
-        const checked = present(exchange.account).checkPoints();
+        const checked = present(state.account).checkPoints();
         if (checked !== undefined) await checked;
-        exchange.http.acceptBody();
-        const { text, bytes } = await readBody(exchange.message, limits);
-        exchange.bodyBytes = bytes;
+        state.http.acceptBody();
+        const { text, bytes } = await readBody(state.message, limits);
+        state.bodyBytes = bytes;
         const params = parseParameters(text);
-        exchange.params = params;
+        state.params = params;
         return params;
       });
     },

@@ -3,7 +3,7 @@ import type { RefusalPace } from '../cost/refusal-pace.ts';
 import { RequestAccount, type SharedByClients } from '../cost/request-account.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { checkRequest } from './check-request.ts';
-import type { Exchange, RequestPlugin } from './exchange.ts';
+import type { RequestState, RequestPlugin } from './request-state.ts';
 
 export interface ClientOptions {
   authenticator: RequestAuthenticator;
@@ -13,15 +13,15 @@ export interface ClientOptions {
 
 /** Authenticates the client and opens its account, before the body is read and before the plugins of the app run. */
 export function useClient({ authenticator, pace, shared }: ClientOptions): RequestPlugin {
-  function accept(exchange: Exchange, { client, keyId }: AuthenticatedRequest): void {
-    const { http } = exchange;
-    exchange.client = client;
-    exchange.keyId = keyId;
-    exchange.account = new RequestAccount(shared, client, exchange);
+  function accept(state: RequestState, { client, keyId }: AuthenticatedRequest): void {
+    const { http } = state;
+    state.client = client;
+    state.keyId = keyId;
+    state.account = new RequestAccount(shared, client, state);
     if (pace.isFull(client.clientId, performance.now())) {
       // A client that waits for responses never gets here.
       http.drop();
-      exchange.isDropped = true;
+      state.isDropped = true;
       throw new RequestError('RATE_LIMITED');
     }
     const tooManyConnections = http.authenticated(client.clientId);
@@ -29,12 +29,12 @@ export function useClient({ authenticator, pace, shared }: ClientOptions): Reque
   }
 
   return {
-    onRequest: checkRequest((exchange) => {
+    onRequest: checkRequest((state) => {
       // The probe at the start.
-      if (exchange.client) return undefined;
-      const authenticated = authenticator.authenticate(exchange.message, exchange);
-      if (authenticated instanceof Promise) return authenticated.then((later) => accept(exchange, later));
-      return accept(exchange, authenticated);
+      if (state.client) return undefined;
+      const authenticated = authenticator.authenticate(state.message, state);
+      if (authenticated instanceof Promise) return authenticated.then((later) => accept(state, later));
+      return accept(state, authenticated);
     }),
   };
 }

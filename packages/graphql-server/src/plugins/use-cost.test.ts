@@ -14,9 +14,9 @@ import { RequestError } from '../errors/request-error.ts';
 import { createDocuments } from '../operation/documents.ts';
 import { OperationPauses } from '../operation/operation-pauses.ts';
 import { requestLimits } from '../request-limits.ts';
-import { Exchange, type RequestContext, type RequestPlugin, type ServedVersion } from './exchange.ts';
-import { asRequest, exchangeOf, lightFetch, LightRequest, noContext } from './light-fetch.ts';
+import { asRequest, stateOf, lightFetch, LightRequest, noContext } from './light-fetch.ts';
 import { httpOfProbe } from './probe.ts';
+import { RequestState, type RequestContext, type RequestPlugin, type ServedVersion } from './request-state.ts';
 import { useCost } from './use-cost.ts';
 import { useDocuments } from './use-documents.ts';
 import { useExecution } from './use-execution.ts';
@@ -88,7 +88,7 @@ interface SetUp {
 }
 
 interface Served {
-  exchange: Exchange;
+  state: RequestState;
   body: ExecutionResult;
 }
 
@@ -101,10 +101,10 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
   };
   const begin: RequestPlugin = {
     onRequest({ request, serverContext }) {
-      serverContext.exchange = exchangeOf(request);
+      serverContext.requestState = stateOf(request);
     },
-    onRequestParse: ({ serverContext: { exchange }, setRequestParser }) =>
-      setRequestParser(() => exchange.params as object),
+    onRequestParse: ({ serverContext: { requestState: state }, setRequestParser }) =>
+      setRequestParser(() => state.params as object),
   };
   const all: object[] = [
     begin,
@@ -125,11 +125,11 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
   });
   return async (params: object, bodyBytes: number): Promise<Served> => {
     const message = Object.assign(new IncomingMessage(new Socket()), { method: 'POST', url: '/graphql' });
-    const exchange = new Exchange(message, httpOfProbe, { error: () => '' });
-    const account = new RequestAccount({ buckets, turns: waitForTurn, slots: takeSlot, limits }, client, exchange);
-    Object.assign(exchange, { account, version, params, bodyBytes });
-    const response = await yoga.handleRequest(asRequest(new LightRequest(exchange)), noContext);
-    return { exchange, body: JSON.parse(await response.text()) };
+    const state = new RequestState(message, httpOfProbe, { error: () => '' });
+    const account = new RequestAccount({ buckets, turns: waitForTurn, slots: takeSlot, limits }, client, state);
+    Object.assign(state, { account, version, params, bodyBytes });
+    const response = await yoga.handleRequest(asRequest(new LightRequest(state)), noContext);
+    return { state, body: JSON.parse(await response.text()) };
   };
 }
 
@@ -144,11 +144,11 @@ beforeEach(() => {
 
 /** Runs a document of some bytes. Returns its cost, or the code of its error. */
 async function run(query: string, bytes = query.length, bodyBytes = bytes + 12): Promise<OperationCost | string> {
-  const { exchange } = await serve({ query: query.padEnd(bytes), variables: {} }, bodyBytes);
-  return outcomeOf(exchange);
+  const { state } = await serve({ query: query.padEnd(bytes), variables: {} }, bodyBytes);
+  return outcomeOf(state);
 }
 
-function outcomeOf({ code, cost }: Exchange): OperationCost | string {
+function outcomeOf({ code, cost }: RequestState): OperationCost | string {
   return cost ?? String(code);
 }
 
@@ -162,7 +162,15 @@ test('a document that is read pays the difference to the price of its operation'
 test('an operation has a slot after it is charged and until it has run, also if its variables are rejected', async () => {
   await run(valid);
   await run('query($first:Int!){referrals(first:$first){nodes{id}}}');
-  expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'refund 5', 'charge 1', 'charge 7 of 8', 'deduct 32', 'refund 0']);
+  expect(calls).toEqual([
+    'charge 1',
+    'charge 7 of 8',
+    'refund 5',
+    'charge 1',
+    'charge 7 of 8',
+    'deduct 32',
+    'refund 0',
+  ]);
   expect(slots).toEqual([
     [2, 2],
     [5, 5],
@@ -188,8 +196,8 @@ test('the extra work of resolvers costs points in the end, also if the operation
       },
     };
     calls = [];
-    const { exchange } = await setUp({ plugins: [work], context: { extraWork } })({ query }, 20);
-    return exchange.cost?.actualQueryCost ?? exchange.code;
+    const { state } = await setUp({ plugins: [work], context: { extraWork } })({ query }, 20);
+    return state.cost?.actualQueryCost ?? state.code;
   };
   expect(await runWith(4_001)).toBe(8);
   expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'refund 0']);
@@ -287,8 +295,8 @@ async function runWaiting(work: (pauses: OperationPauses) => Promise<void>, limi
   const pauses = new OperationPauses();
   const schema = buildSchema('type Query { partner: Int }');
   Object.assign(schema.getQueryType()?.getFields()['partner'] ?? {}, { resolve: () => work(pauses).then(() => null) });
-  const { exchange, body } = await setUp({ schema, limits, context: { pauses } })({ query: '{partner}' }, 20);
-  return exchange.cost ? [body.data, body.errors?.length ?? 0, exchange.cost.actualQueryCost] : exchange.code;
+  const { state, body } = await setUp({ schema, limits, context: { pauses } })({ query: '{partner}' }, 20);
+  return state.cost ? [body.data, body.errors?.length ?? 0, state.cost.actualQueryCost] : state.code;
 }
 
 test('an operation that waits has no slot and only the points for reading it', async () => {

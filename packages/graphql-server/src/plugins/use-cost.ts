@@ -8,7 +8,7 @@ import { type OperationDeadline, withDeadline } from '../operation/deadline.ts';
 import { invalidDocument, RejectedDocumentError } from '../operation/read-document.ts';
 import { selectOperation } from '../operation/select-operation.ts';
 import { readParameters, requireQuery } from '../transport/parameters.ts';
-import { type Exchange, type OperationContextValue, present, type RequestPlugin } from './exchange.ts';
+import { type RequestState, type OperationContextValue, present, type RequestPlugin } from './request-state.ts';
 import type { Execute } from './use-execution.ts';
 import { failureOf, singleResult } from './use-response.ts';
 
@@ -24,54 +24,54 @@ import { failureOf, singleResult } from './use-response.ts';
  */
 export function useCost(limits: ReadingCostLimits, deadlines: Deadlines): RequestPlugin {
   /** Waits for the turn of the client, and charges a document that is not cached. */
-  async function beginReading(query: string, exchange: Exchange): Promise<void> {
-    const account = present(exchange.account);
+  async function beginReading(query: string, state: RequestState): Promise<void> {
+    const account = present(state.account);
     let end = await account.turn();
     // Another request with the same document can have come first.
-    if (present(exchange.version).documents.find(query)) return end(0);
-    if (!exchange.isOpen()) {
+    if (present(state.version).documents.find(query)) return end(0);
+    if (!state.isOpen()) {
       end(0);
       throw new ClientGoneError();
     }
     const bytes = Buffer.byteLength(query);
-    exchange.paid = readingCost(bytes, limits);
-    const admitted = account.charge('document', exchange.paid);
+    state.paid = readingCost(bytes, limits);
+    const admitted = account.charge('document', state.paid);
     if (admitted instanceof Promise) {
       // It waits for the database or for refunds, which occupies nothing.
       end(0);
       await admitted;
       end = await account.turn();
     }
-    exchange.reading = { bytes, startMs: performance.now(), occupiedMs: 0, end };
+    state.reading = { bytes, startMs: performance.now(), occupiedMs: 0, end };
     return undefined;
   }
 
-  function endReading(exchange: Exchange, isRejected: boolean): void {
-    const { reading } = exchange;
+  function endReading(state: RequestState, isRejected: boolean): void {
+    const { reading } = state;
     if (!reading) return;
-    exchange.reading = undefined;
+    state.reading = undefined;
     reading.end(reading.occupiedMs);
-    if (isRejected) present(exchange.account).deduct(rejectionCost(reading.bytes, limits) - exchange.paid);
+    if (isRejected) present(state.account).deduct(rejectionCost(reading.bytes, limits) - state.paid);
   }
 
   /** A plugin can skip validation, but prices and limits are for valid documents only. This costs a lookup. */
-  function accept(exchange: Exchange): void {
-    const errors = present(exchange.version).documents.validate(present(exchange.document));
+  function accept(state: RequestState): void {
+    const errors = present(state.version).documents.validate(present(state.document));
     if (errors.length > 0) throw invalidDocument(errors);
-    endReading(exchange, false);
+    endReading(state, false);
   }
 
-  async function run(args: ExecutionArgs, exchange: Exchange, execute: Execute): Promise<ExecutionResult> {
+  async function run(args: ExecutionArgs, state: RequestState, execute: Execute): Promise<ExecutionResult> {
     const { document, operationName } = args;
-    const { pricing, schema } = present(exchange.version);
-    if (document !== exchange.document || args.schema !== schema)
+    const { pricing, schema } = present(state.version);
+    if (document !== state.document || args.schema !== schema)
       throw new Error(
         'A plugin replaced the document or the schema of onExecute. Replace the document in onParse: it is validated after that.',
       );
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Yoga has built it
     const { pauses, extraWork } = args.contextValue as OperationContextValue;
-    const account = present(exchange.account);
-    const { bodyBytes, paid } = exchange;
+    const account = present(state.account);
+    const { bodyBytes, paid } = state;
     const operation = selectOperation(document, operationName ?? null);
     const { requestedQueryCost: largest, priceOf } = pricing.price(document, operation, args.variableValues ?? {});
     const reading = Math.max(bodyCost(bodyBytes, limits), paid);
@@ -91,7 +91,7 @@ export function useCost(limits: ReadingCostLimits, deadlines: Deadlines): Reques
     const withExtraWork = (points: number): number =>
       Math.min(Math.max(points, limits.operationCostPoints), points + Math.ceil((extraWork?.cost ?? 0) / 1000));
     const deadline: OperationDeadline = { isLate: false, abort: null };
-    exchange.execution = { args, deadline };
+    state.execution = { args, deadline };
     let result: ExecutionResult;
     let cost: Omit<OperationCost, 'throttleStatus'>;
     try {
@@ -112,56 +112,56 @@ export function useCost(limits: ReadingCostLimits, deadlines: Deadlines): Reques
       deadline.isLate = true;
       pauses?.end();
     }
-    exchange.cost = { ...cost, throttleStatus: charge.end(cost.actualQueryCost) };
-    return { ...result, extensions: { ...result.extensions, cost: exchange.cost } };
+    state.cost = { ...cost, throttleStatus: charge.end(cost.actualQueryCost) };
+    return { ...result, extensions: { ...result.extensions, cost: state.cost } };
   }
 
   /** The cost of a result that a plugin has without an operation: a point for 1,000 bytes, as in the price of operations. */
-  async function chargeResult(result: ExecutionResult, exchange: Exchange): Promise<void> {
-    const account = present(exchange.account);
-    const { bodyBytes, paid } = exchange;
+  async function chargeResult(result: ExecutionResult, state: RequestState): Promise<void> {
+    const account = present(state.account);
+    const { bodyBytes, paid } = state;
     const size = toPoints(Buffer.byteLength(JSON.stringify(result)));
     const points = Math.max(Math.min(size, limits.operationCostPoints), bodyCost(bodyBytes, limits), paid);
     if (points > paid) await account.charge('operation', points - paid, points);
-    exchange.cost = { requestedQueryCost: points, actualQueryCost: points, throttleStatus: account.refund(0) };
+    state.cost = { requestedQueryCost: points, actualQueryCost: points, throttleStatus: account.refund(0) };
   }
 
   return {
     onParams({ params, context }) {
       // Yoga makes a context for each member of a batch.
-      if (!Object.hasOwn(context, 'exchange')) throw new Error('A plugin replaced the parameters by a batch.');
-      const { exchange } = context;
+      if (!Object.hasOwn(context, 'requestState')) throw new Error('A plugin replaced the parameters by a batch.');
+      const { requestState: state } = context;
       const query = requireQuery(params);
-      if (params !== exchange.params) readParameters({ ...params });
-      return present(exchange.version).documents.find(query) ? undefined : beginReading(query, exchange);
+      if (params !== state.params) readParameters({ ...params });
+      return present(state.version).documents.find(query) ? undefined : beginReading(query, state);
     },
-    onParse({ context: { exchange } }) {
-      if (exchange.reading) exchange.reading.startMs = performance.now();
-      return () => occupy(exchange);
+    onParse({ context: { requestState: state } }) {
+      if (state.reading) state.reading.startMs = performance.now();
+      return () => occupy(state);
     },
-    onValidate({ params: { documentAST }, context: { exchange } }) {
-      exchange.document = documentAST;
+    onValidate({ params: { documentAST }, context: { requestState: state } }) {
+      state.document = documentAST;
       return ({ result }) => {
-        occupy(exchange);
+        occupy(state);
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- graphql's and ours are
         if (result.length > 0) throw invalidDocument(result as GraphQLError[]);
-        accept(exchange);
+        accept(state);
       };
     },
     onExecute({ args, executeFn, setExecuteFn }) {
-      const { exchange } = args.contextValue;
-      setExecuteFn((given: ExecutionArgs) => run(given, exchange, executeFn));
+      const { requestState: state } = args.contextValue;
+      setExecuteFn((given: ExecutionArgs) => run(given, state, executeFn));
     },
-    onResultProcess({ result, serverContext: { exchange } }) {
+    onResultProcess({ result, serverContext: { requestState: state } }) {
       const single = singleResult(result);
       const failure = failureOf(single);
-      endReading(exchange, failure instanceof RejectedDocumentError && failure.isNew);
-      return exchange.cost || failure ? undefined : chargeResult(single, exchange);
+      endReading(state, failure instanceof RejectedDocumentError && failure.isNew);
+      return state.cost || failure ? undefined : chargeResult(single, state);
     },
   };
 }
 
-function occupy({ reading }: Exchange): void {
+function occupy({ reading }: RequestState): void {
   if (reading) reading.occupiedMs = performance.now() - reading.startMs;
 }
 

@@ -1,6 +1,6 @@
 import type { DocumentNode, GraphQLSchema, ValidationRule } from 'graphql';
 import { validateRules } from '../operation/read-document.ts';
-import { present, type RequestPlugin } from './exchange.ts';
+import { present, type RequestPlugin } from './request-state.ts';
 
 /**
  * Parses and validates documents within limits. Both steps run once for a document, as long as the cache of its version keeps the
@@ -8,11 +8,11 @@ import { present, type RequestPlugin } from './exchange.ts';
  */
 export function useDocuments(): RequestPlugin {
   return {
-    onParse({ context: { exchange }, setParseFn }) {
-      setParseFn(present(exchange.version).documents.parse);
+    onParse({ context: { requestState: state }, setParseFn }) {
+      setParseFn(present(state.version).documents.parse);
     },
-    onValidate({ context: { exchange }, setValidationFn }) {
-      const { validate } = present(exchange.version).documents;
+    onValidate({ context: { requestState: state }, setValidationFn }) {
+      const { validate } = present(state.version).documents;
       setValidationFn((schema: GraphQLSchema, document: DocumentNode, rules: readonly ValidationRule[] = []) => {
         const errors = validate(document);
         return errors.length > 0 ? errors : validateRules(schema, document, rules);

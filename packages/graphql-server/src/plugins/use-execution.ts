@@ -2,7 +2,7 @@ import { type ExecutionArgs, type ExecutionResult, GraphQLError, type GraphQLSch
 import { createOperationExecutor, type OperationExecutor } from '../execution/execute-operation.ts';
 import { invalidDocument } from '../operation/read-document.ts';
 import { findOperation, selectOperation } from '../operation/select-operation.ts';
-import { type OperationContextValue, present, type RequestPlugin } from './exchange.ts';
+import { type OperationContextValue, present, type RequestPlugin } from './request-state.ts';
 
 export type Execute = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 
@@ -17,17 +17,17 @@ export function useExecution(schema: GraphQLSchema): RequestPlugin {
   const execute: Execute = (args) => {
     const { document, operationName = null, variableValues: variables = {}, contextValue } = args;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as useCost has passed it
-    const { exchange } = contextValue as OperationContextValue;
-    const { args: priced, deadline } = present(exchange.execution);
+    const { requestState: state } = contextValue as OperationContextValue;
+    const { args: priced, deadline } = present(state.execution);
     // No error: one in a timer of a plugin would end the process.
     if (deadline.isLate) return { errors: [new GraphQLError('The operation is over.')] };
     const changed = keptArgs.find((name) => args[name] !== priced[name]);
     if (changed !== undefined)
       throw new Error(`A plugin passed another ${changed} to the execute function, which was not priced.`);
     let operation = findOperation(document, operationName);
-    if (document !== exchange.document) {
+    if (document !== state.document) {
       // Of a plugin that passes another document on. The client pays for its own, but the limits are for both.
-      const { documents, pricing } = present(exchange.version);
+      const { documents, pricing } = present(state.version);
       const errors = documents.validate(document);
       if (errors.length > 0) throw invalidDocument(errors);
       operation = selectOperation(document, operationName);

@@ -3,7 +3,7 @@ import { RequestError } from '../errors/request-error.ts';
 import { checkHead } from '../transport/check-head.ts';
 import { negotiateMediaType } from '../transport/response-media-type.ts';
 import { checkRequest } from './check-request.ts';
-import type { RequestPlugin } from './exchange.ts';
+import type { RequestPlugin } from './request-state.ts';
 
 /** Refuses requests by their head: the path is exact, and the method is POST. Comes before the credentials, because it is cheap. */
 export function useRequestChecks({ path, bodyBytes }: { path: string; bodyBytes: number }): RequestPlugin {
@@ -11,10 +11,10 @@ export function useRequestChecks({ path, bodyBytes }: { path: string; bodyBytes:
     message: `This path does not exist. Send requests to ${path}.`,
   });
   return {
-    onRequest: checkRequest((exchange) => {
-      const { message, http } = exchange;
+    onRequest: checkRequest((state) => {
+      const { message, http } = state;
       const mediaType = negotiateMediaType(message.headers.accept);
-      exchange.mediaType = mediaType ?? 'application/json';
+      state.mediaType = mediaType ?? 'application/json';
       if (requestPath(message) !== path) throw unknownPath;
       checkHead(message, { bodyBytes });
       if (mediaType === null) throw new RequestError('NOT_ACCEPTABLE');

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { doLater, logAt, type Logger, withChosenFields } from '@deedwire/service-runtime';
 import type { RefusalPace } from '../cost/refusal-pace.ts';
 import type { ServedRequest } from '../request-metrics.ts';
-import type { Exchange, RequestPlugin } from './exchange.ts';
+import type { RequestState, RequestPlugin } from './request-state.ts';
 
 export interface RequestLogOptions {
   logger: Logger;
@@ -15,14 +15,14 @@ export interface RequestLogOptions {
 const lateRefusalsMax = 500;
 
 /** In place of an error code. nginx has the status 499 for it. */
-const clientGone = 'CLIENT_CLOSED_REQUEST';
+const clientGone = 'CLIENT_CLOSED_REQUEST' as const;
 
 /** Delays the refusals of a client that has too few points. Then logs and counts each request, after its response. */
 export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogOptions): RequestPlugin {
   const requestLogger = withChosenFields(logger);
   let lateRefusals = 0;
 
-  async function delay({ http, client, isDropped }: Exchange): Promise<void> {
+  async function delay({ http, client, isDropped }: RequestState): Promise<void> {
     if (isDropped && lateRefusals < lateRefusalsMax) {
       lateRefusals += 1;
       await http.waitWhileOpen(maxDelayMs);
@@ -33,9 +33,9 @@ export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogO
     }
   }
 
-  function describe(exchange: Exchange): void {
-    const { message, http, client, keyId, version, code, startedMs, isLogged, isDropped } = exchange;
-    const waitedMs = exchange.pauses?.waitedMs ?? 0;
+  function describe(state: RequestState): void {
+    const { message, http, client, keyId, version, code, startedMs, isLogged, isDropped } = state;
+    const waitedMs = state.pauses?.waitedMs ?? 0;
     const hasLine = !isLogged && !isDropped;
     const line = {
       requestId: http.requestId,
@@ -44,14 +44,14 @@ export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogO
       keyId,
       address: http.address,
       schemaVersion: version?.version,
-      status: exchange.response?.status,
-      code: exchange.isClientGone ? clientGone : code,
+      status: state.response?.status,
+      code: state.isClientGone ? clientGone : code,
       durationMs: Math.round((performance.now() - startedMs - waitedMs) * 1000) / 1000,
     };
-    exchange.afterwards = writeLater(line, exchange.causes, hasLine, waitedMs);
+    state.afterwards = writeLater(line, state.causes, hasLine, waitedMs);
   }
 
-  /** Runs after the response, so it gets values: what kept the exchange would let it survive until the next full collection. */
+  /** Runs after the response, so it gets values: what kept the request would let it survive until the next full collection. */
   function writeLater(
     line: ServedRequest & { requestId: string; clientId: string | undefined },
     causes: readonly unknown[],
@@ -72,11 +72,11 @@ export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogO
   }
 
   return {
-    onResponse({ serverContext: { exchange } }) {
+    onResponse({ serverContext: { requestState: state } }) {
       // A page of GraphiQL has none.
-      if (!exchange) return undefined;
-      if (exchange.isDropped || exchange.account?.isRefused()) return delay(exchange).then(() => describe(exchange));
-      return describe(exchange);
+      if (!state) return undefined;
+      if (state.isDropped || state.account?.isRefused()) return delay(state).then(() => describe(state));
+      return describe(state);
     },
   };
 }

@@ -5,8 +5,8 @@ import { mapError } from '../errors/map-error.ts';
 import { ClientGoneError, RequestError } from '../errors/request-error.ts';
 import { errorResponse, excessBytes, type GraphqlResponse, resultResponse } from '../transport/response.ts';
 import { sendableFields } from '../transport/sendable-fields.ts';
-import { present, type Exchange, type RequestPlugin } from './exchange.ts';
 import { LightResponse } from './light-fetch.ts';
+import { present, type RequestState, type RequestPlugin } from './request-state.ts';
 
 /**
  * Gives every error its public form, and every response its status and its headers. Limits the size of the response. Comes after
@@ -15,70 +15,70 @@ import { LightResponse } from './light-fetch.ts';
 export function useResponse({ responseBytes }: { responseBytes: number }): RequestPlugin {
   return {
     onResultProcess(payload) {
-      const { exchange } = payload.serverContext;
-      const process = (result: unknown): Response => respond(resultOf(result, exchange), exchange, responseBytes);
-      payload.setResultProcessor(process, exchange.mediaType);
+      const { requestState: state } = payload.serverContext;
+      const process = (result: unknown): Response => respond(resultOf(result, state), state, responseBytes);
+      payload.setResultProcessor(process, state.mediaType);
     },
   };
 }
 
 /** The response to a request that fails as a whole. */
-export function refuse(exchange: Exchange, error: unknown): Response {
-  return respond(failureResponse(error, exchange), exchange, Number.POSITIVE_INFINITY);
+export function refuse(state: RequestState, error: unknown): Response {
+  return respond(failureResponse(error, state), state, Number.POSITIVE_INFINITY);
 }
 
-function resultOf(result: unknown, exchange: Exchange): GraphqlResponse {
+function resultOf(result: unknown, state: RequestState): GraphqlResponse {
   try {
     const single = singleResult(result);
     const failure = failureOf(single);
-    if (failure !== null) return failureResponse(failure, exchange);
-    return resultResponse({ execution: single, cost: present(exchange.cost) }, exchange, exchange.extensions);
+    if (failure !== null) return failureResponse(failure, state);
+    return resultResponse({ execution: single, cost: present(state.cost) }, state, state.extensions);
   } catch (error) {
-    return failureResponse(error, exchange);
+    return failureResponse(error, state);
   }
 }
 
-function failureResponse(error: unknown, exchange: Exchange): GraphqlResponse {
-  exchange.isLogged = error instanceof CredentialsRefusedError;
-  exchange.isClientGone = error instanceof ClientGoneError;
+function failureResponse(error: unknown, state: RequestState): GraphqlResponse {
+  state.isLogged = error instanceof CredentialsRefusedError;
+  state.isClientGone = error instanceof ClientGoneError;
   const failure = mapError(error);
   const isByClient = failure.code !== 'RATE_LIMITED' && failure.cause === undefined;
-  if (isByClient) exchange.account?.deductFailure(exchange.bodyBytes);
-  return errorResponse(failure, exchange);
+  if (isByClient) state.account?.deductFailure(state.bodyBytes);
+  return errorResponse(failure, state);
 }
 
 /** Sets what the log and the metrics say about the response. */
-function respond(given: GraphqlResponse, exchange: Exchange, limitBytes: number): Response {
+function respond(given: GraphqlResponse, state: RequestState, limitBytes: number): Response {
   let response = given;
   let text = JSON.stringify(response.body);
   const bytes = excessBytes(text, limitBytes);
   if (bytes !== null) {
-    response = errorResponse(tooLarge(bytes, limitBytes), exchange);
+    response = errorResponse(tooLarge(bytes, limitBytes), state);
     text = JSON.stringify(response.body);
   }
-  exchange.code = response.code;
-  exchange.causes = response.causes;
-  const contentType = `${exchange.mediaType}; charset=utf-8`;
-  const headers = { ...response.headers, 'Content-Type': contentType, ...headersOf(exchange) };
-  return toResponse(new LightResponse(text, { status: response.status, headers }), exchange);
+  state.code = response.code;
+  state.causes = response.causes;
+  const contentType = `${state.mediaType}; charset=utf-8`;
+  const headers = { ...response.headers, 'Content-Type': contentType, ...headersOf(state) };
+  return toResponse(new LightResponse(text, { status: response.status, headers }), state);
 }
 
 /** The headers of the version and of the bucket. Nothing is refunded from now on. */
-function headersOf({ version, account }: Exchange): Readonly<Record<string, string>> {
+function headersOf({ version, account }: RequestState): Readonly<Record<string, string>> {
   account?.end();
   return { ...version?.headers, ...(account && rateLimitHeaders(account.status())) };
 }
 
 /** A response that a plugin has created. It keeps its status, its headers and its body. */
-export async function adopt(given: Response, exchange: Exchange, limitBytes: number): Promise<Response> {
+export async function adopt(given: Response, state: RequestState, limitBytes: number): Promise<Response> {
   const text = await readText(given.body, limitBytes);
   const bytes = excessBytes(text, limitBytes);
-  if (bytes !== null) return refuse(exchange, tooLarge(bytes, limitBytes));
-  exchange.account?.deductFailure(exchange.bodyBytes);
-  exchange.code = given.ok ? null : 'BAD_USER_INPUT';
-  exchange.causes = [];
-  const headers = { ...sendableFields(given.headers), ...headersOf(exchange) };
-  return toResponse(new LightResponse(text, { status: given.status, headers }), exchange);
+  if (bytes !== null) return refuse(state, tooLarge(bytes, limitBytes));
+  state.account?.deductFailure(state.bodyBytes);
+  state.code = given.ok ? null : 'BAD_USER_INPUT';
+  state.causes = [];
+  const headers = { ...sendableFields(given.headers), ...headersOf(state) };
+  return toResponse(new LightResponse(text, { status: given.status, headers }), state);
 }
 
 /** Reads no more than exceeds the limit: a plugin can pass on what others send. */
@@ -94,8 +94,8 @@ async function readText(body: Response['body'] | string, limitBytes: number): Pr
   return Buffer.concat(chunks).toString();
 }
 
-function toResponse(response: LightResponse, exchange: Exchange): Response {
-  exchange.response = response;
+function toResponse(response: LightResponse, state: RequestState): Response {
+  state.response = response;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- has what Yoga uses of a response
   return response as unknown as Response;
 }

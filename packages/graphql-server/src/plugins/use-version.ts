@@ -3,8 +3,8 @@ import type { Deadlines } from '@deedwire/store';
 import { RequestError } from '../errors/request-error.ts';
 import { withDeadline } from '../operation/deadline.ts';
 import { checkRequest } from './check-request.ts';
-import { present, type RequestPlugin, type ServedVersion } from './exchange.ts';
-import { exchangeOf, noContext } from './light-fetch.ts';
+import { stateOf, noContext } from './light-fetch.ts';
+import { present, type RequestPlugin, type ServedVersion } from './request-state.ts';
 import { adopt, refuse } from './use-response.ts';
 
 export interface VersionOptions {
@@ -17,11 +17,11 @@ export interface VersionOptions {
 /** Chooses the dated version of the interface, whose Yoga serves the request. */
 export function useVersion({ versions, now, deadlines, responseBytes }: VersionOptions): RequestPlugin {
   /** The version that the header names, otherwise the one that the client is pinned to. Never substitutes another. */
-  const choose = checkRequest((exchange) => {
-    const wanted = exchange.message.headers['x-service-schema-version'] ?? present(exchange.client).schemaVersion;
+  const choose = checkRequest((state) => {
+    const wanted = state.message.headers['x-service-schema-version'] ?? present(state.client).schemaVersion;
     const chosen = versions.find(({ version }) => version === wanted);
     if (!chosen || isRetired(chosen, now())) throw notServed();
-    exchange.version = chosen;
+    state.version = chosen;
   });
 
   function notServed(): RequestError {
@@ -34,19 +34,17 @@ export function useVersion({ versions, now, deadlines, responseBytes }: VersionO
   }
 
   async function serve(request: Request): Promise<Response> {
-    const exchange = exchangeOf(request);
+    const state = stateOf(request);
     try {
-      const response = await present(exchange.version).handle(request, noContext);
-      if (Object.is(response, exchange.response)) return response;
-      return await withDeadline('The response of a plugin', deadlines, () =>
-        adopt(response, exchange, responseBytes),
-      );
+      const response = await present(state.version).handle(request, noContext);
+      if (Object.is(response, state.response)) return response;
+      return await withDeadline('The response of a plugin', deadlines, () => adopt(response, state, responseBytes));
     } catch (error) {
-      return refuse(exchange, error);
+      return refuse(state, error);
     } finally {
       // A plugin can end a request before its document is read.
-      exchange.reading?.end(0);
-      exchange.reading = undefined;
+      state.reading?.end(0);
+      state.reading = undefined;
     }
   }
 

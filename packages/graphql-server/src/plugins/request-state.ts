@@ -31,7 +31,7 @@ export interface Reading {
 }
 
 /** The state of a request. Our plugins fill it in, in their order. The plugins of an app must not change it. */
-export class Exchange {
+export class RequestState {
   /** Contains the API key: plugins log what they get. */
   readonly #message: IncomingMessage;
   readonly http: HandlerContext;
@@ -100,7 +100,7 @@ export class Exchange {
 
 /** What a plugin gets as `serverContext` and `context`. Resolvers get it too, with the context of the operation. */
 export interface RequestContext {
-  exchange: Exchange;
+  requestState: RequestState;
 }
 
 /** What the plugins read of the context of resolvers. */
@@ -112,7 +112,7 @@ export interface ContextOfOperation extends WorkContext {
 export type RequestPlugin = Plugin<RequestContext, RequestContext>;
 export type OperationContextValue = RequestContext & ContextOfOperation & YogaInitialContext;
 
-/** Of these, an exchange has one. */
+/** A value that an earlier step has set. */
 export function present<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error('A plugin skipped a step.');
   return value;
