@@ -123,7 +123,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     client.settling = client.owed + Math.min(0, client.held);
     client.owed = 0;
     client.held = Math.max(0, client.held);
-    const needed = Math.ceil(Math.max(0, sum(costs) - client.held));
+    const needed = Math.ceil(Math.max(0, costs.reduce((sum, cost) => sum + cost, 0) - client.held));
     // Background settlements fill up what is held; others also leave that much after the charges.
     const kept = served.length === 0 ? client.held : 0;
     const spare = isIdle(client, sentMs) ? 0 : Math.floor(Math.max(0, reservePoints(client) - kept));
@@ -412,8 +412,4 @@ function newClient(id: string, limit: CostLimit): Client {
 
 function isSame(a: CostLimit, b: CostLimit): boolean {
   return a.maximum === b.maximum && a.restoreRate === b.restoreRate;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -19,9 +19,7 @@ export function useBody(limits: { bodyBytes: number; bodyMs: number }): RequestP
         state.http.acceptBody();
         const { text, bytes } = await readBody(state.message, limits);
         state.bodyBytes = bytes;
-        const params = parseParameters(text);
-        state.params = params;
-        return params;
+        return (state.params = parseParameters(text));
       });
     },
   };
