@@ -17,7 +17,8 @@ import type { Documentation } from './documentation.ts';
 import { RequestError } from './errors/request-error.ts';
 import type { Graphiql } from './graphiql/graphiql.ts';
 import { createDocuments } from './operation/documents.ts';
-import { guardPlugin, type InterfacePlugin, keepContext } from './plugins/guard-plugin.ts';
+import { guardPlugin, keepContext } from './plugins/guard-plugin.ts';
+import type { InterfacePlugin } from './plugins/interface-plugin.ts';
 import { asRequest, lightFetch, noContext, LightRequest, LightResponse } from './plugins/light-fetch.ts';
 import { sendProbe } from './plugins/probe.ts';
 import {

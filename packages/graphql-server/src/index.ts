@@ -1,7 +1,7 @@
 export { type ErrorCode, errorTable, type ResponseMediaType } from './errors/error-table.ts';
 export { type InterfaceConfig, interfaceConfig } from './interface-config.ts';
 export { type InterfaceServiceOptions, startInterfaceService } from './interface-service.ts';
-export type { InterfacePlugin } from './plugins/guard-plugin.ts';
+export type { InterfacePlugin } from './plugins/interface-plugin.ts';
 export { type RequestLimits, requestLimits } from './request-limits.ts';
 export { createSchemaBuilder, type InterfaceSchemaBuilder, type ObjectTypeRef } from './schema/builder.ts';
 export { defaultCostLimit } from './cost/open-cost-buckets.ts';

@@ -25,7 +25,7 @@ import { documentationAt } from './documentation.ts';
 import { createGraphiql } from './graphiql/graphiql.ts';
 import { createGraphqlHandler } from './graphql-handler.ts';
 import type { InterfaceConfig } from './interface-config.ts';
-import type { InterfacePlugin } from './plugins/guard-plugin.ts';
+import type { InterfacePlugin } from './plugins/interface-plugin.ts';
 import { useTraces } from './plugins/use-traces.ts';
 import { requestLimits } from './request-limits.ts';
 import { createClientStores } from './schema/client-stores.ts';

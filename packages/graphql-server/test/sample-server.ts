@@ -14,7 +14,7 @@ import type { CostBuckets } from '../src/cost/bucket.ts';
 import { type CostBucketsOptions, createCostBuckets } from '../src/cost/cost-buckets.ts';
 import { documentationAt } from '../src/documentation.ts';
 import { createGraphqlHandler } from '../src/graphql-handler.ts';
-import type { InterfacePlugin } from '../src/plugins/guard-plugin.ts';
+import type { InterfacePlugin } from '../src/plugins/interface-plugin.ts';
 import { type RequestLimits, requestLimits } from '../src/request-limits.ts';
 import { createRefusalRenderer } from '../src/transport/response.ts';
 import { type Contract, serveContract } from '../src/versions/serve-contract.ts';

@@ -2,14 +2,9 @@ import type { Logger } from '@deedwire/service-runtime';
 import type { Deadlines } from '@deedwire/store';
 import { isPromiseLike, withDeadline } from '../operation/deadline.ts';
 import { OperationPauses } from '../operation/operation-pauses.ts';
+import type { InterfacePlugin } from './interface-plugin.ts';
 import type { RequestContext, RequestPlugin } from './request-state.ts';
 import { refuse } from './use-response.ts';
-
-/**
- * A plugin of Yoga or Envelop. Not Yoga's type, which would add the global types of browsers to the apps, and allows every object
- * too.
- */
-export type InterfacePlugin = object;
 
 /** A plugin replaces a part of the contract. The app does not start with it. */
 export class PluginRefusedError extends Error {

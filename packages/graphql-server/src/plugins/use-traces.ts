@@ -2,7 +2,7 @@ import type { Tracing } from '@deedwire/service-runtime';
 import { type ExecutionArgs, type ExecutionResult, getOperationAST } from 'graphql';
 import { mapFieldError } from '../errors/map-error.ts';
 import type { OperationContext } from '../schema/operation-context.ts';
-import type { InterfacePlugin } from './guard-plugin.ts';
+import type { InterfacePlugin } from './interface-plugin.ts';
 
 /** The arguments of `onExecute` that are used, without the global types that those of Envelop need. */
 interface ExecuteHook {
