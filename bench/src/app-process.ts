@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open, readFile } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProcessUsage } from './rounds.ts';
+import type { Defer } from './with-cleanup.ts';
 
 export interface AppProcessOptions {
   app: 'lender-api' | 'partner-api' | 'webhook-worker';
@@ -9,17 +13,8 @@ export interface AppProcessOptions {
   built: boolean;
   /** Added to the environment of this process. */
   env: Readonly<Record<string, string>>;
-  logFile: string;
   /** The folder of the checkout whose app runs, with a slash at its end. */
   checkout?: URL | undefined;
-}
-
-/** What a process has used since it started. */
-export interface ProcessUsage {
-  /** User and system time. */
-  cpuMs: number;
-  /** Resident memory. */
-  residentBytes: number;
 }
 
 /** What a process holds, in bytes. */
@@ -33,16 +28,14 @@ export interface ProcessMemory {
   heap: Record<string, number>;
 }
 
-/** An app in its own process, its log going to a file. */
+/** An app in its own process. */
 export interface AppProcess {
   /** For example `http://127.0.0.1:4001`. Null for the worker, which serves no clients. */
   url: string | null;
-  usage(): Promise<ProcessUsage>;
-  /** The sum of the series of a counter, since the app started. */
-  count(metricName: string): Promise<number>;
+  usage: () => Promise<ProcessUsage>;
   /** Linux only. */
-  memory(): Promise<ProcessMemory>;
-  stop(): Promise<void>;
+  memory: () => Promise<ProcessMemory>;
+  stop: () => Promise<void>;
 }
 
 const thisCheckout = new URL('../../', import.meta.url);
@@ -58,10 +51,12 @@ async function shippedFlags(folder: URL): Promise<string[]> {
   return manifest.scripts.start.split(' ').filter((part) => part.startsWith('--'));
 }
 
-/** Starts an app as shipped. Resolves when it is ready. */
-export async function startAppProcess(options: AppProcessOptions): Promise<AppProcess> {
-  const { app, built, env, logFile, checkout = thisCheckout } = options;
+/** Starts an app as shipped, its log going to a file. Resolves when it is ready. */
+export async function startAppProcess(defer: Defer, options: AppProcessOptions): Promise<AppProcess> {
+  const { app, built, env, checkout = thisCheckout } = options;
   const folder = new URL(`apps/${app}/`, checkout);
+  const logFolder = await mkdtemp(join(tmpdir(), 'deedwire-bench-log-'));
+  const logFile = join(logFolder, 'app.log');
   const log = await open(logFile, 'w');
   const flags = [...(await shippedFlags(folder)), '--import', endWithParent.href];
   const main = built ? ['dist/main.js'] : ['--conditions=deedwire-source', 'src/main.ts'];
@@ -77,20 +72,11 @@ export async function startAppProcess(options: AppProcessOptions): Promise<AppPr
     const deadline = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
     await exited;
     clearTimeout(deadline);
+    await rm(logFolder, { recursive: true, force: true });
   };
-  try {
-    const { url, adminUrl } = await readyAddresses(app, logFile, () => child.exitCode !== null);
-    return {
-      url,
-      usage: () => readUsage(adminUrl),
-      count: (metricName) => readCount(adminUrl, metricName),
-      memory: () => readMemory(adminUrl, child.pid),
-      stop,
-    };
-  } catch (cause) {
-    await stop();
-    throw cause;
-  }
+  defer(stop);
+  const { url, adminUrl } = await readyAddresses(app, logFile, () => child.exitCode !== null);
+  return { url, usage: () => readUsage(adminUrl), memory: () => readMemory(adminUrl, child.pid), stop };
 }
 
 async function readyAddresses(app: string, logFile: string, hasEnded: () => boolean) {
@@ -111,11 +97,6 @@ async function readUsage(adminUrl: string): Promise<ProcessUsage> {
     cpuMs: metric(metrics, 'process_cpu_seconds_total') * 1000,
     residentBytes: metric(metrics, 'process_resident_memory_bytes'),
   };
-}
-
-async function readCount(adminUrl: string, metricName: string): Promise<number> {
-  const series = (await readMetrics(adminUrl)).matchAll(new RegExp(String.raw`^${metricName}(?:\{.*\})? (\S+)$`, 'gm'));
-  return Array.from(series, ([, value]) => Number(value)).reduce((sum, value) => sum + value, 0);
 }
 
 async function readMemory(adminUrl: string, pid: number | undefined): Promise<ProcessMemory> {

@@ -1,50 +1,61 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import type { Defer } from './with-cleanup.ts';
 
 export interface Child<Request extends number | string | object, Response> {
+  /** Its first message, which it sends when it is ready. */
+  readonly ready: string;
   /** Rejects if the process ends before it responds. */
-  ask(request: Request): Promise<Response>;
-  /** Disconnects and waits for the process to end. */
-  close(): Promise<void>;
+  ask: (request: Request) => Promise<Response>;
 }
 
-/**
- * Starts a module of this folder as a process. Its first message, a string, means that it is ready; then it sends one message
- * per request. Errors appear on stderr.
- */
+/** Starts a module of this folder as a process, which calls `serveParent`. Errors appear on stderr. */
 export async function startChild<Request extends number | string | object, Response>(
+  defer: Defer,
   module: string,
   ...args: string[]
-): Promise<{ child: Child<Request, Response>; ready: string }> {
-  const process = fork(new URL(module, import.meta.url), args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const exited = once(process, 'exit');
-  const ready = await message<string>(process, module);
+): Promise<Child<Request, Response>> {
+  const child = fork(new URL(module, import.meta.url), args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const exited = once(child, 'exit');
+  defer(async () => {
+    if (child.connected) child.disconnect();
+    await exited;
+  });
+  const message = async <Message>(): Promise<Message> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Message>();
+    const onExit = (code: number | null) => reject(new Error(`${module} ended with exit code ${String(code)}.`));
+    child.once('message', (value) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both sides are in this folder
+      resolve(value as Message);
+    });
+    child.once('exit', onExit);
+    return promise.finally(() => child.off('exit', onExit));
+  };
   return {
-    ready,
-    child: {
-      ask(request) {
-        process.send(request);
-        return message<Response>(process, module);
-      },
-      async close() {
-        if (process.connected) process.disconnect();
-        await exited;
-      },
+    ready: await message<string>(),
+    ask(request) {
+      child.send(request);
+      return message<Response>();
     },
   };
 }
 
-async function message<Message>(process: ChildProcess, module: string): Promise<Message> {
-  const { promise, resolve, reject } = Promise.withResolvers<Message>();
-  const onExit = (code: number | null) => reject(new Error(`${module} ended with exit code ${String(code)}.`));
-  process.once('message', (value) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both sides are in this folder
-    resolve(value as Message);
+/** Milliseconds on a clock that all processes of this machine share. */
+export function machineMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+/** In the module of a child: says that it is ready, answers each message, and ends when the parent disconnects. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- states what the parent sends
+export function serveParent<Request>(
+  ready: string,
+  answer: (request: Request) => unknown,
+  close: () => unknown = () => {},
+): void {
+  process.on('message', (request: Request) => {
+    void Promise.resolve(answer(request)).then((response) => process.send?.(response));
   });
-  process.once('exit', onExit);
-  try {
-    return await promise;
-  } finally {
-    process.off('exit', onExit);
-  }
+  // What a contestant holds open would keep the process running without process.exit.
+  process.once('disconnect', () => void Promise.resolve(close()).then(() => process.exit(0)));
+  process.send?.(ready);
 }

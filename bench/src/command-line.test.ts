@@ -7,13 +7,14 @@ const engine: Bench = {
   name: 'engine',
   summary: 'the engine against queues',
   parts: { rates: 'deliveries per second', latency: 'from commit to first byte' },
-  perRound: 'deliveries per round',
-  stored: 'deliveries that are stored before',
-  options: null,
+  options: {
+    'per-round': { value: 'number', summary: 'deliveries per round', isCount: true },
+    stored: { value: 'number', summary: 'deliveries that are stored before', isCount: true },
+  },
   savesParts: true,
   run,
 };
-const sender: Bench = { name: 'sender', summary: 'one request', parts: null, perRound: null, options: null, run };
+const sender: Bench = { name: 'sender', summary: 'one request', run };
 const queries: Bench = { ...sender, name: 'queries', parts: { scalar: 'one scalar' } };
 const services: Bench = { ...sender, name: 'services', options: { other: { value: 'URL', summary: 'a running one' } } };
 const benches = [engine, queries, sender, services];
@@ -24,7 +25,7 @@ it('selects the bench and its options', () => {
     bench: engine,
     json: true,
     save: false,
-    options: { quick: true, only: 'latency', perRound: 50, values: {} },
+    options: { quick: true, only: 'latency', perRound: 50, values: { 'per-round': '50' } },
   });
   expect(parseCommand(['engine', '--stored', '5000000'], benches)).toMatchObject({ options: { stored: 5_000_000 } });
   expect(parseCommand(['engine', '--save', '--only', 'rates'], benches)).toMatchObject({ save: true });

@@ -1,4 +1,5 @@
 import { mean, sampleStandardDeviation } from 'simple-statistics';
+import { times } from './report.ts';
 
 /** The mean of ratios, with the interval that contains it with a probability of 95 %. */
 export interface MeanRatio {
@@ -18,6 +19,11 @@ export function meanRatio(ratios: readonly number[]): MeanRatio {
   const deviation = logarithms.length < 2 ? Number.NaN : sampleStandardDeviation(logarithms);
   const width = (quantile(logarithms.length - 1) * deviation) / Math.sqrt(logarithms.length);
   return { mean: Math.exp(middle), low: Math.exp(middle - width), high: Math.exp(middle + width) };
+}
+
+/** As cells of a table: the mean, and the ends of the interval. */
+export function intervalCells({ mean: middle, low, high }: MeanRatio): string[] {
+  return [middle, low, high].map((ratio) => times(ratio, 3));
 }
 
 /** The quantile of 97.5 % of Student's distribution, within 1 % from 5 degrees of freedom: Abramowitz and Stegun, 26.7.5. */

@@ -1,6 +1,6 @@
 /** The program behind `pnpm bench`. `scripts/bench.ts` installs the peers and starts it. */
 import { BenchProblem } from './bench.ts';
-import { benches } from './benches/index.ts';
+import { benches } from './benches.ts';
 import { helpText, parseCommand } from './command-line.ts';
 import { saveResult, writePage } from './page/write-page.ts';
 

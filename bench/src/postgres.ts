@@ -1,6 +1,8 @@
 import { startPostgres } from '@deedwire/embedded-postgres';
+import { createStore, type Store } from '@deedwire/store';
 import { Client, escapeIdentifier } from 'pg';
 import { processFamilyCpuMs, processStat } from './process-cpu.ts';
+import type { Defer } from './with-cleanup.ts';
 
 /** What the server has used since it started. */
 export interface StoreUsage {
@@ -20,7 +22,18 @@ export interface BenchPostgres {
   usage(): Promise<StoreUsage>;
   /** Changes settings that need no restart. */
   set(settings: Readonly<Record<string, string>>): Promise<void>;
-  close(): Promise<void>;
+}
+
+// Guard against hanging only. On a busy machine, opening a connection or waiting for a free one can take seconds.
+const guardMs = 300_000;
+
+/** The store with which a bench prepares its data. */
+export function createBenchStore(databaseUrl: string): Store {
+  return createStore({
+    databaseUrl,
+    applicationName: 'deedwire-bench',
+    timeouts: { connectMs: guardMs, statementMs: guardMs, lockMs: guardMs, idleInTransactionMs: guardMs },
+  });
 }
 
 const selectServer = `
@@ -28,11 +41,13 @@ const selectServer = `
   from pg_backend_pid() as pid`;
 
 /** Starts a server in a temporary directory that flushes every commit to the disk. */
-export async function startBenchPostgres(): Promise<BenchPostgres> {
+export async function startBenchPostgres(defer: Defer): Promise<BenchPostgres> {
   const server = await startPostgres({ durable: true });
+  defer(() => server.stop());
   const client = new Client(server.url);
   client.on('error', () => {}); // the running statement rejects with the same error
   await client.connect();
+  defer(() => client.end());
   const { rows } = await client.query<{ backendPid: number; dataDirectory: string; fsync: string }>(selectServer);
   const { backendPid = 0, dataDirectory = '', fsync = '' } = rows[0] ?? {};
   if (fsync !== 'on') throw new Error(`fsync is ${fsync}.`);
@@ -58,10 +73,6 @@ export async function startBenchPostgres(): Promise<BenchPostgres> {
         await client.query(`alter system set ${escapeIdentifier(name)} = '${value}'`);
       }
       await client.query('select pg_reload_conf()');
-    },
-    async close() {
-      await client.end();
-      await server.stop();
     },
   };
 }

@@ -1,6 +1,4 @@
 import { availableParallelism, cpus } from 'node:os';
-import { markdownTable } from './markdown-table.ts';
-import type { ContestantResult } from './rounds.ts';
 
 export interface Machine {
   node: string;
@@ -9,15 +7,12 @@ export interface Machine {
   cores: number;
 }
 
-/** What `pnpm bench <name> --json` prints for a bench that consists of comparisons. */
-export interface Report {
+/** The first properties of every report. */
+export interface ReportHead {
   bench: string;
   /** True for a short run that only shows that the bench works. */
   quick: boolean;
   machine: Machine;
-  rounds: number;
-  roundMs: number;
-  comparisons: { title: string; operation: string; baseline: string; results: ContestantResult[] }[];
 }
 
 export function describeMachine(): Machine {
@@ -29,32 +24,25 @@ export function describeMachine(): Machine {
   };
 }
 
-/** Formats a report as Markdown tables. */
-export function markdown(report: Report): string {
-  const { bench, quick, machine, rounds, roundMs, comparisons } = report;
-  const title = `${bench}: ${rounds} interleaved rounds of ${roundMs} ms, medians.`;
-  return [introduction(title, quick, machine), comparisonTables({ comparisons })].join('\n\n');
-}
-
-export function comparisonTables({ comparisons }: Pick<Report, 'comparisons'>): string {
-  return comparisons.map(table).join('\n\n');
-}
-
 /** The first line of every report. */
-export function introduction(title: string, quick: boolean, { node, platform, cores, cpu }: Machine): string {
+export function introduction(title: string, { quick, machine }: Pick<ReportHead, 'quick' | 'machine'>): string {
+  const { node, platform, cores, cpu } = machine;
   const line = `${title} Node ${node} on ${platform}, ${cores} cores (${cpu}).`;
   return quick ? `${line} A quick run: the figures are not meaningful.` : line;
 }
 
-function table({ title, operation, baseline, results }: Report['comparisons'][number]): string {
-  return markdownTable([
-    [title, 'per second', 'rate', `CPU per ${operation}`, 'CPU'],
-    ...results.map(({ name, perSecond, rateRatio, cpuMicroseconds, cpuRatio }) => [
-      name === baseline ? `${name} (1 ×)` : name,
-      Math.round(perSecond).toLocaleString('en-US'),
-      `${rateRatio.toFixed(2)} ×`,
-      `${cpuMicroseconds.toFixed(1)} µs`,
-      `${cpuRatio.toFixed(2)} ×`,
-    ]),
-  ]);
+/** Formats rows as a Markdown table, the first row as its header. The first column is aligned to the left, the others to the right. */
+export function markdownTable(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const pad = (cell: string, column: number): string =>
+    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  const [header = [], ...body] = rows.map((row) => row.map(pad));
+  return [header, rule, ...body].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
+
+export const wholeNumber = (value: number): string => Math.round(value).toLocaleString('en-US');
+
+/** A ratio as a cell of a table. */
+export const times = (ratio: number | null, digits = 2): string =>
+  ratio === null ? '–' : `${ratio.toFixed(digits)} ×`;

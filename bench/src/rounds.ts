@@ -1,96 +1,100 @@
 import { median } from 'simple-statistics';
-import { type Child, startChild } from './child.ts';
-import type { Comparison, ComparisonBench, Settings } from './comparison.ts';
-import type { Measurement } from './measure.ts';
 
-export interface RoundPlan {
-  rounds: number;
-  roundMs: number;
-  /** Not measured, before the first round. Compiles the code and opens the connections. */
-  warmUpMs: number;
+/** Work that was done in some time. */
+export interface Done {
+  operations: number;
+  elapsedMs: number;
 }
 
-export interface ContestantResult {
-  name: string;
-  /** Medians over the rounds. */
-  perSecond: number;
-  cpuMicroseconds: number;
-  /** Medians over the rounds of the ratio to the baseline in the same round. */
-  rateRatio: number;
-  cpuRatio: number;
+/** One round of one contestant. */
+export interface Measurement extends Done {
+  /** User and system time of the contestant's process. */
+  cpuMs: number;
+}
+
+/** Measures `work` in this process. `work` returns the number of completed operations. */
+export async function measure(work: () => Promise<number>): Promise<Measurement> {
+  const startMs = performance.now();
+  const startCpuMs = ownUsage().cpuMs;
+  const operations = await work();
+  return { operations, elapsedMs: performance.now() - startMs, cpuMs: ownUsage().cpuMs - startCpuMs };
+}
+
+/** What a process has used since it started. */
+export interface ProcessUsage {
+  /** User and system time. */
+  cpuMs: number;
+  /** Resident memory. */
+  residentBytes: number;
+}
+
+export function ownUsage(): ProcessUsage {
+  const { user, system } = process.cpuUsage();
+  return { cpuMs: (user + system) / 1000, residentBytes: process.memoryUsage.rss() };
 }
 
 /**
- * Measures the contestants one after another in each round, so that other load on the machine affects all of them. Each
- * round starts with another contestant.
+ * Measures the contestants one after another in each round, so that other load on the machine affects all of them. Each round
+ * starts with another contestant.
+ *
+ * @returns the rounds of each contestant, in order
  */
-export async function runRounds(
-  bench: ComparisonBench,
-  comparison: Comparison,
-  settings: Settings,
-  { rounds, roundMs, warmUpMs }: RoundPlan,
-): Promise<ContestantResult[]> {
-  const names = Object.keys(comparison.contestants);
-  const processes: Child<number, Measurement>[] = [];
-  try {
-    const started = names.map((name) =>
-      startChild<number, Measurement>(
-        './contestant-process.ts',
-        bench.name,
-        comparison.title,
-        name,
-        JSON.stringify(settings),
-      ),
-    );
-    const results = await Promise.allSettled(started);
-    for (const each of results) if (each.status === 'fulfilled') processes.push(each.value.child);
-    for (const each of results) if (each.status === 'rejected') throw each.reason;
-    for (const process of processes) {
-      await process.ask(warmUpMs);
-    }
-    const measured: Record<string, Measurement[]> = Object.fromEntries(names.map((name) => [name, []]));
-    for (let round = 0; round < rounds; round += 1) {
-      for (let turn = 0; turn < names.length; turn += 1) {
-        const index = (round + turn) % names.length;
-        const measurement = await processes[index]?.ask(roundMs);
-        if (measurement !== undefined) measured[names[index] ?? '']?.push(measurement);
-      }
-    }
-    return contestantResults(measured, comparison.baseline);
-  } finally {
-    await Promise.all(processes.map((child) => child.close()));
+export async function interleaved<Contestant extends { readonly name: string }, Round>(
+  contestants: readonly Contestant[],
+  rounds: number,
+  measureRound: (contestant: Contestant, round: number) => Promise<Round>,
+): Promise<Map<Contestant['name'], Round[]>> {
+  const measured = new Map<Contestant['name'], Round[]>(contestants.map(({ name }) => [name, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    const first = round % contestants.length;
+    for (const contestant of [...contestants.slice(first), ...contestants.slice(0, first)])
+      measured.get(contestant.name)?.push(await measureRound(contestant, round + 1));
   }
+  return measured;
 }
 
-/** `measured` has the rounds of each contestant, in order. */
-export function contestantResults(
-  measured: Readonly<Record<string, readonly Measurement[]>>,
-  baseline: string,
-): ContestantResult[] {
-  return Object.entries(measured).map(([name, rounds]) => result(name, rounds, measured[baseline] ?? []));
-}
-
-function result(name: string, rounds: readonly Measurement[], baseline: readonly Measurement[]): ContestantResult {
-  const ratio = (value: (measurement: Measurement) => number) =>
-    median(
-      rounds.map((measurement, round) => {
-        const reference = baseline[round];
-        return reference === undefined ? Number.NaN : value(measurement) / value(reference);
-      }),
-    );
-  return {
-    name,
-    perSecond: median(rounds.map(perSecond)),
-    cpuMicroseconds: median(rounds.map(cpuMicroseconds)),
-    rateRatio: ratio(perSecond),
-    cpuRatio: ratio(cpuMicroseconds),
-  };
-}
-
-function perSecond({ operations, elapsedMs }: Measurement): number {
+export function perSecond({ operations, elapsedMs }: Done): number {
   return (operations / elapsedMs) * 1000;
 }
 
-function cpuMicroseconds({ operations, cpuMs }: Measurement): number {
+/** CPU time per operation. */
+export function cpuMicroseconds({ operations, cpuMs }: Measurement): number {
   return (cpuMs / operations) * 1000;
+}
+
+/** The values of one contestant divided by those of another one in the same round. Null where one of both is not known. */
+function ratios<Round>(
+  dividends: readonly Round[],
+  divisors: readonly Round[],
+  value: (round: Round) => number | null,
+): (number | null)[] {
+  return divisors.map((divisor, round) => {
+    const dividend = dividends[round];
+    const [above, below] = [dividend === undefined ? Number.NaN : value(dividend), value(divisor)];
+    return above === null || below === null ? null : above / below;
+  });
+}
+
+/** Their median. */
+export function medianRatio<Round>(
+  dividends: readonly Round[],
+  divisors: readonly Round[],
+  value: (round: Round) => number | null,
+): number | null {
+  return knownMedian(ratios(dividends, divisors, value));
+}
+
+export function rateRatios(dividends: readonly Done[], divisors: readonly Done[]): number[] {
+  return ratios(dividends, divisors, perSecond).map((ratio) => ratio ?? Number.NaN);
+}
+
+/** Their median. */
+export function rateRatio(dividends: readonly Done[], divisors: readonly Done[]): number {
+  return median(rateRatios(dividends, divisors));
+}
+
+/** Null if one of the values is not known. */
+export function knownMedian(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === values.length ? median(known) : null;
 }

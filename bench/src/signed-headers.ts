@@ -1,4 +1,10 @@
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+const fixture = '../../packages/webhook-events/fixtures/referral.converted/2027-02-01/accept/typical.json';
+
+/** The body of a `referral.converted` webhook of version 2027-02-01, as the worker sends it. */
+export const event = Buffer.from(JSON.stringify(JSON.parse(readFileSync(new URL(fixture, import.meta.url), 'utf8'))));
 
 export const secret = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
 

@@ -1,9 +1,10 @@
 import { startChild } from '../child.ts';
-import type { Measurement } from '../measure.ts';
 import type { StoreUsage } from '../postgres.ts';
-import type { DeliveryContestant } from './contestant.ts';
-import type { PeerRequest } from './peer-protocol.ts';
-import type { PeerName } from './peers/index.ts';
+import type { Measurement } from '../rounds.ts';
+import type { Defer } from '../with-cleanup.ts';
+import type { PeerName } from './peer-names.ts';
+import type { PeerRequest } from './peer-process.ts';
+import type { DeliveryContestant } from './rate-rounds.ts';
 import { firstReceiver, subscriptionCount } from './workloads.ts';
 
 export interface PeerStore {
@@ -16,25 +17,20 @@ export async function startPeerContestant(
   name: PeerName,
   store: PeerStore,
   origins: readonly string[],
-): Promise<{ contestant: DeliveryContestant; close: () => Promise<void> }> {
-  const { child } = await startChild<PeerRequest, string | Measurement>(
-    './delivery/peer-process.ts',
+  defer: Defer,
+): Promise<DeliveryContestant> {
+  const module = './delivery/peer-process.ts';
+  const child = await startChild<PeerRequest, Measurement>(defer, module, name, store.url, JSON.stringify(origins));
+  return {
     name,
-    store.url,
-    JSON.stringify(origins),
-  );
-  const contestant: DeliveryContestant = {
-    name,
-    async prepare(workload, deliveries) {
+    prepare(workload, deliveries) {
       const receivers = { firstReceiver: firstReceiver(workload), receivers: subscriptionCount(workload) };
-      await child.ask({ request: 'add', deliveries, ...receivers });
+      return child.ask({ request: 'add', deliveries, ...receivers });
     },
     async drain() {
       const measurement = await child.ask({ request: 'drain' });
-      if (typeof measurement === 'string') throw new Error(`Unexpected response: ${measurement}`);
       return { ...measurement, attempts: measurement.operations };
     },
     storeUsage: () => store.usage(),
   };
-  return { contestant, close: () => child.close() };
 }

@@ -1,13 +1,27 @@
-/**
- * Runs one peer in this process: `peer-process.ts <name> <URL of its store> <origins as JSON>`. The process ends when its
- * parent disconnects.
- */
+/** Runs one peer in this process: `peer-process.ts <name> <URL of its store> <origins as JSON>`. */
 import { randomUUID } from 'node:crypto';
-import { event } from '../event.ts';
-import { measure } from '../measure.ts';
-import type { PeerRequest } from './peer-protocol.ts';
-import { peers } from './peers/index.ts';
+import { serveParent } from '../child.ts';
+import { measure } from '../rounds.ts';
+import { event } from '../signed-headers.ts';
+import type { PeerName } from './peer-names.ts';
+import { startBare } from './peers/bare.ts';
+import { startBullMq } from './peers/bullmq.ts';
+import { startGraphileWorker } from './peers/graphile-worker.ts';
+import { startPgBoss } from './peers/pg-boss.ts';
+import type { StartPeer } from './peers/queue.ts';
 import { createPost, type PeerDelivery } from './signed-post.ts';
+
+/** Adds deliveries that take turns over the receivers, or sends them, which is answered by a Measurement. */
+export type PeerRequest =
+  | { request: 'add'; deliveries: number; firstReceiver: number; receivers: number }
+  | { request: 'drain' };
+
+const peers: Readonly<Record<PeerName, StartPeer>> = {
+  bare: startBare,
+  'pg-boss': startPgBoss,
+  'graphile-worker': startGraphileWorker,
+  bullmq: startBullMq,
+};
 
 const [name = '', storeUrl = '', origins = '[]'] = process.argv.slice(2);
 const start = new Map(Object.entries(peers)).get(name);
@@ -41,8 +55,4 @@ async function answer(message: PeerRequest): Promise<unknown> {
   return measurement;
 }
 
-process.on('message', (message: PeerRequest) => {
-  void answer(message).then((response) => process.send?.(response));
-});
-process.once('disconnect', () => process.exit(0));
-process.send?.('ready');
+serveParent('ready', answer);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { rateRatio, rateResult } from './rate-rounds.ts';
+import { rateRatio } from '../rounds.ts';
+import { rateResult } from './rate-rounds.ts';
 
 function round(elapsedMs: number, store: { storeCpuMs: number; walBytes: number } | null) {
   return { operations: 1000, attempts: 1001, elapsedMs, cpuMs: 50, storeCpuMs: null, walBytes: null, ...store };

@@ -1,8 +1,25 @@
 import { median } from 'simple-statistics';
-import type { Measurement } from '../measure.ts';
-import type { DeliveryContestant, Drained } from './contestant.ts';
-import type { ReceiverChild } from './receiver-child.ts';
-import type { Workload } from './workloads.ts';
+import type { StoreUsage } from '../postgres.ts';
+import { wholeNumber } from '../report.ts';
+import { cpuMicroseconds, interleaved, knownMedian, type Measurement, perSecond } from '../rounds.ts';
+import type { Receivers } from './receivers.ts';
+import { type Workload, workloads } from './workloads.ts';
+
+interface Drained extends Measurement {
+  /** Above `operations` where attempts timed out and were repeated, as on a busy machine. */
+  attempts: number;
+}
+
+/** Ours or a peer. One works at a time. */
+export interface DeliveryContestant {
+  readonly name: string;
+  /** Commits events that cause this many deliveries. Nothing is sent before `drain`. */
+  prepare(workload: Workload, deliveries: number): Promise<unknown>;
+  /** Releases what was prepared, and resolves when the last delivery is settled. */
+  drain(): Promise<Drained>;
+  /** The use of its store by everything so far. */
+  storeUsage(): Promise<StoreUsage>;
+}
 
 /** One round of one contestant. */
 export interface RateMeasurement extends Drained {
@@ -11,64 +28,51 @@ export interface RateMeasurement extends Drained {
   walBytes: number | null;
 }
 
-/** Medians over the rounds. */
-export interface RateResult {
+/** The rounds of a workload, of each contestant. */
+export interface MeasuredWorkload {
   name: string;
-  perSecond: number;
-  /** Of the process that sends, per delivery. */
-  cpuMicroseconds: number;
-  /** Of the processes of its PostgreSQL or Redis, per delivery. */
-  storeCpuMicroseconds: number | null;
-  /** Per delivery. */
-  walBytes: number | null;
-  /** In all rounds: attempts that timed out and were repeated. */
-  retries: number;
+  title: string;
+  measured: ReadonlyMap<string, readonly RateMeasurement[]>;
 }
 
-export interface RatePlan {
-  /** Not measured. Node compiles the hottest functions only after some 20,000 deliveries. */
-  warmUpRounds: number;
+interface RatePlan {
+  quick: boolean;
   rounds: number;
   perRound: number;
+  progress: (line: string) => void;
 }
 
-/**
- * Measures the contestants one after another in each round, so that other load on the machine affects all of them. Each round
- * starts with another contestant. Rounds before the first, which are not measured, compile the code and open connections.
- *
- * @returns the rounds of each contestant, in order
- */
-export async function runRateRounds(
+/** Measures the contestants in all workloads. */
+export async function measureWorkloads(
   contestants: readonly DeliveryContestant[],
-  receiver: ReceiverChild,
-  workload: Workload,
-  { warmUpRounds, rounds, perRound }: RatePlan,
-  progress: (line: string) => void,
-): Promise<Map<string, RateMeasurement[]>> {
-  const measured = new Map<string, RateMeasurement[]>(contestants.map(({ name }) => [name, []]));
-  for (const contestant of contestants) {
-    progress(`(${workload.name}) warm-up: ${contestant.name}`);
-    for (let round = 0; round < warmUpRounds; round += 1) {
-      await measureRound(contestant, receiver, workload, perRound);
+  receiver: Receivers,
+  { quick, rounds, perRound, progress }: RatePlan,
+): Promise<MeasuredWorkload[]> {
+  const results: MeasuredWorkload[] = [];
+  for (const [index, workload] of workloads.entries()) {
+    const { name, title } = workload;
+    // The first workload compiles the code, the hottest functions only after some 20,000 deliveries; the others only open
+    // connections.
+    const warmUpRounds = quick || index > 0 ? 1 : 3;
+    for (const contestant of contestants) {
+      progress(`(${name}) warm-up: ${contestant.name}`);
+      for (let round = 0; round < warmUpRounds; round += 1)
+        await measureRound(contestant, receiver, workload, perRound);
     }
-  }
-  for (let round = 0; round < rounds; round += 1) {
-    for (let turn = 0; turn < contestants.length; turn += 1) {
-      const contestant = contestants[(round + turn) % contestants.length];
-      if (contestant === undefined) continue;
+    const measured = await interleaved(contestants, rounds, async (contestant, round) => {
       const measurement = await measureRound(contestant, receiver, workload, perRound);
-      measured.get(contestant.name)?.push(measurement);
-      const rate = Math.round(perSecond(measurement)).toLocaleString('en-US');
-      progress(`(${workload.name}) round ${round + 1} of ${rounds}: ${contestant.name} ${rate}/s`);
-    }
+      progress(`(${name}) round ${round} of ${rounds}: ${contestant.name} ${wholeNumber(perSecond(measurement))}/s`);
+      return measurement;
+    });
+    results.push({ name, title, measured });
   }
-  return measured;
+  return results;
 }
 
 /** @throws {Error} unless each delivery arrived, in at most one request per attempt */
 async function measureRound(
   contestant: DeliveryContestant,
-  receiver: ReceiverChild,
+  receiver: Receivers,
   workload: Workload,
   deliveries: number,
 ): Promise<RateMeasurement> {
@@ -83,52 +87,26 @@ async function measureRound(
     throw new Error(
       `${contestant.name}: ${operations} deliveries, ${attempts} attempts, ${arrived} arrived in ${requests} requests.`,
     );
-  return {
-    ...measurement,
-    storeCpuMs: difference(after.cpuMs, before.cpuMs),
-    walBytes: difference(after.walBytes, before.walBytes),
+  const used = (name: keyof StoreUsage): number | null => {
+    const [end, start] = [after[name], before[name]];
+    return end === null || start === null ? null : end - start;
   };
+  return { ...measurement, storeCpuMs: used('cpuMs'), walBytes: used('walBytes') };
 }
 
-export function rateResult(name: string, rounds: readonly RateMeasurement[]): RateResult {
-  const perDelivery = (value: (measurement: RateMeasurement) => number | null): number | null => {
-    const values = rounds.map((round) => {
-      const total = value(round);
-      return total === null ? null : total / round.operations;
-    });
-    return values.every((each) => each !== null) ? median(values) : null;
-  };
+export type RateResult = ReturnType<typeof rateResult>;
+
+/** Medians over the rounds, per delivery: the CPU time of the process that sends, and the use of its store. */
+export function rateResult(name: string, rounds: readonly RateMeasurement[]) {
+  const perDelivery = (of: 'storeCpuMs' | 'walBytes', factor: number): number | null =>
+    knownMedian(rounds.map(({ [of]: total, operations }) => (total === null ? null : (total * factor) / operations)));
   return {
     name,
     perSecond: median(rounds.map(perSecond)),
-    cpuMicroseconds: inMicroseconds(perDelivery(({ cpuMs }) => cpuMs)) ?? Number.NaN,
-    storeCpuMicroseconds: inMicroseconds(perDelivery(({ storeCpuMs }) => storeCpuMs)),
-    walBytes: perDelivery(({ walBytes }) => walBytes),
+    cpuMicroseconds: median(rounds.map(cpuMicroseconds)),
+    storeCpuMicroseconds: perDelivery('storeCpuMs', 1000),
+    walBytes: perDelivery('walBytes', 1),
+    // In all rounds: attempts that timed out and were repeated.
     retries: rounds.reduce((sum, { attempts, operations }) => sum + attempts - operations, 0),
   };
-}
-
-function inMicroseconds(ms: number | null): number | null {
-  return ms === null ? null : ms * 1000;
-}
-
-/** The rate of `ours` divided by that of `other` in each round. */
-export function rateRatios(ours: readonly Measurement[], other: readonly Measurement[]): number[] {
-  return ours.map((measurement, round) => {
-    const reference = other[round];
-    return reference === undefined ? Number.NaN : perSecond(measurement) / perSecond(reference);
-  });
-}
-
-/** Their median. */
-export function rateRatio(ours: readonly Measurement[], other: readonly Measurement[]): number {
-  return median(rateRatios(ours, other));
-}
-
-function perSecond({ operations, elapsedMs }: Measurement): number {
-  return (operations / elapsedMs) * 1000;
-}
-
-function difference(after: number | null, before: number | null): number | null {
-  return after === null || before === null ? null : after - before;
 }

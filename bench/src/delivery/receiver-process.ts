@@ -10,13 +10,33 @@
  * - `/slow/<ms>/…` responds 200 after a delay.
  * - `/hang/…` never responds to a POST.
  *
- * The first message is the list of ports, separated by commas. After that, see receiver-protocol.ts.
+ * The first message is the list of ports, separated by commas. It answers each request with a report.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { machineMs } from './clock.ts';
-import type { Arrival, ReceiverReport, ReceiverRequest } from './receiver-protocol.ts';
+import { machineMs, serveParent } from '../child.ts';
+
+/** One arrival of an event that has a name. */
+interface Arrival {
+  probe: string;
+  /** When the head of the request was read, by `machineMs()`. */
+  atMs: number;
+}
+
+/** What arrived since the last `forget`. */
+export interface ReceiverReport {
+  requests: number;
+  /** The number of distinct delivery ids. */
+  deliveries: number;
+  arrivals: Arrival[];
+}
+
+export type ReceiverRequest =
+  | { request: 'forget' }
+  /** Answered as soon as `deliveries` distinct ids have arrived, or after `timeoutMs`, without the arrivals, which can be many. */
+  | { request: 'wait'; deliveries: number; timeoutMs: number }
+  | { request: 'report' };
 
 const count = Number(process.argv[2]);
 
@@ -75,33 +95,30 @@ async function listen(): Promise<number> {
   return address.port;
 }
 
-function report(listed: Arrival[]): void {
-  const content: ReceiverReport = { requests, deliveries: deliveryIds.size, arrivals: listed };
-  process.send?.(content);
+function report(listed: Arrival[]): ReceiverReport {
+  return { requests, deliveries: deliveryIds.size, arrivals: listed };
 }
 
-function waitFor(deliveries: number, timeoutMs: number): void {
-  const answer = (): void => {
-    clearTimeout(timer);
-    waiting = null;
-    report([]);
-  };
-  const timer = setTimeout(answer, timeoutMs);
-  waiting = { deliveries, answer };
-  if (deliveryIds.size >= deliveries) answer();
+function waitFor(deliveries: number, timeoutMs: number): Promise<ReceiverReport> {
+  return new Promise((resolve) => {
+    const answer = (): void => {
+      clearTimeout(timer);
+      waiting = null;
+      resolve(report([]));
+    };
+    const timer = setTimeout(answer, timeoutMs);
+    waiting = { deliveries, answer };
+    if (deliveryIds.size >= deliveries) answer();
+  });
 }
 
-process.on('message', (message: ReceiverRequest) => {
-  if (message.request === 'wait') waitFor(message.deliveries, message.timeoutMs);
-  else {
-    if (message.request === 'forget') {
-      requests = 0;
-      deliveryIds = new Set();
-      arrivals = [];
-    }
-    report(arrivals);
-  }
-});
 const ports = await Promise.all(Array.from({ length: count }, listen));
-process.send?.(ports.join(','));
-process.once('disconnect', () => process.exit(0));
+serveParent<ReceiverRequest>(ports.join(','), (message) => {
+  if (message.request === 'wait') return waitFor(message.deliveries, message.timeoutMs);
+  if (message.request === 'forget') {
+    requests = 0;
+    deliveryIds = new Set();
+    arrivals = [];
+  }
+  return report(arrivals);
+});

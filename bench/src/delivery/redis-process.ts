@@ -9,6 +9,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { serveParent } from '../child.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'deedwire-redis-'));
 const socket = join(directory, 'redis.sock');
@@ -17,13 +18,6 @@ const persistence = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--save
 const flags = ['--port', '0', '--unixsocket', socket, '--dir', directory, '--maxmemory-policy', 'noeviction'];
 const server = spawn('redis-server', [...flags, ...persistence], { stdio: ['ignore', 'ignore', 'inherit'] });
 const exited = once(server, 'exit');
-
-async function end(): Promise<never> {
-  server.kill('SIGTERM');
-  await exited;
-  await rm(directory, { recursive: true, force: true });
-  process.exit(0);
-}
 
 async function accepts(): Promise<boolean> {
   const connection = connect(socket);
@@ -37,11 +31,18 @@ async function accepts(): Promise<boolean> {
   }
 }
 
-process.once('disconnect', () => void end());
 // The parent's terminal sends this signal to the whole process group.
 process.on('SIGINT', () => {});
 while (!(await accepts())) {
   if (server.exitCode !== null) throw new Error('redis-server did not start.');
   await sleep(10);
 }
-process.send?.(JSON.stringify({ socket, pid: server.pid }));
+serveParent(
+  JSON.stringify({ socket, pid: server.pid }),
+  () => {},
+  async () => {
+    server.kill('SIGTERM');
+    await exited;
+    await rm(directory, { recursive: true, force: true });
+  },
+);

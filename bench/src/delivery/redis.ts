@@ -1,16 +1,13 @@
 import { spawnSync, type SpawnSyncOptions } from 'node:child_process';
 import { startChild } from '../child.ts';
+import type { Defer } from '../with-cleanup.ts';
 
 export interface RedisServer {
   socket: string;
   pid: number;
-  close(): Promise<void>;
 }
 
-/** True if the command exists. */
-function hasRedis(): boolean {
-  return spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
-}
+const hasRedis = (): boolean => spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
 
 /**
  * Starts Redis. Returns null if it is not installed.
@@ -18,24 +15,19 @@ function hasRedis(): boolean {
  * @param options.install whether to install it, where root runs this on Debian
  */
 export async function startRedis(
-  progress: (line: string) => void,
-  { install }: { install: boolean },
+  { progress, install }: { progress: (line: string) => void; install: boolean },
+  defer: Defer,
 ): Promise<RedisServer | null> {
   if (!hasRedis()) {
     if (!install || process.getuid?.() !== 0) return null;
     progress('Installing redis-server with apt-get');
-    installRedis();
+    // In run level 1, Debian's packages do not start their services.
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+    const options: SpawnSyncOptions = { env, stdio: ['ignore', 'ignore', 'inherit'] };
+    spawnSync('apt-get', ['-qq', 'update'], options);
+    spawnSync('apt-get', ['-qq', 'install', '-y', '--no-install-recommends', 'redis-server'], options);
     if (!hasRedis()) return null;
   }
-  const { child, ready } = await startChild('./delivery/redis-process.ts');
-  const { socket, pid }: { socket: string; pid: number } = JSON.parse(ready);
-  return { socket, pid, close: () => child.close() };
-}
-
-function installRedis(): void {
-  // In run level 1, Debian's packages do not start their services.
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  const options: SpawnSyncOptions = { env, stdio: ['ignore', 'ignore', 'inherit'] };
-  spawnSync('apt-get', ['-qq', 'update'], options);
-  spawnSync('apt-get', ['-qq', 'install', '-y', '--no-install-recommends', 'redis-server'], options);
+  const { ready } = await startChild(defer, './delivery/redis-process.ts');
+  return JSON.parse(ready);
 }

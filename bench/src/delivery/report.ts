@@ -1,149 +1,19 @@
 import type { ProcessMemory } from '../app-process.ts';
-import { markdownTable, wholeNumber } from '../markdown-table.ts';
-import { latencyHeader, latencyRow, type LatencySummary } from './latency-summary.ts';
+import { markdownTable, times, wholeNumber } from '../report.ts';
+import { latencyHeader, latencyRow } from './latency.ts';
 import type { PairResult } from './our-pair.ts';
-import type { PeerName } from './peers/index.ts';
+import type { FairResult } from './parts/fair.ts';
+import type { HangingResult } from './parts/hanging.ts';
+import type { HistoryResult } from './parts/history.ts';
+import type { LatencyResult } from './parts/latency.ts';
+import type { AccountResult, StoreResult, WorkersResult } from './parts/limits.ts';
+import type { MemoryResult } from './parts/memory.ts';
+import type { RatesResult } from './parts/rates.ts';
+import type { StatementsResult } from './parts/statements.ts';
+import type { WriteResult } from './parts/write.ts';
 import type { RateResult } from './rate-rounds.ts';
-import type { WriteContestantResult } from './write/rounds.ts';
-
-export interface RatesResult {
-  /** Ours in the first workload. */
-  deliveriesPerSecond: number;
-  /** Ours divided by each peer in the first workload. Null for a peer that could not run. */
-  ratios: Record<PeerName, number | null>;
-  rounds: number;
-  perRound: number;
-  workloads: { name: string; title: string; results: RateResult[]; ratios: Record<PeerName, number | null> }[];
-  /** Why a peer could not run. */
-  unavailable: Partial<Record<PeerName, string>>;
-}
-
-export interface LatencyResult {
-  idle: LatencySummary;
-  halfLoad: LatencySummary & {
-    /** The load beside the measured events. */
-    deliveriesPerSecond: number;
-  };
-}
-
-export interface HangingRound {
-  alone: LatencySummary;
-  /** The first second, in which the deliveries to the endpoints are fanned out and the connections open. */
-  start: LatencySummary;
-  /** The minute after it. */
-  beside: LatencySummary;
-  /** The p99 of `beside` divided by that of `alone`. */
-  p99Ratio: number;
-  endpoints: number;
-  /** Deliveries to the endpoints that wait when the measurement starts. */
-  waiting: number;
-}
-
-/** The round with the median of the ratios. */
-export interface HangingResult extends HangingRound {
-  /** Of all rounds, in order. */
-  p99Ratios: number[];
-}
-
-export interface WorkersResult {
-  /** Each has one subscription. */
-  accounts: number;
-  results: { workers: number; deliveriesPerSecond: number }[];
-}
-
-/** Without HTTP: every attempt succeeds at once. */
-export interface StoreResult {
-  /** Each has one subscription. */
-  accounts: number;
-  deliveriesPerSecond: number;
-}
-
-export interface AccountResult {
-  subscriptions: number;
-  /** Of each receiver. */
-  responseMs: number;
-  /** The most requests that the account may have in flight. */
-  inFlight: number;
-  deliveriesPerSecond: number;
-  /** The highest rate with these requests in flight. */
-  bound: number;
-}
-
-export interface WriteResult {
-  connections: number;
-  rounds: number;
-  roundMs: number;
-  /** Ours first, without and with idempotency keys. */
-  results: WriteContestantResult[];
-}
-
-export interface FairResult {
-  rounds: number;
-  roundMs: number;
-  /** The p99 of the mutations of a client alone on one connection, beside the load of `connections`. */
-  crowd: {
-    connections: number;
-    /** The load is of a client on each connection. */
-    spreadP99Ms: number;
-    /** The load is of one client. */
-    oneClientP99Ms: number;
-    /** The second divided by the first in the same round. */
-    p99Ratio: number;
-  };
-  /** The rate of other clients while a client writes to an account that is locked. */
-  locked: {
-    /** Of the other clients, one each. */
-    connections: number;
-    /** Of the client of the locked account. */
-    lockedConnections: number;
-    lockedMs: number;
-    alonePerSecond: number;
-    besidePerSecond: number;
-    /** The second divided by the first in the same round. */
-    rateRatio: number;
-    /** The mutations of the locked account that got 503 in a round. */
-    refused: number;
-  };
-}
-
-export interface MemoryResult {
-  connections: number;
-  durationMs: number;
-  eventsPerSecond: number;
-  apps: {
-    name: string;
-    /** When the app is ready, and after the load. */
-    before: ProcessMemory;
-    after: ProcessMemory;
-  }[];
-}
-
-export interface StatementsResult {
-  /** Statements of the worker for an event with one delivery, without those that it also runs when idle. */
-  perDelivery: number;
-  idlePerSecond: number;
-  /** Per delivery, by the name of the statement. A negative number: run less often than when idle. */
-  byName: Record<string, number>;
-}
-
-/** Milliseconds that the statements of the worker take in the server per 1,000 deliveries, by the name of the statement. */
-export type StatementTimes = Record<string, number>;
-
-export interface HistoryResult {
-  sizes: {
-    storedDeliveries: number;
-    deliveriesPerSecond: number;
-    /** Events that are fanned out, sent and settled. */
-    newEvents: StatementTimes;
-    /** Deliveries that wait when the worker starts: claimed, sent and settled. */
-    backlog: StatementTimes;
-  }[];
-  /** The sum of the times with the large history divided by that with the small one. */
-  growth: { newEvents: number; backlog: number };
-}
-
-/** Our row in the tables. */
-export const ours = 'deedwire';
+import { growthOf, type StatementTimes, sumOf } from './statement-log.ts';
+import { ours } from './workloads.ts';
 
 export function ratesMarkdown({ rounds, perRound, workloads: each, unavailable }: RatesResult): string {
   const title = `Deliveries per second: ${rounds} interleaved rounds of ${perRound} deliveries, medians. "ours" is the rate of ${ours} divided by that of the row in the same round.`;
@@ -154,13 +24,12 @@ export function ratesMarkdown({ rounds, perRound, workloads: each, unavailable }
 }
 
 function workloadTable({ name, title, results, ratios }: RatesResult['workloads'][number]): string {
-  const ratioTo = new Map<string, number | null>(Object.entries(ratios));
   return markdownTable([
     [`(${name}) ${title}`, 'per second', 'ours', 'CPU per delivery', 'CPU of the store', 'WAL'],
     ...results.map((result) => [
       result.name,
       wholeNumber(result.perSecond),
-      `${(ratioTo.get(result.name) ?? 1).toFixed(2)} ×`,
+      times(ratios[result.name] ?? 1),
       ...costCells(result),
     ]),
   ]);
@@ -183,15 +52,8 @@ export function latencyMarkdown({ idle, halfLoad }: LatencyResult): string {
   ]);
 }
 
-export function hangingMarkdown({
-  alone,
-  start,
-  beside,
-  p99Ratio,
-  p99Ratios,
-  endpoints,
-  waiting,
-}: HangingResult): string {
+export function hangingMarkdown(result: HangingResult): string {
+  const { alone, start, beside, p99Ratio, p99Ratios, endpoints, waiting } = result;
   const [count, deliveries] = [endpoints, waiting].map(wholeNumber);
   const each = p99Ratios.map((ratio) => ratio.toFixed(2)).join(', ');
   const runs = p99Ratios.length > 1 ? `, the median of ${p99Ratios.length} runs (${each})` : '';
@@ -202,29 +64,25 @@ export function hangingMarkdown({
       latencyRow(`while ${deliveries} deliveries to ${count} endpoints that hang are fanned out`, start),
       latencyRow('beside these endpoints, in the minute after that', beside),
     ]),
-    `p99 beside these endpoints: ${p99Ratio.toFixed(2)} ×${runs}.`,
+    `p99 beside these endpoints: ${times(p99Ratio)}${runs}.`,
   ].join('\n\n');
 }
 
-export function pairMarkdown({
-  rounds,
-  perRound,
-  workloads: each,
-  rateRatio: { mean, low, high },
-}: PairResult): string {
+export function pairMarkdown({ rounds, perRound, workloads: each, rateRatio: overall }: PairResult): string {
+  const [mean, low, high] = [overall.mean, overall.low, overall.high].map((ratio) => ratio.toFixed(3));
   const tables = each.map(({ name, title, results, rateRatio: ratio }) =>
     [
       markdownTable([
         [`(${name}) ${title}`, 'per second', 'CPU per delivery', 'CPU of the store', 'WAL'],
         ...results.map((result) => [result.name, wholeNumber(result.perSecond), ...costCells(result)]),
       ]),
-      `Ratio of the rates in the same round: ${ratio.toFixed(3)} ×.`,
+      `Ratio of the rates in the same round: ${times(ratio, 3)}.`,
     ].join('\n\n'),
   );
   return [
     `Deliveries per second: ${rounds} interleaved rounds of ${wholeNumber(perRound)} deliveries, medians.`,
     ...tables,
-    `Over all rounds: ${mean.toFixed(3)} × (geometric mean; with a probability of 95 % from ${low.toFixed(3)} to ${high.toFixed(3)} ×).`,
+    `Over all rounds: ${mean} × (geometric mean; with a probability of 95 % from ${low} to ${high} ×).`,
   ].join('\n\n');
 }
 
@@ -263,9 +121,9 @@ export function writeMarkdown({ connections, rounds, roundMs, results }: WriteRe
       ...results.map(({ name, eventsPerSecond, cpu, rateRatio, cpuRatio }) => [
         name,
         wholeNumber(eventsPerSecond),
-        `${rateRatio.toFixed(2)} ×`,
+        times(rateRatio),
         cell(cpu.total, 'µs'),
-        cpuRatio === null ? '–' : `${cpuRatio.toFixed(2)} ×`,
+        times(cpuRatio),
         cell(cpu.api, 'µs'),
         cell(cpu.worker, 'µs'),
         cell(cpu.postgres, 'µs'),
@@ -280,7 +138,7 @@ export function fairMarkdown({ rounds, roundMs, crowd, locked }: FairResult): st
     markdownTable([
       [`p99 of a client beside ${crowd.connections} connections`, 'p99', 'ratio'],
       [`of ${crowd.connections} clients`, `${crowd.spreadP99Ms.toFixed(1)} ms`, ''],
-      ['of one client', `${crowd.oneClientP99Ms.toFixed(1)} ms`, `${crowd.p99Ratio.toFixed(2)} ×`],
+      ['of one client', `${crowd.oneClientP99Ms.toFixed(1)} ms`, times(crowd.p99Ratio)],
     ]),
     markdownTable([
       [`rate of ${locked.connections} clients`, 'per second', 'ratio'],
@@ -288,7 +146,7 @@ export function fairMarkdown({ rounds, roundMs, crowd, locked }: FairResult): st
       [
         `beside ${locked.lockedConnections} connections to an account that is locked for ${locked.lockedMs / 1000} s`,
         wholeNumber(locked.besidePerSecond),
-        `${locked.rateRatio.toFixed(2)} ×`,
+        times(locked.rateRatio),
       ],
     ]),
     `${locked.refused} mutations of the locked account were refused in a round.`,
@@ -331,24 +189,28 @@ export function statementsMarkdown({ perDelivery, idlePerSecond, byName }: State
   ].join('\n\n');
 }
 
-export function historyMarkdown({ sizes, growth }: HistoryResult): string {
-  const header = sizes.map(({ storedDeliveries }) => storedDeliveries.toLocaleString('en-US'));
-  const table = (title: string, kind: 'newEvents' | 'backlog'): string => {
-    const names = new Set(sizes.flatMap((size) => Object.keys(size[kind])));
-    const rows = [...names].map((name) => [name, ...sizes.map((size) => (size[kind][name] ?? 0).toFixed(2))]);
-    const sums = sizes.map((size) => sum(size[kind]).toFixed(2));
-    return markdownTable([[title, ...header], ...rows, [`sum: ${growth[kind].toFixed(2)} ×`, ...sums]]);
-  };
+export function historyMarkdown({ sizes }: HistoryResult): string {
+  const stored = sizes.map(({ storedDeliveries }) => storedDeliveries);
   const rates = sizes.map((size) => wholeNumber(size.deliveriesPerSecond));
   return [
     'Milliseconds of the statements of the worker per 1,000 deliveries, by the number of stored deliveries.',
-    table('new events', 'newEvents'),
-    table('waiting when the worker starts', 'backlog'),
+    ...(['newEvents', 'backlog'] as const).map((kind) =>
+      timesTable(
+        kind === 'newEvents' ? 'new events' : 'waiting when the worker starts',
+        stored,
+        sizes.map((size) => size[kind]),
+      ),
+    ),
     `Deliveries per second: ${rates.join(' and ')}.`,
   ].join('\n\n');
 }
 
-/** The time of all statements. */
-export function sum(times: StatementTimes): number {
-  return Object.values(times).reduce((total, each) => total + each, 0);
+/** The times of statements for each number of stored deliveries, and their growth. */
+export function timesTable(title: string, stored: readonly number[], sizes: readonly StatementTimes[]): string {
+  const names = [...new Set(sizes.flatMap((each) => Object.keys(each)))].toSorted();
+  return markdownTable([
+    [title, ...stored.map(wholeNumber)],
+    ...names.map((name) => [name, ...sizes.map((each) => (each[name] ?? 0).toFixed(2))]),
+    [`sum: ${times(growthOf(sizes))}`, ...sizes.map((each) => sumOf(each).toFixed(2))],
+  ]);
 }

@@ -18,11 +18,8 @@ const connections = 16;
 export function createPost(origins: readonly string[]): Post {
   const pools = new Map<number, Pool>();
   return async ({ webhookId, receiver, body }) => {
-    let pool = pools.get(receiver);
-    if (pool === undefined) {
-      pool = new Pool(origins[receiver] ?? '', { connections });
-      pools.set(receiver, pool);
-    }
+    const pool = pools.get(receiver) ?? new Pool(origins[receiver] ?? '', { connections });
+    pools.set(receiver, pool);
     const headers = signedHeaders(webhookId, body);
     const response = await pool.request({ method: 'POST', path: '/hooks', headers, body });
     await response.body.dump();

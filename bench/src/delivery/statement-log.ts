@@ -1,5 +1,9 @@
 import { open, stat } from 'node:fs/promises';
+import { median, sum } from 'simple-statistics';
 import type { BenchPostgres } from '../postgres.ts';
+
+/** Of the sessions that the worker opens, without the one that listens. */
+const workerApplicationName = 'deedwire-webhook-worker';
 
 /** One message of the server about a statement. A named statement causes up to three: parse, bind and execute. */
 export interface LoggedStatement {
@@ -19,30 +23,59 @@ export async function logStatements(postgres: BenchPostgres): Promise<void> {
   });
 }
 
-export async function logPosition({ logFile }: BenchPostgres): Promise<number> {
-  return (await stat(logFile)).size;
-}
-
 /**
- * The statements that the sessions of an application have run since a position of the log. The name of a session is that of the
- * application, or begins with it and a hyphen: `webhook-worker`, `webhook-worker-fan-out`.
+ * The statements of the worker during `work`. The name of a session is that of the application, or begins with it and a hyphen:
+ * `webhook-worker`, `webhook-worker-fan-out`.
  */
-export async function statementsSince(
+export async function statementsDuring<Result>(
   { logFile }: BenchPostgres,
-  position: number,
-  applicationName: string,
-): Promise<LoggedStatement[]> {
+  work: () => Promise<Result>,
+): Promise<{ result: Result; statements: LoggedStatement[] }> {
+  const { size: start } = await stat(logFile);
+  const result = await work();
   const file = await open(logFile);
   const statements: LoggedStatement[] = [];
   try {
-    for await (const line of file.readLines({ start: position, autoClose: false })) {
-      const statement = parseStatement(line, applicationName);
+    for await (const line of file.readLines({ start, autoClose: false })) {
+      const statement = parseStatement(line, workerApplicationName);
       if (statement !== null) statements.push(statement);
     }
   } finally {
     await file.close();
   }
-  return statements;
+  return { result, statements };
+}
+
+/** Milliseconds that statements take in the server per 1,000 deliveries, by the name of the statement. */
+export type StatementTimes = Record<string, number>;
+
+/** The times of the statements of the worker in the database of a system during `work`. */
+export async function timeStatements<Result>(
+  postgres: BenchPostgres,
+  { databaseUrl }: { databaseUrl: string },
+  deliveries: number,
+  work: () => Promise<Result>,
+): Promise<{ result: Result; times: StatementTimes }> {
+  const { result, statements } = await statementsDuring(postgres, work);
+  const times: StatementTimes = {};
+  for (const { database, name, durationMs } of statements)
+    if (databaseUrl.endsWith(`/${database}`)) times[name] = (times[name] ?? 0) + (durationMs / deliveries) * 1000;
+  return { result, times };
+}
+
+export function medianTimes(rounds: readonly StatementTimes[]): StatementTimes {
+  const names = [...new Set(rounds.flatMap((round) => Object.keys(round)))].toSorted();
+  return Object.fromEntries(names.map((name) => [name, median(rounds.map((round) => round[name] ?? 0))]));
+}
+
+/** The time of all statements. */
+export function sumOf(times: StatementTimes): number {
+  return sum(Object.values(times));
+}
+
+/** The last sum divided by the first. */
+export function growthOf(sizes: readonly StatementTimes[]): number {
+  return sumOf(sizes.at(-1) ?? {}) / sumOf(sizes.at(0) ?? {});
 }
 
 const message = /^([^|]*)\|([^|]*)\|LOG: {2}duration: ([\d.]+) ms {2}(parse|bind|execute|statement)(.*)$/;

@@ -1,3 +1,6 @@
+/** Our row in the tables. */
+export const ours = 'deedwire';
+
 /** How the deliveries of a round are spread over accounts and subscriptions. */
 export interface Workload {
   name: 'a' | 'b' | 'c';
@@ -32,3 +35,10 @@ export function firstReceiver({ name }: Workload): number {
 }
 
 export const receiverCount = workloads.reduce((sum, workload) => sum + subscriptionCount(workload), 0);
+
+/** The values in lists of `size`. */
+export function inGroups<Value>(values: readonly Value[], size: number): Value[][] {
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, group) =>
+    values.slice(group * size, (group + 1) * size),
+  );
+}

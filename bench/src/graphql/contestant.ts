@@ -1,8 +1,8 @@
 import type { InterfaceName } from '@deedwire/domain';
-import type { ProcessUsage } from '../app-process.ts';
 import { startChild } from '../child.ts';
+import type { ProcessUsage } from '../rounds.ts';
 import type { Defer } from '../with-cleanup.ts';
-import { startOurApp } from './our-app.ts';
+import { type OurAppOptions, startOurApp } from './our-app.ts';
 import { type PeerName, peerNames } from './peer-names.ts';
 import type { Caller, World } from './world.ts';
 
@@ -16,36 +16,26 @@ export interface Contestant<Name extends string = 'deedwire' | PeerName> {
   usage(): Promise<ProcessUsage>;
 }
 
-/**
- * Starts our app of an interface, and all peers.
- *
- * @param built run the output of `pnpm build` instead of the sources
- */
-export async function startContestants(
-  world: World,
+/** Starts our app of an interface. */
+export async function startOurs<Name extends string>(
+  { appDatabaseUrls, secretKeys }: World,
   interfaceName: InterfaceName,
-  built: boolean,
+  { name, ...options }: Pick<OurAppOptions, 'built' | 'checkout' | 'env'> & { name: Name },
   defer: Defer,
-): Promise<Contestant[]> {
-  const { appDatabaseUrls, secretKeys } = world;
-  const ours = await startOurApp({
-    interfaceName,
-    databaseUrl: appDatabaseUrls[interfaceName],
-    secretKeys,
-    built,
-    defer,
-  });
-  const contestants: Contestant[] = [{ ...ours, name: 'deedwire', headersOf: ({ credentials }) => credentials }];
+): Promise<Contestant<Name>> {
+  const databaseUrl = appDatabaseUrls[interfaceName];
+  const { url, usage } = await startOurApp(defer, interfaceName, { databaseUrl, secretKeys, ...options });
+  return { name, url, usage, headersOf: ({ credentials }) => credentials };
+}
+
+/** Starts all peers. */
+export async function startPeers({ databaseUrl }: World, defer: Defer): Promise<Contestant<PeerName>[]> {
+  const contestants: Contestant<PeerName>[] = [];
   for (const name of peerNames) {
-    const { child, ready: url } = await startChild<string, ProcessUsage>(
-      './graphql/peer-process.ts',
-      name,
-      world.databaseUrl,
-    );
-    defer(() => child.close());
+    const child = await startChild<string, ProcessUsage>(defer, './graphql/peer-process.ts', name, databaseUrl);
     contestants.push({
       name,
-      url,
+      url: child.ready,
       headersOf: ({ accountId, credentials }) =>
         name === 'mercurius-guarded' ? credentials : { 'x-account-id': accountId },
       usage: () => child.ask('usage'),

@@ -1,10 +1,38 @@
-import { quantile } from 'simple-statistics';
 /**
  * Sends requests from this process. Each message is a `LoadRequest`; each response is a `LoadResult`. The connections stay open
- * between messages. The process ends when its parent disconnects.
+ * between messages.
  */
+import { quantile } from 'simple-statistics';
 import { Client } from 'undici';
-import type { LoadRequest, LoadResult } from './load-protocol.ts';
+import { serveParent } from '../child.ts';
+import type { Done } from '../rounds.ts';
+
+export interface LoadRequest {
+  origin: string;
+  path: string;
+  /** Of each connection. With fewer of them than connections, they take turns. */
+  headers: readonly Record<string, string>[];
+  /** `{n}` stands for a number that no other request has. */
+  body: string;
+  /** Of the responses. 200 if omitted. */
+  status?: number;
+  /** A shorter response fails the bench. */
+  leastBytes: number;
+  /** Counts responses with status 503, which fail the bench otherwise. */
+  mayRefuse?: boolean;
+  connections: number;
+  durationMs: number;
+  /** Ends after this many requests, if that is sooner. Each connection sends at least one. */
+  requests?: number;
+}
+
+/** An operation is a response with the expected status. */
+export interface LoadResult extends Done {
+  /** With status 503. Their times do not count. */
+  refused: number;
+  p50Ms: number;
+  p99Ms: number;
+}
 
 const keepAlive = { pipelining: 1, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 };
 const clients = new Map<string, Client[]>();
@@ -67,7 +95,7 @@ async function run(request: LoadRequest): Promise<LoadResult> {
     }),
   );
   return {
-    requests: latencies.length,
+    operations: latencies.length,
     refused,
     elapsedMs: performance.now() - startMs,
     p50Ms: quantile(latencies, 0.5),
@@ -75,8 +103,4 @@ async function run(request: LoadRequest): Promise<LoadResult> {
   };
 }
 
-process.on('message', (request: LoadRequest) => {
-  void run(request).then((result) => process.send?.(result));
-});
-process.once('disconnect', () => process.exit(0));
-process.send?.('ready');
+serveParent('ready', run);

@@ -1,21 +1,13 @@
-import { markdownTable } from '../markdown-table.ts';
-import { introduction, type Machine } from '../report.ts';
-import { peerNames } from './peer-names.ts';
-import { type ConnectionsResult, connectionCounts, type Ratios } from './rounds.ts';
+import { introduction, markdownTable, type ReportHead, times, wholeNumber } from '../report.ts';
+import { type PeerName, peerNames } from './peer-names.ts';
+import type { ConnectionsResult, GraphqlPlan } from './rounds.ts';
 
 /** What `pnpm bench graphql --json` prints. */
-export interface GraphqlReport {
-  bench: 'graphql';
-  /** True for a short run that only shows that the bench works. */
-  quick: boolean;
-  machine: Machine;
-  rounds: number;
-  roundMs: number;
-  warmUpMs: number;
+export interface GraphqlReport extends ReportHead, GraphqlPlan {
   /** Our requests per second divided by those of each peer, with 32 connections: the lowest of all shapes. */
-  ratios: Ratios;
+  ratios: Record<PeerName, number>;
   /** Our p99 divided by that of each peer, with 32 connections: the highest of all shapes. */
-  p99Ratios: Ratios;
+  p99Ratios: Record<PeerName, number>;
   shapes: ShapeResult[];
 }
 
@@ -26,21 +18,14 @@ export interface ShapeResult {
 }
 
 /** Formats the report as Markdown tables. */
-export function graphqlMarkdown({
-  quick,
-  machine,
-  rounds,
-  roundMs,
-  ratios,
-  p99Ratios,
-  shapes: measured,
-}: GraphqlReport): string {
+export function graphqlMarkdown(report: GraphqlReport): string {
+  const { rounds, roundMs, ratios, p99Ratios, shapes } = report;
   const title = `graphql: ${rounds} interleaved rounds of ${roundMs} ms, medians. "ours" divides our requests per second by those of the row in the same round; "our p99" divides our p99 by that of the row.`;
-  const lowest = peerNames.map((peer) => `${peer} ${ratios[peer].toFixed(2)} × (p99 ${p99Ratios[peer].toFixed(2)} ×)`);
+  const lowest = peerNames.map((peer) => `${peer} ${times(ratios[peer])} (p99 ${times(p99Ratios[peer])})`);
   return [
-    introduction(title, quick, machine),
-    `The lowest ratio of all shapes with ${connectionCounts[0]} connections, and the highest of the p99: ${lowest.join(', ')}.`,
-    ...measured.flatMap((shape) => shape.connections.map((result) => table(shape, result))),
+    introduction(title, report),
+    `The lowest ratio of all shapes with 32 connections, and the highest of the p99: ${lowest.join(', ')}.`,
+    ...shapes.flatMap((shape) => shape.connections.map((result) => table(shape, result))),
   ].join('\n\n');
 }
 
@@ -51,8 +36,8 @@ export function graphqlTables({ shapes }: GraphqlReport): string {
       .filter((result) => result.connections === 1)
       .map(({ ratios, p99Ratios }) => [
         title,
-        ...peerNames.map((peer) => `${ratios[peer].toFixed(2)} ×`),
-        ...peerNames.map((peer) => `${p99Ratios[peer].toFixed(2)} ×`),
+        ...peerNames.map((peer) => times(ratios[peer])),
+        ...peerNames.map((peer) => times(p99Ratios[peer])),
       ]),
   );
   return [
@@ -69,11 +54,11 @@ function table(shape: ShapeResult, { connections, results, ratios, p99Ratios }: 
     [heading, 'per second', 'ours', 'p50', 'p99', 'our p99', 'CPU per request', 'memory'],
     ...results.map(({ name, requestsPerSecond, p50Ms, p99Ms, cpuMicroseconds, residentBytes }) => [
       name,
-      Math.round(requestsPerSecond).toLocaleString('en-US'),
-      name === 'deedwire' ? '' : `${ratios[name].toFixed(2)} ×`,
+      wholeNumber(requestsPerSecond),
+      name === 'deedwire' ? '' : times(ratios[name]),
       `${p50Ms.toFixed(2)} ms`,
       `${p99Ms.toFixed(2)} ms`,
-      name === 'deedwire' ? '' : `${p99Ratios[name].toFixed(2)} ×`,
+      name === 'deedwire' ? '' : times(p99Ratios[name]),
       `${cpuMicroseconds.toFixed(0)} µs`,
       `${Math.round(residentBytes / 1024 / 1024)} MiB`,
     ]),

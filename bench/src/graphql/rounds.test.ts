@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { connectionsResult, type GraphqlMeasurement } from './rounds.ts';
 
-function round(requests: number, cpuMs: number, p99Ms: number): GraphqlMeasurement {
-  return { requests, refused: 0, elapsedMs: 500, p50Ms: 1, p99Ms, cpuMs, residentBytes: 1000 };
+function round(operations: number, cpuMs: number, p99Ms: number): GraphqlMeasurement {
+  return { operations, refused: 0, elapsedMs: 500, p50Ms: 1, p99Ms, cpuMs, residentBytes: 1000 };
 }
 
 it('divides values of the same round, and takes medians', () => {

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { median } from 'simple-statistics';
-import type { Child } from '../child.ts';
+import { cpuMicroseconds, interleaved, type Measurement, medianRatio, perSecond, rateRatio } from '../rounds.ts';
 import type { Contestant } from './contestant.ts';
-import type { LoadRequest, LoadResult } from './load-protocol.ts';
-import type { PeerName } from './peer-names.ts';
+import type { LoadRequest, LoadResult } from './load-process.ts';
+import type { Load } from './load.ts';
+import { byPeer } from './peer-names.ts';
 import type { Shape } from './shapes.ts';
-import type { Caller } from './world.ts';
+import type { Caller, World } from './world.ts';
 
 export interface GraphqlPlan {
   rounds: number;
@@ -18,35 +19,8 @@ export interface GraphqlPlan {
   warmUpMs: number;
 }
 
-/** One round of one contestant. */
-export interface GraphqlMeasurement extends LoadResult {
-  /** User and system time of the server's process. */
-  cpuMs: number;
-  /** Resident memory of the server's process after the round. */
-  residentBytes: number;
-}
-
-/** Medians over the rounds. */
-export interface GraphqlResult {
-  name: Contestant['name'];
-  requestsPerSecond: number;
-  p50Ms: number;
-  p99Ms: number;
-  /** Of the server's process, per request. */
-  cpuMicroseconds: number;
-  residentBytes: number;
-}
-
-export type Ratios = Record<PeerName, number>;
-
-export interface ConnectionsResult {
-  connections: number;
-  results: GraphqlResult[];
-  /** Medians over the rounds of our requests per second divided by those of the peer in the same round. */
-  ratios: Ratios;
-  /** Likewise, of our p99. Below 1, ours is the shorter one. */
-  p99Ratios: Ratios;
-}
+/** One round of one contestant, with the CPU time of the server's process, and its resident memory after the round. */
+export type GraphqlMeasurement = LoadResult & Measurement & { residentBytes: number };
 
 export const connectionCounts = [32, 1] as const;
 
@@ -54,31 +28,20 @@ export const connectionCounts = [32, 1] as const;
 const availableTimeoutMs = 300_000;
 
 /**
- * Measures the contestants one after another in each round, so that other load on the machine affects all of them. Each round
- * starts with another contestant.
- *
- * @throws {Error} if the contestants answer differently
- */
-export async function measureShape(
-  ...parameters: Parameters<typeof measureContestants<Contestant['name']>>
-): Promise<ConnectionsResult[]> {
-  const measured = await measureContestants(...parameters);
-  return Array.from(measured, ([connections, rounds]) => connectionsResult(connections, rounds));
-}
-
-/**
- * The same, without a summary.
+ * Measures the contestants with each number of connections.
  *
  * @returns by the number of connections and by contestant, the rounds in order
+ * @throws {Error} if the contestants answer differently
  */
 export async function measureContestants<Name extends string>(
   shape: Shape,
   contestants: readonly Contestant<Name>[],
-  callers: readonly Caller[],
-  load: Child<LoadRequest, LoadResult>,
+  { callers: all }: World,
+  load: Load,
   { rounds, roundMs, warmUpMs }: GraphqlPlan,
   progress: (line: string) => void,
 ): Promise<Map<number, Map<Name, GraphqlMeasurement[]>>> {
+  const callers = all.get(shape.name) ?? [];
   const leastBytes = await checkAnswers(shape, contestants, callers);
   const request = (contestant: Contestant<Name>, connections: number, durationMs: number): LoadRequest => {
     const { origin, pathname } = new URL(contestant.url);
@@ -86,28 +49,23 @@ export async function measureContestants<Name extends string>(
     const body = JSON.stringify({ query: shape.query });
     return { origin, path: pathname, headers, body, leastBytes, connections, durationMs };
   };
-  const all = new Map<number, Map<Name, GraphqlMeasurement[]>>();
+  const measured = new Map<number, Map<Name, GraphqlMeasurement[]>>();
   for (const connections of connectionCounts) {
     for (const contestant of contestants) {
       progress(`${connections} connections, warm-up: ${contestant.name}`);
       await load.ask(request(contestant, connections, warmUpMs));
     }
-    const measured = new Map<Name, GraphqlMeasurement[]>(contestants.map(({ name }) => [name, []]));
-    for (let round = 0; round < rounds; round += 1) {
-      for (let turn = 0; turn < contestants.length; turn += 1) {
-        const contestant = contestants[(round + turn) % contestants.length];
-        if (contestant === undefined) continue;
-        const before = await contestant.usage();
-        const result = await load.ask(request(contestant, connections, roundMs));
-        const { cpuMs, residentBytes } = await contestant.usage();
-        measured.get(contestant.name)?.push({ ...result, cpuMs: cpuMs - before.cpuMs, residentBytes });
-      }
-      const rates = [...measured].map(([name, each]) => `${name} ${Math.round(perSecond(each.at(-1)))}/s`);
-      progress(`${connections} connections, round ${round + 1} of ${rounds}: ${rates.join(', ')}`);
-    }
-    all.set(connections, measured);
+    const ofConnections = await interleaved(contestants, rounds, async (contestant, round) => {
+      const before = await contestant.usage();
+      const result = await load.ask(request(contestant, connections, roundMs));
+      const { cpuMs, residentBytes } = await contestant.usage();
+      const rate = Math.round(perSecond(result));
+      progress(`${connections} connections, round ${round} of ${rounds}: ${contestant.name} ${rate}/s`);
+      return { ...result, cpuMs: cpuMs - before.cpuMs, residentBytes };
+    });
+    measured.set(connections, ofConnections);
   }
-  return all;
+  return measured;
 }
 
 function headersOf(contestant: Contestant<string>, caller: Caller): Record<string, string> {
@@ -154,37 +112,31 @@ async function checkAnswers(
   return Math.min(...lengths);
 }
 
-/** `measured` has the rounds of each contestant, in order. */
+export type ConnectionsResult = ReturnType<typeof connectionsResult>;
+
+/**
+ * Medians over the rounds.
+ *
+ * @param measured the rounds of each contestant, in order
+ */
 export function connectionsResult(
   connections: number,
   measured: ReadonlyMap<Contestant['name'], readonly GraphqlMeasurement[]>,
-): ConnectionsResult {
+) {
   const roundsOf = (name: Contestant['name']) => measured.get(name) ?? [];
-  const ratiosOf = (value: (measurement: GraphqlMeasurement | undefined) => number): Ratios => {
-    const ratio = (peer: PeerName) =>
-      median(roundsOf('deedwire').map((ours, round) => value(ours) / value(roundsOf(peer)[round])));
-    return {
-      'mercurius-jit': ratio('mercurius-jit'),
-      'mercurius-guarded': ratio('mercurius-guarded'),
-      mercurius: ratio('mercurius'),
-      apollo: ratio('apollo'),
-    };
-  };
+  const ours = roundsOf('deedwire');
   return {
     connections,
-    results: [...measured].map(([name, rounds]) => ({
+    results: Array.from(measured, ([name, rounds]) => ({
       name,
       requestsPerSecond: median(rounds.map(perSecond)),
       p50Ms: median(rounds.map(({ p50Ms }) => p50Ms)),
       p99Ms: median(rounds.map(({ p99Ms }) => p99Ms)),
-      cpuMicroseconds: median(rounds.map(({ cpuMs, requests }) => (cpuMs / requests) * 1000)),
+      cpuMicroseconds: median(rounds.map(cpuMicroseconds)),
       residentBytes: median(rounds.map(({ residentBytes }) => residentBytes)),
     })),
-    ratios: ratiosOf(perSecond),
-    p99Ratios: ratiosOf((measurement) => measurement?.p99Ms ?? Number.NaN),
+    // Ours divided by the value of the peer in the same round.
+    ratios: byPeer((peer) => rateRatio(ours, roundsOf(peer))),
+    p99Ratios: byPeer((peer) => medianRatio(ours, roundsOf(peer), ({ p99Ms }) => p99Ms) ?? Number.NaN),
   };
-}
-
-export function perSecond(measurement: Pick<GraphqlMeasurement, 'requests' | 'elapsedMs'> | undefined): number {
-  return measurement === undefined ? Number.NaN : (measurement.requests / measurement.elapsedMs) * 1000;
 }

@@ -1,5 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+import { randomBytes } from 'node:crypto';
 import {
   addTeamMember,
   convertReferral,
@@ -7,16 +6,13 @@ import {
   createOrganization,
   createPartner,
   createReferralForPartner,
-  issueCredential,
   type OperatorContext,
-  setClientLimit,
-  systemRandom,
 } from '@deedwire/actions';
 import type { InterfaceName } from '@deedwire/domain';
-import { createLogin } from '@deedwire/embedded-postgres';
+import { createLogin, withClient } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
-import { Client } from 'pg';
-import { createBenchStore } from '../bench-store.ts';
+import { issueClient, operatorContext } from '../delivery/write/our-clients.ts';
+import { createBenchStore } from '../postgres.ts';
 import { type Shape, shapes } from './shapes.ts';
 
 /** The accounts that send the queries, in a migrated database. */
@@ -47,8 +43,7 @@ const referrals = 120;
 export async function createWorld(databaseUrl: string, accountsMax: number): Promise<World> {
   await migrate(databaseUrl);
   const store = createBenchStore(databaseUrl);
-  const operator = { name: 'bench', host: hostname(), requestId: randomUUID() };
-  const context = { store, gidNamespace: 'service', now: () => new Date(), random: systemRandom, operator };
+  const context = operatorContext(store);
   const organization = await createOrganization(context, { name: 'Bench' });
   const callers = new Map<string, Caller[]>();
   for (const shape of shapes) {
@@ -60,10 +55,7 @@ export async function createWorld(databaseUrl: string, accountsMax: number): Pro
   }
   await store.close();
   // The plans of all contestants rely on the same statistics.
-  const client = new Client(databaseUrl);
-  await client.connect();
-  await client.query('vacuum analyze');
-  await client.end();
+  await withClient(databaseUrl, (client) => client.query('vacuum analyze'));
   return {
     databaseUrl,
     appDatabaseUrls: {
@@ -77,18 +69,8 @@ export async function createWorld(databaseUrl: string, accountsMax: number): Pro
 
 async function createCaller(context: OperatorContext, organizationId: string, shape: Shape): Promise<Caller> {
   const account = await createAccount(context, organizationId, shape);
-  const { interfaceName } = shape;
-  const issued = await issueCredential(context, { interfaceName, accountId: account, clientId: null });
-  // The bench measures the rate limit as well, but not its refusals.
-  await setClientLimit(context, { clientId: issued.clientId, maximum: 1_000_000_000, restoreRate: 1_000_000_000 });
-  return {
-    credentials: {
-      'X-Service-Client-Id': issued.clientId,
-      'X-Service-API-Key': issued.apiKey,
-      'X-Service-Organization-Id': issued.organizationId,
-    },
-    accountId: account.split('/').at(-1) ?? '',
-  };
+  const credentials = await issueClient(context, shape.interfaceName, account);
+  return { credentials, accountId: account.split('/').at(-1) ?? '' };
 }
 
 async function createAccount(context: OperatorContext, organizationId: string, { members }: Shape): Promise<string> {

@@ -1,5 +1,8 @@
-import type { LatencySummary } from '../delivery/latency-summary.ts';
-import { type HistoryResult, ours, sum } from '../delivery/report.ts';
+import type { LatencySummary } from '../delivery/latency.ts';
+import type { HistoryResult } from '../delivery/parts/history.ts';
+import { sumOf } from '../delivery/statement-log.ts';
+import { ours } from '../delivery/workloads.ts';
+import { wholeNumber } from '../report.ts';
 import { type Bar, barChart } from './bar-chart.ts';
 import type { Results } from './results.ts';
 
@@ -37,7 +40,7 @@ export async function charts({ delivery, graphql }: Results): Promise<Record<str
       shared: true,
       panels: latencyPanels([
         ['alone', hanging.alone],
-        [`beside ${hanging.endpoints.toLocaleString('en-US')}`, hanging.beside],
+        [`beside ${wholeNumber(hanging.endpoints)}`, hanging.beside],
         ['first second', hanging.start],
         ['half load', latency.halfLoad],
       ]),
@@ -73,7 +76,7 @@ function descending(bars: readonly Bar[]): Bar[] {
 }
 
 function rateBar(label: string, value: number, highlighted: boolean): Bar {
-  return { label, value, text: Math.round(value).toLocaleString('en-US'), highlighted };
+  return { label, value, text: wholeNumber(value), highlighted };
 }
 
 function latencyPanels(rows: readonly (readonly [string, LatencySummary])[]) {
@@ -92,9 +95,9 @@ function latencyPanels(rows: readonly (readonly [string, LatencySummary])[]) {
 
 function growthBars({ sizes }: HistoryResult, kind: 'newEvents' | 'backlog'): Bar[] {
   return sizes.map((size, index) => ({
-    label: `${size.storedDeliveries.toLocaleString('en-US')} stored`,
-    value: sum(size[kind]),
-    text: milliseconds(sum(size[kind])),
+    label: `${wholeNumber(size.storedDeliveries)} stored`,
+    value: sumOf(size[kind]),
+    text: milliseconds(sumOf(size[kind])),
     highlighted: index === sizes.length - 1,
   }));
 }

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { fillRegions } from './page.ts';
 import { regions } from './tables.ts';
-import { readDocs, readResults, withPart } from './write-page.ts';
+import { fillRegions, readDocs, readResults, withPart } from './write-page.ts';
 
 it('fills the regions and keeps the text around them', () => {
   const page =

@@ -1,24 +1,18 @@
-import type {
-  AccountResult,
-  FairResult,
-  HangingResult,
-  HistoryResult,
-  LatencyResult,
-  MemoryResult,
-  RatesResult,
-  StatementsResult,
-  StoreResult,
-  WorkersResult,
-  WriteResult,
-} from '../delivery/report.ts';
+import type { ComparisonReport } from '../comparisons/comparison.ts';
+import type { FairResult } from '../delivery/parts/fair.ts';
+import type { HangingResult } from '../delivery/parts/hanging.ts';
+import type { HistoryResult } from '../delivery/parts/history.ts';
+import type { LatencyResult } from '../delivery/parts/latency.ts';
+import type { AccountResult, StoreResult, WorkersResult } from '../delivery/parts/limits.ts';
+import type { MemoryResult } from '../delivery/parts/memory.ts';
+import type { RatesResult } from '../delivery/parts/rates.ts';
+import type { StatementsResult } from '../delivery/parts/statements.ts';
+import type { WriteResult } from '../delivery/parts/write.ts';
 import type { GraphqlReport } from '../graphql/report.ts';
-import type { Machine, Report } from '../report.ts';
+import type { ReportHead } from '../report.ts';
 
 /** What `pnpm bench delivery --json` prints. */
-export interface DeliveryReport extends RatesResult {
-  bench: 'delivery';
-  quick: boolean;
-  machine: Machine;
+export interface DeliveryReport extends ReportHead, RatesResult {
   /** The commit that each part was measured at. */
   commits: Record<string, string>;
   latency: LatencyResult;
@@ -37,6 +31,6 @@ export interface DeliveryReport extends RatesResult {
 export interface Results {
   delivery: DeliveryReport;
   graphql: GraphqlReport;
-  sender: Report;
-  signing: Report;
+  sender: ComparisonReport;
+  signing: ComparisonReport;
 }

@@ -1,40 +1,34 @@
-import {
-  accountMarkdown,
-  fairMarkdown,
-  hangingMarkdown,
-  latencyMarkdown,
-  memoryMarkdown,
-  ratesMarkdown,
-  storeMarkdown,
-  workersMarkdown,
-  writeMarkdown,
-} from '../delivery/report.ts';
+import { comparisonTables } from '../comparisons/comparison.ts';
+import * as report from '../delivery/report.ts';
 import { graphqlTables } from '../graphql/report.ts';
-import { comparisonTables, type Machine } from '../report.ts';
+import { type ReportHead, times, wholeNumber } from '../report.ts';
 import type { Results } from './results.ts';
 
 /** The generated regions of the page, by name. */
 export function regions({ delivery, graphql, sender, signing }: Results): Record<string, string> {
   const { history, statements } = delivery;
-  const [first, last] = [history.sizes.at(0), history.sizes.at(-1)].map((size) =>
-    size?.storedDeliveries.toLocaleString('en-US'),
-  );
+  const [first = 0, last = 0] = [history.sizes.at(0), history.sizes.at(-1)].map((size) => size?.storedDeliveries);
+  const { newEvents, backlog } = history.growth;
   return {
     machine: machines([delivery, graphql, sender, signing]),
     graphql: graphqlTables(graphql),
-    delivery: [ratesMarkdown(delivery), commitsLine(delivery.commits)].join('\n\n'),
-    latency: [latencyMarkdown(delivery.latency), hangingMarkdown(delivery.hanging)].join('\n\n'),
-    growth: `From ${first} to ${last} stored deliveries, the statements of a new delivery take ${history.growth.newEvents.toFixed(2)} × the time, and those of a delivery that waits when the worker starts ${history.growth.backlog.toFixed(2)} ×. At one event per second, a delivery takes ${statements.perDelivery.toFixed(1)} statements.`,
-    limits: [workersMarkdown(delivery.workers), storeMarkdown(delivery.store), accountMarkdown(delivery.account)].join(
-      '\n\n',
+    delivery: blocks(report.ratesMarkdown(delivery), commitsLine(delivery.commits)),
+    latency: blocks(report.latencyMarkdown(delivery.latency), report.hangingMarkdown(delivery.hanging)),
+    growth: `From ${wholeNumber(first)} to ${wholeNumber(last)} stored deliveries, the statements of a new delivery take ${times(newEvents)} the time, and those of a delivery that waits when the worker starts ${times(backlog)}. At one event per second, a delivery takes ${statements.perDelivery.toFixed(1)} statements.`,
+    limits: blocks(
+      report.workersMarkdown(delivery.workers),
+      report.storeMarkdown(delivery.store),
+      report.accountMarkdown(delivery.account),
     ),
-    write: writeMarkdown(delivery.write),
-    fair: fairMarkdown(delivery.fair),
-    memory: memoryMarkdown(delivery.memory),
+    write: report.writeMarkdown(delivery.write),
+    fair: report.fairMarkdown(delivery.fair),
+    memory: report.memoryMarkdown(delivery.memory),
     sender: comparisonTables(sender),
     signing: comparisonTables(signing),
   };
 }
+
+const blocks = (...texts: string[]): string => texts.join('\n\n');
 
 /** Parts of a bench can be measured alone. */
 function commitsLine(commits: Readonly<Record<string, string>>): string {
@@ -44,7 +38,7 @@ function commitsLine(commits: Readonly<Record<string, string>>): string {
 }
 
 /** Where the figures come from. */
-function machines(reports: readonly { quick: boolean; machine: Machine }[]): string {
+function machines(reports: readonly ReportHead[]): string {
   const lines = reports.map(
     ({ machine: { node, platform, cores, cpu } }) => `Node ${node} on ${platform} with ${cores} cores (${cpu})`,
   );

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { pageFiles } from './page.ts';
+import { charts } from './charts.ts';
 import type { Results } from './results.ts';
+import { regions } from './tables.ts';
 
 const resultsFolder = new URL('../../results/', import.meta.url);
 const docsFolder = new URL('../../../docs/', import.meta.url);
@@ -38,9 +39,30 @@ export function withPart(stored: WithCommits, part: WithCommits): WithCommits {
   return { ...stored, ...part, commits: { ...stored.commits, ...part.commits } };
 }
 
+/**
+ * The page with the tables of the results in its regions: from `<!-- bench: name -->` to `<!-- /bench -->`.
+ *
+ * @throws {Error} for a region without results, and for results without a region
+ */
+export function fillRegions(page: string, contents: Readonly<Record<string, string>>): string {
+  const filled = new Set<string>();
+  const text = page.replaceAll(/(<!-- bench: (.+?) -->\n).*?(<!-- \/bench -->)/gs, (_, start, name, end) => {
+    const content = contents[name];
+    if (content === undefined) throw new Error(`There are no results for the region "${name}".`);
+    filled.add(name);
+    return `${start}\n${content}\n\n${end}`;
+  });
+  const missing = Object.keys(contents).filter((name) => !filled.has(name));
+  if (missing.length > 0) throw new Error(`The page has no region for ${missing.join(', ')}.`);
+  return text;
+}
+
 /** Writes the tables and the charts of `docs/performance.md` from the stored reports. */
 export async function writePage(): Promise<void> {
   mkdirSync(new URL('performance/', docsFolder), { recursive: true });
-  const files = await pageFiles(readDocs('performance.md'), readResults());
-  for (const [path, content] of Object.entries(files)) writeFileSync(new URL(path, docsFolder), content);
+  const results = readResults();
+  const page = fillRegions(readDocs('performance.md'), regions(results));
+  writeFileSync(new URL('performance.md', docsFolder), page);
+  for (const [name, svg] of Object.entries(await charts(results)))
+    writeFileSync(new URL(`performance/${name}`, docsFolder), svg);
 }

@@ -1,5 +1,28 @@
 /** Runs before the main module of an app, and gives it a list of plugins, as if its code had the list. */
-import { pluginLists } from './plugin-lists.ts';
+const hook = (): void => {};
+
+const pluginLists = {
+  /** None of them has a hook that operations call. */
+  'no-hooks': [{}, { onPluginInit: hook, onSchemaChange: hook }],
+  /** The hooks do nothing. */
+  'every-hook': [
+    {
+      onRequest: hook,
+      onRequestParse: hook,
+      onParams: hook,
+      onEnveloped: hook,
+      onParse: hook,
+      onValidate: hook,
+      onContextBuilding: hook,
+      onExecute: () => ({ onExecuteDone: hook }),
+      onExecutionResult: hook,
+      onResultProcess: hook,
+      onResponse: hook,
+    },
+  ],
+} as const satisfies Record<string, readonly object[]>;
+
+export type PluginListName = keyof typeof pluginLists;
 
 const { BENCH_PLUGINS: name = '', BENCH_INTERFACE: file = '' } = process.env;
 const plugins = new Map<string, readonly object[]>(Object.entries(pluginLists)).get(name);

@@ -1,17 +1,14 @@
 import { median } from 'simple-statistics';
 import type { Bench } from '../bench.ts';
-import { startChild } from '../child.ts';
-import { type MeanRatio, meanRatio } from '../geometric-mean.ts';
-import type { LoadRequest, LoadResult } from '../graphql/load-protocol.ts';
-import { buildApps, startOurApp } from '../graphql/our-app.ts';
-import { measureContestants, perSecond } from '../graphql/rounds.ts';
+import { intervalCells, type MeanRatio, meanRatio } from '../geometric-mean.ts';
+import { startOurs } from '../graphql/contestant.ts';
+import { withWorld } from '../graphql/load.ts';
+import { buildApps } from '../graphql/our-app.ts';
+import { measureContestants } from '../graphql/rounds.ts';
 import { shapes } from '../graphql/shapes.ts';
-import { type Caller, createWorld } from '../graphql/world.ts';
-import { markdownTable, wholeNumber } from '../markdown-table.ts';
-import { startBenchPostgres } from '../postgres.ts';
-import { describeMachine, introduction, type Machine } from '../report.ts';
-import { withCleanup } from '../with-cleanup.ts';
-import type { PluginListName } from './plugin-lists.ts';
+import { describeMachine, introduction, markdownTable, type ReportHead, wholeNumber } from '../report.ts';
+import { cpuMicroseconds, perSecond, rateRatios } from '../rounds.ts';
+import type { PluginListName } from './add-plugins.ts';
 
 /** The app as shipped runs twice: the ratio of these two shows by how much equal processes differ. */
 const contestantNames = ['as-shipped', 'as-shipped-again', 'no-hooks', 'every-hook'] as const;
@@ -26,11 +23,7 @@ const lists: Readonly<Record<Name, PluginListName | null>> = {
 const full = { rounds: 15, roundMs: 300, warmUpMs: 3_000 };
 const short = { rounds: 2, roundMs: 50, warmUpMs: 50 };
 
-export interface PluginsReport {
-  bench: 'plugins';
-  /** True for a short run that only shows that the bench works. */
-  quick: boolean;
-  machine: Machine;
+export interface PluginsReport extends ReportHead {
   rounds: number;
   roundMs: number;
   results: {
@@ -47,67 +40,37 @@ export interface PluginsReport {
 export const plugins: Bench = {
   name: 'plugins',
   summary: 'one scalar of the lender from our app without plugins, with plugins without hooks, and with every hook',
-  parts: null,
-  perRound: null,
-  options: null,
 
   async run({ quick, progress }) {
-    const plan = quick ? short : full;
-    const report: PluginsReport = {
-      bench: 'plugins',
-      quick,
-      machine: describeMachine(),
-      rounds: plan.rounds,
-      roundMs: plan.roundMs,
-      results: await measure(plan, { built: !quick, accounts: quick ? 2 : 32 }, progress),
-    };
+    const { rounds, roundMs } = quick ? short : full;
+    const head = { bench: 'plugins', quick, machine: describeMachine(), rounds, roundMs };
+    const report: PluginsReport = { ...head, results: await measure(quick, progress) };
     return { json: report, markdown: pluginsMarkdown(report) };
   },
 };
 
-function measure(
-  plan: typeof full,
-  { built, accounts }: { built: boolean; accounts: number },
-  progress: (line: string) => void,
-): Promise<PluginsReport['results']> {
-  return withCleanup(async (defer) => {
-    const shape = shapes.find(({ name }) => name === 'scalar');
-    if (shape === undefined) throw new Error('There is no shape for one scalar.');
-    if (built) await buildApps(['lender-api']);
-    const postgres = await startBenchPostgres();
-    defer(() => postgres.close());
-    const world = await createWorld(await postgres.createDatabase('bench'), accounts);
-    const { child: load } = await startChild<LoadRequest, LoadResult>('./graphql/load-process.ts');
-    defer(() => load.close());
+async function measure(quick: boolean, progress: (line: string) => void): Promise<PluginsReport['results']> {
+  const [built, plan] = quick ? [false, short] : [true, full];
+  const shape = shapes.find(({ name }) => name === 'scalar');
+  if (shape === undefined) throw new Error('There is no shape for one scalar.');
+  if (built) await buildApps(['lender-api']);
+  return withWorld(quick ? 2 : 32, async (world, load, defer) => {
     const contestants = [];
     for (const name of contestantNames) {
-      const app = await startOurApp({
-        interfaceName: 'lender',
-        databaseUrl: world.appDatabaseUrls.lender,
-        secretKeys: world.secretKeys,
-        built,
-        env: environmentOf(lists[name], built),
-        defer,
-      });
-      contestants.push({ ...app, name, headersOf });
+      const options = { name, built, env: environmentOf(lists[name], built) };
+      contestants.push(await startOurs(world, 'lender', options, defer));
     }
-    const callers = world.callers.get(shape.name) ?? [];
-    const measured = await measureContestants<Name>(shape, contestants, callers, load, plan, progress);
-    return Array.from(measured).flatMap(([connections, byName]) => {
-      const shipped = (byName.get('as-shipped') ?? []).map(perSecond);
-      return Array.from(byName, ([name, rounds]) => ({
+    const measured = await measureContestants<Name>(shape, contestants, world, load, plan, progress);
+    return Array.from(measured).flatMap(([connections, byName]) =>
+      Array.from(byName, ([name, rounds]) => ({
         name,
         connections,
         perSecond: median(rounds.map(perSecond)),
-        cpuMicroseconds: median(rounds.map(({ cpuMs, requests }) => (cpuMs / requests) * 1000)),
-        rateRatio: meanRatio(rounds.map((each, round) => perSecond(each) / (shipped[round] ?? Number.NaN))),
-      }));
-    });
+        cpuMicroseconds: median(rounds.map(cpuMicroseconds)),
+        rateRatio: meanRatio(rateRatios(rounds, byName.get('as-shipped') ?? [])),
+      })),
+    );
   });
-}
-
-function headersOf({ credentials }: Caller): Record<string, string> {
-  return credentials;
 }
 
 function environmentOf(list: PluginListName | null, built: boolean): Record<string, string> {
@@ -120,18 +83,16 @@ function environmentOf(list: PluginListName | null, built: boolean): Record<stri
   };
 }
 
-function pluginsMarkdown({ quick, machine, rounds, roundMs, results }: PluginsReport): string {
+function pluginsMarkdown(report: PluginsReport): string {
+  const { rounds, roundMs, results } = report;
   const title = `plugins: ${rounds} interleaved rounds of ${roundMs} ms. The ratio to the app as shipped is the geometric mean, with the interval of 95 %.`;
-  const rows = results.map(({ name, connections, perSecond: rate, cpuMicroseconds, rateRatio }) => [
-    name,
-    String(connections),
-    wholeNumber(rate),
-    `${cpuMicroseconds.toFixed(1)} µs`,
-    ...[rateRatio.mean, rateRatio.low, rateRatio.high].map((ratio) => `${ratio.toFixed(3)} ×`),
+  const rows = results.map((result) => [
+    result.name,
+    String(result.connections),
+    wholeNumber(result.perSecond),
+    `${result.cpuMicroseconds.toFixed(1)} µs`,
+    ...intervalCells(result.rateRatio),
   ]);
-  const table = markdownTable([
-    ['plugins', 'connections', 'per second', 'CPU per request', 'ratio', 'from', 'to'],
-    ...rows,
-  ]);
-  return [introduction(title, quick, machine), table].join('\n\n');
+  const header = ['plugins', 'connections', 'per second', 'CPU per request', 'ratio', 'from', 'to'];
+  return [introduction(title, report), markdownTable([header, ...rows])].join('\n\n');
 }

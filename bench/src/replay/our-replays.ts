@@ -1,56 +1,125 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AccountId } from '@deedwire/domain';
-import { createBenchStore } from '../bench-store.ts';
-import { type DeliveryRange, markFailed, readReplay, startReplay, stopReplay } from '../delivery/ours/engine-tables.ts';
+import { cancelReplay, insertReplay, type ReplayRow, selectReplay } from '@deedwire/actions/webhooks';
+import type { AccountId, RecordId } from '@deedwire/domain';
+import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
+import { interfaceName } from '../delivery/ours/engine-tables.ts';
+import { fillHistory } from '../delivery/ours/fill-history.ts';
+import { createOurSystem, type OurSystem } from '../delivery/ours/our-system.ts';
+import { type BenchPostgres, createBenchStore } from '../postgres.ts';
+import type { Defer } from '../with-cleanup.ts';
 
 /** The most that the API accepts as `maxPerSecond`. */
-export const perSecond = 500;
+const perSecond = 500;
 
 const pollMs = 10;
 // A guard against hanging only.
 const timeoutMs = 300_000;
 
+/** Deliveries of the only subscription of an account, by their ids: the first one included, the last one not. */
+interface DeliveryRange {
+  subscriptionId: RecordId<'WebhookSubscription'>;
+  fromId: string;
+  untilId: string;
+}
+
 /** A replay in progress, or one that has ended. */
-export interface RunningReplay {
+interface RunningReplay {
   queued(): Promise<number>;
   /** Resolves when it has ended, with the number of deliveries that it has queued. */
   ended(): Promise<number>;
-  cancel(): Promise<void>;
+  cancel(): Promise<unknown>;
 }
 
 /** Replays of our engine. Each account has one subscription. */
 export interface OurReplays {
   /** Makes every `step`th of the newest deliveries count as failed. Returns the range of all of them. */
   markFailed(account: AccountId, newest: { deliveries: number; step: number }): Promise<DeliveryRange>;
+  /** Asks the worker to replay a range, as an API does. */
   start(account: AccountId, range: DeliveryRange, onlyFailed: boolean): Promise<RunningReplay>;
-  close(): Promise<void>;
 }
 
-/** @param databaseUrl that of `OurSystem` */
-export function createOurReplays(databaseUrl: string): OurReplays {
-  const store = createBenchStore(databaseUrl);
-  return {
-    markFailed: (account, newest) => markFailed(store, account, newest),
+const markFailed = {
+  name: 'bench-mark-failed',
+  text: `
+    with newest as (
+      select id, subscription_id, sequence
+      from webhook_delivery
+      where subscription_id = (select id from webhook_subscription where account_id = $1)
+      order by id desc
+      limit $2
+    ), failed as (
+      insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
+      select subscription_id, id, '${interfaceName}' from newest where sequence % $3 = 0
+      on conflict do nothing
+    )
+    select subscription_id as "subscriptionId", min(id)::text as "fromId", (max(id) + 1)::text as "untilId"
+    from newest
+    group by subscription_id`,
+};
 
-    async start(account, range, onlyFailed) {
-      const id = await store.transaction((transaction) =>
-        startReplay(transaction, account, { range, onlyFailed, perSecond }),
-      );
+export function createOurReplays({ databaseUrl }: OurSystem, defer: Defer): OurReplays {
+  const store = createBenchStore(databaseUrl);
+  defer(() => store.close());
+  const read = async (account: AccountId, id: ReplayRow['id']): Promise<ReplayRow> => {
+    const row = await selectReplay(store, account, id);
+    if (row === null) throw new Error(`There is no replay ${id}.`);
+    return row;
+  };
+  return {
+    async markFailed(account, { deliveries, step }) {
+      const values = [account, deliveries, step];
+      const [range] = await store.query<DeliveryRange & Record<string, unknown>>(markFailed, values);
+      if (range === undefined) throw new Error('The account has no deliveries.');
+      return range;
+    },
+
+    async start(accountId, { subscriptionId, ...ids }, onlyFailed) {
+      const target = { accountId, interfaceName, subscriptionId } as const;
+      const all = { eventTypes: null, since: null, until: null, fromSequence: null, untilSequence: null };
+      const replay = { ...target, range: { onlyFailed, ...all }, ids, perSecond };
+      const id = await store.transaction(async (transaction) => {
+        const inserted = await insertReplay(transaction, replay);
+        if (inserted === null) throw new Error('A replay of the subscription is in progress.');
+        await appendSubscriptionChange(transaction, target);
+        return inserted;
+      });
       return {
-        queued: async () => (await readReplay(store, account, id)).queued,
+        queued: async () => (await read(accountId, id)).queued,
         async ended() {
           const deadline = performance.now() + timeoutMs;
           for (;;) {
-            const { endedAt, queued } = await readReplay(store, account, id);
+            const { endedAt, queued } = await read(accountId, id);
             if (endedAt !== null) return queued;
             if (performance.now() > deadline) throw new Error('The replay does not end.');
             await sleep(pollMs);
           }
         },
-        cancel: () => store.transaction((transaction) => stopReplay(transaction, account, id)),
+        cancel: () => store.transaction((transaction) => cancelReplay(transaction, accountId, id)),
       };
     },
-
-    close: () => store.close(),
   };
+}
+
+/** A database with stored deliveries of one subscription. */
+export interface History {
+  storedDeliveries: number;
+  system: OurSystem;
+  account: AccountId;
+}
+
+/** Creates a database for each number of deliveries. */
+export async function createHistories(
+  postgres: BenchPostgres,
+  defer: Defer,
+  sizes: readonly number[],
+  { callbackUrl, progress }: { callbackUrl: string; progress: (line: string) => void },
+): Promise<History[]> {
+  const histories: History[] = [];
+  for (const storedDeliveries of sizes) {
+    const system = await createOurSystem(postgres, `history_${histories.length + 1}`, defer);
+    const account = await system.addAccount([callbackUrl]);
+    await fillHistory(system.databaseUrl, storedDeliveries, progress);
+    histories.push({ storedDeliveries, system, account });
+  }
+  return histories;
 }

@@ -7,7 +7,9 @@ import {
   selectPulledSubscription,
 } from '@deedwire/actions/webhooks';
 import { type AccountId, idAt, type RecordId, toRecordId } from '@deedwire/domain';
-import { onlyRow, type Store } from '@deedwire/store';
+import { onlyRow } from '@deedwire/store';
+import { createBenchStore } from '../postgres.ts';
+import type { Defer } from '../with-cleanup.ts';
 
 export const pageSize = 100;
 /** Pages read no delivery that is more than a day older than its subscription. */
@@ -21,7 +23,9 @@ export interface PageReader {
   page(position: PullPosition): Promise<{ next: PullPosition | null; ms: number }>;
 }
 
-export async function createPageReader(store: Store, account: AccountId): Promise<PageReader> {
+export async function createPageReader(databaseUrl: string, account: AccountId, defer: Defer): Promise<PageReader> {
+  const store = createBenchStore(databaseUrl);
+  defer(() => store.close());
   const text = 'select id from webhook_subscription where account_id = $1';
   const { id } = onlyRow(await store.query<{ id: string }>({ name: 'bench-subscription-of', text }, [account]));
   const subscriptionId: RecordId<'WebhookSubscription'> = toRecordId(id);

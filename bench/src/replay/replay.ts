@@ -1,42 +1,47 @@
-import type { Bench } from '../bench.ts';
-import { runnable, type RunnablePart, runParts, summaries } from '../delivery/part.ts';
-import { describeMachine, introduction } from '../report.ts';
-import { besidePull } from './parts/beside-pull.ts';
-import { beside } from './parts/beside.ts';
-import { growth } from './parts/growth.ts';
-import { pull } from './parts/pull.ts';
-import { rate } from './parts/rate.ts';
+import { type Bench, benchOfParts, part } from '../bench.ts';
+import { measureBesidePull } from './parts/beside-pull.ts';
+import { measureBeside } from './parts/beside.ts';
+import { measureGrowth } from './parts/growth.ts';
+import { measurePull } from './parts/pull.ts';
+import { measureRate } from './parts/rate.ts';
+import * as report from './report.ts';
 
-// In the order in which they run.
-const parts: Readonly<Record<string, RunnablePart>> = {
-  rate: runnable(rate),
-  beside: runnable(beside),
-  growth: runnable(growth),
-  pull: runnable(pull),
-  'beside-pull': runnable(besidePull),
-};
-
-export const replay: Bench = {
+export const replay: Bench = benchOfParts({
   name: 'replay',
   summary: 'replays of the webhook engine: their rate, and what they cost new events; and pages of events',
-  parts: summaries(parts),
-  perRound: null,
-  options: null,
-  stored:
-    'deliveries of the larger history of growth and pull; the default is 1,000,000, which takes half a minute to store',
-
-  async run(options) {
-    const machine = describeMachine();
-    const results = await runParts(parts, options);
-    const introductionOf = introduction('replay: PostgreSQL with fsync, one machine.', options.quick, machine);
-    return {
-      json: {
-        bench: 'replay',
-        quick: options.quick,
-        machine,
-        ...Object.fromEntries(results.map(({ name, json }) => [name, json])),
-      },
-      markdown: [introductionOf, ...results.map(({ markdown }) => markdown)].join('\n\n'),
-    };
+  options: {
+    stored: {
+      value: 'number',
+      summary:
+        'deliveries of the larger history of growth and pull; the default is 1,000,000, which takes half a minute to store',
+      isCount: true,
+    },
   },
-};
+  parts: {
+    rate: part(
+      'the rate of a replay beside that of new events in an idle subscription, for receivers of 20, 100 and 400 ms',
+      measureRate,
+      report.rateMarkdown,
+    ),
+    beside: part(
+      'the latency of new events beside a replay of 100,000 deliveries to a slow receiver, and that of another account',
+      measureBeside,
+      report.besideMarkdown,
+    ),
+    growth: part(
+      'the time of the statements of a replay with 10 thousand and with 1 million stored deliveries (--stored 5000000: 5)',
+      measureGrowth,
+      report.growthMarkdown,
+    ),
+    pull: part(
+      'the time of a page of `webhookEvents` with 10 thousand and with 1 million stored deliveries (--stored 5000000: 5)',
+      measurePull,
+      report.pullMarkdown,
+    ),
+    'beside-pull': part(
+      'the latency of new events beside pages of events, of the same account and of another one',
+      measureBesidePull,
+      report.besidePullMarkdown,
+    ),
+  },
+});

@@ -3,8 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { BenchProblem } from '../bench.ts';
-import { connectServices } from './connect.ts';
-import { eventPayload } from './event.ts';
+import { connectServices, eventPayload } from './adapters.ts';
 
 const env = { SVIX_TOKEN: 't1', OUTPOST_API_KEY: 't2', CONVOY_API_KEY: 't3', CONVOY_PROJECT_ID: 'project' };
 const urls = ['http://127.0.0.1:1/event/0', 'http://127.0.0.1:1/event/1'];

@@ -1,45 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { BenchProblem } from '../bench.ts';
-import type { Child } from '../child.ts';
-import { machineMs } from '../delivery/clock.ts';
-import { paced } from '../delivery/paced.ts';
-import type { ReceiverChild } from '../delivery/receiver-child.ts';
-import type { LoadRequest, LoadResult } from '../graphql/load-protocol.ts';
+import { machineMs } from '../child.ts';
+import { firstArrivals, paced } from '../delivery/latency.ts';
+import type { Receivers } from '../delivery/receivers.ts';
+import type { Load } from '../graphql/load.ts';
 import type { EventsRound } from './report.ts';
-import type { EventRequest, Service, Tenant } from './service.ts';
-
-export interface Servers {
-  receiver: ReceiverChild;
-  load: Child<LoadRequest, LoadResult>;
-}
+import type { EventRequest, Service, Tenant } from './service-api.ts';
 
 export const connections = 32;
 const perSecond = 20;
-// Guards against hanging only.
+// A guard against hanging only.
 const loadTimeoutMs = 300_000;
-const drainTimeoutMs = 300_000;
 // A service may record the results of deliveries after the last one arrived.
 const settleMs = 2_000;
-const pollMs = 50;
 
 /** Sends events and waits for their deliveries. A delivery counts when the receiver has read it. */
 export async function sendEvents(
   service: Service,
   { event }: Tenant,
   { endpoints, events }: { endpoints: number; events: number },
-  { receiver, load }: Servers,
+  { receiver, load }: { receiver: Receivers; load: Load },
 ): Promise<EventsRound> {
   await receiver.forget();
   const before = await service.cpuMs();
   const startMs = performance.now();
-  const { requests } = await load.ask({ ...event, connections, durationMs: loadTimeoutMs, requests: events });
-  await receiver.waitFor(requests * endpoints, drainTimeoutMs);
+  const sent = await load.ask({ ...event, connections, durationMs: loadTimeoutMs, requests: events });
+  const operations = sent.operations * endpoints;
+  await receiver.waitFor(operations);
   const elapsedMs = performance.now() - startMs;
   await sleep(settleMs);
   const after = await service.cpuMs();
-  const cpuMs = before === null || after === null ? null : after - before;
-  return { deliveries: requests * endpoints, elapsedMs, cpuMs };
+  return { operations, elapsedMs, cpuMs: before === null || after === null ? null : after - before };
 }
 
 /**
@@ -66,9 +58,9 @@ export async function eventsPerRound(
  * @returns the milliseconds from each call to its arrival, infinite if it did not arrive within `timeoutMs` of the last call
  */
 export async function measureLatencies(
-  { event }: Tenant,
+  event: EventRequest,
   { events, timeoutMs }: { events: number; timeoutMs: number },
-  receiver: ReceiverChild,
+  receiver: Receivers,
 ): Promise<number[]> {
   await receiver.forget();
   const pool = new Pool(event.origin);
@@ -83,12 +75,7 @@ export async function measureLatencies(
   } finally {
     await pool.close();
   }
-  const deadline = performance.now() + timeoutMs;
-  let arrivedMs = await firstArrivals(receiver);
-  while (arrivedMs.size < events && performance.now() < deadline) {
-    await sleep(pollMs);
-    arrivedMs = await firstArrivals(receiver);
-  }
+  const arrivedMs = await firstArrivals(receiver, events, timeoutMs);
   return Array.from(calledMs, ([name, ms]) => (arrivedMs.get(name) ?? Number.POSITIVE_INFINITY) - ms);
 }
 
@@ -102,9 +89,4 @@ export async function sendEvent(pool: Pool, event: EventRequest, name: string): 
     throw new BenchProblem(
       `${origin} responds ${response.statusCode} to POST ${path}, but the bench expects ${status}. It said: ${JSON.stringify(text.slice(0, 300))}`,
     );
-}
-
-async function firstArrivals(receiver: ReceiverChild): Promise<Map<string, number>> {
-  const { arrivals } = await receiver.report();
-  return new Map(arrivals.toReversed().map(({ probe, atMs }) => [probe, atMs]));
 }

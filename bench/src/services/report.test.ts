@@ -3,8 +3,8 @@ import { latencyResult, rateResult } from './report.ts';
 
 it('compares with ours in the same round', () => {
   // In the second round, other load halves both rates.
-  const ours = [200, 400, 200].map((elapsedMs) => ({ deliveries: 1000, elapsedMs, cpuMs: 100 }));
-  const other = [400, 800, 400].map((elapsedMs) => ({ deliveries: 1000, elapsedMs, cpuMs: 400 }));
+  const ours = [200, 400, 200].map((elapsedMs) => ({ operations: 1000, elapsedMs, cpuMs: 100 }));
+  const other = [400, 800, 400].map((elapsedMs) => ({ operations: 1000, elapsedMs, cpuMs: 400 }));
   expect(rateResult(other, ours)).toEqual({
     perSecond: 2500,
     lowestPerSecond: 1250,
@@ -16,8 +16,8 @@ it('compares with ours in the same round', () => {
 });
 
 it('returns null for a CPU time that is not known', () => {
-  const ours = [{ deliveries: 1000, elapsedMs: 200, cpuMs: 100 }];
-  const other = [{ deliveries: 1000, elapsedMs: 400, cpuMs: null }];
+  const ours = [{ operations: 1000, elapsedMs: 200, cpuMs: 100 }];
+  const other = [{ operations: 1000, elapsedMs: 400, cpuMs: null }];
   expect(rateResult(other, ours)).toMatchObject({ rateRatio: 2, cpuSeconds: null, cpuRatio: null });
 });
 

@@ -1,39 +1,12 @@
-import { median, quantile } from 'simple-statistics';
-import { ours } from '../delivery/report.ts';
-import { markdownTable } from '../markdown-table.ts';
-import { introduction, type Machine } from '../report.ts';
+import { max, median, min, quantile } from 'simple-statistics';
+import { ours } from '../delivery/workloads.ts';
+import { introduction, markdownTable, type ReportHead, times, wholeNumber } from '../report.ts';
+import { type Done, knownMedian, medianRatio, perSecond, rateRatio } from '../rounds.ts';
 
-/** One round with a fixed number of events. */
-export interface EventsRound {
-  deliveries: number;
-  /** From the first call until the last delivery arrived. */
-  elapsedMs: number;
+/** One round with a fixed number of events. An operation is a delivery; the time ends when the last one arrived. */
+export interface EventsRound extends Done {
   /** Of all processes of the service. Null if it is not known. */
   cpuMs: number | null;
-}
-
-/** Medians over the rounds. */
-export interface RateResult {
-  perSecond: number;
-  lowestPerSecond: number;
-  highestPerSecond: number;
-  /** CPU seconds per 1,000 deliveries. Null if it is not known. */
-  cpuSeconds: number | null;
-  /** The rate of ours divided by this one in the same round. */
-  rateRatio: number;
-  /** The CPU time of ours per delivery divided by this one in the same round. */
-  cpuRatio: number | null;
-}
-
-/** From the call to the arrival. */
-export interface LatencyResult {
-  events: number;
-  /** Events that did not arrive within `timeoutMs` of the last call. */
-  missing: number;
-  timeoutMs: number;
-  /** Null: had not arrived. */
-  p50Ms: number | null;
-  p99Ms: number | null;
 }
 
 /** What was measured of one service. Null for a part that did not run. */
@@ -45,10 +18,7 @@ export interface ServiceResult {
   hanging: LatencyResult | null;
 }
 
-export interface ServicesReport {
-  bench: 'services';
-  quick: boolean;
-  machine: Machine;
+export interface ServicesReport extends ReportHead {
   connections: number;
   rounds: number;
   /** In the part `hanging`. */
@@ -57,29 +27,29 @@ export interface ServicesReport {
   services: ServiceResult[];
 }
 
-/** @param reference the rounds of ours */
-export function rateResult(rounds: readonly EventsRound[], reference: readonly EventsRound[]): RateResult {
+type RateResult = ReturnType<typeof rateResult>;
+
+/**
+ * Medians over the rounds. The ratios divide the values of ours by these in the same round.
+ *
+ * @param reference the rounds of ours
+ */
+export function rateResult(rounds: readonly EventsRound[], reference: readonly EventsRound[]) {
   const rates = rounds.map(perSecond);
-  const ratios = (value: (round: EventsRound) => number | null): number | null =>
-    knownMedian(
-      rounds.map((round, index) => {
-        const other = reference[index];
-        const [dividend, divisor] = [other === undefined ? null : value(other), value(round)];
-        return dividend === null || divisor === null ? null : dividend / divisor;
-      }),
-    );
   return {
     perSecond: median(rates),
-    lowestPerSecond: Math.min(...rates),
-    highestPerSecond: Math.max(...rates),
+    lowestPerSecond: min(rates),
+    highestPerSecond: max(rates),
     cpuSeconds: knownMedian(rounds.map(cpuSeconds)),
-    rateRatio: ratios(perSecond) ?? Number.NaN,
-    cpuRatio: ratios(cpuSeconds),
+    rateRatio: rateRatio(reference, rounds),
+    cpuRatio: medianRatio(reference, rounds, cpuSeconds),
   };
 }
 
+type LatencyResult = ReturnType<typeof latencyResult>;
+
 /** @param latenciesMs infinite for an event that did not arrive within `timeoutMs` of the last call */
-export function latencyResult(latenciesMs: readonly number[], timeoutMs: number): LatencyResult {
+export function latencyResult(latenciesMs: readonly number[], timeoutMs: number) {
   const at = (fraction: number): number | null => {
     const ms = quantile(latenciesMs, fraction);
     return Number.isFinite(ms) ? ms : null;
@@ -88,22 +58,13 @@ export function latencyResult(latenciesMs: readonly number[], timeoutMs: number)
   return { events: latenciesMs.length, missing, timeoutMs, p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-function perSecond({ deliveries, elapsedMs }: EventsRound): number {
-  return (deliveries / elapsedMs) * 1000;
-}
-
 /** Per 1,000 deliveries. */
-function cpuSeconds({ deliveries, cpuMs }: EventsRound): number | null {
-  return cpuMs === null ? null : cpuMs / deliveries;
-}
-
-function knownMedian(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length === values.length ? median(known) : null;
+function cpuSeconds({ operations, cpuMs }: EventsRound): number | null {
+  return cpuMs === null ? null : cpuMs / operations;
 }
 
 export function servicesMarkdown(report: ServicesReport): string {
-  const { quick, machine, connections, rounds, hangingEndpoints, services } = report;
+  const { connections, rounds, hangingEndpoints, services } = report;
   const row = <Value>(
     title: string,
     value: (result: ServiceResult) => Value | null,
@@ -115,13 +76,13 @@ export function servicesMarkdown(report: ServicesReport): string {
   };
   const rateRows = (name: 'one' | 'twenty', title: string, unit: string) => [
     ...row(`${title}, ${unit} per second`, (result) => result[name], rateCell),
-    ...row(`the same, ${ours} in the same round`, (result) => result[name]?.rateRatio ?? null, ratioCell),
+    ...row(`the same, ${ours} in the same round`, (result) => result[name]?.rateRatio ?? null, times),
     ...row(`the same, CPU seconds per 1,000 ${unit}`, (result) => result[name]?.cpuSeconds ?? null, cpuCell),
-    ...row(`the same, ${ours} in the same round`, (result) => result[name]?.cpuRatio ?? null, ratioCell),
+    ...row(`the same, ${ours} in the same round`, (result) => result[name]?.cpuRatio ?? null, times),
   ];
   const title = `services: ${connections} connections, medians of ${rounds} interleaved rounds with the lowest and the highest.`;
   return [
-    introduction(title, quick, machine),
+    introduction(title, report),
     markdownTable([
       ['', ...services.map(({ name }) => name)],
       ...rateRows('one', 'call to delivery, 1 endpoint', 'events'),
@@ -136,13 +97,9 @@ export function servicesMarkdown(report: ServicesReport): string {
   ].join('\n\n');
 }
 
-const wholeNumber = (rate: number): string => Math.round(rate).toLocaleString('en-US');
-
 function rateCell({ perSecond: rate, lowestPerSecond, highestPerSecond }: RateResult): string {
   return `${wholeNumber(rate)} (${wholeNumber(lowestPerSecond)}–${wholeNumber(highestPerSecond)})`;
 }
-
-const ratioCell = (ratio: number): string => `${ratio.toFixed(2)} ×`;
 
 const cpuCell = (seconds: number): string => seconds.toFixed(2);
 

@@ -1,16 +1,41 @@
 import { BenchProblem } from '../bench.ts';
+import type { LoadRequest } from '../graphql/load-process.ts';
+
+/** A running webhook service. */
+export interface Service {
+  readonly name: string;
+  /**
+   * @param name of letters, digits and hyphens, which no other tenant has
+   * @param urls one endpoint each
+   * @throws {BenchProblem} if the service cannot be reached, or responds otherwise than the adapter expects
+   */
+  createTenant(name: string, urls: readonly string[]): Promise<Tenant>;
+  /** The CPU time of all its processes. Null if it is not known. */
+  cpuMs: () => Promise<number | null>;
+}
+
+/** One customer of a service, with its endpoints. */
+export interface Tenant {
+  /** Sends an event to all endpoints of the tenant. */
+  readonly event: EventRequest;
+  /** Removes the tenant and its endpoints. */
+  remove(): Promise<unknown>;
+}
+
+/** A request that sends one event. `{n}` in its body is the name of the event after `bench-`. */
+export type EventRequest = Pick<LoadRequest, 'origin' | 'path' | 'headers' | 'body' | 'status' | 'leastBytes'>;
 
 /** The HTTP API of a service that somebody else started. */
 export interface ServiceApi {
-  readonly origin: string;
-  readonly headers: Record<string, string>;
   /**
    * Sends JSON and returns the JSON of the response. Null if the response has no body.
    *
    * @param status of the response
    * @throws {BenchProblem} if the service cannot be reached, or responds otherwise
    */
-  call(method: string, path: string, options: { body?: object; status: number }): Promise<unknown>;
+  call(method: string, path: string, status: number, body?: object): Promise<unknown>;
+  /** The request that sends one event. */
+  event(path: string, status: number, body: object): EventRequest;
 }
 
 export interface ServiceApiOptions {
@@ -29,9 +54,7 @@ export function serviceApi({ name, url, token, tokenVariable }: ServiceApiOption
   const { origin } = new URL(url);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   return {
-    origin,
-    headers,
-    async call(method, path, { body, status }) {
+    async call(method, path, status, body) {
       const request = `${method} ${origin}${path}`;
       let response;
       let text;
@@ -42,12 +65,12 @@ export function serviceApi({ name, url, token, tokenVariable }: ServiceApiOption
       } catch (error) {
         throw new BenchProblem(`${name} does not respond to ${request}: ${reason(error)}.`);
       }
+      const problem = `${name} responds ${response.status} to ${request}`;
+      const excerpt = JSON.stringify(text.slice(0, 300));
       if (response.status === 401 || response.status === 403)
         throw new BenchProblem(
           `${name} rejects the token in ${tokenVariable}: it responds ${response.status} to ${request}.`,
         );
-      const problem = `${name} responds ${response.status} to ${request}`;
-      const excerpt = JSON.stringify(text.slice(0, 300));
       if (response.status !== status)
         throw new BenchProblem(
           `${problem}, but the bench expects ${status}. Is it another version? It said: ${excerpt}`,
@@ -58,6 +81,14 @@ export function serviceApi({ name, url, token, tokenVariable }: ServiceApiOption
         throw new BenchProblem(`${problem} without JSON. Is the URL correct? It said: ${excerpt}`);
       }
     },
+    event: (path, status, body) => ({
+      origin,
+      path,
+      headers: [headers],
+      body: JSON.stringify(body),
+      status,
+      leastBytes: 1,
+    }),
   };
 }
 

@@ -1,4 +1,6 @@
-import { Client } from 'pg';
+import { withClient } from '@deedwire/embedded-postgres';
+import { wholeNumber } from '../../report.ts';
+import { event } from '../../signed-headers.ts';
 
 const chunk = 250_000;
 
@@ -9,24 +11,37 @@ const chunk = 250_000;
 export async function fillHistory(
   databaseUrl: string,
   deliveries: number,
-  progress: (stored: number) => void,
+  progress: (line: string) => void,
 ): Promise<void> {
-  const client = new Client(databaseUrl);
-  await client.connect();
-  try {
+  await withClient(databaseUrl, async (client) => {
     // Checks no foreign keys, which halves the time.
     await client.query('set session_replication_role = replica');
     for (let from = 0; from < deliveries; from += chunk) {
       const to = Math.min(from + chunk, deliveries);
       await client.query(insertHistory, [from, to - 1, deliveries]);
-      progress(to);
+      progress(`Stored ${wholeNumber(to)} of ${wholeNumber(deliveries)} deliveries`);
     }
     await client.query(countSequences, [deliveries]);
     await client.query('vacuum analyze');
     await client.query('checkpoint');
-  } finally {
-    await client.end();
-  }
+  });
+}
+
+/** Stores deliveries that are due, as a worker leaves them behind. Each has its own event. No worker may run. */
+export async function fillBacklog(databaseUrl: string, deliveriesPerSubscription: number): Promise<void> {
+  await withClient(databaseUrl, (client) => client.query(insertBacklog, [deliveriesPerSubscription, event]));
+}
+
+/**
+ * Stores deliveries of the only subscription of an account that have failed after one attempt each. Each has its own event and
+ * payload.
+ */
+export async function fillFailures(databaseUrl: string, accountId: string, deliveries: number): Promise<void> {
+  await withClient(databaseUrl, async (client) => {
+    await client.query(insertFailures, [accountId, deliveries, event]);
+    await client.query('vacuum analyze');
+    await client.query('checkpoint');
+  });
 }
 
 // An id is the milliseconds since 2026 and 22 more bits. $3 deliveries are spread evenly over the time.
@@ -62,3 +77,68 @@ const insertHistory = `
 const countSequences = `
   update webhook_subscription_sequence
   set last_sequence = $1::bigint / (select count(*) from webhook_subscription) + 1`;
+
+const insertBacklog = `
+  with subscription as materialized (
+    select subscription_id, s.account_id, last_sequence
+    from webhook_subscription s
+    join webhook_subscription_sequence q on q.subscription_id = s.id
+  ),
+  event as (
+    insert into webhook_event (account_id, interface, event_type, snapshot)
+    select account_id, 'partner', 'referral.converted', '{}' from subscription, generate_series(1, $1::int)
+    returning id, account_id, occurred_at
+  ),
+  payload as (
+    insert into webhook_payload (event_id, event_version, interface, body)
+    select id, '2027-02-01', 'partner', $2::bytea from event
+  ),
+  counted as (
+    update webhook_subscription_sequence q set last_sequence = q.last_sequence + $1::int
+    from subscription s
+    where q.subscription_id = s.subscription_id
+  ),
+  delivery as (
+    insert into webhook_delivery
+      (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+    select s.account_id, subscription_id, 'partner', e.id, 'referral.converted', '2027-02-01', occurred_at,
+      last_sequence + row_number() over (partition by subscription_id order by e.id)
+    from subscription s
+    join event e on e.account_id = s.account_id
+    returning *
+  )
+  insert into webhook_pending_delivery
+    (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence, due_at,
+      body_bytes)
+  select subscription_id, id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence, now(),
+    length($2::bytea)
+  from delivery`;
+
+const insertFailures = `
+  with subscription as materialized (
+    select subscription_id, s.account_id, last_sequence
+    from webhook_subscription s
+    join webhook_subscription_sequence q on q.subscription_id = s.id
+    where s.account_id = $1
+  ), counted as (
+    update webhook_subscription_sequence q set last_sequence = q.last_sequence + $2::int
+    from subscription s
+    where q.subscription_id = s.subscription_id
+  ), delivery as (
+    insert into webhook_delivery
+      (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+    select account_id, subscription_id, 'partner', new_record_id(), 'referral.converted', '2027-02-01', now(), last_sequence + n
+    from subscription, generate_series(1, $2::int) n
+    returning *
+  ), event as (
+    insert into webhook_event (id, account_id, interface, event_type, snapshot)
+    select event_id, account_id, interface, event_type, '{}' from delivery
+  ), payload as (
+    insert into webhook_payload (event_id, event_version, interface, body)
+    select event_id, event_version, interface, $3::bytea from delivery
+  ), attempt as (
+    insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
+    select id, 1, subscription_id, interface, now(), 20, 500 from delivery
+  )
+  insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
+  select subscription_id, id, interface from delivery`;

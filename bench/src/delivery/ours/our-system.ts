@@ -1,16 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { secretAssociatedData, type AccountId } from '@deedwire/domain';
 import { createLogin } from '@deedwire/embedded-postgres';
 import { applyMigrations, createSecretKeyRing, readMigrations } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
-import { createBenchStore } from '../../bench-store.ts';
-import { machineMs } from '../clock.ts';
-import { addEvent, addSubscription, countAttempts, countShards, hasUnsettled } from './engine-tables.ts';
-import { startWorkerApp, type WorkerApp } from './worker-app.ts';
+import { type AppProcess, type AppProcessOptions, startAppProcess } from '../../app-process.ts';
+import { machineMs } from '../../child.ts';
+import { type BenchPostgres, createBenchStore } from '../../postgres.ts';
+import type { Defer } from '../../with-cleanup.ts';
+import {
+  addEvent,
+  addSubscription,
+  countAttempts,
+  countShards,
+  hasUnsettled,
+  type SubscriptionToAdd,
+} from './engine-tables.ts';
 
 /** Events that are inserted, in a transaction that is not committed yet. */
 export interface HeldEvents {
@@ -18,43 +23,27 @@ export interface HeldEvents {
   release(): Promise<void>;
 }
 
-export interface ForWorkers {
-  /** With the rights of the worker. */
-  databaseUrl: string;
-  /** The key that encrypts the secrets of subscriptions, in base64. */
-  key: string;
-  keyId: string;
-}
-
 /** Our engine with a separate database. It has no worker at first. */
 export interface OurSystem {
   readonly databaseUrl: string;
-  /** What a process needs to work for this system. */
-  readonly forWorkers: ForWorkers;
+  /** With the rights of the worker. */
+  readonly workerUrl: string;
+  /** As in WEBHOOK_SECRET_KEYS. */
+  readonly secretKeys: string;
   /** @param callbackUrls the subscriptions of each account */
   addAccounts(callbackUrls: readonly (readonly string[])[]): Promise<AccountId[]>;
+  addAccount(callbackUrls: readonly string[]): Promise<AccountId>;
   /** Inserts events that take turns over the accounts. */
   holdEvents(accounts: readonly AccountId[], events: number): Promise<HeldEvents>;
   /** Commits one event. Returns when it was committed, by `machineMs()`. */
   commitEvent(account: AccountId, name: string): Promise<number>;
-  /**
-   * Starts one more worker.
-   *
-   * @param options.built run the output of `pnpm build` instead of the sources, which is the default
-   * @param options.env variables that differ from the defaults
-   * @param options.checkout see `startAppProcess`
-   */
-  startWorker(options?: {
-    built?: boolean;
-    env?: Readonly<Record<string, string>>;
-    checkout?: URL | undefined;
-  }): Promise<WorkerApp>;
+  /** Starts one more worker, which runs the sources by default. */
+  startWorker(options?: Partial<Omit<AppProcessOptions, 'app'>>): Promise<AppProcess>;
   /** Resolves when each of the workers owns its share of the work. */
   untilShared(workers: number): Promise<void>;
   /** Resolves when every event is fanned out and every delivery settled. */
   untilSettled(): Promise<void>;
   countAttempts(): Promise<number>;
-  close(): Promise<void>;
 }
 
 const keyId = 'bench';
@@ -70,54 +59,52 @@ async function until(condition: () => Promise<boolean>, problem: string): Promis
   }
 }
 
-/**
- * @param databaseUrl an empty database, with the rights of a superuser
- * @param lastMigration the number of the last migration to apply, such as `0027`. Defaults to all
- */
-export async function createOurSystem(databaseUrl: string, lastMigration = '9999'): Promise<OurSystem> {
+/** @param lastMigration the number of the last migration to apply, such as `0027`. Defaults to all */
+export async function createOurSystem(
+  postgres: BenchPostgres,
+  database: string,
+  defer: Defer,
+  lastMigration = '9999',
+): Promise<OurSystem> {
+  const databaseUrl = await postgres.createDatabase(database);
   const migrations = await readMigrations();
-  await applyMigrations(
-    databaseUrl,
-    migrations.filter(({ name }) => name.slice(0, lastMigration.length) <= lastMigration),
-    {},
-  );
-  const login = `${new URL(databaseUrl).pathname.slice(1)}_worker`;
+  const applied = migrations.filter(({ name }) => name.slice(0, lastMigration.length) <= lastMigration);
+  await applyMigrations(databaseUrl, applied, {});
   const store = createBenchStore(databaseUrl);
+  defer(() => store.close());
   const key = randomBytes(32);
   const keyRing = createSecretKeyRing(new Map([[keyId, key]]));
-  const forWorkers = {
-    databaseUrl: await createLogin(databaseUrl, login, 'webhook_worker'),
-    key: key.toString('base64'),
-    keyId,
-  };
-  const logFolder = await mkdtemp(join(tmpdir(), 'deedwire-bench-log-'));
-  const workers: WorkerApp[] = [];
+  const secretKeys = `${keyId}:${key.toString('base64')}`;
+  const workerUrl = await createLogin(databaseUrl, `${database}_worker`, 'webhook_worker');
+
+  const addAccounts: OurSystem['addAccounts'] = (callbackUrls) =>
+    store.transaction(async (transaction) => {
+      const organization = await insertOrganization(transaction, 'Bench');
+      const accounts: AccountId[] = [];
+      for (const urls of callbackUrls) {
+        const name = `Account ${accounts.length + 1}`;
+        const owner = { interfaceName: 'partner', organizationId: organization.id, name } as const;
+        const { id: accountId } = await insertAccount(transaction, owner);
+        for (const callbackUrl of urls) {
+          const encrypt: SubscriptionToAdd['encrypt'] = (secret, id) =>
+            keyRing.encrypt(secret, secretAssociatedData(id));
+          await addSubscription(transaction, { accountId, callbackUrl, encrypt });
+        }
+        accounts.push(accountId);
+      }
+      return accounts;
+    });
 
   return {
     databaseUrl,
-    forWorkers,
-
-    addAccounts: (callbackUrls) =>
-      store.transaction(async (transaction) => {
-        const organization = await insertOrganization(transaction, 'Bench');
-        const accounts: AccountId[] = [];
-        for (const urls of callbackUrls) {
-          const account = await insertAccount(transaction, {
-            interfaceName: 'partner',
-            organizationId: organization.id,
-            name: `Account ${accounts.length + 1}`,
-          });
-          for (const callbackUrl of urls) {
-            await addSubscription(transaction, {
-              accountId: account.id,
-              callbackUrl,
-              encrypt: (secret, id) => keyRing.encrypt(secret, secretAssociatedData(id)),
-            });
-          }
-          accounts.push(account.id);
-        }
-        return accounts;
-      }),
+    workerUrl,
+    secretKeys,
+    addAccounts,
+    async addAccount(callbackUrls) {
+      const [account] = await addAccounts([callbackUrls]);
+      if (account === undefined) throw new Error('There is no account.');
+      return account;
+    },
 
     async holdEvents(accounts, events) {
       const inserted = Promise.withResolvers<void>();
@@ -145,14 +132,20 @@ export async function createOurSystem(databaseUrl: string, lastMigration = '9999
       return machineMs();
     },
 
-    async startWorker({ built = false, env = {}, checkout } = {}) {
-      const logFile = join(logFolder, `worker-${workers.length + 1}.log`);
-      const secretKeys = `${keyId}:${forWorkers.key}`;
-      const { databaseUrl: workersUrl } = forWorkers;
-      const worker = await startWorkerApp({ databaseUrl: workersUrl, secretKeys, built, env, logFile, checkout });
-      workers.push(worker);
-      return worker;
-    },
+    startWorker: ({ built = false, env = {}, checkout } = {}) =>
+      startAppProcess(defer, {
+        app: 'webhook-worker',
+        built,
+        env: {
+          DATABASE_URL: workerUrl,
+          WEBHOOK_SECRET_KEYS: secretKeys,
+          // The receivers listen on 127.0.0.1, which production refuses.
+          NODE_ENV: 'test',
+          WEBHOOK_CALLBACK_POLICY: 'development',
+          ...env,
+        },
+        checkout,
+      }),
 
     async untilShared(count) {
       const leastShards = Math.floor(64 / count);
@@ -166,11 +159,5 @@ export async function createOurSystem(databaseUrl: string, lastMigration = '9999
     untilSettled: () => until(async () => !(await hasUnsettled(store)), 'Deliveries are unsettled.'),
 
     countAttempts: () => countAttempts(store),
-
-    async close() {
-      await Promise.all(workers.map((worker) => worker.stop()));
-      await store.close();
-      await rm(logFolder, { recursive: true, force: true });
-    },
   };
 }

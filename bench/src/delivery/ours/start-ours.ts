@@ -1,43 +1,60 @@
 import type { AccountId } from '@deedwire/domain';
 import type { BenchPostgres } from '../../postgres.ts';
 import type { Defer } from '../../with-cleanup.ts';
-import type { DeliveryContestant } from '../contestant.ts';
-import type { ReceiverChild } from '../receiver-child.ts';
-import { workloads } from '../workloads.ts';
-import { accountUrls } from './account-urls.ts';
-import { ourContestant } from './our-contestant.ts';
-import { createOurSystem } from './our-system.ts';
+import type { DeliveryContestant } from '../rate-rounds.ts';
+import type { Receivers } from '../receivers.ts';
+import { eventCount, firstReceiver, inGroups, subscriptionCount, workloads } from '../workloads.ts';
+import { createOurSystem, type HeldEvents } from './our-system.ts';
 
 export interface OursOptions {
   name: string;
   database?: string;
+  /** Variables of the worker that differ from the defaults. */
   env?: Readonly<Record<string, string>>;
+  /** See `AppProcessOptions`. */
   checkout?: URL | undefined;
 }
 
 /**
- * Starts our engine with one worker and a database of its own as a contestant of all workloads.
- *
- * @param options.env variables of the worker that differ from the defaults
- * @param options.checkout see `startAppProcess`
+ * Starts our engine with one worker and a database of its own, as a contestant of all workloads. The clock starts at the commit
+ * of all events, and stops when no delivery is pending.
  */
 export async function startOurs(
-  { postgres, receiver, defer }: { postgres: BenchPostgres; receiver: ReceiverChild; defer: Defer },
+  { postgres, receiver, defer }: { postgres: BenchPostgres; receiver: Receivers; defer: Defer },
   { name, database = 'ours', env = {}, checkout }: OursOptions,
 ): Promise<DeliveryContestant> {
-  const system = await createOurSystem(await postgres.createDatabase(database));
-  defer(() => system.close());
+  const system = await createOurSystem(postgres, database, defer);
   const accounts = new Map<string, AccountId[]>();
   for (const workload of workloads) {
-    accounts.set(workload.name, await system.addAccounts(accountUrls(workload, receiver.origins)));
+    const first = firstReceiver(workload);
+    // Each subscription has a separate receiver.
+    const origins = receiver.origins.slice(first, first + subscriptionCount(workload));
+    const urls = origins.map((origin) => `${origin}/hooks`);
+    accounts.set(workload.name, await system.addAccounts(inGroups(urls, workload.subscriptionsPerAccount)));
   }
-  const workers = [await system.startWorker({ env, checkout })];
-  return ourContestant({
+  const worker = await system.startWorker({ env, checkout });
+  let prepared: { held: HeldEvents; deliveries: number; attempts: number } | null = null;
+  return {
     name,
-    system,
-    workers,
-    receiver,
-    accounts: (workload) => accounts.get(workload.name) ?? [],
+    async prepare(workload, deliveries) {
+      const events = eventCount(workload, deliveries);
+      const attempts = await system.countAttempts();
+      const held = await system.holdEvents(accounts.get(workload.name) ?? [], events);
+      prepared = { held, attempts, deliveries: events * workload.subscriptionsPerAccount };
+    },
+    async drain() {
+      if (prepared === null) throw new Error('Nothing is prepared.');
+      const { held, deliveries, attempts } = prepared;
+      prepared = null;
+      const startCpuMs = (await worker.usage()).cpuMs;
+      const startMs = performance.now();
+      await held.release();
+      await receiver.waitFor(deliveries);
+      await system.untilSettled();
+      const elapsedMs = performance.now() - startMs;
+      const cpuMs = (await worker.usage()).cpuMs - startCpuMs;
+      return { operations: deliveries, attempts: (await system.countAttempts()) - attempts, elapsedMs, cpuMs };
+    },
     storeUsage: () => postgres.usage(),
-  });
+  };
 }

@@ -1,14 +1,12 @@
-/**
- * The engine without HTTP: every attempt succeeds at once. `store-only-process.ts <database URL> <key id> <key in base64>`. It
- * stops when its parent disconnects.
- */
+/** The engine without HTTP: every attempt succeeds at once. `store-only-process.ts <database URL> <key id> <key in base64>`. */
 import { secretAssociatedData } from '@deedwire/domain';
 import { createSecretKeyRing } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
 import { openStores } from '@deedwire/webhook-worker/open-stores';
 import { createRenderer } from '@deedwire/webhook-worker/rendering/renderer';
-import { setTimer } from '@deedwire/webhook-worker/set-timer';
+import { setTimer } from '@deedwire/webhook-worker/worker';
 import { createWebhookEngine } from '@deedwire/webhooks';
+import { serveParent } from '../../child.ts';
 
 const [databaseUrl = '', keyId = '', key = ''] = process.argv.slice(2);
 const applicationName = 'deedwire-bench-store';
@@ -47,13 +45,13 @@ const listener = createListener({
   },
 });
 
-async function stop(): Promise<never> {
-  engine.stopClaiming();
-  await listener.close();
-  await engine.drain();
-  await stores.close();
-  process.exit(0);
-}
-
-process.once('disconnect', () => void stop());
-process.send?.('ready');
+serveParent(
+  'ready',
+  () => {},
+  async () => {
+    engine.stopClaiming();
+    await listener.close();
+    await engine.drain();
+    await stores.close();
+  },
+);

@@ -1,30 +1,42 @@
-import { measureLatency } from '../measure-latency.ts';
-import type { Part } from '../part.ts';
-import { startReceiverChild } from '../receiver-child.ts';
-import { hangingMarkdown, type HangingResult, type HangingRound } from '../report.ts';
+import type { BenchOptions } from '../../bench.ts';
+import { type LatencySummary, measureLatency } from '../latency.ts';
+import { startReceivers } from '../receivers.ts';
 import { withStack } from '../stack.ts';
+import { inGroups } from '../workloads.ts';
+
+interface HangingRound {
+  alone: LatencySummary;
+  /** The first second, in which the deliveries to the endpoints are fanned out and the connections open. */
+  start: LatencySummary;
+  /** The minute after it. */
+  beside: LatencySummary;
+  /** The p99 of `beside` divided by that of `alone`. */
+  p99Ratio: number;
+  endpoints: number;
+  /** Deliveries to the endpoints that wait when the measurement starts. */
+  waiting: number;
+}
+
+/** The round with the median of the ratios. */
+export interface HangingResult extends HangingRound {
+  /** Of all rounds, in order. */
+  p99Ratios: number[];
+}
 
 const perSecond = 20;
 const subscriptionsPerAccount = 20;
 const eventsPerAccount = 20;
 
-export const hanging: Part<HangingResult> = {
-  summary: 'the latency of an account beside 1,000 endpoints of other accounts that never respond',
-
-  async run({ quick, progress }) {
-    const rounds: HangingRound[] = [];
-    const count = quick ? 1 : 3;
-    for (let round = 1; round <= count; round += 1) {
-      rounds.push(await measureRound(quick, (line) => progress(`round ${round} of ${count}: ${line}`)));
-    }
-    const sorted = rounds.toSorted((a, b) => a.p99Ratio - b.p99Ratio);
-    const middle = sorted[Math.floor(sorted.length / 2)];
-    if (middle === undefined) throw new Error('There is no round.');
-    return { ...middle, p99Ratios: rounds.map(({ p99Ratio }) => p99Ratio) };
-  },
-
-  markdown: hangingMarkdown,
-};
+export async function measureHanging({ quick, progress }: BenchOptions): Promise<HangingResult> {
+  const rounds: HangingRound[] = [];
+  const count = quick ? 1 : 3;
+  for (let round = 1; round <= count; round += 1) {
+    rounds.push(await measureRound(quick, (line) => progress(`round ${round} of ${count}: ${line}`)));
+  }
+  const middle = rounds.toSorted((a, b) => a.p99Ratio - b.p99Ratio)[Math.floor(count / 2)];
+  if (middle === undefined) throw new Error('There is no round.');
+  return { ...middle, p99Ratios: rounds.map(({ p99Ratio }) => p99Ratio) };
+}
 
 /** With an engine of its own: the breakers of endpoints stay open for hours. */
 async function measureRound(quick: boolean, progress: (line: string) => void): Promise<HangingRound> {
@@ -33,19 +45,13 @@ async function measureRound(quick: boolean, progress: (line: string) => void): P
   const startEvents = quick ? 10 : perSecond;
   const [aloneEvents, events] = quick ? [20, 20] : [600, 1_200];
   const endpoints = accounts * subscriptionsPerAccount;
-  return withStack({ receivers: 1 }, async (stack, defer) => {
+  return withStack(1, async (stack, defer) => {
     const { system, receiver } = stack;
     // In their own process: the measured receiver must not wait for the connections of the others to be accepted.
-    const others = await startReceiverChild(endpoints);
-    defer(() => others.close());
-    const [probe] = await system.addAccounts([[`${receiver.origins[0] ?? ''}/probe`]]);
+    const others = await startReceivers(endpoints, defer);
+    const probe = await system.addAccount([`${receiver.origins[0] ?? ''}/probe`]);
     const urls = others.origins.map((origin) => `${origin}/hang`);
-    const otherAccounts = await system.addAccounts(
-      Array.from({ length: accounts }, (_, account) =>
-        urls.slice(account * subscriptionsPerAccount, (account + 1) * subscriptionsPerAccount),
-      ),
-    );
-    if (probe === undefined) throw new Error('There is no account to measure.');
+    const otherAccounts = await system.addAccounts(inGroups(urls, subscriptionsPerAccount));
     await system.startWorker();
     await measureLatency(stack, probe, { events: quick ? 5 : 100, perSecond });
     progress(`alone: ${perSecond} events per second`);

@@ -1,69 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { workerApplicationName } from '../ours/engine-tables.ts';
-import { paced } from '../paced.ts';
-import type { Part } from '../part.ts';
-import { statementsMarkdown, type StatementsResult } from '../report.ts';
+import type { BenchOptions } from '../../bench.ts';
+import { paced } from '../latency.ts';
 import { withStack } from '../stack.ts';
-import { logPosition, logStatements, statementsSince, type LoggedStatement } from '../statement-log.ts';
+import { type LoggedStatement, logStatements, statementsDuring } from '../statement-log.ts';
 
-export const statements: Part<StatementsResult> = {
-  summary: 'statements of the worker per delivery, at one event per second',
+export type StatementsResult = Awaited<ReturnType<typeof measureStatements>>;
 
-  async run({ quick, progress }) {
-    const events = quick ? 2 : 15;
-    return withStack({ receivers: 1 }, async ({ postgres, receiver, system }) => {
-      const [account] = await system.addAccounts([receiver.origins.map((origin) => `${origin}/hooks`)]);
-      if (account === undefined) throw new Error('There is no account.');
-      await system.startWorker();
-      await paced(3, 1, (index) => system.commitEvent(account, `warm-up-${index}`));
-      await system.untilSettled();
-      await logStatements(postgres);
-      const during = async (work: () => Promise<unknown>): Promise<LoggedStatement[]> => {
-        const position = await logPosition(postgres);
-        await work();
-        return statementsSince(postgres, position, workerApplicationName);
-      };
-      progress(`Idle for ${events} s`);
-      const idle = await during(() => sleep(events * 1000));
-      progress(`${events} events, one per second`);
-      const busy = await during(async () => {
-        await paced(events, 1, (index) => system.commitEvent(account, `event-${index}`));
-        // The last event gets its second, too.
-        await sleep(1000);
-      });
-      return countPerDelivery(idle, busy, events);
+export function measureStatements({ quick, progress }: BenchOptions) {
+  const events = quick ? 2 : 15;
+  return withStack(1, async ({ postgres, receiver, system }) => {
+    const account = await system.addAccount(receiver.origins.map((origin) => `${origin}/hooks`));
+    await system.startWorker();
+    await paced(3, 1, (index) => system.commitEvent(account, `warm-up-${index}`));
+    await system.untilSettled();
+    await logStatements(postgres);
+    progress(`Idle for ${events} s`);
+    const { statements: idle } = await statementsDuring(postgres, () => sleep(events * 1000));
+    progress(`${events} events, one per second`);
+    const { statements: busy } = await statementsDuring(postgres, async () => {
+      await paced(events, 1, (index) => system.commitEvent(account, `event-${index}`));
+      // The last event gets its second, too.
+      await sleep(1000);
     });
-  },
-
-  markdown: statementsMarkdown,
-};
+    return countPerDelivery(idle, busy, events);
+  });
+}
 
 /** @param seconds the length of both periods, and the number of events in the second */
-export function countPerDelivery(
-  idle: readonly LoggedStatement[],
-  busy: readonly LoggedStatement[],
-  seconds: number,
-): StatementsResult {
-  const [idleCounts, busyCounts] = [countByName(idle), countByName(busy)];
-  const names = [...new Set([...idleCounts.keys(), ...busyCounts.keys()])].toSorted();
-  const byName = names.map(
-    (name) => [name, ((busyCounts.get(name) ?? 0) - (idleCounts.get(name) ?? 0)) / seconds] as const,
+export function countPerDelivery(idle: readonly LoggedStatement[], busy: readonly LoggedStatement[], seconds: number) {
+  // A named statement is logged up to three times.
+  const [idleRuns, busyRuns] = [idle, busy].map((logged) =>
+    logged.filter(({ phase }) => phase === 'execute' || phase === 'statement').map(({ name }) => name),
   );
+  const names = [...new Set([...(idleRuns ?? []), ...(busyRuns ?? [])])].toSorted();
   return {
-    perDelivery: (total(busyCounts) - total(idleCounts)) / seconds,
-    idlePerSecond: total(idleCounts) / seconds,
-    byName: Object.fromEntries(byName),
+    // Without those that the worker also runs when idle. Below 0: run less often.
+    perDelivery: (count(busyRuns) - count(idleRuns)) / seconds,
+    idlePerSecond: count(idleRuns) / seconds,
+    byName: Object.fromEntries(names.map((name) => [name, (count(busyRuns, name) - count(idleRuns, name)) / seconds])),
   };
 }
 
-function total(counts: ReadonlyMap<string, number>): number {
-  return [...counts.values()].reduce((sum, count) => sum + count, 0);
-}
-
-function countByName(logged: readonly LoggedStatement[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { name, phase } of logged) {
-    if (phase === 'execute' || phase === 'statement') counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  return counts;
+/** @param name undefined for all */
+function count(runs: readonly string[] = [], name?: string): number {
+  return runs.filter((each) => name === undefined || each === name).length;
 }

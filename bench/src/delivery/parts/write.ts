@@ -1,44 +1,31 @@
-import { startChild } from '../../child.ts';
-import type { LoadRequest, LoadResult } from '../../graphql/load-protocol.ts';
-import type { Part } from '../part.ts';
-import { writeMarkdown, type WriteResult } from '../report.ts';
+import type { BenchOptions } from '../../bench.ts';
+import { startLoad } from '../../graphql/load.ts';
+import { writePeerNames } from '../peer-names.ts';
 import { withStack } from '../stack.ts';
 import { startOurContestants } from '../write/our-contestants.ts';
 import { startWritePeer } from '../write/peer-contestant.ts';
-import { writePeerNames } from '../write/peer-names.ts';
 import { runWriteRounds } from '../write/rounds.ts';
 
+export type WriteResult = Awaited<ReturnType<typeof measureWrite>>;
+
+export const writeInput = { clientName: 'Ada Lovelace', clientEmail: 'ada@example.com', externalReference: 'CRM-{n}' };
 const connections = 32;
-const input = { clientName: 'Ada Lovelace', clientEmail: 'ada@example.com', externalReference: 'CRM-{n}' };
+const full = { connections, rounds: 5, roundMs: 10_000, warmUpMs: 5_000 };
+const short = { connections, rounds: 1, roundMs: 1_000, warmUpMs: 500 };
 
-export const write: Part<WriteResult> = {
-  summary: `createReferral by ${connections} connections of one client until its webhook arrives, beside pg-boss and graphile-worker`,
-
-  async run({ quick, progress }) {
-    const { rounds, roundMs, warmUpMs } = quick
-      ? { rounds: 1, roundMs: 1_000, warmUpMs: 500 }
-      : { rounds: 5, roundMs: 10_000, warmUpMs: 5_000 };
-    return withStack({ receivers: 1 + writePeerNames.length }, async ({ postgres, receiver, system }, defer) => {
-      const [ourOrigin = '', ...peerOrigins] = receiver.origins;
-      progress('Starting the servers');
-      const { withoutKeys, withKeys } = await startOurContestants(system, `${ourOrigin}/hooks`, {
-        input,
-        built: false,
-        defer,
-      });
-      const contestants = [withoutKeys, withKeys];
-      for (const [index, name] of writePeerNames.entries()) {
-        const databaseUrl = await postgres.createDatabase(name);
-        contestants.push(await startWritePeer(name, databaseUrl, peerOrigins[index] ?? '', input, defer));
-      }
-      const { child: load } = await startChild<LoadRequest, LoadResult>('./graphql/load-process.ts');
-      defer(() => load.close());
-      const servers = { load, receiver, postgres };
-
-      const results = await runWriteRounds(contestants, servers, { connections, rounds, roundMs, warmUpMs }, progress);
-      return { connections, rounds, roundMs, results };
-    });
-  },
-
-  markdown: writeMarkdown,
-};
+export function measureWrite({ quick, progress }: BenchOptions) {
+  const plan = quick ? short : full;
+  return withStack(1 + writePeerNames.length, async ({ postgres, receiver, system }, defer) => {
+    const [ourOrigin = '', ...peerOrigins] = receiver.origins;
+    progress('Starting the servers');
+    const options = { input: writeInput, built: false, defer };
+    const { withoutKeys, withKeys } = await startOurContestants(system, `${ourOrigin}/hooks`, options);
+    const contestants = [withoutKeys, withKeys];
+    for (const [index, name] of writePeerNames.entries()) {
+      const databaseUrl = await postgres.createDatabase(name);
+      contestants.push(await startWritePeer(name, databaseUrl, peerOrigins[index] ?? '', writeInput, defer));
+    }
+    const servers = { load: await startLoad(defer), receiver, postgres };
+    return { ...plan, results: await runWriteRounds(contestants, servers, plan, progress) };
+  });
+}

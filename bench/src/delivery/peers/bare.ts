@@ -1,5 +1,5 @@
 import type { PeerDelivery } from '../signed-post.ts';
-import { concurrency, type StartPeer } from './peer.ts';
+import { concurrency, type StartPeer } from './queue.ts';
 
 /** No queue: the limit. */
 export const startBare: StartPeer = async (_storeUrl, post) => {

@@ -1,8 +1,7 @@
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { inChunks } from '../in-chunks.ts';
 import type { PeerDelivery } from '../signed-post.ts';
-import { concurrency, type StartPeer } from './peer.ts';
+import { concurrency, inChunks, type StartPeer } from './queue.ts';
 
 const name = 'webhooks';
 
@@ -12,9 +11,7 @@ export const startBullMq: StartPeer = async (storeUrl, post) => {
   const queue = new Queue<PeerDelivery, number>(name, { connection: connect() });
   let worker: Worker<PeerDelivery, number> | undefined;
   return {
-    async add(deliveries) {
-      await inChunks(deliveries, 1000, (chunk) => queue.addBulk(chunk.map((data) => ({ name, data }))));
-    },
+    add: (deliveries) => inChunks(deliveries, (chunk) => queue.addBulk(chunk.map((data) => ({ name, data })))),
     async drain(deliveries) {
       const settled = Promise.withResolvers<void>();
       let left = deliveries;

@@ -1,9 +1,7 @@
 import { Logger, makeWorkerUtils, run, runOnce, WorkerPreset } from 'graphile-worker';
 import { Pool } from 'pg';
-import { inChunks } from '../in-chunks.ts';
 import type { PeerDelivery, Post } from '../signed-post.ts';
-import { concurrency, type StartPeer } from './peer.ts';
-import type { TransactionalQueue } from './transactional-queue.ts';
+import { concurrency, inChunks, type StartPeer, type TransactionalQueue } from './queue.ts';
 
 const task = 'webhook';
 const localQueueSize = 500;
@@ -22,15 +20,11 @@ export const startGraphileWorker: StartPeer = async (storeUrl, post) => {
   const { utils, options, countUnsettled } = await install(storeUrl, post);
   return {
     async add(deliveries) {
-      await inChunks(deliveries, 1000, (chunk) =>
-        utils.addJobs(chunk.map((payload) => ({ identifier: task, payload }))),
-      );
+      await inChunks(deliveries, (chunk) => utils.addJobs(chunk.map((payload) => ({ identifier: task, payload }))));
       // With statistics of an empty table, which autovacuum may have collected between two rounds, each fetch would read all jobs.
       await options.pgPool.query('analyze graphile_worker._private_jobs');
     },
-    async drain() {
-      await runOnce(options);
-    },
+    drain: () => runOnce(options),
     countUnsettled,
   };
 };

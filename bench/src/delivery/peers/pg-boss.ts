@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { type ConstructorOptions, type Db, type Job, type JobResult, PgBoss } from 'pg-boss';
-import { inChunks } from '../in-chunks.ts';
 import type { PeerDelivery, Post } from '../signed-post.ts';
-import type { StartPeer } from './peer.ts';
-import type { TransactionalQueue } from './transactional-queue.ts';
+import { inChunks, type StartPeer, type TransactionalQueue } from './queue.ts';
 
 const queue = 'webhooks';
 const unfinishedJobs = `from pgboss.job where name = '${queue}' and state < 'completed'`;
@@ -20,14 +18,13 @@ const workOptions = { batchSize: 500, burstWhenBatchFull: true, localConcurrency
 export const startPgBoss: StartPeer = async (storeUrl, post) => {
   const { boss, watcher, countUnsettled } = await install(storeUrl);
   return {
-    async add(deliveries) {
-      await inChunks(deliveries, 1000, (chunk) =>
+    add: (deliveries) =>
+      inChunks(deliveries, (chunk) =>
         boss.insert(
           queue,
           chunk.map((data) => ({ data })),
         ),
-      );
-    },
+      ),
     async drain(deliveries) {
       const sent = Promise.withResolvers<void>();
       let left = deliveries;

@@ -2,7 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { fastify } from 'fastify';
 import { type ClientBase, Pool } from 'pg';
 import type { PeerDelivery } from '../signed-post.ts';
-import { insertReferral, type NewReferral, type Referral } from './referral-table.ts';
+
+interface NewReferral {
+  clientName: string;
+  clientEmail: string | null;
+  externalReference: string | null;
+}
+
+interface Referral {
+  /** A bigint in decimal digits. */
+  id: string;
+  createdAt: Date;
+}
+
+const insertReferral = `
+  insert into referral (account_id, client_name, client_email, external_reference)
+  values (1, $1, $2, $3)
+  returning id, created_at as "createdAt"`;
 
 const schema = {
   body: {
@@ -33,7 +49,11 @@ export async function serveReferrals(
     const client = await pool.connect();
     try {
       await client.query('begin');
-      const { rows } = await client.query<Referral>(insertReferral(body));
+      const { rows } = await client.query<Referral>({
+        name: 'insert-referral',
+        text: insertReferral,
+        values: [body.clientName, body.clientEmail, body.externalReference],
+      });
       const [referral] = rows;
       if (referral === undefined) throw new Error('The statement returned no row.');
       await addJob(client, toDelivery(referral, body));

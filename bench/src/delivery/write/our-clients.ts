@@ -1,34 +1,48 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { issueCredential, setClientLimit, systemRandom } from '@deedwire/actions';
-import { type AccountId, formatAccountGid } from '@deedwire/domain';
-import { createBenchStore } from '../../bench-store.ts';
-import type { WriteContestant } from './contestant.ts';
+import { issueCredential, type OperatorContext, setClientLimit, systemRandom } from '@deedwire/actions';
+import { type AccountId, formatAccountGid, type InterfaceName } from '@deedwire/domain';
+import type { Store } from '@deedwire/store';
+import { createBenchStore } from '../../postgres.ts';
+import type { WriteContestant } from './rounds.ts';
 
 const gidNamespace = 'service';
 
 const mutation =
   'mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } userErrors { code } } }';
 
-/** The headers of one new client of each account. Their operations are not limited. */
+/** The context in which the bench prepares accounts. */
+export function operatorContext(store: Store): OperatorContext {
+  const operator = { name: 'bench', host: hostname(), requestId: randomUUID() };
+  return { store, gidNamespace, now: () => new Date(), random: systemRandom, operator };
+}
+
+/** The headers of a new client of an account. Its operations are charged, but not limited. */
+export async function issueClient(
+  context: OperatorContext,
+  interfaceName: InterfaceName,
+  accountId: string,
+): Promise<Record<string, string>> {
+  const issued = await issueCredential(context, { interfaceName, accountId, clientId: null });
+  await setClientLimit(context, { clientId: issued.clientId, maximum: 1_000_000_000, restoreRate: 1_000_000_000 });
+  return {
+    'X-Service-Client-Id': issued.clientId,
+    'X-Service-API-Key': issued.apiKey,
+    'X-Service-Organization-Id': issued.organizationId,
+  };
+}
+
+/** The headers of one new client of each account. */
 export async function issueClients(
   databaseUrl: string,
   accounts: readonly AccountId[],
 ): Promise<Record<string, string>[]> {
   const store = createBenchStore(databaseUrl);
-  const operator = { name: 'bench', host: hostname(), requestId: randomUUID() };
-  const context = { store, gidNamespace, now: () => new Date(), random: systemRandom, operator };
   const headers: Record<string, string>[] = [];
   for (const account of accounts) {
     const accountId = formatAccountGid(gidNamespace, 'partner', account);
-    const issued = await issueCredential(context, { interfaceName: 'partner', accountId, clientId: null });
-    await setClientLimit(context, { clientId: issued.clientId, maximum: 1_000_000_000, restoreRate: 1_000_000_000 });
-    headers.push({
-      'Content-Type': 'application/json',
-      'X-Service-Client-Id': issued.clientId,
-      'X-Service-API-Key': issued.apiKey,
-      'X-Service-Organization-Id': issued.organizationId,
-    });
+    const client = await issueClient(operatorContext(store), 'partner', accountId);
+    headers.push({ 'Content-Type': 'application/json', ...client });
   }
   await store.close();
   return headers;

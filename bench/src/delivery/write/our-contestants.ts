@@ -1,42 +1,41 @@
 import { createLogin } from '@deedwire/embedded-postgres';
-import type { AppProcess } from '../../app-process.ts';
+import type { AppProcess, AppProcessOptions } from '../../app-process.ts';
 import { startOurApp } from '../../graphql/our-app.ts';
 import type { Defer } from '../../with-cleanup.ts';
 import type { OurSystem } from '../ours/our-system.ts';
-import { ours } from '../report.ts';
-import type { WriteContestant } from './contestant.ts';
+import { ours } from '../workloads.ts';
 import { createReferralRequest, issueClients } from './our-clients.ts';
+import type { WriteContestant } from './rounds.ts';
 
 export interface OurContestants {
   withoutKeys: WriteContestant;
   /** A new idempotency key for each mutation. */
   withKeys: WriteContestant;
-  app: Pick<AppProcess, 'memory'>;
-  worker: Pick<AppProcess, 'memory'>;
+  app: AppProcess;
+  worker: AppProcess;
 }
 
-interface OurAppsOptions {
-  /** Run the output of `pnpm build` instead of the sources. */
-  built: boolean;
-  /** See `startAppProcess`. */
-  checkout?: URL | undefined;
-  defer: Defer;
+type OurAppsOptions = Pick<AppProcessOptions, 'built' | 'checkout'> & { defer: Defer };
+
+/** Starts our API of partners, which has a login of its own. */
+export async function startPartnerApi(
+  { databaseUrl, secretKeys }: OurSystem,
+  { defer, ...options }: OurAppsOptions & Pick<AppProcessOptions, 'env'>,
+): Promise<AppProcess & { url: string }> {
+  // Logins belong to the server, not to the database.
+  const login = `${new URL(databaseUrl).pathname.slice(1)}_partner_api`;
+  return startOurApp(defer, 'partner', {
+    databaseUrl: await createLogin(databaseUrl, login, 'partner_api'),
+    secretKeys,
+    ...options,
+  });
 }
 
 /** Starts our API and our worker. */
-export async function startOurApps(system: OurSystem, { built, checkout, defer }: OurAppsOptions) {
+export async function startOurApps(system: OurSystem, options: OurAppsOptions) {
+  const { built, checkout } = options;
   const worker = await system.startWorker({ built, checkout });
-  // Logins belong to the server, not to the database.
-  const login = `${new URL(system.databaseUrl).pathname.slice(1)}_partner_api`;
-  const app = await startOurApp({
-    interfaceName: 'partner',
-    databaseUrl: await createLogin(system.databaseUrl, login, 'partner_api'),
-    secretKeys: `${system.forWorkers.keyId}:${system.forWorkers.key}`,
-    built,
-    checkout,
-    defer,
-  });
-  return { app, worker };
+  return { worker, app: await startPartnerApi(system, { ...options, env: {} }) };
 }
 
 /** Starts our API and our worker, with an account. */
@@ -45,10 +44,9 @@ export async function startOurContestants(
   callbackUrl: string,
   { input, name = ours, ...options }: OurAppsOptions & { input: object; name?: string },
 ): Promise<OurContestants> {
-  const [account] = await system.addAccounts([[callbackUrl]]);
-  if (account === undefined) throw new Error('There is no account.');
+  const accounts = await system.addAccounts([[callbackUrl]]);
   const { app, worker } = await startOurApps(system, options);
-  const headers = await issueClients(system.databaseUrl, [account]);
+  const headers = await issueClients(system.databaseUrl, accounts);
   const contestant = (title: string, variables: object): WriteContestant => ({
     name: title,
     request: createReferralRequest(app.url, headers, variables),

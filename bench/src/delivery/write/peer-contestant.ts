@@ -1,10 +1,30 @@
-import { Client } from 'pg';
-import type { ProcessUsage } from '../../app-process.ts';
+import { withClient } from '@deedwire/embedded-postgres';
 import { startChild } from '../../child.ts';
+import type { ProcessUsage } from '../../rounds.ts';
 import type { Defer } from '../../with-cleanup.ts';
-import type { WriteContestant } from './contestant.ts';
-import type { WritePeerName } from './peer-names.ts';
-import { createReferralTable } from './referral-table.ts';
+import type { WritePeerName } from '../peer-names.ts';
+import type { WriteContestant } from './rounds.ts';
+
+/** Our table of referrals, with the columns, checks and indexes that an insert touches. */
+const createReferralTable = `
+  create table account (id bigint primary key);
+  insert into account values (1);
+  create table referral (
+    id bigint primary key generated always as identity,
+    account_id bigint not null references account,
+    status text not null default 'OPEN' check (status in ('OPEN', 'CONVERTED', 'DECLINED')),
+    client_name text not null,
+    client_email text,
+    external_reference text,
+    note text,
+    created_at timestamptz(3) not null default now(),
+    closed_at timestamptz(3),
+    decline_reason text,
+    check ((status = 'OPEN') = (closed_at is null))
+  );
+  create index on referral (account_id, id);
+  create index on referral (account_id, status, id);
+  create index on referral (account_id, external_reference, status, id) where external_reference is not null`;
 
 /**
  * Starts the API and the worker of a peer.
@@ -18,20 +38,13 @@ export async function startWritePeer(
   body: object,
   defer: Defer,
 ): Promise<WriteContestant> {
-  const client = new Client(databaseUrl);
-  await client.connect();
-  await client.query(createReferralTable);
-  await client.end();
-  const start = async (role: 'api' | 'worker') => {
-    const module = './delivery/write/peer-process.ts';
-    const started = await startChild<string, ProcessUsage>(module, role, name, databaseUrl, origin);
-    defer(() => started.child.close());
-    return started;
-  };
+  await withClient(databaseUrl, (client) => client.query(createReferralTable));
+  const start = (role: 'api' | 'worker') =>
+    startChild<string, ProcessUsage>(defer, './delivery/write/peer-process.ts', role, name, databaseUrl, origin);
   // Installs the queue.
-  const { child: worker } = await start('worker');
-  const { child: api, ready } = await start('api');
-  const url = new URL(ready);
+  const worker = await start('worker');
+  const api = await start('api');
+  const url = new URL(api.ready);
   return {
     name,
     request: {

@@ -1,17 +1,17 @@
 /**
  * Runs the API or the worker of a peer in this process: `peer-process.ts api|worker <name> <URL of its database> <origin of the
  * receiver>`. The worker must be ready before the API starts. The first message of the API is the URL of its route. Both answer
- * each message with the usage of the process, the worker as soon as each job has a result. The process ends when its parent
- * disconnects.
+ * each message with the usage of the process, the worker as soon as each job has a result.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ownUsage } from '../../own-usage.ts';
+import { serveParent } from '../../child.ts';
+import { ownUsage } from '../../rounds.ts';
+import type { WritePeerName } from '../peer-names.ts';
 import { transactionalGraphileWorker } from '../peers/graphile-worker.ts';
 import { transactionalPgBoss } from '../peers/pg-boss.ts';
-import type { TransactionalQueue } from '../peers/transactional-queue.ts';
+import type { TransactionalQueue } from '../peers/queue.ts';
 import { createPost } from '../signed-post.ts';
 import { serveReferrals } from './api.ts';
-import type { WritePeerName } from './peer-names.ts';
 
 const queues: Record<WritePeerName, TransactionalQueue> = {
   'pg-boss': transactionalPgBoss,
@@ -33,6 +33,4 @@ else {
   };
 }
 
-process.on('message', () => void untilSettled().then(() => process.send?.(ownUsage())));
-process.once('disconnect', () => process.exit(0));
-process.send?.(ready);
+serveParent(ready, () => untilSettled().then(ownUsage));

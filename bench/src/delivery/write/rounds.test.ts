@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { writeResults, type WriteMeasurement } from './rounds.ts';
 
 function round(elapsedMs: number, cpuMs: WriteMeasurement['cpuMs']): WriteMeasurement {
-  return { events: 1000, elapsedMs, cpuMs };
+  return { operations: 1000, elapsedMs, cpuMs };
 }
 
 it('divides the values of the first contestant by those of each one in the same round', () => {

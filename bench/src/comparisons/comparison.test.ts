@@ -1,5 +1,21 @@
 import { expect, it } from 'vitest';
-import { markdown } from './report.ts';
+import { comparisonMarkdown, contestantResults } from './comparison.ts';
+
+function round(operations: number, cpuMs: number) {
+  return { operations, cpuMs, elapsedMs: 1000 };
+}
+
+it('compares each round with the baseline in the same round', () => {
+  // In the second round, other load halves the rate of both.
+  const measured = new Map([
+    ['ours', [round(100, 10), round(50, 10), round(100, 10)]],
+    ['peer', [round(200, 40), round(100, 40), round(200, 40)]],
+  ]);
+  expect(contestantResults(measured, 'peer')).toEqual([
+    { name: 'ours', perSecond: 100, cpuMicroseconds: 100, rateRatio: 0.5, cpuRatio: 0.5 },
+    { name: 'peer', perSecond: 200, cpuMicroseconds: 200, rateRatio: 1, cpuRatio: 1 },
+  ]);
+});
 
 const report = {
   bench: 'sender',
@@ -21,7 +37,7 @@ const report = {
 };
 
 it('formats a report as Markdown tables', () => {
-  expect(markdown(report)).toBe(
+  expect(comparisonMarkdown(report)).toBe(
     [
       'sender: 5 interleaved rounds of 1000 ms, medians. Node v26.10.0 on linux x64, 2 cores (AMD EPYC).',
       '',
@@ -34,5 +50,7 @@ it('formats a report as Markdown tables', () => {
 });
 
 it('warns that the figures of a quick run are not meaningful', () => {
-  expect(markdown({ ...report, quick: true })).toMatch(/^sender: .* A quick run: the figures are not meaningful\.\n/);
+  expect(comparisonMarkdown({ ...report, quick: true })).toMatch(
+    /^sender: .* A quick run: the figures are not meaningful\.\n/,
+  );
 });

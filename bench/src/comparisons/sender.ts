@@ -1,10 +1,8 @@
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Client, type Dispatcher, Pool } from 'undici';
-import { startChild } from '../child.ts';
-import type { ComparisonBench, Contestant, Settings } from '../comparison.ts';
-import { event } from '../event.ts';
-import { repeatParallel } from '../repeat.ts';
-import { deliveryHeaders, secret, signedHeaders, targetHeaders } from '../signed-headers.ts';
+import { startReceivers } from '../delivery/receivers.ts';
+import { deliveryHeaders, event, secret, signedHeaders, targetHeaders } from '../signed-headers.ts';
+import type { ComparisonBench, Contestant, Settings } from './comparison.ts';
 
 // The receivers, and the deliveries in flight to each, as many as a lane of the worker has.
 const origins = 8;
@@ -12,6 +10,7 @@ const perOrigin = 16;
 
 const webhookId = 'gid://service/WebhookDelivery/123456789012345678';
 const body = event;
+
 /** A signed POST with the fewest steps that undici allows: no deadline, no limit, no check of the URL or the address. */
 function dispatchOnce(dispatcher: Dispatcher): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -45,17 +44,21 @@ async function requestOnce(dispatcher: Dispatcher): Promise<void> {
   if (response.statusCode !== 200) throw new Error(`Status ${response.statusCode}`);
 }
 
-function urls(settings: Settings): string[] {
-  return String(settings['ports'])
-    .split(',')
-    .map((port) => `http://127.0.0.1:${port}`);
-}
-
+/** @param deliver receives the number of its slot, counted from 0 */
 function contestant(deliver: (slot: number) => Promise<void>, close: () => Promise<unknown>): Contestant {
   return {
-    run: (durationMs) => repeatParallel(deliver, origins * perOrigin, durationMs),
-    async close() {
-      await close();
+    close,
+    async run(durationMs) {
+      const endMs = performance.now() + durationMs;
+      let calls = 0;
+      const repeat = async (_: unknown, slot: number): Promise<void> => {
+        do {
+          await deliver(slot);
+          calls += 1;
+        } while (performance.now() < endMs);
+      };
+      await Promise.all(Array.from({ length: origins * perOrigin }, repeat));
+      return calls;
     },
   };
 }
@@ -73,12 +76,12 @@ function bare(dispatchers: readonly Dispatcher[], once: (dispatcher: Dispatcher)
 
 const keepAlive = { pipelining: 1, keepAliveTimeout: 60_000, keepAliveMaxTimeout: 60_000 };
 
-function slots<Value>(settings: Settings, create: (url: string) => Value): Value[] {
-  return urls(settings).flatMap((url) => Array.from({ length: perOrigin }, () => create(url)));
+function slots<Value>({ urls = [] }: Settings, create: (url: string) => Value): Value[] {
+  return urls.flatMap((url) => Array.from({ length: perOrigin }, () => create(url)));
 }
 
-function pools(settings: Settings): Pool[] {
-  return urls(settings)
+function pools({ urls = [] }: Settings): Pool[] {
+  return urls
     .map((url) => new Pool(url, { ...keepAlive, connections: perOrigin }))
     .flatMap((pool) => Array.from({ length: perOrigin }, () => pool));
 }
@@ -112,8 +115,5 @@ export const sender: ComparisonBench = {
       },
     },
   ],
-  async start() {
-    const { child, ready } = await startChild<never, never>('./receiver-process.ts', String(origins));
-    return { settings: { ports: ready }, close: () => child.close() };
-  },
+  start: async (defer) => ({ urls: (await startReceivers(origins, defer)).origins }),
 };

@@ -1,8 +1,6 @@
 import { signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
-import type { ComparisonBench, Contestant } from '../comparison.ts';
-import { event } from '../event.ts';
-import { repeat } from '../repeat.ts';
-import { secret } from '../signed-headers.ts';
+import { event, secret } from '../signed-headers.ts';
+import type { ComparisonBench, Contestant } from './comparison.ts';
 
 const id = 'gid://service/WebhookDelivery/123456789012345678';
 const body = event;
@@ -10,9 +8,21 @@ const text = event.toString();
 const signedAt = new Date();
 const timestamp = Math.floor(signedAt.getTime() / 1000);
 
+const batch = 100;
+
 /** `operations` is the number of operations that one call of `work` performs. */
 function repeated(work: () => unknown, operations = 1): Contestant {
-  return { run: (durationMs) => repeat(work, durationMs) * operations };
+  return {
+    run(durationMs) {
+      const endMs = performance.now() + durationMs;
+      let calls = 0;
+      do {
+        for (let i = 0; i < batch; i += 1) work();
+        calls += batch;
+      } while (performance.now() < endMs);
+      return calls * operations;
+    },
+  };
 }
 
 /** The headers of a request as Node receives them. */
