@@ -25,6 +25,13 @@ interface Step {
 /** As the documents name it, because a newcomer has no pnpm. */
 const pnpm = `npx -y ${readPackageManager()}`;
 
+// First: what is not written yet makes generated files out of date, and fails other checks.
+const todos: Step = {
+  name: 'TODOs',
+  remedy: 'write what each TODO asks for, and delete the TODO',
+  check: findTodos,
+};
+
 // Runs before the other checks, which would otherwise read files that the generators are writing.
 const generated: Step = { name: 'generated files', remedy: `${pnpm} generate`, check: checkGeneratedFiles };
 
@@ -42,7 +49,6 @@ const ruleTests = [
 ];
 
 const steps: Step[] = [
-  { name: 'TODOs', remedy: 'write what each TODO asks for, and delete the TODO', check: findTodos },
   { name: 'format', remedy: `${pnpm} format`, check: () => run('oxfmt', ['--check']) },
   {
     name: 'lint',
@@ -76,14 +82,21 @@ const steps: Step[] = [
  * @param options `withUnitTests`: false if the unit tests run afterwards
  */
 export async function check({ withUnitTests }: { withUnitTests: boolean }): Promise<string[]> {
-  const generation = await perform(generated);
-  // The other checks would report the cause again, each in its own words.
-  const isBlocked = generation.result.isBlocking === true;
   const due = steps.filter(({ isUnitTest = false }) => withUnitTests || !isUnitTest);
-  const others = isBlocked ? [] : await Promise.all(due.map(perform));
-  if (isBlocked) process.stdout.write('\nSkipped the other checks because a generator failed. Fix what it names.\n');
-  const failed = [generation, ...others].filter(({ result }) => !result.succeeded).map(({ step }) => step);
-  return failed.map(({ name }) => name);
+  const failed: string[] = [];
+  for (const [together, cause] of [
+    [[todos], 'until no TODO is left'],
+    // The other checks would report the cause again, each in its own words.
+    [[generated], 'because a generator failed. Fix what it names'],
+    [due, ''],
+  ] as const) {
+    const performed = await Promise.all(together.map(perform));
+    failed.push(...performed.filter(({ result }) => !result.succeeded).map(({ step }) => step.name));
+    if (!performed.some(({ result }) => result.isBlocking === true)) continue;
+    process.stdout.write(`\nSkipped the other checks ${cause}.\n`);
+    break;
+  }
+  return failed;
 }
 
 async function perform(step: Step): Promise<{ step: Step; result: CommandResult }> {
@@ -91,7 +104,7 @@ async function perform(step: Step): Promise<{ step: Step; result: CommandResult 
   const result = await step.check();
   const { succeeded, output, warnings = '', isBlocking = false } = result;
   // Above the output, which can be long. The commands in it are those of pnpm itself.
-  const remedy = isBlocking ? '' : `Remedy: ${step.remedy}\n`;
+  const remedy = step === generated && isBlocking ? '' : `Remedy: ${step.remedy}\n`;
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   process.stdout.write(
     `${succeeded ? 'ok    ' : 'FAILED'} ${step.name} (${seconds} s)\n${succeeded ? warnings : `${remedy}${output.trimEnd().replaceAll(/^( +)pnpm /gm, `$1${pnpm} `)}\n`}`,

@@ -22,10 +22,13 @@ const plop = await nodePlop('', { destBasePath: root, force: false });
 definePlop(plop, root);
 
 const [name = '', ...values] = process.argv.slice(2);
+const kinds = plop.getGeneratorList().map((generator) => generator.name);
 if (['--help', '-h', 'help'].includes(name)) {
   process.stdout.write(help);
-} else if (!isUsage()) {
-  process.stderr.write(help);
+} else if (!kinds.includes(name) || !isUsage()) {
+  const problem =
+    name === '' || kinds.includes(name) ? '' : `pnpm new makes no "${name}". Use ${kinds.join(', ')}.\n\n`;
+  process.stderr.write(problem + help);
   process.exitCode = 2;
 } else {
   try {
@@ -37,7 +40,6 @@ if (['--help', '-h', 'help'].includes(name)) {
 }
 
 function isUsage(): boolean {
-  if (!plop.getGeneratorList().some((generator) => generator.name === name)) return false;
   const expected = Object.keys(plop.getGenerator(name).prompts).length;
   return values.length === expected || (values.length < expected && process.stdin.isTTY);
 }

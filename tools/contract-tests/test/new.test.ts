@@ -131,6 +131,13 @@ test('explains its usage', async () => {
     stdout: '',
     stderr: expect.stringContaining('Usage: pnpm new event <type> <version> <interface>\n'),
   });
+  expect(await runNew('frobnicate')).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^pnpm new makes no "frobnicate"\. Use event, event-version, interface-version\.\n\nUsage: /,
+    ),
+  });
   expect(await runNew('--help')).toMatchObject({ code: 0, stderr: '' });
 });
 

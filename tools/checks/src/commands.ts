@@ -1,4 +1,4 @@
-import { run, type CommandResult } from './run.ts';
+import { type CommandResult, run } from './run.ts';
 
 interface ContractCheckOptions {
   /** Baselines to use instead of the last release in git. */
@@ -15,4 +15,26 @@ export async function checkContracts({ tarballs = [], today }: ContractCheckOpti
   const result = await run('node', [bin, 'workspace', ...baselines, ...day]);
   const warnings = /^(?:Notices:|Exceptions in )[\s\S]*\n\n/m.exec(result.stdout)?.[0] ?? '';
   return { ...result, warnings };
+}
+
+/** Where people write what is served and published, without what generators copy from it. */
+const written = [
+  '.changeset',
+  'apps/*/src/*',
+  'packages/*/src/*',
+  'packages/*/versions/*',
+  'packages/*/typical.json',
+  ':(exclude,glob)**/generated/**',
+];
+
+/** Finds what `pnpm new` leaves to write, by file and line. */
+export async function findTodos(): Promise<CommandResult> {
+  const grep = ['grep', '--untracked', '--line-number', '--word-regexp', 'TODO', '--', ...written];
+  const { output } = await run('git', grep);
+  return { succeeded: output === '', output, isBlocking: output !== '' };
+}
+
+/** Compares the schema that each app serves with the SDL of the contract. */
+export function checkServedSchemas(): Promise<CommandResult> {
+  return run('node', ['--conditions=deedwire-source', 'tools/checks/src/served-schemas/main.ts']);
 }
