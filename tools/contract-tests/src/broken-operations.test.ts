@@ -2,8 +2,8 @@ import { sdl as lenderSdl } from '@deedwire/lender-schema';
 import { sdl as partnerSdl } from '@deedwire/partner-schema';
 import { buildSchema, Kind, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { findBrokenOperations } from './broken-operations.ts';
-import { readConsumers, type Consumer } from './consumers.ts';
+import { findBrokenOperations } from '../test/support/broken-operations.ts';
+import { type Consumer, readConsumers } from '../test/support/consumers.ts';
 
 const sdlOf = { lender: lenderSdl, partner: partnerSdl };
 const consumers = readConsumers();

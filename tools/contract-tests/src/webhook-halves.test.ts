@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
 import { describe, expect, test } from 'vitest';
-import { ownRootFields, webhookHalf, type Declaration } from './webhook-halves.ts';
+import { type Declaration, ownRootFields, webhookHalf } from '../test/support/webhook-halves.ts';
 
 // Both interfaces have webhooks. Each SDL is whole and written by hand, so these tests compare the halves about webhooks.
 

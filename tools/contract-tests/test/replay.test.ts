@@ -1,7 +1,7 @@
 import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import { credentialHeaders } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConsumers } from '../src/consumers.ts';
+import { readConsumers } from './support/consumers.ts';
 
 let t: SharedSystem;
 

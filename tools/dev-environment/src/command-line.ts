@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { packageManagerCommand } from './workspace.ts';
 
 /** A command line is not valid. The message names the argument and the help. */
 export class UsageError extends Error {
@@ -23,4 +24,48 @@ export function parseOptions<const Options extends NonNullable<ParseArgsConfig['
     const [problem = ''] = cause instanceof Error ? cause.message.split('. ') : [];
     throw new UsageError(`${problem.replace(/\.$/, '')}. \`${command} --help\` lists the options.`, { cause });
   }
+}
+
+/** `pnpm dev` cannot start because of something outside it. The message tells the reader what to do. */
+export class CannotStartError extends Error {
+  override readonly name = 'CannotStartError';
+}
+
+const command = `${packageManagerCommand} dev`;
+
+export interface DevOptions {
+  /** Start a sample receiver and subscribe it to every event type. */
+  receiver: boolean;
+  /** Print the help and exit. */
+  help: boolean;
+}
+
+export const devHelp = `Usage: ${command} [options]
+
+Starts PostgreSQL, the three apps and sample data on this machine, and keeps them running until Ctrl-C.
+
+Options:
+  --receiver  start a sample receiver, made with @deedwire/webhook-receiver, that prints each event as it arrives;
+              it is subscribed to every event type of the sample partner and of the sample lender
+  -h, --help  print this help
+
+Environment:
+  DEEDWIRE_HOME            folder for data and credentials (default: .local in the repository)
+  DATABASE_URL             an empty PostgreSQL database to use in place of the embedded server
+  DATABASE_DIRECT_URL      the same database without a transaction pooler
+  LENDER_API_PORT          default 4001; 0 selects a free port
+  PARTNER_API_PORT         default 4002
+  LENDER_API_ADMIN_PORT    default 4101; health and metrics
+  PARTNER_API_ADMIN_PORT   default 4102
+  WEBHOOK_WORKER_PORT      default 4003; health and metrics
+  RECEIVER_PORT            default 4004; used with --receiver
+  LOG_LEVEL                default info
+  GID_NAMESPACE            default service
+  WEBHOOK_CALLBACK_POLICY  default development, which allows callback URLs on this machine
+`;
+
+/** @throws {UsageError} for an unknown option and for any other argument */
+export function parseDevOptions(commandArguments: readonly string[]): DevOptions {
+  const flag = { type: 'boolean', default: false } as const;
+  return parseOptions(command, { receiver: flag, help: { ...flag, short: 'h' } }, commandArguments);
 }

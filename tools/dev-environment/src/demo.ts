@@ -1,17 +1,16 @@
 /** `pnpm demo`: runs the whole flow in the terminal, in a temporary folder and on free ports, then removes everything. */
-import { ok as assert, deepEqual, match } from 'node:assert/strict';
+import { deepEqual, match, ok as assert } from 'node:assert/strict';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, migrate } from '@deedwire/store';
 import { credentialHeaders, eventually, postGraphql, type ReceivedRequest, startReceiver } from '@deedwire/testing';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { parse, print as printDocument } from 'graphql';
-import { createAppLogins } from './app-logins.ts';
 import { callOperator } from './call-operator.ts';
 import { parseOptions, UsageError } from './command-line.ts';
 import { devConfig } from './dev-config.ts';
 import { ensureOpenReferrals, seed, seedContext } from './seed.ts';
-import { startSystem } from './start-system.ts';
+import { createAppLogins, startSystem } from './start-system.ts';
 import { fail, onReaderGone, print, readerGoneExitCode } from './terminal.ts';
 import { packageManagerCommand } from './workspace.ts';
 

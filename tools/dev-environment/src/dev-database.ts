@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { startPostgres } from '@deedwire/embedded-postgres';
-import { createAppLogins } from './app-logins.ts';
+import { createStore, migrate, MigrationChangedError, onNewWait, type Store } from '@deedwire/store';
+import { CannotStartError } from './command-line.ts';
 import type { DevConfig } from './dev-config.ts';
+import { type DatabaseState, newDatabaseState } from './dev-state.ts';
 import type { Home } from './home.ts';
-import type { AppDatabaseUrls } from './start-system.ts';
+import { type AppDatabaseUrls, createAppLogins, generateSecretKeys } from './start-system.ts';
 
 export interface DevDatabase {
   /** URL with the login of the database owner. */
@@ -43,4 +46,87 @@ export async function openDevDatabase(config: DevConfig, home: Home): Promise<De
     ended: server.ended,
     close: () => server.stop(),
   };
+}
+
+/** Says what it waits for. @throws {CannotStartError} if an earlier build made the database. The message contains the command that resets it. */
+export async function migrateDevDatabase(
+  { directUrl, howToReset }: Pick<DevDatabase, 'directUrl' | 'howToReset'>,
+  say: (text: string) => void,
+): Promise<void> {
+  try {
+    await migrate(directUrl, { onWait: onNewWait(say) });
+  } catch (error) {
+    if (!(error instanceof MigrationChangedError)) throw error;
+    throw new CannotStartError(`${error.message}\n${howToReset}`, { cause: error });
+  }
+}
+
+/**
+ * Returns the state that this home keeps for a database. An empty database is marked as owned by this home.
+ *
+ * @throws {CannotStartError} if the database is not empty and does not carry a mark of this home
+ */
+export async function claimDatabase(databaseUrl: string, home: Home): Promise<DatabaseState> {
+  const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
+  try {
+    const mark = await readMark(store);
+    const known = mark === null ? undefined : home.state.databases[mark];
+    if (known) return known;
+    if (await isNotEmpty(store)) {
+      throw new CannotStartError(
+        'The database of DATABASE_URL is not empty, and `pnpm dev` did not create its content from this home. Use an empty database.',
+      );
+    }
+    return await markDatabase(store, home);
+  } finally {
+    await store.close();
+  }
+}
+
+async function readMark(store: Store): Promise<string | null> {
+  const [found] = await store.query<{ exists: boolean }>(
+    { name: 'dev-has-mark', text: `select to_regclass('deedwire_dev.mark') is not null as exists` },
+    [],
+  );
+  if (!found?.exists) return null;
+  const [row] = await store.query<{ mark: string }>(
+    { name: 'dev-mark', text: 'select mark from deedwire_dev.mark' },
+    [],
+  );
+  return row?.mark ?? null;
+}
+
+async function isNotEmpty(store: Store): Promise<boolean> {
+  // Objects of extensions are ignored: the new databases of hosting providers contain some.
+  const [row] = await store.query<{ found: boolean }>(
+    {
+      name: 'dev-is-not-empty',
+      text: `
+        select exists (
+          select from pg_class c
+          join pg_namespace n on n.oid = c.relnamespace
+          where n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'
+            and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+        ) as found`,
+    },
+    [],
+  );
+  return row?.found ?? true;
+}
+
+/** Saves the state before it writes the mark: this home would reject a database whose mark is not in its state. */
+async function markDatabase(store: Store, home: Home): Promise<DatabaseState> {
+  const mark = randomUUID();
+  const state = newDatabaseState(generateSecretKeys());
+  home.state.databases[mark] = state;
+  await home.saveState();
+  await store.transaction(async (transaction) => {
+    await transaction.query({ name: 'dev-create-schema', text: 'create schema deedwire_dev' }, []);
+    await transaction.query(
+      { name: 'dev-create-mark', text: 'create table deedwire_dev.mark (mark text not null)' },
+      [],
+    );
+    await transaction.query({ name: 'dev-insert-mark', text: 'insert into deedwire_dev.mark values ($1)' }, [mark]);
+  });
+  return state;
 }

@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { InterfaceName } from '@deedwire/domain';
-import { CannotStartError } from './cannot-start-error.ts';
+import { CannotStartError } from './command-line.ts';
 import type { DevFile } from './dev-file.ts';
 import { homeState, type HomeState } from './dev-state.ts';
 

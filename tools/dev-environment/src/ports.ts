@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { CannotStartError } from './cannot-start-error.ts';
+import { CannotStartError } from './command-line.ts';
 
 /**
  * Checks that each port is free. Keys are the names of environment variables; port 0 is always free.

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { startApp, type AppName, type RunningApp } from './app-process.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLogin } from '@deedwire/embedded-postgres';
+import { type AppName, type RunningApp, startApp } from './app-process.ts';
 
 /** A PostgreSQL URL for each app. The logins may be the same or differ. The database must be migrated. */
 export type AppDatabaseUrls = Readonly<Record<AppName, string>>;
@@ -123,4 +125,41 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 
 function portOf(url: string | null): number {
   return url === null ? 0 : Number(new URL(url).port);
+}
+
+/** Creates a login for each app in the app's group role, so that each app has only the rights it needs. */
+export async function createAppLogins(databaseUrl: string): Promise<AppDatabaseUrls> {
+  // Logins belong to the server, not to a database: the name of the database keeps them apart.
+  const database = new URL(databaseUrl).pathname.slice(1);
+  return {
+    'lender-api': await createLogin(databaseUrl, `${database}_lender_api`, 'lender_api'),
+    'partner-api': await createLogin(databaseUrl, `${database}_partner_api`, 'partner_api'),
+    'webhook-worker': await createLogin(databaseUrl, `${database}_webhook_worker`, 'webhook_worker'),
+  };
+}
+
+const firstPauseMs = 250;
+const longestPauseMs = 5_000;
+
+/** Restarts an app whenever it ends, as a process manager does in production. Stops when `signal` aborts. */
+export async function keepRunning(
+  system: System,
+  name: AppName,
+  signal: AbortSignal,
+  say: (line: string) => void,
+): Promise<void> {
+  for (let pauseMs = firstPauseMs; ;) {
+    const { exitCode, signal: endSignal } = await system.apps[name].ended;
+    if (signal.aborted) return;
+    say(`${name} ended (${endSignal ?? exitCode}); restarting it`);
+    await sleep(pauseMs);
+    if (signal.aborted) return;
+    try {
+      await system.restart(name);
+      pauseMs = firstPauseMs;
+    } catch (error) {
+      say(error instanceof Error ? error.message : String(error));
+      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    }
+  }
 }

@@ -1,6 +1,13 @@
+import {
+  type OperatorContext,
+  pauseWebhookSubscription,
+  readWebhookSubscription,
+  RefusedError,
+} from '@deedwire/actions';
 import { postGraphql } from '@deedwire/testing';
-import { CannotStartError } from './cannot-start-error.ts';
+import { CannotStartError } from './command-line.ts';
 import type { DevCaller } from './dev-file.ts';
+import type { DatabaseState } from './dev-state.ts';
 
 interface EventPin {
   type: string;
@@ -92,4 +99,27 @@ async function send<Data>(caller: DevCaller, query: string, variables: object): 
     throw new CannotStartError(`The sample receiver cannot be subscribed: HTTP ${status}. ${problems}`);
   }
   return body.data;
+}
+
+/**
+ * Pauses the subscriptions that `pnpm dev --receiver` created, whose deliveries would fail while the receiver does not run.
+ * `subscribeReceiver` resumes them.
+ *
+ * @returns whether one was active
+ */
+export async function pauseReceiver(context: OperatorContext, state: DatabaseState): Promise<boolean> {
+  let isPaused = false;
+  for (const id of [state.receiverSubscriptionId, state.lenderReceiverSubscriptionId]) {
+    if (id === null) continue;
+    try {
+      const { status } = await readWebhookSubscription(context, { subscriptionId: id });
+      if (status === 'PAUSED') continue;
+      await pauseWebhookSubscription(context, context.operator, { id });
+      isPaused = true;
+    } catch (error) {
+      // Somebody has deleted it.
+      if (!(error instanceof RefusedError)) throw error;
+    }
+  }
+  return isPaused;
 }

@@ -1,9 +1,9 @@
 import { createStore } from '@deedwire/store';
 import { connect } from '@deedwire/testing';
 import { expect, test, vi } from 'vitest';
-import { CannotStartError } from '../src/cannot-start-error.ts';
+import { CannotStartError } from '../src/command-line.ts';
+import { migrateDevDatabase } from '../src/dev-database.ts';
 import { createMigratedDatabase } from '../src/harness/index.ts';
-import { migrateDevDatabase } from '../src/migrate-dev-database.ts';
 
 const say = vi.fn<(text: string) => void>();
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, migrate } from '@deedwire/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { claimDatabase } from '../src/dev-database.ts';
 import { openHome } from '../src/home.ts';
-import { claimDatabase } from '../src/own-database.ts';
 
 const directories: string[] = [];
 

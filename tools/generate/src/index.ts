@@ -5,4 +5,4 @@ export {
   type InterfaceContract,
   type InterfaceVersion,
 } from './reference/interface-contracts.ts';
-export { deliveryHeaderDescriptions } from './reference/descriptions/delivery-headers.ts';
+export { deliveryHeaderDescriptions } from './reference/descriptions.ts';

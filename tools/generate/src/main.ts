@@ -1,4 +1,4 @@
-import { writeGenerated, type Generated } from './generated.ts';
+import { type Generated, writeGenerated } from './generated.ts';
 
 // Imported one after the other, because a generator reads files that earlier generators have written.
 const generators: Record<string, () => Promise<Generated>> = {
@@ -9,7 +9,7 @@ const generators: Record<string, () => Promise<Generated>> = {
   'typical-bodies': async () => (await import('./typical-bodies.ts')).typicalBodies(),
   operations: async () => await (await import('./operations.ts')).operations(),
   'api-reports': async () => await (await import('./api-reports/api-reports.ts')).apiReports(),
-  reference: async () => (await import('./reference/reference.ts')).reference(),
+  reference: async () => (await import('./reference/reference-pages.ts')).reference(),
   'type-references': async () => (await import('./type-references.ts')).typeReferences(),
 };
 

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkContracts, run, workspaceRoot } from '@deedwire/checks';
+import { pendingChangesets, readWorkspacePackages } from './plan.ts';
 import { ReleaseError } from './release-error.ts';
-import { readContracts, readRecords, recordOf, writeRecord, type ReportedChange } from './release-record.ts';
-import { pendingChangesets, readWorkspacePackages } from './workspace-packages.ts';
+import { readContracts, readRecords, recordOf, type ReportedChange, writeRecord } from './release-record.ts';
 
 export interface CutVersion {
   name: string;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { inDependencyOrder, planRelease } from './plan.ts';
+import { inDependencyOrder, planRelease, type WorkspacePackage } from './plan.ts';
 import { ReleaseError } from './release-error.ts';
-import type { WorkspacePackage } from './workspace-packages.ts';
 
 function named(name: string, kind: WorkspacePackage['kind'], dependencies: string[] = []): WorkspacePackage {
   return { name, kind, dependencies, version: '1.1.0', path: `packages/${name}`, hasRepository: true };

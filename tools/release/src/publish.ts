@@ -4,14 +4,20 @@ import { basename, join } from 'node:path';
 import { checkContracts, checkServedSchemas, run, workspaceRoot } from '@deedwire/checks';
 import { allTags, dayOfCommit, git } from './git.ts';
 import { integrityOf, type PackedRelease, writePackedRelease } from './packed-release.ts';
-import { planRelease, type ReleasePlan } from './plan.ts';
+import {
+  distTagOf,
+  pendingChangesets,
+  planRelease,
+  predecessorOf,
+  readWorkspacePackages,
+  type ReleasePlan,
+  type WorkspacePackage,
+} from './plan.ts';
 import { publishPacked } from './publish-packed.ts';
 import type { Registry } from './registry.ts';
 import { ReleaseError } from './release-error.ts';
-import { distTagOf, predecessorOf } from './release-line.ts';
 import { findUnserved } from './served-by.ts';
 import { lint, pack, type Tarball } from './tarball.ts';
-import { pendingChangesets, readWorkspacePackages, type WorkspacePackage } from './workspace-packages.ts';
 
 export interface PackOptions {
   registry: Registry;

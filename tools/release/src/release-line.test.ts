@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { distTagOf, predecessorOf } from './plan.ts';
 import { ReleaseError } from './release-error.ts';
-import { distTagOf, predecessorOf } from './release-line.ts';
 
 test.each<[version: string, published: string[], tag: string, predecessor: string | null]>([
   ['1.0.0', [], 'latest', null],

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readWorkspacePackages } from './plan.ts';
 import { findUnserved } from './served-by.ts';
-import { readWorkspacePackages } from './workspace-packages.ts';
 
 let root: string;
 

@@ -1,9 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { appendOnlyOf } from './contract-files.ts';
-import { contractsAt } from './contracts-at.ts';
-import { tagOf, type ReleasePlan } from './plan.ts';
-import type { WorkspacePackage } from './workspace-packages.ts';
+import { appendOnlyOf, contractsAt } from './contract-files.ts';
+import { type ReleasePlan, tagOf, type WorkspacePackage } from './plan.ts';
 
 /**
  * The packages to publish whose contract no released app serves: none of its apps is released now, and none was released

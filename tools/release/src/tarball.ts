@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, workspaceRoot } from '@deedwire/checks';
+import type { WorkspacePackage } from './plan.ts';
 import { ReleaseError } from './release-error.ts';
-import type { WorkspacePackage } from './workspace-packages.ts';
 
 export interface Tarball {
   of: WorkspacePackage;

@@ -1,3 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
 /** A fenced block of a page in Markdown. */
 export interface PageBlock {
   /** The nearest heading before it. */
@@ -32,4 +35,27 @@ export function commandsOf(page: string, section: string, count: number): string
   const commands = blocksOf(page).filter((block) => block.section === section && isCommand(block));
   if (commands.length !== count) throw new Error(`The section ${section} has ${commands.length} blocks of commands.`);
   return commands.map(({ code }) => code);
+}
+
+const pages = [
+  'README.md',
+  'docs/frameworks.md',
+  'docs/stores.md',
+  'docs/slow-handlers.md',
+  'docs/reconcile.md',
+  'docs/secrets.md',
+  'docs/reference.md',
+];
+
+/** The pages of `packages/webhook-receiver`, one after the other, in the order in which tests expect their blocks of code. */
+export function readReceiverKitPages(): string {
+  return pages
+    .map((page) => readFileSync(new URL(`../../../packages/webhook-receiver/${page}`, import.meta.url), 'utf8'))
+    .join('\n');
+}
+
+/** The path of a program on the PATH that has one of these names. Undefined if there is none. */
+export function findProgram(...names: string[]): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find((file) => existsSync(file));
 }

@@ -1,12 +1,12 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { startInterfaceService, type InterfaceConfig, type ServedContract } from '@deedwire/graphql-server';
+import { type InterfaceConfig, type ServedContract, startInterfaceService } from '@deedwire/graphql-server';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';
 import { partnerInterface } from '@deedwire/partner-api/partner-interface';
 import { createLogger, noDeniedRanges, noTrustedProxies, type RunningServer } from '@deedwire/service-runtime';
 import type { WorkerConfig } from '@deedwire/webhook-worker/config';
 import { createWorker, type Worker } from '@deedwire/webhook-worker/worker';
 import { Registry } from 'prom-client';
-import { pooled } from './pooled.ts';
+import { pooled } from './start-test-apps.ts';
 
 /**
  * Starts the apps in this process. A test uses this to pass a contract, or a configuration that the environment of an app

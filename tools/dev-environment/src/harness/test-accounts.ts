@@ -1,9 +1,8 @@
-import type { Caller, OperatorContext } from '@deedwire/actions';
+import { type Caller, type OperatorContext, setClientLimit } from '@deedwire/actions';
 import { toRecordId } from '@deedwire/domain';
-import { createClient, type Client } from '@deedwire/testing';
+import { type Client, createClient } from '@deedwire/testing';
 import type { DevAccount, DevSeed } from '../dev-state.ts';
 import { seed } from '../seed.ts';
-import { raiseLimit } from './raise-limit.ts';
 
 export type TestAccount = DevAccount & Caller;
 
@@ -41,4 +40,9 @@ export function createClients(urls: InterfaceUrls, accounts: TestAccounts): Reco
     otherLender: createClient(urls.lender, accounts.otherLender.credential),
     otherPartner: createClient(urls.partner, accounts.otherPartner.credential),
   };
+}
+
+/** Lets a client send more than a test can, for tests that are not about rate limits. */
+export async function raiseLimit(operator: OperatorContext, clientId: string): Promise<void> {
+  await setClientLimit(operator, { clientId, maximum: 1_000_000, restoreRate: 1_000_000 });
 }

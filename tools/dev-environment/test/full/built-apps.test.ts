@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { beforeAll, expect, test } from 'vitest';
-import { createAppLogins } from '../../src/app-logins.ts';
-import { startSystem } from '../../src/start-system.ts';
+import { createAppLogins, startSystem } from '../../src/start-system.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
 import { build, inherited, noConfiguration, outputOf, run } from './built-apps.ts';
 

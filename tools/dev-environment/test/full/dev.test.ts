@@ -7,9 +7,8 @@ import { createStore } from '@deedwire/store';
 import { listen } from '@deedwire/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { devConfig } from '../../src/dev-config.ts';
-import { openDevDatabase } from '../../src/dev-database.ts';
+import { migrateDevDatabase, openDevDatabase } from '../../src/dev-database.ts';
 import { openHome } from '../../src/home.ts';
-import { migrateDevDatabase } from '../../src/migrate-dev-database.ts';
 import { newDevHome } from '../dev-process.ts';
 import { printedCommand, runOperator, waitForWebhook } from '../operator-commands.ts';
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { compareApiReports, createApiReports } from '@deedwire/contract-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { workspaceRoot } from '../workspace-files.ts';
-import { emitDeclarations } from './emit-declarations.ts';
+import { emitDeclarations } from './api-reports.ts';
 
 const packages = join(workspaceRoot, 'packages');
 

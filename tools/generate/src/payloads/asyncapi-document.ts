@@ -1,24 +1,10 @@
 import type { InterfaceName } from '@deedwire/webhook-events';
+import { type DeliveryHeader, deliveryHeaders } from '../reference/descriptions.ts';
 import { fileExists, readText } from '../workspace-files.ts';
 import type { EventType, EventVersion } from './event-types.ts';
 
 /** A JSON Schema, as the generator of the payload schemas returns it. */
 export type PayloadSchema = Record<string, unknown>;
-
-interface DeliveryHeader {
-  sent:
-    | 'always'
-    | 'with events'
-    | 'with replays'
-    | 'with test events'
-    | 'during a secret rotation'
-    | 'with deprecated versions';
-  description: string;
-}
-
-const { headers: deliveryHeaders }: { headers: Record<string, DeliveryHeader> } = JSON.parse(
-  readText('packages/webhook-events/delivery-headers.json'),
-);
 
 /** The headers that name the event. Their values are constants of a message. */
 const eventHeader = 'X-Service-Webhook-Event';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { fileExists, filesBelow, readText } from '../workspace-files.ts';
 import { areFixturesFrozen, derivedFixturesOf } from './derived-fixtures.ts';
 import { readEventTypes } from './event-types.ts';
-import { payloadFiles } from './payload-files.ts';
+import { payloadFiles } from './payloads.ts';
 
 const folder = 'packages/webhook-events';
 const eventTypes = await readEventTypes();

@@ -1,6 +1,6 @@
 import { webhookEventTypes } from '@deedwire/webhook-events';
-import { deliveryHeaders } from './descriptions/delivery-headers.ts';
-import { remarksOn, type History } from './history.ts';
+import { deliveryHeaders } from './descriptions.ts';
+import { type History, remarksOn } from './history.ts';
 import { statusSummary } from './lifecycle.ts';
 import { code, codeBlock, link, page, table } from './markdown.ts';
 

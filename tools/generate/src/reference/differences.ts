@@ -1,4 +1,4 @@
-import type { Change, SourceText } from '@deedwire/contract-check';
+import { type Change, compareGraphql, compareManifests, type SourceText } from '@deedwire/contract-check';
 import type { RecordedChange } from '@deedwire/release';
 import { readText } from '../workspace-files.ts';
 import { code, table } from './markdown.ts';
@@ -45,4 +45,11 @@ export function describeUpgrade(differences: readonly Difference[]): string[] {
   );
   const tableOf = (list: readonly Difference[] = []): string => (list.length === 0 ? 'None.' : differenceTable(list));
   return ['## Breaking changes', tableOf(required), '## Other changes', tableOf(others)];
+}
+
+/** The paths are those of the contracts without file extension, relative to the workspace root. */
+export function interfaceDifferences(older: string, newer: string): Difference[] {
+  const schemas = compareGraphql(sourceOf(`${older}.graphql`), sourceOf(`${newer}.graphql`));
+  const manifests = compareManifests(sourceOf(`${older}.manifest.json`), sourceOf(`${newer}.manifest.json`));
+  return [...schemas.changes, ...manifests.changes];
 }

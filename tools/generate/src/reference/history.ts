@@ -1,4 +1,13 @@
-import { addedIn, type ReleaseRecord, type ReleaseRecords } from '@deedwire/release';
+import { join } from 'node:path';
+import {
+  addedIn,
+  readContracts,
+  readRecords,
+  type ReleaseRecord,
+  type ReleaseRecords,
+  unreleasedRecord,
+} from '@deedwire/release';
+import { readText, workspaceRoot } from '../workspace-files.ts';
 
 /** What the releases of a package changed in its contracts. */
 export interface History {
@@ -49,4 +58,16 @@ export function describeAddition(history: History, subject: string): string {
 /** @param release null for the next release */
 function releaseName(release: string | null): string {
   return release ?? 'the next release';
+}
+
+/**
+ * Reads no git history, so that the pages do not depend on the clone.
+ *
+ * @param folder the folder of the package, relative to the workspace root
+ */
+export function readHistory(folder: string): History {
+  const { name }: { name: string } = JSON.parse(readText(`${folder}/package.json`));
+  const location = join(workspaceRoot, folder);
+  const records = readRecords(location);
+  return { packageName: name, records, unreleased: unreleasedRecord(records, readContracts(location)) };
 }

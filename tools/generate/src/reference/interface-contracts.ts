@@ -1,11 +1,10 @@
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
 import { buildASTSchema, type GraphQLSchema } from 'graphql';
-import { readExamples, type Example } from './examples.ts';
-import { remarksOn, type History, type Remark } from './history.ts';
+import { type Example, readExamples } from './examples.ts';
+import { type History, readHistory, type Remark, remarksOn } from './history.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { readManifest, type Manifest } from './manifest.ts';
-import { readHistory } from './read-history.ts';
+import { type Manifest, readManifest } from './manifest.ts';
 import { parseWithRemarks } from './sdl-remarks.ts';
 
 export interface InterfaceVersion extends Lifecycle {

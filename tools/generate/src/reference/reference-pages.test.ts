@@ -2,9 +2,7 @@ import { webhookEventTypes } from '@deedwire/webhook-events';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { isInputObjectType, isNonNullType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { limitDescriptions } from './descriptions/limits.ts';
-import { requestHeaderDescriptions } from './descriptions/request-headers.ts';
-import { responseHeaderDescriptions } from './descriptions/response-headers.ts';
+import { limitDescriptions, requestHeaderDescriptions, responseHeaderDescriptions } from './descriptions.ts';
 import { readInterfaceContracts } from './interface-contracts.ts';
 import { referencePages } from './reference-pages.ts';
 

@@ -1,13 +1,20 @@
 import type { WebhookEventType, WebhookEventVersion } from '@deedwire/webhook-events';
 import { describeDifferences } from '../differences.ts';
-import { describeAddition, remarksOn, type History, type Remark } from '../history.ts';
+import { describeAddition, type History, type Remark, remarksOn } from '../history.ts';
 import { statusExplanation } from '../lifecycle.ts';
 import { code, codeBlock, jsonBlock, link, page, table } from '../markdown.ts';
 import { upgradeGuides } from '../upgrade-links.ts';
-import { eventsFolder, readTypicalBody, schemaPathOf } from './event-files.ts';
 import { exampleDelivery, exampleSecret } from './example-delivery.ts';
-import { payloadDifferences } from './payload-differences.ts';
-import { payloadFields, readPayloadSchema, type PayloadField, type PayloadSchema } from './payload-fields.ts';
+import {
+  eventsFolder,
+  payloadDifferences,
+  type PayloadField,
+  payloadFields,
+  type PayloadSchema,
+  readPayloadSchema,
+  readTypicalBody,
+  schemaPathOf,
+} from './payload-fields.ts';
 
 /** The page of one payload version of an event type. */
 export function eventPage(history: History, eventType: WebhookEventType, version: WebhookEventVersion): string {

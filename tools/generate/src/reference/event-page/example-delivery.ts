@@ -1,7 +1,6 @@
 import { deprecationDocumentationAt, deprecationHeaders, readDeprecation } from '@deedwire/domain';
 import { signWebhook } from '@deedwire/webhook-signing';
-import { deliveryHeaderDescriptions } from '../descriptions/delivery-headers.ts';
-import { descriptionOf } from '../descriptions/description-of.ts';
+import { deliveryHeaderDescriptions, descriptionOf } from '../descriptions.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { codeBlock } from '../markdown.ts';
 

@@ -1,5 +1,8 @@
+import { compareJsonSchemas } from '@deedwire/contract-check';
 import { readText } from '../../workspace-files.ts';
+import { type Difference, sourceOf } from '../differences.ts';
 import type { Remark } from '../history.ts';
+import type { EventBody } from './example-delivery.ts';
 
 /** The JSON Schema keywords that payload schemas use. */
 export interface PayloadSchema {
@@ -78,4 +81,39 @@ function gidForm(pattern: string): string {
   const [, typeName] = /^\^gid:\\\/\\\/\[a-z\]\[a-z0-9-\]\*\\\/(\w+)\\\/\[1-9\]\[0-9\]\*\$$/.exec(pattern) ?? [];
   if (typeName === undefined) throw new Error(`the reference has no words for the pattern ${pattern}`);
   return `gid://<namespace>/${typeName}/<number>`;
+}
+
+export const eventsFolder = 'packages/webhook-events';
+
+/** The JSON Schema of a payload version, relative to the workspace. */
+export function schemaPathOf(type: string, version: string): string {
+  return `${eventsFolder}/json-schema/${type}/${version}.json`;
+}
+
+export function readTypicalBody(type: string, version: string): EventBody {
+  return JSON.parse(readText(`${eventsFolder}/fixtures/${type}/${version}/accept/typical.json`));
+}
+
+/**
+ * The changes between two payload versions, by field path. The `version` field always differs and is omitted.
+ *
+ * @param older path of a JSON Schema, relative to the workspace root
+ * @param newer path of a JSON Schema, relative to the workspace root
+ */
+export function payloadDifferences(older: string, newer: string): Difference[] {
+  const before = pathsOf(older);
+  const after = pathsOf(newer);
+  const { changes } = compareJsonSchemas(sourceOf(older), sourceOf(newer), { direction: 'producer' });
+  return changes
+    .map((change) => ({ ...change, coordinate: change.coordinate.replace(/^\$\./, '') }))
+    .filter(({ coordinate }) => coordinate !== 'version')
+    .map((change) => {
+      if (!after.has(change.coordinate)) return { ...change, message: 'The field was removed.' };
+      if (!before.has(change.coordinate)) return { ...change, message: 'The field was added.' };
+      return change;
+    });
+}
+
+function pathsOf(file: string): Set<string> {
+  return new Set(payloadFields(readPayloadSchema(file)).map(({ path }) => path));
 }

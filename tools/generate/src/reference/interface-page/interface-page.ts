@@ -1,17 +1,13 @@
-import { describeDifferences, differencesHeading } from '../differences.ts';
+import { describeDifferences, differencesHeading, interfaceDifferences } from '../differences.ts';
 import { describeAddition } from '../history.ts';
-import { packageFolder, type InterfaceContract, type InterfaceVersion } from '../interface-contracts.ts';
+import { type InterfaceContract, type InterfaceVersion, packageFolder } from '../interface-contracts.ts';
 import { statusExplanation } from '../lifecycle.ts';
 import { anchor, anchorsOf, code, link, oneLine, page, table } from '../markdown.ts';
 import { upgradeGuides } from '../upgrade-links.ts';
-import { describeCosts } from './costs.ts';
-import { describeErrors } from './errors.ts';
-import { interfaceDifferences } from './interface-differences.ts';
-import { describeLimits } from './limits.ts';
+import { describeCosts, describeErrors, describeLimits } from './contract-sections.ts';
 import { describeOperation, operationHeading } from './operation.ts';
 import { describeRequests } from './requests.ts';
-import { typeLink } from './type-link.ts';
-import { describeType, isDescribed } from './type.ts';
+import { describeType, isDescribed, typeLink } from './type.ts';
 
 /**
  * The page of one version of an interface.

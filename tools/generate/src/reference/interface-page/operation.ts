@@ -1,8 +1,7 @@
-import { getNamedType, isEnumType, isObjectType, type GraphQLField } from 'graphql';
+import { getNamedType, type GraphQLField, isEnumType, isObjectType } from 'graphql';
 import type { Example, Exchange } from '../examples.ts';
 import { anchor, code, codeBlock, jsonBlock, link, oneLine } from '../markdown.ts';
-import { inputTable } from './input-table.ts';
-import { typeLink } from './type-link.ts';
+import { inputTable, typeLink } from './type.ts';
 
 /** The kind keeps the anchor different from that of a type: GitHub gives `lender` and `Lender` the same anchor. */
 export function operationHeading({ kind, operation }: Example): string {

@@ -1,7 +1,11 @@
 import { stripIgnoredCharacters } from 'graphql';
-import { descriptionOf } from '../descriptions/description-of.ts';
-import { requestHeaderExamples, requestHeaderDescriptions } from '../descriptions/request-headers.ts';
-import { responseHeaderDescriptions, sentDescriptions } from '../descriptions/response-headers.ts';
+import {
+  descriptionOf,
+  requestHeaderDescriptions,
+  requestHeaderExamples,
+  responseHeaderDescriptions,
+  sentDescriptions,
+} from '../descriptions.ts';
 import type { InterfaceContract, InterfaceVersion } from '../interface-contracts.ts';
 import type { ResponseHeader } from '../manifest.ts';
 import { code, codeBlock, table } from '../markdown.ts';

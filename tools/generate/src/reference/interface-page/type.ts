@@ -1,4 +1,12 @@
 import {
+  getNamedType,
+  type GraphQLArgument,
+  type GraphQLInputField,
+  type GraphQLInterfaceType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  type GraphQLType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -6,15 +14,9 @@ import {
   isObjectType,
   isScalarType,
   isSpecifiedScalarType,
-  type GraphQLInterfaceType,
-  type GraphQLNamedType,
-  type GraphQLObjectType,
-  type GraphQLSchema,
+  print,
 } from 'graphql';
-import { code, oneLine, table } from '../markdown.ts';
-import { described } from './described.ts';
-import { inputTable } from './input-table.ts';
-import { typeLink } from './type-link.ts';
+import { anchor, code, link, oneLine, table } from '../markdown.ts';
 
 /** True if the page has a section for the type. */
 export function isDescribed(schema: GraphQLSchema, type: GraphQLNamedType): boolean {
@@ -54,4 +56,41 @@ function fieldBlocks(type: GraphQLObjectType | GraphQLInterfaceType): string[] {
     table(['field', 'type', 'description'], rows),
     ...withArguments.flatMap(({ name, args }) => [`Arguments of ${code(name)}:`, inputTable('argument', args)]),
   ];
+}
+
+/** The description of an element, preceded by its deprecation reason. */
+export function described(part: {
+  description?: string | null | undefined;
+  deprecationReason?: string | null | undefined;
+}): string {
+  const deprecation = part.deprecationReason ? `**Deprecated:** ${part.deprecationReason} ` : '';
+  return `${deprecation}${part.description ?? ''}`;
+}
+
+/** A type as SDL writes it, linked to its section. */
+export function typeLink(type: GraphQLType): string {
+  const named = getNamedType(type);
+  const text = code(String(type));
+  return isSpecifiedScalarType(named) ? text : link(text, anchor(named.name));
+}
+
+type InputValue = GraphQLArgument | GraphQLInputField;
+
+/** The arguments of a field or the fields of an input type. Empty if there are none. */
+export function inputTable(noun: 'argument' | 'field', values: readonly InputValue[]): string {
+  if (values.length === 0) return '';
+  const hasDefaults = values.some((value) => defaultOf(value) !== '');
+  return table(
+    [noun, 'type', ...(hasDefaults ? ['default'] : []), 'description'],
+    values.map((value) => [
+      code(value.name),
+      typeLink(value.type),
+      ...(hasDefaults ? [defaultOf(value)] : []),
+      described(value),
+    ]),
+  );
+}
+
+function defaultOf({ astNode }: InputValue): string {
+  return astNode?.defaultValue === undefined ? '' : code(print(astNode.defaultValue));
 }

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { UsageError } from './command-line.ts';
-import { devHelp, parseDevOptions } from './dev-options.ts';
+import { devHelp, parseDevOptions, UsageError } from './command-line.ts';
 
 test.each([
   [[], { receiver: false, help: false }],

@@ -1,6 +1,11 @@
 import {
   buildSchema,
   getNamedType,
+  type GraphQLArgument,
+  type GraphQLInputField,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -9,11 +14,6 @@ import {
   isSpecifiedScalarType,
   isUnionType,
   print,
-  type GraphQLArgument,
-  type GraphQLInputField,
-  type GraphQLNamedType,
-  type GraphQLObjectType,
-  type GraphQLSchema,
 } from 'graphql';
 
 /** The declaration of a coordinate of the SDL, and its description. */

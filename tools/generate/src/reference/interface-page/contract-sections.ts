@@ -1,5 +1,39 @@
+import { descriptionOf, limitDescriptions, limitValue } from '../descriptions.ts';
+import { readErrorPage } from '../error-page.ts';
+import type { Remark } from '../history.ts';
 import type { Manifest } from '../manifest.ts';
-import { code, jsonBlock, table } from '../markdown.ts';
+import { anchor, code, jsonBlock, link, table } from '../markdown.ts';
+
+/** The error codes, with the HTTP statuses of a response without `data`. */
+export function describeErrors({ errors }: Manifest, remark: Remark): string[] {
+  const meanings = Object.fromEntries(readErrorPage().map((documented) => [documented.code, documented.meaning]));
+  const rows = Object.entries(errors).map(([name, { status }]) => [
+    link(code(name), `../../errors.md${anchor(name)}`),
+    String(status['application/graphql-response+json']),
+    String(status['application/json']),
+    descriptionOf(meanings, name) + remark(`/errors/${name}`, null),
+  ]);
+  return [
+    '## Errors',
+    'An error has a `message` for people. Its `extensions` contain a `code` for programs, the `requestId` and a `documentationUrl`. The HTTP status of a response without `data` depends on the media type. A response with `data` in which one field failed has status 200. New codes can appear: handle an unknown code by its HTTP status. If a mutation rejects its input, the reasons are in the `userErrors` of its payload.',
+    table(['code', '`graphql-response+json`', '`json`', 'meaning'], rows),
+  ];
+}
+
+/** The limits, under their names in the manifest. */
+export function describeLimits({ limits, pagination }: Manifest, remark: Remark): string[] {
+  const { firstMinimum, firstMaximum, firstDefault } = pagination;
+  const rows = Object.entries(limits).map(([name, value]) => [
+    code(name),
+    limitValue(name, value),
+    descriptionOf(limitDescriptions, name) + remark(`/limits/${name}`, null),
+  ]);
+  return [
+    '## Limits',
+    `A limit never becomes stricter within a version, except to protect the service; the changelog of the version lists such a change. \`first\` of a list is ${firstMinimum} to ${firstMaximum} and defaults to ${firstDefault}.`,
+    table(['name', 'value', 'description'], rows),
+  ];
+}
 
 const rules = `Before an operation runs, it is charged the largest cost that its response can have, \`requestedQueryCost\`. An operation above the limit is rejected with \`OPERATION_TOO_COMPLEX\`; the message names the most expensive field. After it ran, it costs \`actualQueryCost\`, which counts the items that were returned, and the rest is refunded. The extensions of each response with \`data\` contain both:`;
 

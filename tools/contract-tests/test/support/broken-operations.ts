@@ -1,11 +1,11 @@
 import {
+  type DocumentNode,
   getNamedType,
   type GraphQLError,
   type GraphQLSchema,
   Kind,
-  parse,
-  type DocumentNode,
   type OperationDefinitionNode,
+  parse,
   TypeInfo,
   validate,
   visit,

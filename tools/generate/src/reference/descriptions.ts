@@ -1,0 +1,147 @@
+import { readText } from '../workspace-files.ts';
+import type { Limit } from './manifest.ts';
+
+/** Descriptions of the limits of a manifest. The name of a limit contains its unit. */
+export const limitDescriptions: Readonly<Record<string, string>> = {
+  clientEmailCharacters: 'Length of `clientEmail`.',
+  clientNameCharacters: 'Length of `clientName`.',
+  clientCostPoints: 'Cost points that an API client can accumulate.',
+  clientCostPointsRestoredPerSecond: 'Cost points that an API client regains.',
+  externalReferenceCharacters: 'Length of `externalReference`.',
+  idempotencyKeyCharacters: 'Length of an idempotency key.',
+  idempotencyKeyLifetimeHours: 'Time for which an idempotency key is remembered.',
+  noteCharacters: 'Length of `note`.',
+  operationCostPoints: 'Cost of an operation: `requestedQueryCost`.',
+  operationDurationMs: 'Duration of an operation.',
+  operationsPerRequest: 'Operations that one request can run.',
+  queryAliases: 'Aliases in a document.',
+  queryBytesPerPoint: 'Size of a new document that costs a point.',
+  queryDepth: 'Depth of a document.',
+  queryDirectives: 'Directives in a document.',
+  queryTokens: 'Tokens in a document.',
+  referralIds: 'Identifiers in `referralsByIds`.',
+  rejectedQueryBytesPerPoint: 'Size of a rejected document, or of a body with rejected variables, that costs a point.',
+  rejectedQueryMinimumPoints: 'Least cost of a rejected document, or of rejected variables.',
+  requestBodyBytes: 'Size of a request body.',
+  requestBodyBytesPerPoint: 'Size of a request body that costs a point.',
+  requestBodyDurationMs: 'Time in which a request body must arrive.',
+  rootMutationFields: 'Root fields in a mutation.',
+  teamMembers: 'Members of a lender.',
+  webhookAcknowledgementMs: 'Time in which a receiver must send its complete response.',
+  webhookAttempts: 'Attempts of a delivery.',
+  webhookAttemptsListed: 'Attempts of a delivery that a request lists at a time.',
+  webhookCallbackUrlCharacters: 'Length of a callback URL.',
+  webhookEventWaits:
+    'Requests of `webhookEvents` of an account that wait at a server at a time. A further one is answered at once.',
+  webhookEventWaitSeconds: 'The longest wait of `webhookEvents`: `waitSeconds`.',
+  webhookEventsPageBytes: 'Size of the payloads of a page of `webhookEvents`.',
+  webhookPayloadBytes: 'Size of the body of a delivery.',
+  webhookReplayedPerSecond: 'Deliveries that a replay queues: `maxPerSecond`.',
+  webhookRetriesPerMinute: 'Calls of `retryWebhookDelivery` for an account.',
+  webhookSecretMaximumBytes: 'Maximum length of a webhook secret after decoding.',
+  webhookSecretMinimumBytes: 'Minimum length of a webhook secret after decoding.',
+  webhookSecretOverlapSeconds: 'Overlap of a rotation of a webhook secret.',
+  webhookSubscriptions: 'Subscriptions of an account.',
+  webhookListeners: 'Listeners of an account.',
+  webhookTestEventsPerMinute: 'Test events that an account sends.',
+  webhookVerificationsPerMinute: 'Handshakes for an account.',
+};
+
+const units: readonly (readonly [ending: RegExp, unit: string])[] = [
+  [/Bytes$/, ' bytes'],
+  [/BytesPerPoint$/, ' bytes per point'],
+  [/Characters$/, ' characters'],
+  [/Hours$/, ' hours'],
+  [/Ms$/, ' ms'],
+  [/PerMinute$/, ' per minute'],
+  [/PerSecond$/, ' per second'],
+  [/Points$/, ' points'],
+  [/Seconds$/, ' seconds'],
+];
+
+/** A limit's value with its unit, for example `100,000 bytes`, and a remark if it is not enforced yet. */
+export function limitValue(name: string, limit: number | Limit): string {
+  const { value, enforced = true } = typeof limit === 'number' ? { value: limit } : limit;
+  const [, unit = ''] = units.find(([ending]) => ending.test(name)) ?? [];
+  return `${value.toLocaleString('en')}${unit}${enforced ? '' : ' (announced, not enforced yet)'}`;
+}
+
+export interface DeliveryHeader {
+  sent:
+    | 'always'
+    | 'with events'
+    | 'with replays'
+    | 'with test events'
+    | 'during a secret rotation'
+    | 'with deprecated versions';
+  description: string;
+}
+
+const manifest: { headers: Record<string, DeliveryHeader> } = JSON.parse(
+  readText('packages/webhook-events/delivery-headers.json'),
+);
+
+/** The headers of deliveries, by name, without those of the transport. */
+export const deliveryHeaders: Readonly<Record<string, DeliveryHeader>> = manifest.headers;
+
+/** Descriptions of the headers of a delivery of a version that is not deprecated, that is no test, outside a secret rotation. */
+export const deliveryHeaderDescriptions: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(deliveryHeaders)
+    .filter(([, { sent }]) => sent === 'always' || sent === 'with events')
+    .map(([name, { description }]) => [name, description]),
+);
+
+/** @throws {Error} if the name has no description */
+export function descriptionOf(descriptions: Readonly<Record<string, string>>, name: string): string {
+  const description = descriptions[name];
+  if (description === undefined)
+    throw new Error(`Add a description of ${name} to tools/generate/src/reference/descriptions.ts.`);
+  return description;
+}
+
+/** Descriptions of the request headers. */
+export const requestHeaderDescriptions: Readonly<Record<string, string>> = {
+  Accept:
+    '`application/graphql-response+json` or `application/json`: the media type of the response. Defaults to `application/json`.',
+  'Content-Type': '`application/json`, in UTF-8.',
+  'X-Service-API-Key': 'The API key. It works on this interface only.',
+  'X-Service-Client-Id': 'The id of the API client.',
+  'X-Service-Organization-Id': 'The id of the organization, the same for all its API clients.',
+  'X-Service-Schema-Version': 'The interface version to use. Defaults to the version pinned on the API client.',
+};
+
+/** Example values of the request headers. */
+export const requestHeaderExamples: Readonly<Record<string, string>> = {
+  Accept: 'application/graphql-response+json',
+  'Content-Type': 'application/json',
+  'X-Service-API-Key': '<API_KEY>',
+  'X-Service-Client-Id': '<CLIENT_ID>',
+  'X-Service-Organization-Id': '<ORGANIZATION_ID>',
+};
+
+/** Descriptions of the response headers. */
+export const responseHeaderDescriptions: Readonly<Record<string, string>> = {
+  Allow: 'The allowed method.',
+  'Cache-Control': 'Responses must not be stored.',
+  Deprecation:
+    'The time of the deprecation: `@` followed by Unix seconds ([RFC 9745](https://www.rfc-editor.org/rfc/rfc9745)).',
+  Link: 'Links to the documentation of the deprecation and the sunset.',
+  RateLimit:
+    'The cost points that the client has left, `r`, and the seconds until it has more, `t` ([draft-ietf-httpapi-ratelimit-headers-11](https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-11)).',
+  'RateLimit-Policy': 'The size of the client’s bucket of cost points, `q`, and the seconds in which it fills up, `w`.',
+  'Retry-After': 'Seconds to wait before the next request.',
+  Sunset:
+    'The time from which the version is rejected: an HTTP-date ([RFC 8594](https://www.rfc-editor.org/rfc/rfc8594)).',
+  'WWW-Authenticate': 'How to authenticate.',
+  'X-Content-Type-Options': 'The media type of the response must not be guessed.',
+  'X-Request-Id': 'Identifies the request. Quote it when you report a problem.',
+  'X-Service-Schema-Version': 'The version that served the request.',
+};
+
+/** Descriptions of when a header is sent, if that does not depend on the HTTP status. */
+export const sentDescriptions: Readonly<Record<string, string>> = {
+  always: 'always',
+  authenticated: 'when the credentials are valid',
+  'with-version': 'when a version was selected',
+  'deprecated-version': 'for a deprecated version',
+};

@@ -1,0 +1,33 @@
+/** Returns a function that yields the same numbers for the same seed, from 0 (inclusive) to 1 (exclusive). Mulberry32. */
+export function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Throws. For values that a test needs: `rows[0] ?? missing()`. */
+export function missing(): never {
+  throw new Error('A value that the test needs is missing.');
+}
+
+/** Ids that identify no record of the type, as `[description, id]`. */
+export const unknownGids = (typeName: string): [string, string][] => [
+  ['with an unknown id', `gid://service/${typeName}/9223372036854775807`],
+  ['with the id of another type', 'gid://service/Matter/1'],
+  ['with an id of another namespace', `gid://elsewhere/${typeName}/1`],
+  ['with an id that is too large', `gid://service/${typeName}/99999999999999999999`],
+  ['with a malformed id', "'; drop table webhook_subscription; --"],
+  ['with an empty id', ''],
+];
+
+/** Timeouts of a store for tests that are not about timeouts. On a busy machine any connection or statement can be slow. */
+export const patientTimeouts = {
+  connectMs: 120_000,
+  statementMs: 120_000,
+  lockMs: 120_000,
+  idleInTransactionMs: 120_000,
+};
