@@ -7,7 +7,6 @@ import { workspaceRules } from './workspace/rules.ts';
  * Compares two contracts. If only the old one is invalid, the repair is one major change, which an exception can allow.
  *
  * @param compare compares an old version of the contract with the new one
- * @throws {InputError} when the new contract is invalid.
  */
 export function compareOrRepair<T>(from: T, to: T, file: string, compare: (from: T, to: T) => Report): Report {
   try {

@@ -1,6 +1,6 @@
 /**
  * An input file is missing or invalid. The message is complete and names the place as far as it is known:
- * `file:line: problem`.
+ * `file:line: problem`. Each function that reads an input throws it, unless its comment says what it returns instead.
  */
 export class InputError extends Error {
   override readonly name = 'InputError';
@@ -27,11 +27,7 @@ export function ifValid<T>(read: () => T, otherwise: (error: InputError) => T | 
   }
 }
 
-/**
- * Runs a function whose recursion depth depends on the input.
- *
- * @throws {InputError} when the stack overflows.
- */
+/** Runs a function whose recursion depth depends on the input. */
 export function withinStack<T>(file: string, work: () => T): T {
   try {
     return work();

@@ -7,11 +7,7 @@ import { InputError } from './input-error.ts';
 export interface SourceText {
   readonly file: string;
   readonly text: string;
-  /**
-   * Reads another file by its path relative to this one, with `/` as the separator. Omitted if other files cannot be read.
-   *
-   * @throws {InputError} when the file cannot be read.
-   */
+  /** Reads another file by its path relative to this one, with `/` as the separator. Omitted if other files cannot be read. */
   readonly readRelative?: (path: string) => SourceText;
 }
 
@@ -36,11 +32,7 @@ export function readSourceText(file: string): SourceText {
   };
 }
 
-/**
- * Decodes UTF-8 and drops a byte order mark.
- *
- * @throws {InputError} when the file is something else.
- */
+/** Decodes UTF-8 and drops a byte order mark. */
 export function decodeSourceText(file: string, bytes: Uint8Array): string {
   let text: string;
   try {

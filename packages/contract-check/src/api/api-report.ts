@@ -44,11 +44,7 @@ const validate = validatorOf<{ readonly format?: unknown; readonly declarations:
   'apiReport',
 );
 
-/**
- * Reads an API report.
- *
- * @throws {InputError} when the file is not an API report.
- */
+/** Reads an API report. */
 export function readApiReport(source: SourceText): ApiReport {
   const document = parseJson(source);
   const { format, declarations } = validate(document, document.value);

@@ -10,8 +10,6 @@ const documentation = new Set(['$comment', 'description', 'why']);
 /**
  * Compares two versions of a JSON file that only gains entries. Members of objects are compared by name. Elements of
  * arrays are compared as a whole, in any order.
- *
- * @throws {InputError} when a file is not JSON.
  */
 export function compareAppendOnly(from: SourceText, to: SourceText): Report {
   const [before, now] = [parseJson(from), parseJson(to)];

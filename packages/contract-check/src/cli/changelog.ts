@@ -26,11 +26,7 @@ export function changesetsFor(packages: readonly PackageReport[]): ChangesetText
     }));
 }
 
-/**
- * Writes the changesets to the `.changeset` folder of a workspace. Returns their paths.
- *
- * @throws {InputError} when the folder is missing.
- */
+/** Writes the changesets to the `.changeset` folder of a workspace. Returns their paths. */
 export function writeChangesets(root: string, changesets: readonly ChangesetText[]): string[] {
   const folder = join(root, '.changeset');
   if (!existsSync(folder)) throw new InputError(folder, null, 'folder not found. Run `changeset init`.');

@@ -10,14 +10,11 @@ export const formats = ['text', 'json', 'github', 'sarif', 'markdown', 'junit'] 
 
 export type Format = (typeof formats)[number];
 
-export interface RenderContext {
-  /** The version of this package. */
-  readonly version: string;
-  /** The root of the repository, if git does not find it. */
-  readonly githubWorkspace: string | undefined;
-}
-
-export function render(outcome: Outcome, format: Format, { version, githubWorkspace }: RenderContext): string {
+/**
+ * @param version that of this package
+ * @param githubWorkspace the root of the repository, if git does not find it
+ */
+export function render(outcome: Outcome, format: Format, version: string, githubWorkspace: string | undefined): string {
   switch (format) {
     case 'text':
       return renderText(outcome);

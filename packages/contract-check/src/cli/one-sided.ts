@@ -4,7 +4,6 @@ import { changeBy, report, type Report } from '../change.ts';
 import { openRepository, type Repository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { foldersAround } from '../source/folders-around.ts';
-import { pathFromRoot } from '../source/git-files.ts';
 import { isPattern } from '../source/package-files.ts';
 import { kindOfPlace, splitPlace } from '../source/place.ts';
 import { workspaceRules } from '../workspace/rules.ts';
@@ -23,8 +22,8 @@ export function oneSidedReport(from: readonly string[], to: readonly string[]): 
   const repository = openRepository('.');
   const commit = ref === '' ? null : (repository?.commitOf(ref) ?? null);
   if (repository === null || commit === null || (named !== null && isPattern(named))) return null;
-  const local = pathFromRoot(ref, `./${relative('.', now).replaceAll(sep, '/')}`, '.');
-  const path = named === null ? local : pathFromRoot(ref, named, '.');
+  const local = repository.fromRoot(`./${relative('.', now).replaceAll(sep, '/')}`);
+  const path = named === null ? local : repository.fromRoot(named);
   // A missing file at another path is more likely a mistake.
   if (path !== local) return null;
   // Without the root, whose entries git would list.

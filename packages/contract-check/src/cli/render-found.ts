@@ -16,7 +16,6 @@ const kindText: Readonly<Record<SchemaKind, string>> = {
  * The schemas of a repository, and how to compare them.
  *
  * @param writes whether to write the configuration instead of printing it
- * @throws {InputError} when there is none, or the configuration cannot be written.
  */
 export function renderFound(found: FoundSchemas, root: string, writes: boolean): string {
   const { groups, compared, invalid, searched } = found;

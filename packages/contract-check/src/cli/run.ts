@@ -71,7 +71,7 @@ async function invoke(
 ): Promise<RunResult> {
   const version = ownVersion();
   const rendered = (outcome: Outcome, format: Format): RunResult => ({
-    ...printed(render(outcome, format, { version, githubWorkspace: environment.GITHUB_WORKSPACE })),
+    ...printed(render(outcome, format, version, environment.GITHUB_WORKSPACE)),
     exitCode: outcome.passed ? 0 : 1,
   });
   const invocation = readInvocation(args, version);

@@ -16,7 +16,6 @@ const validate = validatorOf<Config>('config.schema.json');
  * Reads the configuration.
  *
  * @param file null for `contract-check.json` in the folder, which may be missing
- * @throws {InputError} when the file is invalid, or the named file is missing.
  */
 export function readConfig(file: string | null, folder: string): Config {
   const path = file ?? join(folder, configFile);

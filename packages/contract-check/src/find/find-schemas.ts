@@ -40,15 +40,11 @@ export interface SchemaGroup {
 /** Larger files are data. */
 const maxFileBytes = 32 * 1024 * 1024;
 
-/**
- * Finds the schemas of a repository. Leaves out what git ignores, `node_modules`, `dist` and hidden folders.
- *
- * @throws {InputError} when the folder cannot be read, or the configuration is invalid.
- */
+/** Finds the schemas of a repository. Leaves out what git ignores, `node_modules`, `dist` and hidden folders. */
 export function findSchemas(root: string): FoundSchemas {
-  const now = workingTree(root, workspaceFiles(root), null);
+  const leftOut = filesLeftOut(root);
+  const now = workingTree(root, workspaceFiles(root, leftOut), null);
   const kept = keptFiles(root);
-  const leftOut = filesLeftOut(root, () => false);
   const searched = [...now.files].filter(
     ([path]) => (kept === null || kept.has(path)) && (leftOut.has(path) || isSmallFile(join(root, path))),
   );

@@ -31,7 +31,6 @@ export function unreadDocument(path: string, read: () => SourceText): string | n
  * Recognizes a schema by its text.
  *
  * @returns null if the file is none, for example because it contains operations
- * @throws {InputError} when it is invalid.
  */
 export function recognize(path: string, source: SourceText): SchemaKind | null {
   if (!/\.json(?:schema)?$/.test(path)) return recognizeSdl(source);

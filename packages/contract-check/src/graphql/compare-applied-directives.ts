@@ -3,7 +3,6 @@ import type { Rule } from '../change.ts';
 import type { Verdict } from '../verdict.ts';
 import type { Comparison } from './comparison.ts';
 import type { GraphqlContract } from './contract.ts';
-import { argumentMeaning, type ArgumentMeaning } from './directive-arguments.ts';
 import type { Position } from './exposure.ts';
 import { canonicalArgument, federationRules } from './federation.ts';
 import { canonicalLiteral } from './literal.ts';
@@ -12,9 +11,7 @@ import { graphqlRules } from './rules.ts';
 /** The arguments of one application: canonical literals by name, with the defaults of the definition filled in. */
 type Application = ReadonlyMap<string, string>;
 
-/**
- * How the new value of an argument compares to the old. `undecided` if that depends on the meaning of the directive.
- */
+/** How the new value of an argument compares to the old. `undecided` if that depends on the meaning of the directive. */
 type Effect = 'tightened' | 'loosened' | 'raised' | 'lowered' | 'undecided';
 
 const configuredRules: Readonly<Record<Verdict, Rule | null>> = {
@@ -185,4 +182,33 @@ function describeApplications(name: string, from: readonly string[], to: readonl
   const print = (applications: readonly string[]) => applications.map((args) => `@${name}${args}`).join(' ');
   if (from.length === 0) return `${print(to)} was added.`;
   return to.length === 0 ? `${print(from)} was removed.` : `${print(from)} changed to ${print(to)}.`;
+}
+
+/**
+ * The meaning of the arguments of widely used directives, by argument name. `@constraint`, `@length`, `@range` and
+ * similar directives of several packages share these names.
+ */
+type ArgumentMeaning = 'upper bound' | 'lower bound' | 'divisor' | 'restriction' | 'cost';
+
+const bounds: ReadonlyMap<string, ArgumentMeaning> = new Map([
+  ...meant('upper bound', 'max maximum maxLength maxItems exclusiveMax exclusiveMaximum'),
+  ...meant('lower bound', 'min minimum minLength minItems exclusiveMin exclusiveMinimum'),
+  ...meant('divisor', 'multipleOf'),
+  // Adding and removing these can be compared. Two different texts cannot.
+  ...meant('restriction', 'pattern format startsWith endsWith contains notContains'),
+]);
+
+const costs: ReadonlyMap<string, ReadonlyMap<string, ArgumentMeaning>> = new Map([
+  ['cost', new Map(meant('cost', 'weight complexity value'))],
+  ['complexity', new Map(meant('cost', 'value'))],
+  ['listSize', new Map(meant('cost', 'assumedSize'))],
+]);
+
+function meant(of: ArgumentMeaning, names: string): (readonly [name: string, ArgumentMeaning])[] {
+  return names.split(' ').map((name) => [name, of]);
+}
+
+/** Null if the meaning is unknown. */
+function argumentMeaning(directive: string, argument: string): ArgumentMeaning | null {
+  return (costs.get(directive) ?? bounds).get(argument) ?? null;
 }

@@ -1,9 +1,9 @@
 import { locatedReport, type Found, type Report } from '../change.ts';
+import { compareMembers } from '../compare-members.ts';
 import type { SourceText } from '../text-file.ts';
 import { compareAppliedDirectives } from './compare-applied-directives.ts';
 import { compareDirectiveDefinitions } from './compare-directive-definitions.ts';
 import { compareDescriptions } from './compare-documented.ts';
-import { compareRoots } from './compare-roots.ts';
 import { compareTypes } from './compare-types.ts';
 import type { Comparison, GraphqlOptions } from './comparison.ts';
 import type { GraphqlContract } from './contract.ts';
@@ -67,4 +67,16 @@ export function compareGraphqlFiles(
     ...after.notices,
     ...(introspected === undefined ? [] : [introspectionNotice(introspected)]),
   ]);
+}
+
+/** Compares the root types of queries, mutations and subscriptions. */
+function compareRoots({ from, to, found }: Comparison): void {
+  compareMembers(from.roots, to.roots, {
+    removed: (operation, name) => found(graphqlRules.rootRemoved, name, `The ${operation} type was removed.`),
+    added: (operation, name) => found(graphqlRules.rootAdded, name, `The ${operation} type was added.`),
+    kept(operation, name, now) {
+      if (now === name) return;
+      found(graphqlRules.rootReplaced, name, `The ${operation} type changed from ${name} to ${now}.`);
+    },
+  });
 }

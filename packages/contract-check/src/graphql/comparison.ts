@@ -10,9 +10,7 @@ export interface GraphqlOptions {
    * true, an added value or type is major. If false, it is minor. Defaults to false.
    */
   readonly closedOutputs?: boolean;
-  /**
-   * The verdict for every change of an applied directive, by directive name without `@`. Unknown directives are major.
-   */
+  /** The verdict for every change of an applied directive, by directive name without `@`. Unknown directives are major. */
   readonly directives?: Readonly<Record<string, Verdict>>;
   /**
    * Whether the schemas are parts of a larger one, such as subgraphs. They may extend and use types that they do not define, and

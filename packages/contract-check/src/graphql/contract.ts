@@ -58,16 +58,11 @@ export interface DirectiveDefinition extends Documented {
   readonly repeatable: boolean;
 }
 
-const executableLocations: ReadonlySet<string> = new Set([
-  'QUERY',
-  'MUTATION',
-  'SUBSCRIPTION',
-  'FIELD',
-  'FRAGMENT_DEFINITION',
-  'FRAGMENT_SPREAD',
-  'INLINE_FRAGMENT',
-  'VARIABLE_DEFINITION',
-]);
+const executableLocations: ReadonlySet<string> = new Set(
+  'QUERY MUTATION SUBSCRIPTION FIELD FRAGMENT_DEFINITION FRAGMENT_SPREAD INLINE_FRAGMENT VARIABLE_DEFINITION'.split(
+    ' ',
+  ),
+);
 
 /** Whether operations can apply a directive. Only SDL can apply the others. */
 export function isExecutable({ locations }: DirectiveDefinition): boolean {

@@ -3,16 +3,9 @@ import type { GraphqlContract } from './contract.ts';
 import { graphqlRules } from './rules.ts';
 
 /** The directives of Apollo Federation that clients and other subgraphs do not notice. */
-const internal: readonly string[] = [
-  'link',
-  'tag',
-  'composeDirective',
-  'extends',
-  'requires',
-  'provides',
-  'override',
-  'cacheControl',
-];
+const internal: readonly string[] = 'link tag composeDirective extends requires provides override cacheControl'.split(
+  ' ',
+);
 /** Those that let others use something, and those that keep others from it. */
 const grants: readonly string[] = ['key', 'shareable'];
 const restrictions: readonly string[] = ['inaccessible', 'external', 'authenticated', 'requiresScopes', 'policy'];

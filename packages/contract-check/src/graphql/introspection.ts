@@ -22,8 +22,6 @@ export function isIntrospection({ text }: SourceText): boolean {
 /**
  * Reads the result of an introspection query, with or without the `data` of the response around it. The nodes of the document
  * have no places.
- *
- * @throws {InputError} when it is not a valid result.
  */
 export function introspectedDocument(source: SourceText): DocumentNode {
   const { value } = parseJson(source);

@@ -51,8 +51,6 @@ export interface ReadOptions {
 /**
  * Reads a schema from SDL files or the result of an introspection query. It must be valid and, unless it is partial, complete,
  * because the comparison of an invalid schema would be meaningless.
- *
- * @throws {InputError} when the schema is invalid.
  */
 export function readGraphqlContract(
   sources: readonly SourceText[],
@@ -79,9 +77,7 @@ function readDocument(source: SourceText): DocumentNode {
   return document;
 }
 
-/**
- * Inconsistent deprecations do not change which operations are valid. graphql 17 rejects some that other servers publish.
- */
+/** Inconsistent deprecations do not change which operations are valid. graphql 17 rejects some that other servers publish. */
 const harmless = /(?:must not|cannot) be deprecated\.$/;
 
 /** Returns what is inconsistent but harmless. */

@@ -34,7 +34,6 @@ export const unshallow =
  * request in a GitHub workflow, or with `origin/HEAD`. Without a remote, it is HEAD.
  *
  * @param ref null for the default
- * @throws {InputError} when the clone does not contain the commit.
  */
 export function findMergeBase(repository: Repository, ref: string | null, environment: WorkflowEnvironment): MergeBase {
   const { name, warning } = ref === null ? defaultBase(repository, environment) : { name: ref, warning: null };

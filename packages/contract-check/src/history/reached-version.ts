@@ -33,7 +33,6 @@ interface Point extends PackageAt {
  * package whose folder was renamed.
  *
  * @param packagesAt the result of `packagesByFolder`
- * @throws {InputError} when the clone is shallow and lacks older commits.
  */
 export function findReachedVersions(
   repository: Repository,
@@ -98,13 +97,7 @@ export function packagesByFolder(repository: Repository): PackagesAt {
   });
 }
 
-interface History {
-  pointAt(place: PackageAt): Point;
-  /** The nearest older commits that changed or removed the `package.json`. Empty at the first commit of the package. */
-  parentsOf(point: Point): readonly Point[];
-}
-
-function historyOf(repository: Repository, packagesAt: PackagesAt, name: string): History {
+function historyOf(repository: Repository, packagesAt: PackagesAt, name: string) {
   const points = new Map<string, Point>();
   const parents = new Map<string, readonly string[]>();
 
@@ -145,7 +138,8 @@ function historyOf(repository: Repository, packagesAt: PackagesAt, name: string)
 
   return {
     pointAt,
-    parentsOf(point) {
+    /** The nearest older commits that changed or removed the `package.json`. Empty at the first commit of the package. */
+    parentsOf(point: Point): readonly Point[] {
       const own = (parents.get(keyOf(point)) ?? []).flatMap(
         (commit) => points.get(keyOf({ commit, path: point.path })) ?? [],
       );

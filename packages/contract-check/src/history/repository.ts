@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
 import { InputError } from '../input-error.ts';
+import { remembered } from '../remembered.ts';
 import { foldersAround } from '../source/folders-around.ts';
-import type { PackageFiles } from '../source/package-files.ts';
+import { below, type PackageFiles } from '../source/package-files.ts';
 import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
 
 /** The files of a commit. */
@@ -11,12 +12,12 @@ export interface CommitFiles {
   readonly commit: string;
   /** By path relative to the folder of the repository object. Reading a file that is not loaded starts a git process. */
   readonly files: PackageFiles;
-  /** The paths of all files relative to the root of the repository. */
-  readonly paths: Iterable<string>;
+  /** All files, by path relative to the root of the repository. */
+  readonly all: PackageFiles;
   /** The symbolic links in `files` to something that is no file of the commit. They are not in `files`. */
   readonly brokenLinks: readonly string[];
-  /** Path → id of the content. */
-  readonly blobs: ReadonlyMap<string, string>;
+  /** The id of the content of a file in `files`. Empty if there is none. */
+  idOf(path: string): string;
   /** Reads files in one git process. */
   load(paths: Iterable<string>): void;
   /** The file at a path relative to the folder of the repository object, which may be outside of it. Null if it does not exist. */
@@ -25,209 +26,208 @@ export interface CommitFiles {
   filesIn(folder: string): PackageFiles;
 }
 
-/** The git repository around a folder. */
-export interface Repository {
-  /** Whether the clone lacks the older commits. */
-  readonly isShallow: boolean;
-  /** The id of the commit that is checked out. */
-  readonly head: string;
-  /**
-   * Runs git in the folder and returns what it prints.
-   *
-   * @throws {InputError} when git fails.
-   */
-  git(...args: string[]): string;
-  /** The lines that git prints. */
-  lines(...args: string[]): string[];
-  /**
-   * The id of the commit that a ref names. Null if it names none. `origin/main` is the fetched branch, even if there is a local
-   * branch or a tag of this name: a pull request can come from one.
-   */
-  commitOf(ref: string): string | null;
-  /** Tag → id of its commit. */
-  tags(): ReadonlyMap<string, string>;
-  /** The parents of a commit that the clone has. */
-  parentsOf(commit: string): readonly string[];
-  /** @param commit its id */
-  filesAt(commit: string): CommitFiles;
-  /** Whether a path relative to the folder is in the repository. */
-  contains(path: string): boolean;
-  /** Whether git tracks a file, or a file in a folder. `path` is relative to the folder. */
-  tracks(path: string): boolean;
-  /**
-   * The texts of files at commits, in one git process, which also reads the parents of the commits. Null for a file that the
-   * commit does not have. Replaces invalid UTF-8.
-   */
-  textsAt(places: readonly { readonly commit: string; readonly path: string }[]): (string | null)[];
-}
-
 // Starting git takes longer than its work, so a process answers as many questions as possible, and no question is asked twice.
 
 const maxOutputBytes = 1024 * 1024 * 1024;
 
-/**
- * Opens the git repository around a folder. Returns null if there is none.
- *
- * @throws {InputError} when git is missing, or the repository has no commit.
- */
+/** Opens the git repository around a folder. Returns null if there is none. */
 export function openRepository(folder: string): Repository | null {
   const { status, stdout, stderr } = runGit(folder, ['rev-parse', '--is-shallow-repository', '--show-prefix', 'HEAD']);
-  if (status !== 0) {
-    if (!isInRepository(folder)) return null;
-    const isReadable = runGit(folder, ['rev-parse', '--git-dir']).status === 0;
-    throw new InputError(folder, null, isReadable ? 'the repository has no commit' : stderr);
-  }
-  const [shallow = '', prefix = '', head = ''] = stdout.toString().split('\n');
-  const isShallow = shallow === 'true';
-  const contents = new Map<string, Uint8Array>();
-  const trees = new Map<string, CommitFiles>();
-  const parents = new Map<string, readonly string[]>();
-  let refs: ReadonlyMap<string, string> | undefined;
+  if (status === 0) return new Repository(folder, stdout.toString().split('\n'));
+  if (!isInRepository(folder)) return null;
+  const isReadable = runGit(folder, ['rev-parse', '--git-dir']).status === 0;
+  throw new InputError(folder, null, isReadable ? 'the repository has no commit' : stderr);
+}
 
-  function git(...args: string[]): string {
-    const result = runGit(folder, args);
-    if (result.status !== 0) throw new InputError(folder, null, `git ${args[0]}: ${result.stderr}`);
-    return result.stdout.toString();
-  }
+/** The git repository around a folder. */
+export class Repository {
+  /** Whether the clone lacks the older commits. */
+  readonly isShallow: boolean;
+  /** The id of the commit that is checked out. */
+  readonly head: string;
+  readonly #folder: string;
+  /** The path of the folder from the root of the repository. Empty, or with a slash at the end. */
+  readonly #prefix: string;
+  readonly #contents = new Map<string, Uint8Array>();
+  readonly #parents = new Map<string, readonly string[]>();
+  #refs: ReadonlyMap<string, string> | undefined;
 
-  function lines(...args: string[]): string[] {
-    return git(...args)
-      .split('\n')
-      .filter(Boolean);
-  }
-
-  function read(blob: string): Uint8Array {
-    if (!contents.has(blob)) load([blob]);
-    return contents.get(blob) ?? new Uint8Array();
+  constructor(folder: string, [shallow, prefix = '', head = '']: readonly string[]) {
+    this.#folder = folder;
+    this.isShallow = shallow === 'true';
+    this.#prefix = prefix;
+    this.head = head;
   }
 
-  function load(blobs: readonly string[]): void {
-    const missing = [...new Set(blobs)].filter((blob) => !contents.has(blob));
-    for (const [index, object] of readObjects(folder, missing).entries())
-      if (object?.type === 'blob') contents.set(missing[index] ?? '', object.content);
+  /** Runs git in the folder and returns what it prints. */
+  git(...args: string[]): string {
+    const { status, stdout, stderr } = runGit(this.#folder, args);
+    if (status !== 0) throw new InputError(this.#folder, null, `git ${args[0]}: ${stderr}`);
+    return stdout.toString();
+  }
+
+  /** The lines that git prints. */
+  lines(...args: string[]): string[] {
+    const printed = this.git(...args);
+    return printed.split('\n').filter(Boolean);
+  }
+
+  #read(blob: string): Uint8Array {
+    if (!this.#contents.has(blob)) this.#load([blob]);
+    return this.#contents.get(blob) ?? new Uint8Array();
+  }
+
+  #load(blobs: readonly string[]): void {
+    const missing = [...new Set(blobs)].filter((blob) => !this.#contents.has(blob));
+    for (const [index, object] of readObjects(this.#folder, missing).entries())
+      if (object?.type === 'blob') this.#contents.set(missing[index] ?? '', object.content);
   }
 
   /** The commits of the tags and the remote branches, by the full name of the ref. */
-  function readRefs(): ReadonlyMap<string, string> {
+  #knownRefs(): ReadonlyMap<string, string> {
     const format = '--format=%(refname)%00%(objectname)%00%(*objectname)';
-    return new Map(
-      lines('for-each-ref', format, 'refs/tags', 'refs/remotes').map((line) => {
+    this.#refs ??= new Map(
+      this.lines('for-each-ref', format, 'refs/tags', 'refs/remotes').map((line) => {
         const [name = '', object = '', target = ''] = line.split('\0');
         return [name, target === '' ? object : target];
       }),
     );
+    return this.#refs;
   }
 
-  function knownRefs(): ReadonlyMap<string, string> {
-    refs ??= readRefs();
-    return refs;
+  /**
+   * The id of the commit that a ref names. Null if it names none. `origin/main` is the fetched branch, even if there is a local
+   * branch or a tag of this name: a pull request can come from one.
+   */
+  commitOf(ref: string): string | null {
+    const refs = this.#knownRefs();
+    const known = refs.get(`refs/remotes/${ref}`) ?? (ref === 'HEAD' ? this.head : refs.get(ref));
+    if (known !== undefined) return known;
+    for (const name of ref.startsWith('refs/') ? [ref] : [`refs/remotes/${ref}`, ref]) {
+      const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
+      const found = runGit(this.#folder, args);
+      if (found.status === 0) return found.stdout.toString().trim();
+    }
+    return null;
   }
 
-  return {
-    isShallow,
-    head,
-    git,
-    lines,
-    commitOf(ref) {
-      const known = knownRefs().get(`refs/remotes/${ref}`) ?? (ref === 'HEAD' ? head : knownRefs().get(ref));
-      if (known !== undefined) return known;
-      for (const name of ref.startsWith('refs/') ? [ref] : [`refs/remotes/${ref}`, ref]) {
-        const found = runGit(folder, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]);
-        if (found.status === 0) return found.stdout.toString().trim();
+  /** Tag → id of its commit. */
+  tags(): ReadonlyMap<string, string> {
+    const tags = [...this.#knownRefs()].filter(([name]) => name.startsWith('refs/tags/'));
+    return new Map(tags.map(([name, commit]) => [name.slice('refs/tags/'.length), commit]));
+  }
+
+  /** The parents of a commit that the clone has. */
+  parentsOf(commit: string): readonly string[] {
+    const known = this.#parents.get(commit);
+    // The commits at the end of a shallow clone have parents that it lacks.
+    if (known !== undefined && !this.isShallow) return known;
+    const [, ...ids] = this.git('rev-list', '--parents', '-1', commit).trim().split(' ');
+    return ids;
+  }
+
+  /** The files of a commit, by its id. `label` names it in the names of files: `git:LABEL:PATH`. */
+  filesAt(commit: string, label = commit.slice(0, 12)): CommitFiles {
+    return this.#trees(commit, label);
+  }
+
+  readonly #trees = remembered(
+    (commit: string, label: string) => this.#treeOf(commit, label),
+    (...key) => key.join(' '),
+  );
+
+  #treeOf(commit: string, label: string): CommitFiles {
+    const prefix = this.#prefix;
+    // By path relative to the root of the repository.
+    const blobs = new Map<string, string>();
+    const links = new Map<string, string>();
+    for (const line of this.git('ls-tree', '-r', '-z', '--full-tree', commit).split('\0')) {
+      // A submodule (160000) has no content in this repository.
+      const [, mode, blob, path] = /^(100\d+|120000) blob ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+      if (blob !== undefined && path !== undefined) (mode === '120000' ? links : blobs).set(path, blob);
+    }
+    this.#load([...links.values()]);
+    /** The blob of the file to which a link leads. Null if it leads to no file of the commit. */
+    const endOf = (path: string): string | null => {
+      let at = path;
+      // As many links as Linux follows.
+      for (let followed = 0; followed < 40; followed += 1) {
+        const link = links.get(at);
+        if (link === undefined) return blobs.get(at) ?? null;
+        at = posix.join(posix.dirname(at), new TextDecoder().decode(this.#read(link)));
       }
       return null;
-    },
-    tags: () =>
-      new Map(
-        [...knownRefs()]
-          .filter(([name]) => name.startsWith('refs/tags/'))
-          .map(([name, commit]) => [name.slice('refs/tags/'.length), commit]),
+    };
+    const ends = [...links.keys()].map((path) => [path, endOf(path)] as const);
+    for (const [path, blob] of ends) if (blob !== null) blobs.set(path, blob);
+
+    const textOf = (path: string): SourceText => {
+      const file = `git:${label}:${path}`;
+      const blob = blobs.get(path);
+      if (blob === undefined) throw new InputError(file, null, 'file not found');
+      const readRelative = (other: string): SourceText => textOf(posix.join(posix.dirname(path), other));
+      return { file, text: decodeSourceText(file, this.#read(blob)), readRelative };
+    };
+    const all = new Map([...blobs.keys()].map((path) => [path, () => textOf(path)] as const));
+    const filesIn = (folder: string): PackageFiles => below(all, posix.join(prefix, folder).replace(/^\.\/?$|\/$/, ''));
+    return {
+      commit,
+      files: filesIn(''),
+      all,
+      brokenLinks: ends.flatMap(([path, blob]) =>
+        blob === null && path.startsWith(prefix) ? [path.slice(prefix.length)] : [],
       ),
-    parentsOf(commit) {
-      const known = parents.get(commit);
-      // The commits at the end of a shallow clone have parents that it lacks.
-      if (known !== undefined && !isShallow) return known;
-      const [, ...ids] = git('rev-list', '--parents', '-1', commit).trim().split(' ');
-      return ids;
-    },
-    filesAt(commit) {
-      const known = trees.get(commit);
-      if (known !== undefined) return known;
-      // By path relative to the root of the repository.
-      const blobs = new Map<string, string>();
-      const links = new Map<string, string>();
-      for (const line of git('ls-tree', '-r', '-z', '--full-tree', commit).split('\0')) {
-        // A submodule (160000) has no content in this repository.
-        const [, mode, blob, path] = /^(100\d+|120000) blob ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-        if (blob !== undefined && path !== undefined) (mode === '120000' ? links : blobs).set(path, blob);
-      }
-      load([...links.values()]);
-      const ends = [...links.keys()].map((path) => [path, endOf(path)] as const);
-      for (const [path, blob] of ends) if (blob !== null) blobs.set(path, blob);
+      idOf: (path) => blobs.get(prefix + path) ?? '',
+      load: (paths) => this.#load([...paths].flatMap((path) => blobs.get(prefix + path) ?? [])),
+      fileAt: (path) => all.get(posix.join(prefix, path))?.() ?? null,
+      filesIn,
+    };
+  }
 
-      /** The blob of the file to which a link leads. Null if it leads to no file of the commit. */
-      function endOf(path: string): string | null {
-        let at = path;
-        // As many links as Linux follows.
-        for (let followed = 0; followed < 40; followed += 1) {
-          const link = links.get(at);
-          if (link === undefined) return blobs.get(at) ?? null;
-          at = posix.join(posix.dirname(at), new TextDecoder().decode(read(link)));
-        }
-        return null;
-      }
+  /** The path of a file from the root of the repository. `path` is that in a place: relative to the folder if it starts with a dot. */
+  fromRoot(path: string): string {
+    return /^\.\.?\//.test(path) ? posix.join(this.#prefix, path) : path;
+  }
 
-      function textOf(path: string): SourceText {
-        const file = `git:${commit.slice(0, 12)}:${path}`;
-        const blob = blobs.get(path);
-        if (blob === undefined) throw new InputError(file, null, 'file not found');
-        const readRelative = (other: string): SourceText => textOf(posix.join(posix.dirname(path), other));
-        return { file, text: decodeSourceText(file, read(blob)), readRelative };
-      }
+  /** Whether a path relative to the folder is in the repository. */
+  contains(path: string): boolean {
+    return !posix.join(this.#prefix, path).startsWith('../');
+  }
 
-      function filesIn(relative: string): PackageFiles {
-        const start = posix.join(prefix, relative, '/').replace(/^\.?\//, '');
-        return new Map(
-          [...blobs.keys()]
-            .filter((path) => path.startsWith(start))
-            .map((path) => [path.slice(start.length), () => textOf(path)] as const),
-        );
-      }
+  /** Whether git tracks a file, or a file in a folder. `path` is relative to the folder. */
+  tracks(path: string): boolean {
+    return this.git('ls-files', '-z', '--', `:(top,literal)${posix.join(this.#prefix, path)}`) !== '';
+  }
 
-      const files = filesIn('');
-      const tree: CommitFiles = {
-        commit,
-        files,
-        paths: blobs.keys(),
-        brokenLinks: ends.flatMap(([path, blob]) =>
-          blob === null && path.startsWith(prefix) ? [path.slice(prefix.length)] : [],
-        ),
-        blobs: new Map([...files.keys()].map((path) => [path, blobs.get(prefix + path) ?? ''] as const)),
-        load: (paths) => load([...paths].flatMap((path) => blobs.get(prefix + path) ?? [])),
-        fileAt(path) {
-          const full = posix.join(prefix, path);
-          return blobs.has(full) ? textOf(full) : null;
-        },
-        filesIn,
-      };
-      trees.set(commit, tree);
-      return tree;
-    },
-    contains: (path) => !posix.join(prefix, path).startsWith('../'),
-    tracks: (path) => git('ls-files', '-z', '--', `:(top,literal)${posix.join(prefix, path)}`) !== '',
-    textsAt(places) {
-      const names = places.map(({ commit, path }) =>
-        // git reads one name per line.
-        path.includes('\n') ? (this.filesAt(commit).blobs.get(path) ?? '') : `${commit}:${posix.join(prefix, path)}`,
-      );
-      const commits = [...new Set(places.map(({ commit }) => commit))].filter((commit) => !parents.has(commit));
-      const objects = readObjects(folder, [...names, ...commits]);
-      for (const [index, commit] of commits.entries()) parents.set(commit, parentsIn(objects[names.length + index]));
-      return objects
-        .slice(0, names.length)
-        .map((object) => (object?.type === 'blob' ? new TextDecoder().decode(object.content) : null));
-    },
+  /**
+   * The texts of files at commits, in one git process, which also reads the parents of the commits. Null for a file that the
+   * commit does not have. Replaces invalid UTF-8.
+   */
+  textsAt(places: readonly { readonly commit: string; readonly path: string }[]): (string | null)[] {
+    const names = places.map(({ commit, path }) =>
+      // git reads one name per line.
+      path.includes('\n') ? this.filesAt(commit).idOf(path) : `${commit}:${posix.join(this.#prefix, path)}`,
+    );
+    const commits = [...new Set(places.map(({ commit }) => commit))].filter((commit) => !this.#parents.has(commit));
+    const objects = readObjects(this.#folder, [...names, ...commits]);
+    for (const [index, commit] of commits.entries())
+      this.#parents.set(commit, parentsIn(objects[names.length + index]));
+    return objects
+      .slice(0, names.length)
+      .map((object) => (object?.type === 'blob' ? new TextDecoder().decode(object.content) : null));
+  }
+}
+
+/** The files of the commit that `git:REF` names, in the repository around a folder. */
+export function commitAt(ref: string, folder: string): { readonly repository: Repository; readonly tree: CommitFiles } {
+  const fail = (problem: string): never => {
+    throw new InputError(`git:${ref}`, null, problem);
   };
+  // git would take it for an option.
+  if (ref === '' || ref.startsWith('-')) fail('must be git:REF or git:REF:PATH');
+  const repository = openRepository(folder) ?? fail(`${folder} is not in a git repository`);
+  const commit = repository.commitOf(ref) ?? fail('no such commit');
+  return { repository, tree: repository.filesAt(commit, ref) };
 }
 
 /**
@@ -240,13 +240,9 @@ export function keptFiles(folder: string): ReadonlySet<string> | null {
   return status === 0 ? new Set(stdout.toString().split('\0')) : null;
 }
 
-/**
- * The files in a folder that git has, but that a sparse checkout leaves out, by path relative to the folder.
- *
- * @param skips whether to leave out the folders of a name
- */
-export function filesLeftOut(folder: string, skips: (name: string) => boolean): PackageFiles {
-  if (!isInRepository(folder)) return new Map();
+/** The files in a folder that git has, but that a sparse checkout leaves out, by path relative to the folder. */
+export function filesLeftOut(folder: string): PackageFiles {
+  if (!existsSync(folder) || !isInRepository(folder)) return new Map();
   const { stdout } = runGit(folder, ['ls-files', '-z', '-t']);
   const paths = [...stdout.toString().matchAll(/(?:^|\0)S ([^\0\n]+)(?=\0)/g)].map(([, path = '']) => path);
   const contents = new Map<string, Uint8Array | undefined>();
@@ -263,8 +259,7 @@ export function filesLeftOut(folder: string, skips: (name: string) => boolean): 
     const readRelative = (other: string): SourceText => textOf(posix.join(posix.dirname(path), other));
     return { file, text: decodeSourceText(file, content), readRelative };
   }
-  const found = paths.filter((path) => !posix.dirname(path).split('/').some(skips));
-  return new Map(found.map((path) => [path, () => textOf(path)]));
+  return new Map(paths.map((path) => [path, () => textOf(path)]));
 }
 
 /** Asks the file system, because the messages of git depend on the language. */
@@ -302,7 +297,7 @@ function readObjects(folder: string, names: readonly string[]): (GitObject | nul
 }
 
 /** `stderr` is its first line, without the severity. */
-export function runGit(
+function runGit(
   folder: string,
   args: readonly string[],
   input = '',

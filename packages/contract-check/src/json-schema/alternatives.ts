@@ -7,9 +7,7 @@ import { never, schemas, type Schema, type SchemaDocument } from './schema-docum
 import { resolveUnevaluated } from './unevaluated.ts';
 import { typeKeyword, typesOf, valueSetOf, type InstanceType } from './value-set.ts';
 
-/**
- * One way for a value to be valid: a type, and schemas that must all match. They contain no references or combinations.
- */
+/** One way for a value to be valid: a type, and schemas that must all match. They contain no references or combinations. */
 export interface Alternative {
   readonly type: InstanceType;
   readonly schemas: readonly Schema[];

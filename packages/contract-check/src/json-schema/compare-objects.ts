@@ -77,10 +77,7 @@ function compareOthers(comparison: Comparison, { path, from, to }: Place, others
   else if (!closed) comparison.compareLater({ path: others, from: before, to: now });
 }
 
-/**
- * Compares `patternProperties`. If one side lacks a pattern, its schemas for undeclared properties apply to those
- * names.
- */
+/** Compares `patternProperties`. If one side lacks a pattern, its schemas for undeclared properties apply to those names. */
 function comparePatterned(comparison: Comparison, { path, from, to }: Place): void {
   const [patternsBefore, patternsNow] = [patternSchemas(from), patternSchemas(to)];
   for (const pattern of new Set([...patternsBefore.keys(), ...patternsNow.keys()])) {

@@ -3,9 +3,7 @@ import { onlyIn } from '../only-in.ts';
 import type { Comparison, Place, RuleName } from './comparison.ts';
 import { keywordValues, show } from './keyword-values.ts';
 
-/**
- * The formats that include all texts of a format, by format (JSON Schema, section "Defined Formats", and their RFCs).
- */
+/** The formats that include all texts of a format, by format (JSON Schema, section "Defined Formats", and their RFCs). */
 const widerFormats: Readonly<Record<string, readonly string[]>> = {
   email: ['idn-email'],
   hostname: ['idn-hostname'],

@@ -13,7 +13,7 @@ const same = (schema: unknown) => {
 describe('an invalid schema', () => {
   test.each([
     ['', 'b.json:1: the file is empty'],
-    ['{', 'b.json:1: expected a string, found the end of the file'],
+    ['{', "b.json:1: is not JSON: Expected property name or '}'"],
     ['{\n"type": "string",\n"type": "object"}', 'b.json:3: duplicate name "type" in one object'],
     ['[]', 'b.json:1: the schema must be an object, true or false'],
     ['{\n"type": "text"}', 'b.json:2: /type must be a type name or a list of type names'],

@@ -38,9 +38,7 @@ const narrower = (what: string): DirectedRuleText => directed(what, outputNarrow
 /** More values are valid. */
 const wider = (what: string): DirectedRuleText => directed(what, outputWidened, inputWidened);
 
-/**
- * The rules for JSON Schema. Unless a rule differs, fewer valid values break senders and more valid values receivers.
- */
+/** The rules for JSON Schema. Unless a rule differs, fewer valid values break senders and more valid values receivers. */
 export const jsonSchemaRules = named('json-schema', {
   // Types
   typeAdded: wider('a type becomes valid (`type` lists one more or is removed, or `integer` becomes `number`)'),

@@ -1,4 +1,5 @@
 import type { Notice } from '../change.ts';
+import { withinStack } from '../input-error.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { locationAt, type Location } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
@@ -35,7 +36,6 @@ type ReferenceKeyword = (typeof referenceKeywords)[number];
  * path.
  *
  * @param isOld whether the schema is that of a former version, in which a name can be duplicate
- * @throws {InputError} when a keyword is invalid, or a reference does not resolve.
  */
 export function readSchemaDocument(source: SourceText, isOld = false): SchemaDocument {
   const index = new SchemaIndex();
@@ -118,6 +118,22 @@ export function readSchemaDocument(source: SourceText, isOld = false): SchemaDoc
     target,
     locationOf,
   };
+}
+
+/** The other files to which a schema refers, also over several files, by path relative to its folder. */
+export function referencedFiles({ readRelative, ...source }: SourceText): string[] {
+  const isAlone = !/"\$(?:ref|dynamicRef|recursiveRef)"\s*:\s*"[^#"]/.test(source.text);
+  if (isAlone || readRelative === undefined) return [];
+  const found: string[] = [];
+  const recording: SourceText = {
+    ...source,
+    readRelative(path) {
+      found.push(path);
+      return readRelative(path);
+    },
+  };
+  withinStack(source.file, () => readSchemaDocument(recording));
+  return found;
 }
 
 function hasRefWithSiblings(schema: Schema): boolean {

@@ -16,7 +16,6 @@ export interface SchemaFiles {
    *
    * @param own the resource that contains the reference, at `pointer`
    * @param address the reference without its fragment
-   * @throws {InputError} when there is no such file.
    */
   resourceAt(own: Resource, pointer: string, address: string, reference: string): Resource | null;
 }

@@ -50,7 +50,6 @@ export class SchemaIndex {
    * Adds a schema and all schemas inside it.
    *
    * @param around the resource around the schema. Null for the root of a file
-   * @throws {InputError} when a keyword is invalid.
    */
   add(document: SourceDocument, value: JsonValue, pointer: string, around: Resource | null): void {
     if (typeof value === 'boolean') return;

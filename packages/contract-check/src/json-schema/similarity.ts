@@ -103,9 +103,7 @@ function fingerprintOf(document: SchemaDocument, start: readonly Schema[], depth
   return `${own}{${properties.join(',')}}[${item}]`;
 }
 
-/**
- * Prints the keywords that neither contain nor refer to schemas. Skips `required`, because its order has no meaning.
- */
+/** Prints the keywords that neither contain nor refer to schemas. Skips `required`, because its order has no meaning. */
 function printKeywords(schema: Schema): string[] {
   return Object.entries(schema).flatMap(([keyword, value]) => {
     if (subschemaKeywords.has(keyword) || keyword.startsWith('$') || isDocumentation(keyword)) return [];

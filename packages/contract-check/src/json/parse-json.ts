@@ -1,4 +1,6 @@
+import { parse, type ValueNode } from '@humanwhocodes/momoa';
 import { invalidBefore, type Notice } from '../change.ts';
+import { errorMessage } from '../error-fields.ts';
 import { InputError } from '../input-error.ts';
 import { locationAt, type Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
@@ -19,157 +21,84 @@ export function pointerLocator(document: JsonDocument): Locator {
   return { file, locationOf: (pointer) => locationAt(file, document.lineOf(pointer)), parentOf: parentPointer };
 }
 
-/** Bounds the recursion of the parser. Contracts that people write are far less deep. */
+/** Bounds the recursion. Contracts that people write are far less deep. */
 const maxDepth = 500;
-
-const whitespace = /[ \t\n\r]*/y;
-// eslint-disable-next-line no-control-regex -- RFC 8259 forbids these characters inside a string
-const stringToken = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y;
-const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const nameToken = /true|false|null/y;
 
 /**
  * Parses JSON (RFC 8259) like `JSON.parse`, with three differences: it rejects duplicate names, keeps numbers as they are
  * written, and reports the line of a value. Skips a byte order mark.
  *
  * @param tolerated receives duplicate names, of which the last one counts. Null if they are errors.
- * @throws {InputError} when the text is not valid JSON.
  */
-export function parseJson(source: SourceText, tolerated: Notice[] | null = null): JsonDocument {
-  const value = read(source, null, tolerated);
-  let lines: ReadonlyMap<string, number> | null = null;
-  return {
-    file: source.file,
-    value,
-    lineOf(pointer) {
-      // Most documents need no line, so the text is read again for the first one.
-      lines ??= linesOf(source);
-      return lines.get(pointer) ?? null;
-    },
-  };
-}
-
-/** The line of each value, by JSON Pointer. The reader visits values in the order of their offsets. */
-function linesOf(source: SourceText): Map<string, number> {
+export function parseJson({ file, text: marked }: SourceText, tolerated: Notice[] | null = null): JsonDocument {
+  const text = marked.replace(/^\uFEFF/, '');
   const lines = new Map<string, number>();
-  let [line, counted] = [1, 0];
-  const visit: Visit = (pointer, offset) => {
-    for (; counted < offset; counted += 1) if (source.text[counted] === '\n') line += 1;
-    lines.set(pointer, line);
-  };
-  read(source, visit, []);
-  return lines;
-}
 
-/** Receives the JSON Pointer and the offset of each value. */
-type Visit = (pointer: string, offset: number) => void;
-
-function read({ file, text }: SourceText, visit: Visit | null, tolerated: Notice[] | null): JsonValue {
-  let at = text.startsWith('\uFEFF') ? 1 : 0;
-
-  function fail(problem: string, offset = at): never {
-    const hint = /\.ya?ml$/i.test(file) ? '. YAML is not read: convert the file to JSON' : '';
-    throw new InputError(file, lineAt(text, offset), `${problem}${hint}`);
-  }
-
-  function skipWhitespace(): void {
-    whitespace.lastIndex = at;
-    whitespace.exec(text);
-    at = whitespace.lastIndex;
-  }
-
-  function token(pattern: RegExp): string | null {
-    pattern.lastIndex = at;
-    const found = pattern.exec(text)?.[0] ?? null;
-    if (found !== null) at += found.length;
-    return found;
-  }
-
-  function describeNext(): string {
-    const next = text.codePointAt(at);
-    return next === undefined ? 'the end of the file' : JSON.stringify(String.fromCodePoint(next));
-  }
-
-  function readString(): string {
-    const found = token(stringToken);
-    if (found === null)
-      fail(text[at] === '"' ? 'invalid or unterminated string' : `expected a string, found ${describeNext()}`);
-    const value: string = JSON.parse(found);
-    return value;
-  }
-
-  function pointerTo(pointer: string, key: string | number): string {
-    return visit === null ? '' : childPointer(pointer, key);
-  }
-
-  /** Calls `readOne` for each member up to `end`. Starts at the opening bracket. */
-  function readMembers(end: ']' | '}', readOne: () => void): void {
-    at += 1;
-    skipWhitespace();
-    if (text[at] === end) {
-      at += 1;
-      return;
-    }
-    for (;;) {
-      readOne();
-      skipWhitespace();
-      const next = text[at];
-      if (next !== ',' && next !== end) fail(`expected "," or "${end}", found ${describeNext()}`);
-      at += 1;
-      if (next === end) return;
-      skipWhitespace();
-    }
-  }
-
-  function readArray(pointer: string, depth: number): JsonValue[] {
-    const values: JsonValue[] = [];
-    readMembers(']', () => values.push(readValue(pointerTo(pointer, values.length), depth + 1)));
-    return values;
-  }
-
-  function readObject(pointer: string, depth: number): JsonValue {
-    const members = new Map<string, JsonValue>();
-    readMembers('}', () => {
-      const start = at;
-      const name = readString();
-      if (members.has(name)) {
-        const problem = `duplicate name ${JSON.stringify(name)} in one object`;
-        (tolerated ?? fail(problem, start)).push(invalidBefore({ file, line: lineAt(text, start) }, problem));
+  function valueOf(node: ValueNode, pointer: string, depth: number): JsonValue {
+    const { start, end } = node.loc;
+    if (depth > maxDepth) throw new InputError(file, start.line, `is nested deeper than ${maxDepth} levels`);
+    lines.set(pointer, start.line);
+    switch (node.type) {
+      case 'Array':
+        return node.elements.map(({ value }, index) => valueOf(value, childPointer(pointer, index), depth + 1));
+      case 'Object': {
+        const members = new Map<string, JsonValue>();
+        for (const { name: named, value } of node.members) {
+          const name = named.type === 'String' ? named.value : named.name;
+          if (members.has(name)) found(named.loc.start.line, `duplicate name ${JSON.stringify(name)} in one object`);
+          members.set(name, valueOf(value, childPointer(pointer, name), depth + 1));
+        }
+        // Assignment would set the prototype for a member named `__proto__`.
+        return Object.fromEntries(members);
       }
-      skipWhitespace();
-      if (text[at] !== ':') fail(`expected ":", found ${describeNext()}`);
-      at += 1;
-      members.set(name, readValue(pointerTo(pointer, name), depth + 1));
-    });
-    // Assignment would set the prototype for a member named `__proto__`.
-    return Object.fromEntries(members);
+      case 'Number':
+        return JsonNumber.parse(text.slice(start.offset, end.offset));
+      case 'Boolean':
+      case 'String':
+        return node.value;
+      case 'Null':
+      // Only in JSON5.
+      case 'NaN':
+      case 'Infinity':
+        return null;
+    }
   }
 
-  function readValue(pointer: string, depth: number): JsonValue {
-    if (depth > maxDepth) fail(`is nested deeper than ${maxDepth} levels`);
-    skipWhitespace();
-    visit?.(pointer, at);
-    const first = text[at];
-    if (first === '{') return readObject(pointer, depth);
-    if (first === '[') return readArray(pointer, depth);
-    if (first === '"') return readString();
-    const number = token(numberToken);
-    if (number !== null) return JsonNumber.parse(number);
-    const name = token(nameToken);
-    if (name === null) fail(`expected a value, found ${describeNext()}`);
-    return name === 'null' ? null : name === 'true';
+  function found(line: number, problem: string): void {
+    if (tolerated === null) throw new InputError(file, line, problem);
+    tolerated.push(invalidBefore({ file, line }, problem));
   }
 
-  skipWhitespace();
-  if (at === text.length) fail('the file is empty', 0);
-  const value = readValue('', 0);
-  skipWhitespace();
-  if (at < text.length) fail(`expected the end of the file, found ${describeNext()}`);
-  return value;
+  return { file, value: valueOf(bodyOf(file, text), '', 0), lineOf: (pointer) => lines.get(pointer) ?? null };
 }
 
-function lineAt(text: string, offset: number): number {
-  let line = 1;
-  for (let next = text.indexOf('\n'); next !== -1 && next < offset; next = text.indexOf('\n', next + 1)) line += 1;
-  return line;
+/** @throws {InputError} with the line of the first error. */
+function bodyOf(file: string, text: string): ValueNode {
+  if (text.trim() === '') throw new InputError(file, 1, 'the file is empty');
+  try {
+    const { body } = parse(text);
+    // The library accepts control characters in strings.
+    JSON.parse(text);
+    return body;
+  } catch (cause) {
+    if (cause instanceof RangeError)
+      throw new InputError(file, 1, `is nested deeper than ${maxDepth} levels`, { cause });
+    const strict = errorOf(text);
+    const [, offset] = / at position (\d+)/.exec(strict) ?? [];
+    const [, line] = /\((\d+):\d+\)$/.exec(errorMessage(cause)) ?? [];
+    const at = offset === undefined ? Number(line ?? 1) : text.slice(0, Number(offset)).split('\n').length;
+    const problem = strict.replace(/(?: in JSON)? at position .*|, (?:\.\.\.)?".*/s, '');
+    const hint = /\.ya?ml$/i.test(file) ? '. YAML is not read: convert the file to JSON' : '';
+    throw new InputError(file, at, `is not JSON: ${problem}${hint}`, { cause });
+  }
+}
+
+/** What `JSON.parse` reports, which says more than the error of the library, but not always where. */
+function errorOf(text: string): string {
+  try {
+    JSON.parse(text);
+    return 'invalid syntax';
+  } catch (error) {
+    return errorMessage(error);
+  }
 }

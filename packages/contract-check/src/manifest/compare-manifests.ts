@@ -1,13 +1,16 @@
-import { locatedReport, type Found, type Report } from '../change.ts';
+import { locatedReport, type Found, type Notice, type Report } from '../change.ts';
+import { compareMembers } from '../compare-members.ts';
+import { canonicalJson, childPointer } from '../json/json-value.ts';
 import { pointerLocator } from '../json/parse-json.ts';
+import { didYouMean } from '../suggest.ts';
 import type { SourceText } from '../text-file.ts';
 import { compareCosts } from './compare-costs.ts';
 import { compareDescriptions } from './compare-descriptions.ts';
 import { compareErrors } from './compare-errors.ts';
 import { compareRequestHeaders, compareResponseHeaders } from './compare-headers.ts';
 import { compareLimits } from './compare-limits.ts';
-import { compareUnknownSections, unknownSectionNotices } from './compare-unknown-sections.ts';
-import { readManifestDocument } from './read-manifest.ts';
+import { knownMembers, readManifestDocument, type ManifestDocument } from './read-manifest.ts';
+import { manifestRules } from './rules.ts';
 
 export interface ManifestOptions {
   /**
@@ -38,4 +41,24 @@ export function compareManifests(from: SourceText, to: SourceText, options: Mani
   };
   const notices = [old, next].flatMap(unknownSectionNotices);
   return locatedReport(pointerLocator(old.document), pointerLocator(next.document), compare, notices);
+}
+
+/** Compares the sections that this version of the tool does not know, each as a whole. */
+function compareUnknownSections(found: Found, from: ManifestDocument, to: ManifestDocument): void {
+  const changed = (name: string, how: string): void =>
+    found(manifestRules.sectionUndecided, childPointer('', name), `The section ${name} was ${how}.`);
+  compareMembers(from.unknown, to.unknown, {
+    removed: (name) => changed(name, 'removed'),
+    added: (name) => changed(name, 'added'),
+    kept(name, before, now) {
+      if (canonicalJson(before) !== canonicalJson(now)) changed(name, 'changed');
+    },
+  });
+}
+
+function unknownSectionNotices({ unknown, document }: ManifestDocument): Notice[] {
+  return [...unknown.keys()].map((name) => ({
+    location: { file: document.file, line: document.lineOf(childPointer('', name)) },
+    message: `The section ${name} is unknown${didYouMean(name, knownMembers)}. It is compared as a whole.`,
+  }));
 }

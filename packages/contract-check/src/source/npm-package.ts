@@ -24,7 +24,6 @@ export interface PublishedPackage {
  *
  * @param select the versions to download, of all that the registry has
  * @param npmrc the text of the `.npmrc` that applies, in place of that of the current folder. Null for none.
- * @throws {InputError} when the registry does not answer.
  */
 export function publishedPackages(
   name: string,
@@ -64,7 +63,6 @@ async function publishedVersions(name: string, folder: string): Promise<string[]
  *
  * @param name `NAME` or `NAME@RANGE`, where the range is a version, a range or a dist-tag
  * @param npmrc as for `publishedPackages`. By default, the settings in the current folder apply.
- * @throws {InputError} when npm does not find the package.
  */
 export async function npmPackageFiles(name: string, npmrc?: string | null): Promise<PackageFiles> {
   if (!specification.test(name))

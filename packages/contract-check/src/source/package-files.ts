@@ -8,14 +8,13 @@ import { decodeSourceText, readSourceText, type SourceText } from '../text-file.
 /** The files of a package, by path relative to the package, with `/` as the separator. */
 export type PackageFiles = ReadonlyMap<string, () => SourceText>;
 
-/** The names of folders that contain no contracts of a project. */
-export const foreignFolders: ReadonlySet<string> = new Set(['node_modules', '.git']);
+/** Whether folders of a name contain no contracts of a project. */
+export function isForeign(name: string): boolean {
+  return name === 'node_modules' || name === '.git';
+}
 
 /** Null if the folder does not exist. `skips` returns whether to leave out the folders of a name. */
-export function filesOfFolder(
-  folder: string,
-  skips = (name: string): boolean => foreignFolders.has(name),
-): PackageFiles | null {
+export function filesOfFolder(folder: string, skips = isForeign): PackageFiles | null {
   const files = new Map<string, () => SourceText>();
   const pending = [folder];
   for (const current of pending) {
@@ -75,7 +74,6 @@ export function isPattern(path: string): boolean {
  * Reads the files at a path, which can be a pattern.
  *
  * @param label names what contains the files
- * @throws {InputError} when there is none.
  */
 export function readAmong(files: PackageFiles, label: string, path: string): SourceText[] {
   if (isPattern(path) && !files.has(path)) return readMatching(files, path, `${label}:${path}`);

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
+import { commitAt } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
-import { filesOfCommit, pathFromRoot } from './git-files.ts';
 import { npmPackageFiles } from './npm-package.ts';
-import { below, filesOfFolder, filesOfTarball, type PackageFiles } from './package-files.ts';
+import { filesOfFolder, filesOfTarball, type PackageFiles } from './package-files.ts';
 import { kindOfPlace } from './place.ts';
 
 /**
@@ -10,14 +10,11 @@ import { kindOfPlace } from './place.ts';
  *
  * @param folder the folder in the repository whose files are read from `git:REF`
  * @param npmrc the text of the `.npmrc` that applies to `npm:`. By default, that of the current folder. Null for none.
- * @throws {InputError} when they cannot be read.
  */
 export async function readFiles(place: string, folder: string, npmrc?: string | null): Promise<PackageFiles> {
   switch (kindOfPlace(place)) {
-    case 'git': {
-      const ref = place.slice('git:'.length);
-      return below(filesOfCommit(ref, folder), pathFromRoot(ref, './', folder).replace(/\/$|^\.\/$/, ''));
-    }
+    case 'git':
+      return commitAt(place.slice('git:'.length), folder).tree.files;
     case 'npm':
       return npmPackageFiles(place.slice('npm:'.length), npmrc);
     case 'tarball':

@@ -198,7 +198,7 @@ describe('an introspection result', () => {
   test.each([
     ['{ "data": null }', ':1: expected SDL or the result of an introspection query, with /data/__schema'],
     ['{ "__schema": { "types": [] } }', ': '],
-    ['{ "a" ', ':1: expected ":"'],
+    ['{ "a" ', ":1: is not JSON: Expected ':' after property name"],
   ])('that is invalid is named: %s', async (text, message) => {
     write('old.json', text);
     expect(await placeIn(join(folder, 'old.json'))).toContain(`${join(folder, 'old.json')}${message}`);
@@ -353,9 +353,9 @@ describe('a commit', () => {
   });
 
   test.each([
-    ['git:HEAD:nowhere.graphql', "git:HEAD:nowhere.graphql: path 'nowhere.graphql' does not exist in 'HEAD'"],
-    ['git:v9:schema.graphql', "git:v9:schema.graphql: invalid object name 'v9'."],
-    ['git:--output=x:a', 'git:--output=x:a: must be git:REF or git:REF:PATH'],
+    ['git:HEAD:nowhere.graphql', 'git:HEAD:nowhere.graphql: file not found'],
+    ['git:v9:schema.graphql', 'git:v9: no such commit'],
+    ['git:--output=x:a', 'git:--output=x: must be git:REF or git:REF:PATH'],
     ['git:HEAD:api/*.txt', 'git:HEAD:api/*.txt: matches no file'],
   ])('that does not have the file is named: %s', async (from, message) => {
     expect(await runInFolder(folder, ['graphql', '--from', from, '--to', to])).toBe(`${message}\n`);
@@ -372,25 +372,17 @@ describe('a published package', () => {
   beforeAll(() => {
     write('published/package/package.json', '{ "name": "@books/ledger-api", "version": "1.2.0" }');
     write('published/package/schema.graphql', old);
-    write('published/package/other.graphql', old);
     create({ file: join(folder, 'api.tgz'), gzip: true, sync: true, cwd: join(folder, 'published') }, ['package']);
     server.publish('@books/ledger-api', '1.2.0', join(folder, 'api.tgz'));
   });
 
-  test('is downloaded by npm, and has the file at the same path as the other side', async () => {
+  test('is downloaded by npm', async () => {
     useRegistry();
     const file = 'npm:@books/ledger-api@^1:schema.graphql';
-    expect(await placeIn('npm:@books/ledger-api@^1')).toEqual({ file, line: 3 });
-  });
-
-  test('has the file at a given path', async () => {
-    useRegistry();
-    const file = 'npm:@books/ledger-api@latest:other.graphql';
     expect(await placeIn(file)).toEqual({ file, line: 3 });
   });
 
   test.each([
-    ['npm:@books/ledger-api@latest:lost.graphql', 'npm:@books/ledger-api@latest:lost.graphql: file not found'],
     [
       'npm:@books/ledger-api@9',
       'npm:@books/ledger-api@9: npm cannot download the package. Check its name, its range and the registry.',

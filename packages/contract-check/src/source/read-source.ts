@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
+import { commitAt } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
-import { filesOfCommit, pathFromRoot, readGitFile } from './git-files.ts';
 import { filesOfFolder, isPattern, readAmong, readMatching } from './package-files.ts';
 import { packageOf } from './package-of.ts';
 import { kindOfPlace, splitPlace } from './place.ts';
@@ -21,11 +21,7 @@ export interface SourceContext {
   readonly readInput: () => Uint8Array;
 }
 
-/**
- * Reads contract files from places. A path can be a pattern of several files.
- *
- * @throws {InputError} when a file cannot be read, or a pattern matches none.
- */
+/** Reads contract files from places. A path can be a pattern of several files. */
 export async function readSources(places: readonly string[], context: SourceContext): Promise<SourceText[]> {
   const found = [];
   // One after the other, so that the first invalid place is reported.
@@ -89,6 +85,6 @@ function readLocal(path: string): SourceText[] {
 }
 
 function readFromCommit(ref: string, path: string): SourceText[] {
-  if (!isPattern(path)) return [readGitFile(ref, path, '.')];
-  return readAmong(filesOfCommit(ref, '.'), `git:${ref}`, pathFromRoot(ref, path, '.'));
+  const { repository, tree } = commitAt(ref, '.');
+  return readAmong(tree.all, `git:${ref}`, repository.fromRoot(path));
 }

@@ -9,22 +9,14 @@ const maxBytes = 64 * 1024 * 1024;
 /** Sent with each request, for example with the credentials of the client. */
 export type RequestHeaders = Readonly<Record<string, string>>;
 
-/**
- * Reads the response to a GET request.
- *
- * @throws {InputError} when the server cannot be reached or responds with an error.
- */
+/** Reads the response to a GET request. */
 export async function readUrl(url: string, headers: RequestHeaders = {}): Promise<SourceText> {
   const { ok, status, text } = await request(url, headers);
   if (ok) return { file: url, text };
   throw new InputError(url, null, `the server answered ${status}.${refusalRemedy(status)}`);
 }
 
-/**
- * Reads a GraphQL schema: the response to a GET request or, if that is no schema, the response to an introspection query.
- *
- * @throws {InputError} when the server cannot be reached or has no schema.
- */
+/** Reads a GraphQL schema: the response to a GET request or, if that is no schema, the response to an introspection query. */
 export async function readServedSchema(url: string, headers: RequestHeaders = {}): Promise<SourceText> {
   const page = await request(url, headers);
   const problem = page.ok ? problemOfSchema(page.text) : '';

@@ -32,7 +32,6 @@ export interface Baseline {
  * @param root the folder whose files are read from `git:REF`
  * @param npmrc the text of the `.npmrc` that applies to `npm:`. By default, that of the current folder. Null for none.
  * @param packages the packages of the workspace
- * @throws {InputError} when a place does not exist or contains no contract package.
  */
 export async function baselinesAt(
   places: readonly string[],

@@ -18,8 +18,6 @@ import { isVerdict, type Verdict } from '../verdict.ts';
 /**
  * Reads the bump that Changesets will release for each package. It includes the bumps of `fixed` and `linked` groups and
  * of dependents. Empty if there is no `.changeset` folder.
- *
- * @throws {InputError} when a changeset or the configuration of Changesets is invalid.
  */
 export async function readDeclaredBumps(root: string): Promise<Map<string, Verdict>> {
   const folder = join(root, '.changeset');

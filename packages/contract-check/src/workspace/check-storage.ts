@@ -8,9 +8,6 @@ import type { MergedState, WorkspaceState } from './workspace-state.ts';
 /**
  * Checks that the commits of the repository contain what the tool reads in the working tree. Otherwise a later comparison would
  * read something else as what was released.
- *
- * @throws {InputError} when a contract or a `package.json` is a link to something that git does not have, or git stores something
- * else than the file
  */
 export function checkStorage(root: string, now: WorkspaceState, repository: Repository): void {
   const isRead = (path: string): boolean =>
@@ -24,7 +21,7 @@ export function checkStorage(root: string, now: WorkspaceState, repository: Repo
       'is a symbolic link to something that is not in the repository, so nothing shows later what was released. Commit the file itself.',
     );
   // An attribute comes from a file in the commit. Without one, git need not be asked for the attributes of all files.
-  const hasAttributes = [...head.paths].some((path) => posix.basename(path) === '.gitattributes');
+  const hasAttributes = [...head.all.keys()].some((path) => posix.basename(path) === '.gitattributes');
   if (!hasAttributes) return;
   // Each attribute is unspecified or unset.
   const unconverted = ['!', '-'].flatMap((encoding) =>
@@ -47,7 +44,6 @@ export function checkStorage(root: string, now: WorkspaceState, repository: Repo
  * without them.
  *
  * @param paths relative to the root
- * @throws {InputError} when git ignores a file, does not contain it since the base, or has it in a submodule only
  */
 export function checkTracked(root: string, paths: readonly string[], { repository, tree }: MergedState): void {
   const head = repository.filesAt(repository.head);

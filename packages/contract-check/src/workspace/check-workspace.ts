@@ -4,7 +4,7 @@ import { overridesOf, strictest } from '../config/apply-overrides.ts';
 import { configFile } from '../config/read-config.ts';
 import { declaringIn, type Declaring } from '../declaring.ts';
 import { findMergeBase, unshallow, type WorkflowEnvironment } from '../history/merge-base.ts';
-import { openRepository } from '../history/repository.ts';
+import { filesLeftOut, openRepository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { declareBump, keepReleased, tooSmallBump } from '../remedy.ts';
 import { compareVerdicts, largerVerdict, type Verdict } from '../verdict.ts';
@@ -107,7 +107,8 @@ export interface WorkspaceReport {
 export async function checkWorkspace(options: WorkspaceOptions): Promise<WorkspaceReport> {
   const { root, baselines = [], config = null, base: ref = null, environment = {} } = options;
   const today = options.today ?? dayOf(new Date());
-  const files = workspaceFiles(root);
+  const leftOut = filesLeftOut(root);
+  const files = workspaceFiles(root, leftOut);
   const repository = openRepository(root);
   const tracked = repository === null ? [] : repository.filesAt(repository.head).files.keys();
   const now = workingTree(root, withSkippedMembers(files, root, tracked), config);
@@ -133,6 +134,7 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
     root,
     today,
     now,
+    leftOut,
     merged,
     named: await baselinesAt(baselines, root, merged === null ? undefined : npmrcAt(merged.tree), now.packages),
     override: (change, file, before) =>

@@ -4,10 +4,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { changeBy, type Change } from '../change.ts';
 import type { ConfiguredContracts } from '../config/config.ts';
 import { configFile } from '../config/read-config.ts';
-import { filesLeftOut } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { parseJson } from '../json/parse-json.ts';
-import { below, filesOfFolder, foreignFolders, matchingPaths, type PackageFiles } from '../source/package-files.ts';
+import { below, filesOfFolder, isForeign, matchingPaths, type PackageFiles } from '../source/package-files.ts';
 import { packageOf } from '../source/package-of.ts';
 import { kindOfPlace } from '../source/place.ts';
 import { readFiles } from '../source/read-files.ts';
@@ -55,8 +54,6 @@ interface ComparedFiles {
 /**
  * Compares the contracts that a configuration lists: that of the working tree, that of the merged state, and those of the
  * last releases.
- *
- * @throws {InputError} when a baseline or a contract is missing or invalid.
  */
 export async function compareConfigured(context: ComparisonContext): Promise<ComparedPackage[]> {
   const compared: ComparedPackage[] = [];
@@ -148,10 +145,7 @@ function pairsOf({ now, merged }: ComparisonContext, name: string, folder: strin
 async function compareEntry(context: ComparisonContext, entry: Entry): Promise<ComparedPackage | null> {
   const { root } = context;
   const { contracts, pointer, name, folder, before, now } = entry;
-  const leftOut = below(
-    filesLeftOut(root, (each) => foreignFolders.has(each)),
-    folder,
-  );
+  const leftOut = [...below(context.leftOut, folder)].filter(([path]) => !path.split('/').some(isForeign));
   const files: PackageFiles = new Map([...leftOut, ...(filesOfFolder(join(root, folder)) ?? [])]);
   const baselines = await filesBefore(context, entry, files);
   const listed = [files, ...baselines.map((each) => each.files)].flatMap((all) => matchingPaths(all, contracts.files));

@@ -12,7 +12,6 @@ import type { SourceText } from '../text-file.ts';
  * Compares two contracts of one kind. The old one can be invalid.
  *
  * @param existed whether the old schema had a coordinate, for limits and weights of manifests
- * @throws {InputError} when the new contract is invalid.
  */
 export function compareFile(
   kind: ContractKind,

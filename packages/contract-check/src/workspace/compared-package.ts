@@ -1,4 +1,5 @@
 import type { Change, Notice } from '../change.ts';
+import type { PackageFiles } from '../source/package-files.ts';
 import type { Baseline } from './baseline.ts';
 import type { PackageChanges } from './compare-snapshots.ts';
 import type { LastReleaseOf } from './last-release.ts';
@@ -11,6 +12,8 @@ export interface ComparisonContext {
   /** The day of the release, `YYYY-MM-DD` in UTC. */
   readonly today: string;
   readonly now: WorkspaceState;
+  /** The files that git has, but that a sparse checkout leaves out. */
+  readonly leftOut: PackageFiles;
   /** The state into which the changes will be merged. Null outside a git repository. */
   readonly merged: MergedState | null;
   /** The baselines that the caller names, by package. */

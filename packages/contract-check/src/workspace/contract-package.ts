@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { ComparisonSettings } from '../config/config.ts';
-import { filesLeftOut } from '../history/repository.ts';
 import { ifValid, InputError } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
@@ -48,12 +47,12 @@ export const defaultSettings: PackageSettings = {
 /**
  * The files in which `findPackages` looks for packages.
  *
- * @throws {InputError} when the folder cannot be read.
+ * @param leftOut the result of `filesLeftOut`
  */
-export function workspaceFiles(folder: string): PackageFiles {
+export function workspaceFiles(folder: string, leftOut: PackageFiles): PackageFiles {
   const files = filesOfFolder(folder, isSkipped);
   if (files === null) throw new InputError(folder, null, 'is not a readable folder');
-  return new Map([...filesLeftOut(folder, isSkipped), ...files]);
+  return new Map([...[...leftOut].filter(([path]) => !isInSkipped(posix.dirname(path))), ...files]);
 }
 
 /**
@@ -123,8 +122,6 @@ function isObject(read: (() => SourceText) | undefined): boolean {
  * package, such as fixtures and examples, unless the root lists them as members of the workspace. The root is a package if it
  * contains contracts itself. It only hides the packages inside it if it has no workspaces. Several packages can have one name,
  * for example a fixture.
- *
- * @throws {InputError} when the `package.json` of a package with contracts is invalid, or has no name. By default.
  */
 export function findPackages(
   files: PackageFiles,

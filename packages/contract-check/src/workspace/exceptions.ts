@@ -31,7 +31,6 @@ const validate = validatorOf<{
  * Reads the exceptions of a workspace.
  *
  * @param packages the names that an exception can have. Null if any name is accepted.
- * @throws {InputError} when the file is invalid, or names an unknown rule or package.
  */
 export function parseExceptions(source: SourceText, packages: readonly string[] | null): ContractException[] {
   const document = parseJson(source);

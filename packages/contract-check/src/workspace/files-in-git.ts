@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { ContractKind } from '../config/config.ts';
-import { referencedFiles } from '../json-schema/referenced-files.ts';
+import { referencedFiles } from '../json-schema/schema-document.ts';
 import type { PackageFiles } from '../source/package-files.ts';
 import type { SourceText } from '../text-file.ts';
 

@@ -38,7 +38,6 @@ export interface LastRelease {
 /**
  * @param of the package where the changes will be merged
  * @param now the package in the working tree. Null if it does not exist there.
- * @throws {InputError} when the package was released, but nothing shows with which contracts.
  */
 export type LastReleaseOf = (of: WorkspacePackage, now: WorkspacePackage | null) => Promise<LastRelease>;
 
@@ -62,11 +61,7 @@ export function lastReleases(
     return tree;
   }
 
-  /**
-   * The package at a commit, in the same folder or in another one. Null if the commit does not have it.
-   *
-   * @throws {InputError} when the `package.json` in the folder is invalid.
-   */
+  /** The package at a commit, in the same folder or in another one. Null if the commit does not have it. */
   function packageAt({ commit, path }: PackageAt, name: string): WorkspacePackage | null {
     const tree = filesAt(commit);
     const packageIn = packageReader(tree.files, (folder, error) => {
@@ -83,9 +78,9 @@ export function lastReleases(
 
   /** Identifies the contracts of a package by their paths and contents. */
   function contentOf(of: WorkspacePackage, commit: string): string {
-    const { blobs } = filesAt(commit);
+    const tree = filesAt(commit);
     const paths = [...contractsIn(of.name, of.files), 'versions.json'].toSorted();
-    return paths.map((path) => `${path} ${blobs.get(posix.join(of.path, path)) ?? ''}`).join('\n');
+    return paths.map((path) => `${path} ${tree.idOf(posix.join(of.path, path))}`).join('\n');
   }
 
   function atCommit(found: WorkspacePackage, commit: string, name: string): ReleasedBaseline {

@@ -33,8 +33,6 @@ const validate = validatorOf<Pick<VersionState, 'status'> & Partial<VersionState
 /**
  * Reads `versions.json`, which contains states by version or, for families of contracts such as event types, by family
  * and version. The keys and the coordinates of the result are those of `versionKey`.
- *
- * @throws {InputError} when the file is invalid.
  */
 export function readVersionStates(source: SourceText): VersionStates {
   const document = parseJson(source);

@@ -35,40 +35,55 @@ export function commitAll(folder: string, message = 'A commit'): string {
   return headOf(folder);
 }
 
+/** Makes a folder a repository with one commit of its files. */
+export function commitFirst(folder: string): void {
+  once('first', folder, () => {
+    initRepository(folder);
+    commitAll(folder);
+  });
+}
+
 /**
  * Makes a folder a repository in which the versions of the packages are released, and merged into `origin/main`: one commit
  * has version 0.0.0 of each package, and the next one raises it and contains the other files.
  */
 export function commitRelease(folder: string): void {
-  const files = filesIn(folder);
-  const key = JSON.stringify(files.map(({ path, mode, text }) => [path, mode, text.toString('base64')]));
-  const known = releases.get(key);
-  if (known !== undefined) {
-    for (const { path, text } of known) {
-      mkdirSync(dirname(join(folder, '.git', path)), { recursive: true });
-      writeFileSync(join(folder, '.git', path), text);
-    }
-    return;
-  }
-  initRepository(folder);
-  const begin = files.filter(({ path }) => /(?:^|\/)package\.json$/.test(path));
-  const stream = [
-    commitCommand('Begin'),
-    ...begin.map(({ path, mode, text }) =>
-      modify(path, mode, Buffer.from(text.toString().replace(/(?<="version":\s*")[^"]*/, '0.0.0'))),
-    ),
-    commitCommand('Release'),
-    ...files.map(({ path, mode, text }) => modify(path, mode, text)),
-  ];
-  const stdio = ['pipe', 'ignore', 'inherit'] as const;
-  execFileSync('git', ['fast-import', '--quiet'], { cwd: folder, input: Buffer.concat(stream), stdio: [...stdio] });
-  git(folder, 'add', '--all');
-  merge(folder);
-  releases.set(key, filesIn(join(folder, '.git')));
+  once('release', folder, (files) => {
+    initRepository(folder);
+    const begin = files.filter(({ path }) => /(?:^|\/)package\.json$/.test(path));
+    const stream = [
+      commitCommand('Begin'),
+      ...begin.map(({ path, mode, text }) =>
+        modify(path, mode, Buffer.from(text.toString().replace(/(?<="version":\s*")[^"]*/, '0.0.0'))),
+      ),
+      commitCommand('Release'),
+      ...files.map(({ path, mode, text }) => modify(path, mode, text)),
+    ];
+    const stdio = ['pipe', 'ignore', 'inherit'] as const;
+    execFileSync('git', ['fast-import', '--quiet'], { cwd: folder, input: Buffer.concat(stream), stdio: [...stdio] });
+    git(folder, 'add', '--all');
+    merge(folder);
+  });
 }
 
-/** The repositories that `commitRelease` made, by the files that they contain: many tests begin with the same one. */
-const releases = new Map<string, readonly CommittedFile[]>();
+/** The repositories that were made, by the files that they contain: many tests begin with the same one. */
+const repositories = new Map<string, readonly CommittedFile[]>();
+
+/** Makes a folder a repository, or copies the repository that was made of the same files before. */
+function once(kind: string, folder: string, make: (files: readonly CommittedFile[]) => void): void {
+  const files = filesIn(folder);
+  const key = JSON.stringify([kind, ...files.map(({ path, mode, text }) => [path, mode, text.toString('base64')])]);
+  const known = repositories.get(key);
+  if (known === undefined) {
+    make(files);
+    repositories.set(key, filesIn(join(folder, '.git')));
+    return;
+  }
+  for (const { path, text } of known) {
+    mkdirSync(dirname(join(folder, '.git', path)), { recursive: true });
+    writeFileSync(join(folder, '.git', path), text);
+  }
+}
 
 interface CommittedFile {
   readonly path: string;

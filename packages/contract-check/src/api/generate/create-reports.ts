@@ -45,7 +45,6 @@ const libraryFiles = new Map<string, TS.SourceFile>();
  *
  * @param files absolute paths
  * @param folder the folder around the files, which names of declarations that are not exported are relative to
- * @throws {InputError} when a file is not a module, or an import cannot be resolved.
  */
 export function reportsOf(files: readonly string[], folder: string): Map<string, ApiReport> {
   const packageFolder = packageOf(folder)?.folder ?? folder;
