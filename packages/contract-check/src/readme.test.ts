@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { commitAll, git, initRepository } from '../test/support/git.ts';
+import { commitFirst, git } from '../test/support/git.ts';
 import { runInFolder } from '../test/support/run-in-folder.ts';
 import { readInvocation } from './cli/options.ts';
 import { readConfig } from './config/read-config.ts';
@@ -77,8 +77,7 @@ test('shows the output of the first command', async () => {
   const write = (text: string): void => writeFileSync(join(folder, 'schema.graphql'), text);
   writeFileSync(join(folder, 'package.json'), '{ "name": "@books/ledger-api" }');
   write(oldSdl);
-  initRepository(folder);
-  commitAll(folder);
+  commitFirst(folder);
   write(oldSdl.replace('[Entry!]!', '[Entry]!').replace('  CREDIT\n', '  CREDIT\n  REVERSAL\n'));
   const [line = '', ...expected] = (blocks('console')[0] ?? '').split('\n');
   expect(await runInFolder(folder, line.replace('$ npx contract-check ', '').split(' '))).toBe(expected.join('\n'));
@@ -137,8 +136,7 @@ test('the script for GitLab fetches the target of a merge request, with which th
   mkdirSync(join(repository, 'versions'), { recursive: true });
   writeFileSync(join(repository, 'package.json'), '{ "name": "ledger", "version": "1.0.0" }');
   writeFileSync(join(repository, 'versions/1.graphql'), oldSdl);
-  initRepository(repository);
-  commitAll(repository);
+  commitFirst(repository);
   git(folder, 'clone', '--quiet', repository, clone);
   git(clone, 'update-ref', '-d', 'refs/remotes/origin/HEAD');
   writeFileSync(join(clone, 'versions/1.graphql'), oldSdl.replace('  CREDIT\n', ''));

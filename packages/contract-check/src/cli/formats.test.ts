@@ -1,9 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { afterAll, describe, expect, test } from 'vitest';
-import { commitRelease } from '../../test/support/git.ts';
 import { run } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'contract-check-formats-'));
@@ -148,13 +147,14 @@ describe('a workspace', () => {
   };
   write('api/package.json', '{ "name": "@books/api", "version": "1.0.0" }');
   write('api/versions/1.graphql', 'type Query {\n  a: Int\n  b: Int\n}\n');
-  commitRelease(root);
+  cpSync(join(root, 'api'), join(root, '.released'), { recursive: true });
   write('api/versions/1.graphql', 'type Query {\n  a: Int\n}\n');
 
   test.each(['text', 'json', 'github', 'sarif', 'markdown', 'junit'])(
     '%s names the package and the problem',
     async (format) => {
-      const { exitCode, stdout } = await run(['workspace', '--root', root, '--format', format]);
+      const args = ['workspace', '--root', root, '--baseline', join(root, '.released'), '--format', format];
+      const { exitCode, stdout } = await run(args);
       expect(exitCode).toBe(1);
       expect(stdout).toContain('@books/api');
       expect(stdout).toContain('versions/1.graphql breaks a released version, which no bump allows.');

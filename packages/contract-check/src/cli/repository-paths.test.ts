@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commitAll, initRepository } from '../../test/support/git.ts';
+import { commitFirst } from '../../test/support/git.ts';
 import { runInFolder } from '../../test/support/run-in-folder.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'contract-check-paths-')));
@@ -12,8 +12,7 @@ beforeAll(() => {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'schema.graphql'), 'type Query {\n  a: Int\n  b: Int\n}\n');
   writeFileSync(join(folder, 'old.graphql'), 'type Query {\n  a: Int\n  b: Int\n}\n');
-  initRepository(root);
-  commitAll(root);
+  commitFirst(root);
   writeFileSync(join(folder, 'schema.graphql'), 'type Query {\n  a: Int\n}\n');
 });
 afterAll(() => rmSync(root, { recursive: true }));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { buildSchema, introspectionFromSchema } from 'graphql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { commitAll, initRepository } from '../../test/support/git.ts';
+import { commitFirst, initRepository } from '../../test/support/git.ts';
 import { runInFolder } from '../../test/support/run-in-folder.ts';
 import { run } from '../cli/run.ts';
 
@@ -56,8 +56,7 @@ test('finds the schemas of a foreign repository, and prints a configuration that
     'services/orders/schema/order.gql': 'type Order { id: ID! }',
     'broken.graphql': 'type Query {\n',
   });
-  initRepository(root);
-  commitAll(root);
+  commitFirst(root);
   const output = await runInFolder(root, []);
   expect(output).toMatchInlineSnapshot(`
     "Found:
@@ -156,8 +155,7 @@ Nothing was compared.
 
 test('names the folder as the package of schemas without a package.json', async () => {
   write({ 'api/schema.graphqls': sdl });
-  initRepository(root);
-  commitAll(root);
+  commitFirst(root);
   const { stdout } = await find();
   expect(JSON.parse(printedConfiguration(stdout))).toEqual({
     contracts: [{ kind: 'graphql', files: ['api/schema.graphqls'], package: basename(root) }],
@@ -197,13 +195,13 @@ test('finds schemas without git, and in a repository without a commit', async ()
   expect(stdout).not.toContain('not in a git repository');
 });
 
-test('prints one pattern for thousands of files', async () => {
+test('prints one pattern for many files', async () => {
   mkdirSync(join(root, 'events/old'), { recursive: true });
-  for (let i = 0; i < 3000; i += 1) writeFileSync(join(root, i % 2 ? 'events' : 'events/old', `${i}.json`), schema);
+  for (let i = 0; i < 300; i += 1) writeFileSync(join(root, i % 2 ? 'events' : 'events/old', `${i}.json`), schema);
   for (let i = 0; i < 30; i += 1) write({ [`broken-${i}.json`]: schema.replace('"object"', '1') });
   const { stdout } = await find();
   expect(JSON.parse(printedConfiguration(stdout)).contracts[0].files).toEqual(['events/**/*.json']);
-  expect(stdout).toContain('JSON Schema, 3000 files\n');
+  expect(stdout).toContain('JSON Schema, 300 files\n');
   expect(stdout).toContain('  and 10 more\n');
   expect(stdout.split('\n').length).toBeLessThan(60);
 });
@@ -262,8 +260,7 @@ test('counts them if there is nothing else', async () => {
 
 test('--write writes the configuration once, which the next command reads', async () => {
   write({ 'package.json': '{ "name": "shop", "version": "1.0.0" }', 'schema.graphql': sdl });
-  initRepository(root);
-  commitAll(root);
+  commitFirst(root);
   const printed = printedConfiguration((await find()).stdout);
   const args = ['find', '--root', root, '--write'];
   const { exitCode, stdout } = await run(args);

@@ -80,6 +80,7 @@ describe('GraphQL', () => {
           expect(compareVerdicts(composed, single)).toBeGreaterThanOrEqual(0);
         }
       }),
+      { numRuns: Number(process.env['RUNS'] ?? 30) },
     );
   });
 
@@ -101,7 +102,7 @@ describe('GraphQL', () => {
         }
         expect(message).toMatch(/^$|^(?:from|to):/);
       }),
-      { numRuns: Number(process.env['RUNS'] ?? 200) },
+      { numRuns: Number(process.env['RUNS'] ?? 100) },
     );
   });
 });

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Report } from '../change.ts';
@@ -134,6 +133,7 @@ describe('JSON Schema', () => {
         expect([producer, consumer]).toContain(both);
         expect([producer, consumer].every((each) => compareVerdicts(each ?? 'none', both ?? 'none') <= 0)).toBe(true);
       }),
+      { numRuns: Number(process.env['RUNS'] ?? 40) },
     );
   });
 
@@ -155,6 +155,7 @@ describe('JSON Schema', () => {
           expect(compareVerdicts(composed, single)).toBeGreaterThanOrEqual(0);
         }
       }),
+      { numRuns: Number(process.env['RUNS'] ?? 30) },
     );
   });
 
@@ -184,45 +185,9 @@ describe('JSON Schema', () => {
         }
         expect(message).toMatch(/^$|^(?:from|to):1: /);
       }),
-      { numRuns: Number(process.env['RUNS'] ?? 200) },
+      { numRuns: Number(process.env['RUNS'] ?? 100) },
     );
   });
-});
-
-/**
- * Checks verdicts with a validator. If a verdict is not major, values must stay valid in its direction. Changes that
- * are not major only because outputs or objects are open are excluded.
- */
-describe('compared with a validator', () => {
-  const ajv = new Ajv2020({ strict: false, validateSchema: false });
-  const additions = /^The property was added\.$|^The values? .+ (?:was|were) added\.$/;
-
-  const value = fc.letrec<{ value: fc.JsonValue }>((tie) => ({
-    value: fc.oneof(
-      { maxDepth: 2 },
-      fc.constantFrom<fc.JsonValue>('a', 'b', 'ab', '', 'abcd', 0, 1, 2, 3, 1.5, 4, null, true),
-      fc.array(tie('value'), { maxLength: 3 }),
-      fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value'), { maxKeys: 3 }),
-    ),
-  })).value;
-
-  test.each(['consumer', 'producer'] as const)(
-    'values stay valid if the verdict for a %s is not major',
-    (direction) => {
-      fc.assert(
-        fc.property(change, fc.array(value, { minLength: 20, maxLength: 40 }), ([from, to], values) => {
-          const { verdict, changes } = compare(from, to, direction);
-          // `test/long/validator.test.ts` covers `oneOf`.
-          fc.pre(!JSON.stringify([from, to]).includes('oneOf'));
-          fc.pre(verdict !== 'major' && !changes.some(({ message }) => additions.test(message)));
-          const [old, now] = [ajv.compile(from), ajv.compile(to)];
-          const [sent, expected] = direction === 'consumer' ? [old, now] : [now, old];
-          expect(values.filter((each) => sent(each) && !expected(each))).toEqual([]);
-        }),
-        { numRuns: Number(process.env['RUNS'] ?? 50), maxSkipsPerRun: 200 },
-      );
-    },
-  );
 });
 
 interface SingleCase {

@@ -6,8 +6,9 @@ import { create } from 'tar';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startContractServer } from '../../test/support/contract-server.ts';
 import { broken, contract, manifest, repositoryIn, sdl } from '../../test/support/gated-repository.ts';
-import { commitAll, commitRelease, git, initRepository, merge } from '../../test/support/git.ts';
+import { commitFirst, commitRelease, git, merge } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
+import { workspaceMembers } from './workspace-members.ts';
 
 // What pull requests once passed with. `merged-state.test.ts` has the simpler ones.
 
@@ -73,32 +74,12 @@ describe('one pull request', () => {
     expect((await check()).codes).toEqual(['released-version-broken']);
   });
 
-  test.each([
-    ['beside it', 'package.json', '{ "workspaces": ["packages/api-v2"] }', 'packages/api-v2'],
-    [
-      'inside it',
-      'package.json',
-      '{ "workspaces": { "packages": ["packages/*", "./packages/api/pkg/"] } }',
-      'packages/api/pkg',
-    ],
-    ['in a workspace of pnpm', 'pnpm-workspace.yaml', 'packages:\n  - packages/* # all\n  - "next/**"\n', 'next/api'],
-    [
-      'that npm includes again',
-      'package.json',
-      '{ "workspaces": ["!packages/api", "!next/*", "next/api"] }',
-      'next/api',
-    ],
-    ['in another notation', 'package.json', '{ "workspaces": ["!!.//next/a/../*"] }', 'next/api'],
-    ['with a merge key', 'pnpm-workspace.yaml', 'x: &x\n  packages: ["next/*"]\n<<: *x\n', 'next/api'],
-    ['in a workspace of Lerna', 'lerna.json', '{ "packages": ["next/*"] }', 'next/api'],
-    ['in dist', 'package.json', '{ "workspaces": ["packages/*", "dist/*"] }', 'dist/api'],
-    ['in a hidden folder', 'pnpm-workspace.yaml', 'packages:\n  - .next/*\n', '.next/api'],
-  ])('adds a copy of a package %s, which the workspace publishes, and breaks it', async (_, file, text, copy) => {
+  test('adds a copy of a package, which the workspace publishes, and breaks it', async () => {
     release({ 'package.json': '{ "workspaces": ["packages/*"] }' });
     commit({
-      [file]: text,
-      [`${copy}/package.json`]: manifest('1.0.1'),
-      [`${copy}/versions/2026-01-01.graphql`]: broken,
+      'package.json': '{ "workspaces": ["packages/*", "dist/*"] }',
+      'dist/api/package.json': manifest('1.0.1'),
+      'dist/api/versions/2026-01-01.graphql': broken,
     });
     const { verdicts, codes } = await check();
     expect({ verdicts, codes }).toEqual({
@@ -107,6 +88,38 @@ describe('one pull request', () => {
         ['@books/api', 'major'],
       ],
       codes: ['released-version-broken'],
+    });
+  });
+
+  test.each([
+    ['beside the package', 'package.json', '{ "workspaces": ["packages/api-v2"] }', 'packages/api-v2'],
+    [
+      'inside the package',
+      'package.json',
+      '{ "workspaces": { "packages": ["packages/*", "./packages/api/pkg/"] } }',
+      'packages/api/pkg',
+    ],
+    ['of pnpm', 'pnpm-workspace.yaml', 'packages:\n  - packages/* # all\n  - "next/**"\n', 'next/api'],
+    [
+      'that npm includes again',
+      'package.json',
+      '{ "workspaces": ["!packages/api", "!next/*", "next/api"] }',
+      'next/api',
+    ],
+    ['in another notation', 'package.json', '{ "workspaces": ["!!.//next/a/../*"] }', 'next/api'],
+    ['with a merge key', 'pnpm-workspace.yaml', 'x: &x\n  packages: ["next/*"]\n<<: *x\n', 'next/api'],
+    ['of Lerna', 'lerna.json', '{ "packages": ["next/*"] }', 'next/api'],
+    ['in a hidden folder', 'pnpm-workspace.yaml', 'packages:\n  - .next/*\n', '.next/api'],
+  ])('cannot hide a member of the workspace: %s', (_, file, text, path) => {
+    const members = workspaceMembers(new Map([[file, () => ({ file, text })]]));
+    expect({
+      areListed: members.areListed,
+      isMember: members.includes(path),
+      isOther: members.includes('other/api'),
+    }).toEqual({
+      areListed: true,
+      isMember: true,
+      isOther: false,
     });
   });
 
@@ -477,8 +490,7 @@ describe('two pull requests', () => {
   test('move a package to a submodule, then break it', async () => {
     release();
     const module = join(root, 'packages/api');
-    initRepository(module);
-    commitAll(module);
+    commitFirst(module);
     git(root, 'rm', '-r', '--cached', '--quiet', 'packages/api');
     commit();
     await expect(check()).rejects.toThrow(`${contract}: is not in the git repository`);
@@ -498,8 +510,7 @@ describe('two pull requests', () => {
   test('change released/, then break the contract, while the version is that of the first commit', async () => {
     const copy = 'packages/api/released/versions/2026-01-01.graphql';
     write({ 'packages/api/package.json': manifest('1.0.0'), [contract]: sdl, [copy]: sdl });
-    initRepository(root);
-    commitAll(root);
+    commitFirst(root);
     merge(root);
     commit({ [copy]: broken });
     await expect(check()).rejects.toThrow('packages/api/released: differs from what is merged');

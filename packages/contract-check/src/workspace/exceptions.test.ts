@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -25,10 +25,11 @@ beforeEach(() => {
   write('package.json', '{ "name": "books", "private": true, "version": "0.0.0", "workspaces": ["packages/*"] }');
   write('package-lock.json', '{}');
   write('.changeset/config.json', '{}');
-  write('packages/api/package.json', '{ "name": "api", "version": "1.0.0" }');
-  write('packages/api/versions/2026-06-01.graphql', secret);
-  commitRelease(root);
-  write('packages/api/versions/2026-06-01.graphql', 'type Query { name: String }');
+  for (const folder of ['', '.released/']) {
+    write(`${folder}packages/api/package.json`, '{ "name": "api", "version": "1.0.0" }');
+    write(`${folder}packages/api/versions/2026-06-01.graphql`, secret);
+  }
+  removeSecret();
   declare('major');
 });
 afterEach(() => rmSync(root, { recursive: true }));
@@ -36,6 +37,17 @@ afterEach(() => rmSync(root, { recursive: true }));
 function write(path: string, text: string): void {
   mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), text);
+}
+
+function removeSecret(): void {
+  write('packages/api/versions/2026-06-01.graphql', 'type Query { name: String }');
+}
+
+/** Releases the contract in git. Elsewhere, each listed exception counts as merged. */
+function releaseInGit(): void {
+  write('packages/api/versions/2026-06-01.graphql', secret);
+  commitRelease(root);
+  removeSecret();
 }
 
 function declare(bump: string): void {
@@ -55,7 +67,8 @@ function except(...entries: object[]): void {
 }
 
 async function check(today = '2027-01-01') {
-  const report = await checkWorkspace({ root, today });
+  const baselines = existsSync(join(root, '.git')) ? [] : [join(root, '.released')];
+  const report = await checkWorkspace({ root, today, baselines });
   const outcome = outcomeOfWorkspace(report);
   return {
     codes: report.packages.flatMap(({ problems }) => problems.map(({ code }) => code)),
@@ -67,7 +80,7 @@ async function check(today = '2027-01-01') {
 
 test('an exception allows a released break with a major bump, and is reported', async () => {
   expect(await check()).toMatchObject({ codes: ['released-version-broken'], passed: false });
-  except(exception);
+  list(exception);
   const { text, ...result } = await check();
   expect(result).toMatchObject({ codes: [], statuses: ['applied'], passed: true });
   expect(text).toContain(`Exceptions in contract-exceptions.json:
@@ -81,6 +94,7 @@ test('an exception allows a released break with a major bump, and is reported', 
 });
 
 test('an exception does not apply in the pull request that adds or changes it', async () => {
+  releaseInGit();
   list(exception);
   const added = await check();
   expect(added).toMatchObject({ codes: ['released-version-broken'], statuses: ['new'], passed: false });
@@ -97,6 +111,7 @@ test('an exception does not apply in the pull request that adds or changes it', 
 });
 
 test('a pull request that only adds an exception passes, and so does one that removes an expired one', async () => {
+  releaseInGit();
   write('packages/api/versions/2026-06-01.graphql', secret);
   list(exception);
   expect(await check()).toMatchObject({ statuses: ['new'], passed: true });
@@ -106,7 +121,7 @@ test('a pull request that only adds an exception passes, and so does one that re
 });
 
 test('an exception can state the bump that a change needs', async () => {
-  except({ ...exception, verdict: 'patch' });
+  list({ ...exception, verdict: 'patch' });
   declare('patch');
   expect(await check()).toMatchObject({ codes: [], passed: true });
 });
@@ -117,13 +132,13 @@ test('an exception covers only its rule, coordinate and file', async () => {
     { coordinate: 'Query.name' },
     { file: 'versions/2027-06-01.graphql' },
   ]) {
-    except({ ...exception, ...other });
+    list({ ...exception, ...other });
     expect(await check()).toMatchObject({ codes: ['released-version-broken'], statuses: ['unused'] });
   }
 });
 
 test('an expired exception fails, whether or not a change needs it', async () => {
-  except(exception);
+  list(exception);
   expect(await check('2027-01-31')).toMatchObject({ statuses: ['applied'], passed: true });
   expect(await check('2027-02-01')).toMatchObject({
     codes: ['released-version-broken'],
@@ -139,7 +154,7 @@ test('an expired exception fails, whether or not a change needs it', async () =>
 
 test('an exception that no change needs is reported', async () => {
   write('packages/api/versions/2026-06-01.graphql', secret);
-  except(exception);
+  list(exception);
   expect(await check()).toMatchObject({ codes: [], statuses: ['unused'], passed: true });
 });
 
@@ -152,7 +167,7 @@ test.each([
   ['verdict', { verdict: 'small' }, '/exceptions/0/verdict must be one of none, patch, minor, major, null'],
 ])('rejects an exception with an invalid %s', async (_, changed, message) => {
   list({ ...exception, ...changed });
-  const { exitCode, stderr } = await run(['workspace', '--root', root]);
+  const { exitCode, stderr } = await run(['workspace', '--root', root, '--baseline', join(root, '.released')]);
   expect(stderr).toContain(message);
   expect(exitCode).toBe(2);
 });

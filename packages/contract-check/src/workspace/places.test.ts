@@ -56,7 +56,6 @@ const places: Readonly<Record<string, () => string>> = {
   'a tarball': () => join(root, 'api.tgz'),
   'a commit': () => 'git:HEAD',
   'a published package': () => 'npm:@books/api@latest',
-  'a running server': () => `${origin}/graphql`,
 };
 
 const entry = { kind: 'graphql', folder: 'api', files: ['versions/*.graphql'] };
@@ -92,31 +91,37 @@ describe.each([
   ['--baseline', false],
   ['contracts of the configuration', true],
 ])('%s', (_, isConfigured) => {
-  test.each(Object.keys(places))('reads the contract at %s', async (name) => {
-    const place = places[name]?.() ?? '';
-    expect(await checked(place, isConfigured)).toEqual([['@books/api', []]]);
+  test.each(Object.keys(places))('reads the contract and the states of versions at %s', async (name) => {
     write(`api/${file}`, sdl.replace('  b: Int\n', ''));
-    expect(await checked(place, isConfigured)).toEqual([['@books/api', [['graphql/fieldRemoved', true]]]]);
+    write('api/versions.json', deprecated('2026-12-01'));
+    const changes = [
+      ['version/sunsetEarlier', true],
+      ['graphql/fieldRemoved', true],
+    ];
+    expect(await checked(places[name]?.() ?? '', isConfigured)).toEqual([['@books/api', changes]]);
   });
 
-  test.each(Object.keys(places).filter((name) => name !== 'a running server'))(
-    'reads the states of versions at %s',
-    async (name) => {
-      const place = places[name]?.() ?? '';
-      write('api/versions.json', deprecated('2026-12-01'));
-      expect(await checked(place, isConfigured)).toEqual([['@books/api', [['version/sunsetEarlier', true]]]]);
-      rmSync(join(root, 'api', file));
-      write('api/versions/2026-06-01.graphql', sdl);
-      const removed = [
-        ['version/retiredEarly', true],
-        ['version/versionAdded', false],
-      ];
-      expect(await checked(place, isConfigured)).toEqual([
-        ['@books/api', isConfigured ? [removed[0], ['version/contractAdded', false]] : removed],
-      ]);
-      rmSync(join(root, 'api/versions/2026-06-01.graphql'));
-    },
-  );
+  test('reads the contract at a running server', async () => {
+    write(`api/${file}`, sdl.replace('  b: Int\n', ''));
+    expect(await checked(`${origin}/graphql`, isConfigured)).toEqual([
+      ['@books/api', [['graphql/fieldRemoved', true]]],
+    ]);
+  });
+
+  test('finds a version that is missing', async () => {
+    rmSync(join(root, 'api', file));
+    write('api/versions/2026-06-01.graphql', sdl);
+    expect(await checked(join(root, '.released'), isConfigured)).toEqual([
+      [
+        '@books/api',
+        [
+          ['version/retiredEarly', true],
+          [isConfigured ? 'version/contractAdded' : 'version/versionAdded', false],
+        ],
+      ],
+    ]);
+    rmSync(join(root, 'api/versions/2026-06-01.graphql'));
+  });
 
   test('takes the state of a version at a running server from the workspace', async () => {
     write('api/versions.json', preview);

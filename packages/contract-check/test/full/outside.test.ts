@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { declared, entry, runAction } from '../support/action.ts';
-import { commitAll, initRepository } from '../support/git.ts';
 import { folderWithContracts, runInstalled, testInstalledPackage } from '../support/installed-package.ts';
-import { attacks, createMonorepo, describeMonorepo, npm, type Monorepo } from '../support/monorepo.ts';
-import { packPackage } from '../support/packed-package.ts';
+import { createMonorepo, describeMonorepo, npm, type Monorepo } from '../support/monorepo.ts';
+import { packedPackage } from '../support/packed-package.ts';
 
 // Runs the packed package outside this workspace. All tests share one installation. `test/long/` has the other package managers,
 // the other versions of graphql and TypeScript, npx, and an action that installs the package.
@@ -16,13 +15,13 @@ afterAll(() => rmSync(scratch, { recursive: true }));
 
 let monorepo: Monorepo;
 let consumer = '';
-beforeAll(() => {
-  monorepo = createMonorepo(npm, scratch, packPackage(scratch));
+beforeAll(async () => {
+  monorepo = createMonorepo(npm, scratch, await packedPackage());
   consumer = join(monorepo.root, 'consumer');
   mkdirSync(consumer);
 });
 
-describeMonorepo(npm, () => monorepo, attacks.slice(0, 1), []);
+describeMonorepo(npm, () => monorepo);
 
 describe('with the newest graphql', () => {
   testInstalledPackage(() => monorepo.root);
@@ -34,24 +33,6 @@ test('an API report names the package to install if TypeScript is missing', () =
     status: 2,
     stderr:
       'api-report: TypeScript is not installed. Install TypeScript 6 for this command, also beside TypeScript 7: npm install --save-dev @typescript/typescript6\n',
-  });
-});
-
-test('without a command, finds the schemas of a repository without a configuration, which it then compares', () => {
-  const folder = mkdtempSync(join(scratch, 'foreign-'));
-  const sdl = 'type Query {\n  a: Int\n}\n';
-  writeFileSync(join(folder, 'package.json'), '{ "name": "@shop/api", "version": "1.0.0" }');
-  writeFileSync(join(folder, 'schema.graphql'), sdl);
-  initRepository(folder);
-  commitAll(folder);
-  const { status, stdout } = runInstalled(monorepo.root, folder);
-  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('    schema.graphql\n') });
-  writeFileSync(join(folder, 'contract-check.json'), /^\{\n[\s\S]*?^\}$/m.exec(stdout)?.[0] ?? '');
-  expect(runInstalled(monorepo.root, folder, 'workspace')).toMatchObject({ status: 0 });
-  writeFileSync(join(folder, 'schema.graphql'), sdl.replace('a: Int', 'b: Int'));
-  expect(runInstalled(monorepo.root, folder, 'workspace')).toMatchObject({
-    status: 1,
-    stdout: expect.stringContaining('  To fix: raise "version" in package.json to 2.0.0'),
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runAction } from '../support/action.ts';
 import { folderWithContracts, graphql, runInstalled, testInstalledPackage } from '../support/installed-package.ts';
-import { command, packPackage } from '../support/packed-package.ts';
+import { command, packedPackage } from '../support/packed-package.ts';
 
 // `test/full/outside.test.ts` has one installation.
 
@@ -12,8 +12,8 @@ const scratch = mkdtempSync(join(tmpdir(), 'contract-check-installations-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
 let tarball = '';
-beforeAll(() => {
-  tarball = packPackage(scratch);
+beforeAll(async () => {
+  tarball = await packedPackage();
 });
 
 function projectWith(...packages: readonly string[]): string {

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { createMonorepo, describeMonorepo, npm, otherManagers, type Monorepo } from '../support/monorepo.ts';
-import { packPackage } from '../support/packed-package.ts';
+import { packedPackage } from '../support/packed-package.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'contract-check-managers-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
 let tarball = '';
-beforeAll(() => {
-  tarball = packPackage(scratch);
+beforeAll(async () => {
+  tarball = await packedPackage();
 });
 
 describe.each([npm, ...otherManagers])('$name', (manager) => {

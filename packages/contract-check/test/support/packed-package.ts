@@ -1,7 +1,14 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Provided by `tools/contract-tests/test/support/packed-packages.ts`. */
+    packedPackages: { url: string };
+  }
+}
 
 export const packageFolder = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -30,11 +37,10 @@ export function command(
   return spawnSync(file, args, { cwd, env, encoding: 'utf8', input });
 }
 
-/** Builds and packs the package into a new folder in `scratch`. Returns the path of the tarball. */
-export function packPackage(scratch: string): string {
-  execFileSync('npx', ['-y', 'pnpm@12.21.0', 'run', 'build'], { cwd: packageFolder });
-  const packed = join(scratch, 'packed');
-  mkdirSync(packed);
-  execFileSync('npx', ['-y', 'pnpm@12.21.0', 'pack', '--pack-destination', packed], { cwd: packageFolder });
-  return join(packed, readdirSync(packed)[0] ?? '');
+/** The path of the package, which a run of `full` or `long` builds and packs once. */
+export async function packedPackage(): Promise<string> {
+  const response = await fetch(inject('packedPackages').url);
+  if (!response.ok) throw new Error(await response.text());
+  const tarballs: Record<string, string> = JSON.parse(await response.text());
+  return tarballs['@deedwire/contract-check'] ?? '';
 }
