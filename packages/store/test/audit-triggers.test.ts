@@ -1,26 +1,14 @@
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { connect, type Connection } from '@deedwire/testing';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { connect } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeEach, expect, test } from 'vitest';
 import { createMigratedDatabase } from './support/database.ts';
 
-let database: TestDatabase;
-let superuser: Connection;
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
 /** A session of the operator's login, as psql has it. */
-let psql: Connection;
+const psql = await forFile(connect(await database.urlFor('operator')));
 /** A session of the login of an API. */
-let partnerApi: Connection;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  superuser = await connect(database.databaseUrl);
-  psql = await connect(await database.urlFor('operator'));
-  partnerApi = await connect(await database.urlFor('partner_api'));
-});
-
-afterAll(async () => {
-  for (const connection of [partnerApi, psql, superuser]) await connection.close();
-  await database.drop();
-});
+const partnerApi = await forFile(connect(await database.urlFor('partner_api')));
 
 beforeEach(async () => {
   await superuser.run(`

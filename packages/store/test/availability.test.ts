@@ -1,20 +1,13 @@
-import { freezeServer, startPostgres, terminateBackends, type PostgresServer } from '@deedwire/embedded-postgres';
+import { freezeServer, startPostgres, terminateBackends } from '@deedwire/embedded-postgres';
 import { connect, eventually, patientTimeouts } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import { createStore, LockTimeoutError, requestTimeouts, StoreUnavailableError, type Store } from '../src/index.ts';
 import { createListener } from '../src/listener.ts';
 import { createNotifier } from '../src/notifier.ts';
 
 // Not the server of the run, because the tests restart it.
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.stop();
-});
+const server = await forFile(startPostgres());
 
 const selectOne = { name: 'one', text: 'select 1 as one' };
 const selectSleep = { name: 'sleep', text: 'select pg_sleep(30)' };

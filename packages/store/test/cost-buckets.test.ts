@@ -1,36 +1,23 @@
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { connect, type Connection } from '@deedwire/testing';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { connect } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeEach, expect, test } from 'vitest';
 import { settleCostBucket, type CostSettlement } from '../src/cost-buckets.ts';
 import { insertApiClient } from '../src/credentials.ts';
-import { createStore, type Store } from '../src/index.ts';
+import { createStore } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 
-let database: TestDatabase;
-let superuser: Connection;
-let lenderApi: Store;
-let otherLenderApi: Store;
-let partnerApi: Store;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  superuser = await connect(database.databaseUrl);
-  const open = async (role: 'lender_api' | 'partner_api') =>
-    createStore({ databaseUrl: await database.urlFor(role), applicationName: 'test' });
-  lenderApi = await open('lender_api');
-  otherLenderApi = await open('lender_api');
-  partnerApi = await open('partner_api');
-  const operator = createStore({ databaseUrl: await database.urlFor('operator'), applicationName: 'test' });
-  const { id: accountId, interfaceName } = await seedAccount(operator, 'lender');
-  await insertApiClient(operator, { accountId, interfaceName, clientId: 'busy', schemaVersion: '2026-11-01' });
-  await operator.close();
-});
-
-afterAll(async () => {
-  await Promise.all([lenderApi.close(), otherLenderApi.close(), partnerApi.close(), superuser.close()]);
-  await database.drop();
-});
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const open = async (role: 'lender_api' | 'partner_api') =>
+  createStore({ databaseUrl: await database.urlFor(role), applicationName: 'test' });
+const lenderApi = await forFile(open('lender_api'));
+const otherLenderApi = await forFile(open('lender_api'));
+const partnerApi = await forFile(open('partner_api'));
+const operator = createStore({ databaseUrl: await database.urlFor('operator'), applicationName: 'test' });
+const { id: accountId, interfaceName } = await seedAccount(operator, 'lender');
+await insertApiClient(operator, { accountId, interfaceName, clientId: 'busy', schemaVersion: '2026-11-01' });
+await operator.close();
 
 /** The age is that of the last settlement by the clock of the server. */
 async function setBucket(points: number, ageSeconds = 0): Promise<void> {

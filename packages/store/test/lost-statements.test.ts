@@ -1,14 +1,9 @@
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import { createStore, describeLostStatements, findLostStatements, type StoreOptions } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-});
-afterAll(() => database.drop());
+const database = await forFile(createMigratedDatabase());
 
 const one = { name: 'one', text: 'select 1 as one' };
 const forgetStatements = { name: 'forget', text: 'deallocate all' };

@@ -1,20 +1,10 @@
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createStore, type Store, StoreUnavailableError } from '../src/index.ts';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
+import { createStore, StoreUnavailableError } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 
-let database: TestDatabase;
-let store: Store;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-});
-
-afterAll(async () => {
-  await store.close();
-  await database.drop();
-});
+const database = await forFile(createMigratedDatabase());
+const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 
 const insertPayload = (eventId: string): Promise<unknown> =>
   store.query({ name: 'payload', text: `insert into webhook_payload values ($1, '2026-11-01', 'partner', '')` }, [

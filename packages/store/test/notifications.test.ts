@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
+import { terminateBackends } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterEach, describe, expect, test } from 'vitest';
 import { insertOrganization } from '../src/accounts.ts';
 import { createStore, type Store } from '../src/index.ts';
 import { createListener, type Listener } from '../src/listener.ts';
@@ -9,19 +10,12 @@ import { createNotifier, type Notifier } from '../src/notifier.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 
-let database: TestDatabase;
 const open: { close(): Promise<void> }[] = [];
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-});
+const database = await forFile(createMigratedDatabase());
 
 afterEach(async () => {
   for (const each of open.splice(0)) await each.close();
-});
-
-afterAll(async () => {
-  await database.drop();
 });
 
 interface Heard {

@@ -1,23 +1,15 @@
-import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { forFile } from '@deedwire/testing/for-file';
 import type { Client } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createClient } from '../src/connect.ts';
-import { createStore, Deadlines, type Store } from '../src/index.ts';
+import { createStore, Deadlines } from '../src/index.ts';
 import { queryPreparedInTime } from '../src/query-in-time.ts';
 import { createMigratedDatabase } from './support/database.ts';
 
-let database: TestDatabase;
-let store: Store;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test', maxConnections: 1 });
-});
-
-afterAll(async () => {
-  await store.close();
-  await database.drop();
-});
+const database = await forFile(createMigratedDatabase());
+const store = await forFile(
+  createStore({ databaseUrl: database.databaseUrl, applicationName: 'test', maxConnections: 1 }),
+);
 
 const types = {
   name: 'types',

@@ -1,25 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createStore, type Database, type Store } from '../src/index.ts';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
+import { createStore, type Database } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 
 setFlagsFromString('--expose-gc');
 const collect: (options: { type: 'major' | 'minor' }) => void = runInNewContext('gc');
 
-let database: TestDatabase;
-let store: Store;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-});
-
-afterAll(async () => {
-  await store.close();
-  await database.drop();
-});
+const database = await forFile(createMigratedDatabase());
+const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 
 // About 60 kB of rows.
 const rows = { name: 'rows', text: `select n, repeat('x', 400) as text from generate_series(1, 100) as n` };

@@ -1,7 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { connect, type Connection } from '@deedwire/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connect } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 import { selectAccounts, selectOrganizations } from '../src/accounts.ts';
 import { selectAuditEntries, selectAuditEntriesAfter } from '../src/audit.ts';
 import { selectApiClients, selectApiKey } from '../src/credentials.ts';
@@ -35,19 +35,9 @@ const fill = `
     select 'OPERATOR', 'ada', 'referral.create', n::text from generate_series(1, 2000) n;
   analyze`;
 
-let database: TestDatabase;
-let connection: Connection;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  connection = await connect(database.databaseUrl);
-  await connection.run(fill);
-});
-
-afterAll(async () => {
-  await connection.close();
-  await database.drop();
-});
+const database = await forFile(createMigratedDatabase());
+const connection = await forFile(connect(database.databaseUrl));
+await connection.run(fill);
 
 const idOf = (number: number) => toRecordId<'Referral'>(String((BigInt(number) * 1000n) << 22n));
 

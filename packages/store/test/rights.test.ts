@@ -1,27 +1,17 @@
-import { createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
+import { createTestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { connect, type Connection, eventually } from '@deedwire/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { applyMigrations, describeDatabaseProblems, type GroupRole, migrate, readMigrations } from '../src/index.ts';
 import { groupRoles as roles, rightsOf } from '../src/rights.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
-import { type Logins, openLogins } from './support/logins.ts';
+import { openLogins } from './support/logins.ts';
 
-let database: TestDatabase;
-let superuser: Connection;
-let logins: Logins;
 const login = (role: GroupRole): Connection => logins.of(role);
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  superuser = await connect(database.databaseUrl);
-  logins = await openLogins(database);
-});
-
-afterAll(async () => {
-  await logins.close();
-  await superuser.close();
-  await database.drop();
-});
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const logins = await forFile(openLogins(database));
 
 describe('the catalog', () => {
   test('no app may create an object in a schema, or a schema', async () => {

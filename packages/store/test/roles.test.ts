@@ -1,26 +1,15 @@
-import type { TestDatabase } from '@deedwire/embedded-postgres';
 import type { Connection } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createStore, type GroupRole, groupRoles as roles, type Store } from '../src/index.ts';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
+import { createStore, type GroupRole, groupRoles as roles } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
-import { type Logins, openLogins } from './support/logins.ts';
+import { openLogins } from './support/logins.ts';
 
-let database: TestDatabase;
-let superuser: Store;
-let logins: Logins;
 const login = (role: GroupRole): Connection => logins.of(role);
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  superuser = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  logins = await openLogins(database);
-});
-
-afterAll(async () => {
-  await logins.close();
-  await superuser.close();
-  await database.drop();
-});
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
+const logins = await forFile(openLogins(database));
 
 test.each<[GroupRole, string]>([
   ['lender_api', 'select * from referral'],

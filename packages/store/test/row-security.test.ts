@@ -1,7 +1,7 @@
 import type { InterfaceName } from '@deedwire/domain';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { forFile } from '@deedwire/testing/for-file';
 import { Client, DatabaseError } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type GroupRole, groupRoles as roles } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { interfaceNames, rowFixtures, type RowFixture } from './support/row-fixtures.ts';
@@ -33,8 +33,6 @@ interface Table {
   columns: Column[];
 }
 
-let database: TestDatabase;
-let superuser: Client;
 let tables: Table[];
 
 /** The tables of the schema, from the catalog. A partition is covered by its table. */
@@ -49,20 +47,13 @@ const selectTables = `
   group by c.relname
   order by c.relname`;
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  superuser = new Client({ connectionString: database.databaseUrl });
-  await superuser.connect();
-  ({ rows: tables } = await superuser.query<Table>(selectTables));
-  for (const interfaceName of interfaceNames) await fillTables(interfaceName);
-  // Leaves the entries of the fixture.
-  await superuser.query('delete from audit_entry where transaction_id is not null');
-});
-
-afterAll(async () => {
-  await superuser.end();
-  await database.drop();
-});
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(new Client({ connectionString: database.databaseUrl }));
+await superuser.connect();
+({ rows: tables } = await superuser.query<Table>(selectTables));
+for (const interfaceName of interfaceNames) await fillTables(interfaceName);
+// Leaves the entries of the fixture.
+await superuser.query('delete from audit_entry where transaction_id is not null');
 
 async function fillTables(interfaceName: InterfaceName): Promise<void> {
   for (const { rowsOf, insert } of rowFixtures.values()) {

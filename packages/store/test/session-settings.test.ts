@@ -1,5 +1,5 @@
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterAll, expect, test } from 'vitest';
 import {
   backgroundTimeouts,
   createStore,
@@ -11,7 +11,6 @@ import {
 } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 
-let database: TestDatabase;
 const stores: Store[] = [];
 
 const openStore = (directUrl?: string, maxConnections = 10): Store => {
@@ -39,13 +38,10 @@ const allSettings = `
 const settings = async (target: Database, planning?: Planning): Promise<unknown> =>
   onlyRow(await target.query({ ...statement, ...(planning && { planning }) }, []));
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-});
+const database = await forFile(createMigratedDatabase());
 
 afterAll(async () => {
   for (const store of stores) await store.close();
-  await database.drop();
 });
 
 test('applies to single statements and to transactions', async () => {

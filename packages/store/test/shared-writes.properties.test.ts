@@ -1,30 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AccountId, toRecordId } from '@deedwire/domain';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection, patientTimeouts, seededRandom, startTcpProxy } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, onTestFinished, test } from 'vitest';
 import { createStore, type SharedWrite, type Store, StoreUnavailableError, type WriteResult } from '../src/index.ts';
 import { referralRow } from '../src/referrals.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 
-let database: TestDatabase;
-let observer: Connection;
 const accounts: AccountId[] = [];
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  observer = await connect(database.databaseUrl);
-  const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'seed' });
-  for (let number = 0; number < 3; number += 1) accounts.push((await seedAccount(store, 'partner')).id);
-  await store.close();
-});
-
-afterAll(async () => {
-  await observer.close();
-  await database.drop();
-});
+const database = await forFile(createMigratedDatabase());
+const observer = await forFile(connect(database.databaseUrl));
+const seeding = createStore({ databaseUrl: database.databaseUrl, applicationName: 'seed' });
+for (let number = 0; number < 3; number += 1) accounts.push((await seedAccount(seeding, 'partner')).id);
+await seeding.close();
 
 interface Planned {
   name: string;

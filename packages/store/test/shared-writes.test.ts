@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AccountId, toRecordId } from '@deedwire/domain';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { connect, type Connection, listen, patientTimeouts, startTcpProxy, type TcpProxy } from '@deedwire/testing';
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { connect, listen, patientTimeouts, startTcpProxy, type TcpProxy } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import type { KeyClaim } from '../src/idempotency.ts';
 import { createStore, type SharedWrite, type Store, type StoreOptions, StoreUnavailableError } from '../src/index.ts';
 import { createListener } from '../src/listener.ts';
@@ -12,25 +12,14 @@ import { referralRow } from '../src/referrals.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 
-let database: TestDatabase;
-let observer: Connection;
-let accounts: AccountId[];
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  observer = await connect(database.databaseUrl);
-  const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'seed' });
-  accounts = [];
-  for (let number = 0; number < 4; number += 1) accounts.push((await seedAccount(store, 'partner')).id);
-  await store.close();
-});
+const database = await forFile(createMigratedDatabase());
+const observer = await forFile(connect(database.databaseUrl));
+const seeding = createStore({ databaseUrl: database.databaseUrl, applicationName: 'seed' });
+const accounts: AccountId[] = [];
+for (let number = 0; number < 4; number += 1) accounts.push((await seedAccount(seeding, 'partner')).id);
+await seeding.close();
 
 afterEach(() => observer.run('delete from referral; delete from idempotency_key'));
-
-afterAll(async () => {
-  await observer.close();
-  await database.drop();
-});
 
 function openStore(options: Partial<StoreOptions> = {}): Store {
   const store = createStore({

@@ -1,41 +1,36 @@
-import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createStore, type SlowStatement, type Store } from '../src/index.ts';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeEach, expect, test } from 'vitest';
+import { createStore, type SlowStatement } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 
-let database: TestDatabase;
-let store: Store;
-let patient: Store;
-let silent: Store;
 const slow: SlowStatement[] = [];
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  const options = { databaseUrl: database.databaseUrl, applicationName: 'test' };
-  store = createStore({ ...options, slowStatement: { thresholdMs: 100, onSlow: (statement) => slow.push(statement) } });
-  patient = createStore({
+const database = await forFile(createMigratedDatabase());
+const options = { databaseUrl: database.databaseUrl, applicationName: 'test' };
+const store = await forFile(
+  createStore({ ...options, slowStatement: { thresholdMs: 100, onSlow: (statement) => slow.push(statement) } }),
+);
+const patient = await forFile(
+  createStore({
     ...options,
     slowStatement: { thresholdMs: 60_000, onSlow: (statement) => slow.push(statement) },
-  });
-  silent = createStore({ ...options, slowStatement: { thresholdMs: 0, onSlow: (statement) => slow.push(statement) } });
-  // Slow at its COMMIT.
-  const superuser = await connect(database.databaseUrl);
-  await superuser.run(`create table deferred (id int)`);
-  await superuser.run(`create function sleep_at_commit() returns trigger language plpgsql
-    as $$ begin perform pg_sleep(0.15); return null; end $$`);
-  await superuser.run(`create constraint trigger sleep_at_commit after insert on deferred deferrable initially deferred
-    for each row execute function sleep_at_commit()`);
-  await superuser.close();
-});
+  }),
+);
+const silent = await forFile(
+  createStore({ ...options, slowStatement: { thresholdMs: 0, onSlow: (statement) => slow.push(statement) } }),
+);
+// Slow at its COMMIT.
+const superuser = await connect(database.databaseUrl);
+await superuser.run(`create table deferred (id int)`);
+await superuser.run(`create function sleep_at_commit() returns trigger language plpgsql
+  as $$ begin perform pg_sleep(0.15); return null; end $$`);
+await superuser.run(`create constraint trigger sleep_at_commit after insert on deferred deferrable initially deferred
+  for each row execute function sleep_at_commit()`);
+await superuser.close();
 
 beforeEach(() => {
   slow.length = 0;
-});
-
-afterAll(async () => {
-  await Promise.all([store.close(), patient.close(), silent.close()]);
-  await database.drop();
 });
 
 const sleep = { name: 'sleep', text: 'select pg_sleep($1::float8), $2::text from generate_series(1, 3)' };

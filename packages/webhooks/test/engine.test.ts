@@ -1,68 +1,62 @@
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, onlyRow, type Store } from '@deedwire/store';
+import { createStore, onlyRow } from '@deedwire/store';
 import { eventually } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createWebhookEngine, type WebhookEngine } from '../src/engine.ts';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterAll, expect, test } from 'vitest';
+import { createWebhookEngine } from '../src/engine.ts';
 import type { EngineEvent } from '../src/events.ts';
 import { shardOf } from '../src/kernel/ids.ts';
 import { createMigratedDatabase, seedAccount, seedEvents, seedSubscription } from './support/seed.ts';
 
-let database: TestDatabase;
-let store: Store;
-let workerStore: Store;
-let engine: WebhookEngine;
 const acquired = Promise.withResolvers<void>();
 const alarms: EngineEvent[] = [];
 const connections = 10;
 
 /** An engine that does not poll. */
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  const directUrl = await database.urlFor('webhook_worker');
-  workerStore = createStore({
+const database = await forFile(createMigratedDatabase());
+const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
+const directUrl = await database.urlFor('webhook_worker');
+const workerStore = await forFile(
+  createStore({
     databaseUrl: directUrl,
     applicationName: 'test-worker',
     plansOnceByIndexes: true,
     maxConnections: connections,
-  });
-  engine = createWebhookEngine({
-    store: workerStore,
-    fanOutStore: workerStore,
-    renewalStore: workerStore,
-    directUrl,
-    name: 'test',
-    clock: {
-      nowMs: () => Date.now(),
-      setTimer(callback, delayMs) {
-        const timer = setTimeout(callback, delayMs);
-        return () => clearTimeout(timer);
-      },
+  }),
+);
+const engine = createWebhookEngine({
+  store: workerStore,
+  fanOutStore: workerStore,
+  renewalStore: workerStore,
+  directUrl,
+  name: 'test',
+  clock: {
+    nowMs: () => Date.now(),
+    setTimer(callback, delayMs) {
+      const timer = setTimeout(callback, delayMs);
+      return () => clearTimeout(timer);
     },
-    random: Math.random,
-    renderer: { knowsType: () => true, knows: () => true, render: () => Buffer.from('{}') },
-    send: () => Promise.reject(new Error('No delivery is expected.')),
-    openSecret: () => null,
-    retiredVersions: () => [],
-    slots: 16,
-    leaseMs: 3_600_000,
-    pollMs: 0,
-    retentionDays: 30,
-    exchangeRetentionDays: 7,
-    replayRetentionDays: 90,
-    onEvent(event) {
-      if (event.kind === 'shards-acquired') acquired.resolve();
-      if ('alarm' in event) alarms.push(event);
-    },
-  });
-  await engine.start();
-  await acquired.promise;
+  },
+  random: Math.random,
+  renderer: { knowsType: () => true, knows: () => true, render: () => Buffer.from('{}') },
+  send: () => Promise.reject(new Error('No delivery is expected.')),
+  openSecret: () => null,
+  retiredVersions: () => [],
+  slots: 16,
+  leaseMs: 3_600_000,
+  pollMs: 0,
+  retentionDays: 30,
+  exchangeRetentionDays: 7,
+  replayRetentionDays: 90,
+  onEvent(event) {
+    if (event.kind === 'shards-acquired') acquired.resolve();
+    if ('alarm' in event) alarms.push(event);
+  },
 });
+await engine.start();
+await acquired.promise;
 
 afterAll(async () => {
   await engine.drain();
-  await Promise.all([store.close(), workerStore.close()]);
-  await database.drop();
 });
 
 const queued = () => store.query({ name: 'test-queued', text: 'select from webhook_event_queue' }, []);

@@ -1,15 +1,12 @@
 import { connect, untilBlocked } from '@deedwire/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 import type { Settlement } from '../../src/dispatch/storage.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { settleConcurrently } from './settle-concurrently.ts';
 import { failure, holdAttempts, StorageWorld, success } from './support.ts';
 
-let world: StorageWorld;
-beforeAll(async () => {
-  world = await StorageWorld.create();
-});
-afterAll(() => world.drop());
+const world = await forFile(StorageWorld.create());
 
 /** Holds the pending rows of deliveries until the returned function is called. */
 async function lockRows(deliveries: readonly PendingDelivery[]): Promise<() => Promise<void>> {
@@ -99,7 +96,7 @@ test('settling skips what another transaction has locked, and records the rest',
   expect(resultsOf(await world.storage.settle([success(locked)]))).toEqual(['settled']);
 });
 
-// Two statements that lock in different orders deadlock within the first hundreds. `test/long` makes 10,000 calls.
-test('1,000 calls of four settlers with the same deliveries in different orders do not deadlock', async () => {
-  await expect(settleConcurrently(world, 1_000)).resolves.toBeUndefined();
+// Two statements that lock in different orders deadlock within the first hundreds. `CALLS=10000` is a longer run.
+test('calls of four settlers with the same deliveries in different orders do not deadlock', async () => {
+  await expect(settleConcurrently(world, Number(process.env['CALLS'] ?? 1_000))).resolves.toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import { connect, patientTimeouts, untilBlocked } from '@deedwire/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { insertLateSuccesses, recordLateSuccesses } from '../../src/dispatch/sql/late-successes.ts';
 import { pauseSubscriptions } from '../../src/dispatch/sql/results.ts';
 import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
@@ -9,11 +10,7 @@ import { acquireShards, releaseShards } from '../../src/workers/sql/shard-rows.t
 import { renewLease } from '../../src/workers/sql/worker-rows.ts';
 import { createWorkerStore, failure, finalFailure, holdAttempts, StorageWorld, success } from './support.ts';
 
-let world: StorageWorld;
-beforeAll(async () => {
-  world = await StorageWorld.create();
-});
-afterAll(() => world.drop());
+const world = await forFile(StorageWorld.create());
 
 const laneState = {
   consecutiveFailures: 1,

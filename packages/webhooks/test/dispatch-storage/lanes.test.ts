@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import { selectLane, selectLanesOfShard } from '../../src/dispatch/sql/lanes.ts';
 import { type SubscriptionId, type LaneId, type Shard, shardOf } from '../../src/kernel/ids.ts';
 import { subscriptionId } from '../dispatch/ids.ts';
 import { StorageWorld } from './support.ts';
 
-let world: StorageWorld;
 let active: SubscriptionId;
-let idle: SubscriptionId;
 let paused: SubscriptionId;
 let deleted: SubscriptionId;
-beforeAll(async () => {
-  world = await StorageWorld.create();
-  ({ lane: active } = await world.seedLane(2));
-  idle = await world.addLane();
-  ({ lane: paused } = await world.seedLane(1));
-  await world.pause(paused);
-  ({ lane: deleted } = await world.seedLane(1));
-  await world.delete(deleted);
-});
-afterAll(() => world.drop());
+const world = await forFile(StorageWorld.create());
+({ lane: active } = await world.seedLane(2));
+const idle = await world.addLane();
+({ lane: paused } = await world.seedLane(1));
+await world.pause(paused);
+({ lane: deleted } = await world.seedLane(1));
+await world.delete(deleted);
 
 const laneId = (lane: SubscriptionId): LaneId => ({ subscriptionId: lane, accountId: world.account.id });
 

@@ -1,20 +1,17 @@
 import { backgroundTimeouts, StoreUnavailableError, type Store, type StoreOptions } from '@deedwire/store';
 import { connect, eventually, startTcpProxy, untilBlocked } from '@deedwire/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterEach, describe, expect, test } from 'vitest';
 import { BatchedCalls } from '../../src/dispatch/batched-calls.ts';
 import type { DispatchStorage, Settlement, SettleResults } from '../../src/dispatch/storage.ts';
 import type { DeliveryId } from '../../src/kernel/ids.ts';
 import { createWorkerStore, failure, finalFailure, holdAttempts, StorageWorld, success } from './support.ts';
 
-let world: StorageWorld;
 const stores: Store[] = [];
-beforeAll(async () => {
-  world = await StorageWorld.create();
-});
+const world = await forFile(StorageWorld.create());
 afterEach(async () => {
   for (const store of stores.splice(0)) await store.close();
 });
-afterAll(() => world.drop());
 
 function openStore(databaseUrl: string, options: Partial<StoreOptions> = {}): Store {
   const store = createWorkerStore(databaseUrl, options);

@@ -1,5 +1,6 @@
 import type { Database } from '@deedwire/store';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
 import { selectLanesOfShard, selectTargets } from '../../src/dispatch/sql/lanes.ts';
 import { insertLateSuccesses, type LateSuccess, lockLateDeliveries } from '../../src/dispatch/sql/late-successes.ts';
@@ -18,23 +19,17 @@ import { deletePendingOfDeleted, selectPendingOfDeleted } from '../../src/subscr
 import { explain } from './explain.ts';
 import { failure, finalFailure, StorageWorld, success } from './support.ts';
 
-let world: StorageWorld;
-let dominant: SubscriptionId;
+const world = await forFile(StorageWorld.create());
+const dominant = await world.addLane();
+const small = [];
+for (let lane = 0; lane < 200; lane += 1) small.push(await world.addLane());
+for (const lane of small) await world.addDeliveries(lane, 5);
+await world.addDeliveries(dominant, 100_000);
+for (const lane of small) await world.addDeliveries(lane, 5);
+await world.admin.run('analyze');
 /** The deliveries of 200 lanes, 10 each. Between the first and the last of their ids are 100,000 of another lane. */
-let batch: PendingDelivery[];
-beforeAll(async () => {
-  world = await StorageWorld.create();
-  dominant = await world.addLane();
-  const lanes = [];
-  for (let lane = 0; lane < 200; lane += 1) lanes.push(await world.addLane());
-  for (const lane of lanes) await world.addDeliveries(lane, 5);
-  await world.addDeliveries(dominant, 100_000);
-  for (const lane of lanes) await world.addDeliveries(lane, 5);
-  await world.admin.run('analyze');
-  batch = [];
-  for (const lane of lanes) batch.push(...(await world.read(lane)));
-});
-afterAll(() => world.drop());
+const batch: PendingDelivery[] = [];
+for (const lane of small) batch.push(...(await world.read(lane)));
 
 const late = ({ subscriptionId, deliveryId }: PendingDelivery): LateSuccess => ({
   subscriptionId,

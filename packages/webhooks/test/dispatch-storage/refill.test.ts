@@ -1,14 +1,11 @@
 import { connect } from '@deedwire/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 import { laneStart, selectPendingDeliveries } from '../../src/dispatch/sql/pending-deliveries.ts';
 import { explain } from './explain.ts';
 import { StorageWorld } from './support.ts';
 
-let world: StorageWorld;
-beforeAll(async () => {
-  world = await StorageWorld.create();
-});
-afterAll(() => world.drop());
+const world = await forFile(StorageWorld.create());
 
 const all = { fromDueAtMs: -Infinity, limit: 1_000, bodyBytesMax: 1_000_000, exclude: [] };
 

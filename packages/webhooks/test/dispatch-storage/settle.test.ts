@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
 import type { Settlement } from '../../src/dispatch/storage.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { failure, finalFailure, StorageWorld, success } from './support.ts';
 
-let world: StorageWorld;
-beforeAll(async () => {
-  world = await StorageWorld.create();
-});
-afterAll(() => world.drop());
+const world = await forFile(StorageWorld.create());
 
 const settle = async (...batch: Settlement[]): Promise<string[]> => {
   const results = await world.storage.settle(batch);

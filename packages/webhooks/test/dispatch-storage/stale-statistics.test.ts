@@ -1,6 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
 import type { Database } from '@deedwire/store';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
 import { countClaims, lockPendingDeliveries } from '../../src/dispatch/sql/pending-deliveries.ts';
 import { settle } from '../../src/dispatch/sql/results.ts';
@@ -18,52 +19,46 @@ import { failure, StorageWorld, success } from './support.ts';
 /** Rows of each statement, except those of retention, which choose `batchRows` themselves. */
 const batchSize = 500;
 
-let world: StorageWorld;
-let deliveries: PendingDelivery[];
-let entries: PickedEntry[];
 /**
  * Both queues are empty most of the time, and this is what the statistics of the planner then say, although a backlog has
  * 20,000 rows.
  */
-beforeAll(async () => {
-  world = await StorageWorld.create();
-  const lanes: SubscriptionId[] = [];
-  for (let lane = 0; lane < 50; lane += 1) lanes.push(await world.addLane());
-  const add = async (): Promise<void> => {
-    for (const lane of lanes) await world.addDeliveries(lane, 400);
-    await world.admin.run(
-      `insert into webhook_event_queue (account_id, interface, event_id)
-       select $1, $2, i from generate_series(1, 20000) i`,
-      [world.account.id, world.account.interfaceName],
-    );
-  };
-  await add();
-  for (const table of ['webhook_pending_delivery', 'webhook_event_queue']) {
-    // It would replace these statistics if the test runs for a minute.
-    await world.admin.run(`alter table ${table} set (autovacuum_enabled = false)`);
-    // The last row keeps the pages, with which the density of the rows is almost 0.
-    await world.admin.run(`delete from ${table} where ctid <> (select max(ctid) from ${table})`);
-    await world.admin.run(`vacuum analyze ${table}`);
-  }
-  await add();
-  deliveries = [];
-  for (const lane of lanes) deliveries.push(...(await world.read(lane)).slice(0, batchSize / lanes.length));
-  const account = new QueuedAccount(world.account.id);
-  const rows = await world.admin.run('select position, event_id from webhook_event_queue order by position limit $1', [
-    batchSize,
-  ]);
-  entries = rows.map(({ position, event_id: eventId }) => ({
-    account,
-    entry: {
-      position: Number(position),
-      eventId: toRecordId(String(eventId)),
-      subscriptionId: null,
-      claims: 0,
-      isCounted: false,
-    },
-  }));
-});
-afterAll(() => world.drop());
+const world = await forFile(StorageWorld.create());
+const lanes: SubscriptionId[] = [];
+for (let lane = 0; lane < 50; lane += 1) lanes.push(await world.addLane());
+const add = async (): Promise<void> => {
+  for (const lane of lanes) await world.addDeliveries(lane, 400);
+  await world.admin.run(
+    `insert into webhook_event_queue (account_id, interface, event_id)
+     select $1, $2, i from generate_series(1, 20000) i`,
+    [world.account.id, world.account.interfaceName],
+  );
+};
+await add();
+for (const table of ['webhook_pending_delivery', 'webhook_event_queue']) {
+  // It would replace these statistics if the test runs for a minute.
+  await world.admin.run(`alter table ${table} set (autovacuum_enabled = false)`);
+  // The last row keeps the pages, with which the density of the rows is almost 0.
+  await world.admin.run(`delete from ${table} where ctid <> (select max(ctid) from ${table})`);
+  await world.admin.run(`vacuum analyze ${table}`);
+}
+await add();
+const deliveries: PendingDelivery[] = [];
+for (const lane of lanes) deliveries.push(...(await world.read(lane)).slice(0, batchSize / lanes.length));
+const account = new QueuedAccount(world.account.id);
+const rows = await world.admin.run('select position, event_id from webhook_event_queue order by position limit $1', [
+  batchSize,
+]);
+const entries: PickedEntry[] = rows.map(({ position, event_id: eventId }) => ({
+  account,
+  entry: {
+    position: Number(position),
+    eventId: toRecordId(String(eventId)),
+    subscriptionId: null,
+    claims: 0,
+    isCounted: false,
+  },
+}));
 
 const round = { subscriptions: [], deliveries: [], payloads: [], deferred: [], blocked: [], leftOver: [] };
 

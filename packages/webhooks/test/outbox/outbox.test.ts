@@ -1,31 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, type Store, type Transaction } from '@deedwire/store';
-import { connect, type Connection } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createStore, type Transaction } from '@deedwire/store';
+import { connect } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import { shardOf } from '../../src/kernel/ids.ts';
 import { appendSubscriptionChange, insertEvent } from '../../src/outbox/outbox.ts';
-import { createMigratedDatabase, seedAccount, seedSubscription, type SeededAccount } from '../support/seed.ts';
+import { createMigratedDatabase, seedAccount, seedSubscription } from '../support/seed.ts';
 
-let database: TestDatabase;
-let superuser: Connection;
-let store: Store;
-let api: Store;
-let account: SeededAccount;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  superuser = await connect(database.databaseUrl);
-  store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  api = createStore({ databaseUrl: await database.urlFor('partner_api'), applicationName: 'test' });
-  account = await seedAccount(store);
-});
-
-afterAll(async () => {
-  await Promise.all([store.close(), api.close(), superuser.close()]);
-  await database.drop();
-});
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
+const api = await forFile(createStore({ databaseUrl: await database.urlFor('partner_api'), applicationName: 'test' }));
+const account = await seedAccount(store);
 
 /** Runs `work` in a transaction of the partner API, and returns the payloads of its notifications. */
 async function notificationsOf(work: (transaction: Transaction) => Promise<unknown>): Promise<unknown[]> {

@@ -1,7 +1,8 @@
 import { idAt, toRecordId } from '@deedwire/domain';
 import { onlyRow } from '@deedwire/store';
 import { missing, untilBlocked } from '@deedwire/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 import type { Settlement } from '../../src/dispatch/storage.ts';
 import { FencedOutError } from '../../src/fence/fence.ts';
 import { type DeliveryId, type SubscriptionId, shardOf } from '../../src/kernel/ids.ts';
@@ -10,18 +11,13 @@ import { feedReplay } from '../../src/replay/sql/feed.ts';
 import { hastenDelivery } from '../../src/replay/sql/hasten.ts';
 import { selectOpenReplays } from '../../src/replay/sql/open-replays.ts';
 import { selectPart } from '../../src/replay/sql/parts.ts';
-import type { FeedResult, OpenReplay, ReplayStorage } from '../../src/replay/storage.ts';
+import type { FeedResult, OpenReplay } from '../../src/replay/storage.ts';
 import { createReplayStorage } from '../../src/replay/store-replays.ts';
 import { explain } from '../dispatch-storage/explain.ts';
 import { createWorkerStore, failure, finalFailure, StorageWorld, success } from '../dispatch-storage/support.ts';
 
-let world: StorageWorld;
-let storage: ReplayStorage;
-beforeAll(async () => {
-  world = await StorageWorld.create();
-  storage = createReplayStorage(world.store, () => world.workerId);
-});
-afterAll(() => world.drop());
+const world = await forFile(StorageWorld.create());
+const storage = createReplayStorage(world.store, () => world.workerId);
 
 interface ReplayOptions {
   deliveryId?: DeliveryId;

@@ -1,14 +1,11 @@
 import { toRecordId } from '@deedwire/domain';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import { applySubscriptionChange } from '../../src/apply-subscription-change.ts';
 import { type SubscriptionId, type LaneId, shardOf } from '../../src/kernel/ids.ts';
 import { StorageWorld } from '../dispatch-storage/support.ts';
 
-let world: StorageWorld;
-beforeAll(async () => {
-  world = await StorageWorld.create();
-});
-afterAll(() => world.drop());
+const world = await forFile(StorageWorld.create());
 
 /** Of replays. */
 const steps = Promise.resolve();

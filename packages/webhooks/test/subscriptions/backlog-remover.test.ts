@@ -1,6 +1,7 @@
 import type { Statement, Store } from '@deedwire/store';
 import { eventually } from '@deedwire/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { BacklogEvent } from '../../src/events.ts';
 import { ExchangeEraser } from '../../src/exchanges/exchange-eraser.ts';
 import { type SubscriptionId, type LaneId, shardOf } from '../../src/kernel/ids.ts';
@@ -12,7 +13,6 @@ const setTimer = (callback: () => void, delayMs: number): (() => void) => {
   return () => clearTimeout(timer);
 };
 
-let world: StorageWorld;
 let remover: BacklogRemover;
 let events: BacklogEvent[];
 /** The statements of the remover with their values, in order. */
@@ -20,10 +20,7 @@ let calls: { name: string; values: readonly unknown[] }[];
 /** Called before each statement. */
 let onStatement: (name: string) => Promise<void> | void;
 
-beforeAll(async () => {
-  world = await StorageWorld.create();
-});
-afterAll(() => world.drop());
+const world = await forFile(StorageWorld.create());
 
 function createRemover(): BacklogRemover {
   const query: Store['query'] = async ({ name, ...statement }: Statement, values) => {

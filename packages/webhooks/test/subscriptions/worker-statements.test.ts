@@ -1,8 +1,8 @@
 import { toRecordId } from '@deedwire/domain';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, type Store } from '@deedwire/store';
-import { connect, type Connection } from '@deedwire/testing';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createStore } from '@deedwire/store';
+import { connect } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeEach, expect, test } from 'vitest';
 import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
 import { type DeliveryId, type SubscriptionId, shardOf } from '../../src/kernel/ids.ts';
 import {
@@ -19,29 +19,18 @@ import { explain } from '../dispatch-storage/explain.ts';
 import { deliveryId } from '../dispatch/ids.ts';
 import { createMigratedDatabase, samplePin, seedAccount, seedSubscription, seedWorker } from '../support/seed.ts';
 
-let database: TestDatabase;
-let superuser: Connection;
-let store: Store;
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 /** Has the rights of the worker. */
-let worker: Store;
-let workerId: WorkerId;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  superuser = await connect(database.databaseUrl);
-  store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  worker = createStore({ databaseUrl: await database.urlFor('webhook_worker'), applicationName: 'test' });
-  workerId = await seedWorker(store);
-});
+const worker = await forFile(
+  createStore({ databaseUrl: await database.urlFor('webhook_worker'), applicationName: 'test' }),
+);
+const workerId = await seedWorker(store);
 
 beforeEach(async () => {
   await superuser.run('delete from webhook_event_queue');
   await superuser.run('update webhook_worker set alive = true');
-});
-
-afterAll(async () => {
-  await Promise.all([store.close(), worker.close(), superuser.close()]);
-  await database.drop();
 });
 
 const retired = { type: samplePin.type, version: '2020-01-01' };

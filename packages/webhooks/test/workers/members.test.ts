@@ -1,8 +1,8 @@
-import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, type Store } from '@deedwire/store';
 import { createListener, type Listener } from '@deedwire/store/listener';
-import { connect, type Connection, eventually } from '@deedwire/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { connect, eventually } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { WorkersEvent } from '../../src/events.ts';
 import type { WorkerId } from '../../src/fence/fence.ts';
 import type { Shard } from '../../src/kernel/ids.ts';
@@ -18,9 +18,6 @@ const setTimer = (callback: () => void, delayMs: number): (() => void) => {
   return () => clearTimeout(timer);
 };
 
-let database: TestDatabase;
-let databaseUrl: string;
-let superuser: Connection;
 let members: Member[] = [];
 
 /** A worker of this process, which records what the engine would do. Only `expire` ends its lease. */
@@ -104,16 +101,9 @@ async function expire(workerId: WorkerId): Promise<void> {
 
 const shares = (): number[] => members.map(({ working }) => working.size);
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  databaseUrl = await database.urlFor('webhook_worker');
-  superuser = await connect(database.databaseUrl);
-});
-
-afterAll(async () => {
-  await superuser.close();
-  await database.drop();
-});
+const database = await forFile(createMigratedDatabase());
+const databaseUrl = await database.urlFor('webhook_worker');
+const superuser = await forFile(connect(database.databaseUrl));
 
 beforeEach(async () => {
   await superuser.run('update webhook_shard set worker_id = null, recovering = false');

@@ -1,7 +1,7 @@
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, type Store } from '@deedwire/store';
+import { createStore } from '@deedwire/store';
 import { connect, type Connection, untilBlocked } from '@deedwire/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
 import { ShardSharing } from '../../src/workers/shard-sharing.ts';
 import { acquireShards, freeShardsOfDead, releaseShards } from '../../src/workers/sql/shard-rows.ts';
@@ -20,10 +20,6 @@ import { createMigratedDatabase } from '../support/seed.ts';
 
 const hourMs = 3_600_000;
 
-let database: TestDatabase;
-let store: Store;
-let superuser: Connection;
-
 const register = (): Promise<WorkerId> => store.transaction((transaction) => insertWorker(transaction, 'test', hourMs));
 const expire = (id: WorkerId): Promise<unknown> =>
   superuser.run(`update webhook_worker set leased_until = now() - interval '1 second' where id = $1`, [id]);
@@ -40,17 +36,11 @@ const postponed = async (): Promise<unknown[]> =>
   ).map(({ moved }) => moved);
 const fence = `select from webhook_worker where id = $1 and alive for key share`;
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  superuser = await connect(database.databaseUrl);
-  store = createStore({ databaseUrl: await database.urlFor('webhook_worker'), applicationName: 'test' });
-});
-
-afterAll(async () => {
-  await store.close();
-  await superuser.close();
-  await database.drop();
-});
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const store = await forFile(
+  createStore({ databaseUrl: await database.urlFor('webhook_worker'), applicationName: 'test' }),
+);
 
 beforeEach(async () => {
   await superuser.run('update webhook_shard set worker_id = null, recovering = false');
