@@ -1,15 +1,12 @@
+import { forFile } from '@deedwire/testing/for-file';
 import type { SubscriptionId } from '@deedwire/webhooks/tables';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { selectEventBodies } from '../../../src/webhooks/pull/event-bodies.ts';
 import { dayMs, idDaysAgo, idOf, nowMs, numbersTo, PullWorld } from './pull-world.ts';
 
-let world: PullWorld;
 let id: SubscriptionId;
 
-beforeAll(async () => {
-  world = await PullWorld.create();
-});
-afterAll(() => world.close());
+const world = await forFile(PullWorld.create());
 beforeEach(async () => {
   await world.clear();
   id = await world.subscribe();

@@ -1,14 +1,13 @@
 import { toRecordId } from '@deedwire/domain';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, type Store } from '@deedwire/store';
-import { connect, type Connection } from '@deedwire/testing';
+import { connect } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { deleteUnreadListeners } from '@deedwire/webhooks';
 import { type ListenerId, subscriptionIdOf } from '@deedwire/webhooks/tables';
 import {
   selectLane,
   selectLanesOfShard,
   selectTargets,
-  type WorkerId,
   shardOf,
   pauseRetiredSubscriptions,
   createMigratedDatabase,
@@ -17,66 +16,40 @@ import {
   type SeededAccount,
   seedWorker,
 } from '@deedwire/webhooks/test-support';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
-  deleteListener,
   insertListener,
   lockListener,
   noteListenerRead,
   selectListener,
   selectListeners,
-  selectListenersOfAllAccounts,
 } from '../../../src/webhooks/subscriptions/listeners.ts';
 import { rotateSecret } from '../../../src/webhooks/subscriptions/secrets.ts';
 import {
   insertEventTypePins,
   countSubscriptions,
-  lockSubscription,
   pauseSubscriptionByOwner,
   resumeSubscription,
-  selectSubscription,
-  selectSubscriptionOfAnyAccount,
-  selectSubscriptionOwner,
-  selectSubscriptions,
-  selectSubscriptionsById,
-  selectSubscriptionsOfAllAccounts,
-  selectSubscriptionState,
   updateSubscriptionUrl,
 } from '../../../src/webhooks/subscriptions/subscriptions.ts';
 
-let database: TestDatabase;
-let superuser: Connection;
-let store: Store;
-let worker: Store;
-let lenderApi: Store;
-let partnerApi: Store;
-let operator: Store;
-let workerId: WorkerId;
 let account: SeededAccount;
 
 const open = (databaseUrl: string) => createStore({ databaseUrl, applicationName: 'test' });
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  superuser = await connect(database.databaseUrl);
-  store = open(database.databaseUrl);
-  worker = open(await database.urlFor('webhook_worker'));
-  lenderApi = open(await database.urlFor('lender_api'));
-  partnerApi = open(await database.urlFor('partner_api'));
-  operator = open(await database.urlFor('operator'));
-  workerId = await seedWorker(store);
-});
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const store = await forFile(open(database.databaseUrl));
+const worker = await forFile(open(await database.urlFor('webhook_worker')));
+const lenderApi = await forFile(open(await database.urlFor('lender_api')));
+const partnerApi = await forFile(open(await database.urlFor('partner_api')));
+const operator = await forFile(open(await database.urlFor('operator')));
+const workerId = await seedWorker(store);
 
 beforeEach(async () => {
   await superuser.run('update webhook_subscription set deleted_at = now() where deleted_at is null');
   await superuser.run('delete from webhook_event_queue');
   account = await seedAccount(store);
-});
-
-afterAll(async () => {
-  await Promise.all([store, worker, lenderApi, partnerApi, operator].map((each) => each.close()));
-  await superuser.close();
-  await database.drop();
 });
 
 async function listen(by: Store = partnerApi, owner = account): Promise<ListenerId> {
@@ -112,47 +85,6 @@ test('a listener is a paused subscription without a URL and a secret, numbered f
   expect(row['secret_ciphertext']).toEqual(Buffer.alloc(0));
   expect(row['last_read_at']).toEqual(row['created_at']);
   expect(await queuedChanges()).toEqual([id]);
-});
-
-test('lists and counts the listeners of an account, newest first, without deleted ones and those of others', async () => {
-  const other = await seedAccount(store);
-  const [first, second, third] = [await listen(), await listen(), await listen()];
-  const foreign = await listen(partnerApi, other);
-  await set(second, 'deleted_at = now()');
-  expect((await selectListeners(partnerApi, account.id)).map(({ id }) => id)).toEqual([third, first]);
-  expect(await countSubscriptions(partnerApi, account.id, 'LISTENER')).toBe(2);
-  expect(await selectListener(partnerApi, account.id, foreign)).toBeNull();
-  expect(await selectListener(partnerApi, account.id, second)).toBeNull();
-  expect(await partnerApi.transaction((transaction) => lockListener(transaction, account.id, foreign))).toBe(false);
-  const all = await selectListenersOfAllAccounts(operator, null, { afterId: null, limit: 10 });
-  expect(all.map(({ id, accountId }) => [id, accountId])).toEqual([
-    [foreign, other.id],
-    [third, account.id],
-    [first, account.id],
-  ]);
-  const own = await selectListenersOfAllAccounts(operator, account.id, { afterId: third, limit: 10 });
-  expect(own.map(({ id }) => id)).toEqual([first]);
-});
-
-test('no statement about subscriptions finds a listener', async () => {
-  const id = await listen();
-  const subscriptionId = subscriptionIdOf(id);
-  const page = { afterId: null, limit: 10 };
-  expect(await selectSubscription(store, account.id, subscriptionId)).toBeNull();
-  expect(await selectSubscriptionsById(store, account.id, [subscriptionId])).toEqual([]);
-  expect(await selectSubscriptions(store, account.id, page)).toEqual([]);
-  for (const status of [null, 'PAUSED'] as const) {
-    for (const accountId of [null, account.id]) {
-      expect(await selectSubscriptionsOfAllAccounts(store, { accountId, status }, page)).toEqual([]);
-    }
-  }
-  expect(await selectSubscriptionOfAnyAccount(store, subscriptionId)).toBeNull();
-  expect(await selectSubscriptionState(store, subscriptionId, 10)).toBeNull();
-  expect(await selectSubscriptionOwner(store, subscriptionId)).toBeNull();
-  expect(await countSubscriptions(store, account.id)).toBe(0);
-  expect(
-    await store.transaction((transaction) => lockSubscription(transaction, account.id, subscriptionId)),
-  ).toBeNull();
 });
 
 const resume = (id: ListenerId, byOwner: boolean) =>
@@ -324,24 +256,6 @@ describe('the worker deletes a listener', () => {
     expect(await deleteUnread()).toEqual({ count: 0, notified: [] });
     expect(await selectListener(partnerApi, account.id, id)).not.toBeNull();
   });
-});
-
-test('an operator deletes a listener of any account once, and no subscription', async () => {
-  const lender = await seedAccount(store, 'lender');
-  const id = await listen(lenderApi, lender);
-  const owner = { accountId: lender.id, interfaceName: lender.interfaceName };
-  const remove = () => operator.transaction((transaction) => deleteListener(transaction, owner, id));
-  expect(await remove()).toBe(true);
-  expect(await remove()).toBe(false);
-  expect(await selectListeners(lenderApi, lender.id)).toEqual([]);
-  const [{ id: subscription } = {}] = await superuser.run(
-    `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
-     values ($1, 'lender', 'https://a.test', '', 1) returning id`,
-    [lender.id],
-  );
-  expect(
-    await operator.transaction((transaction) => deleteListener(transaction, owner, toRecordId(String(subscription)))),
-  ).toBe(false);
 });
 
 test('the login of an interface neither sees nor changes the listeners of the other', async () => {
