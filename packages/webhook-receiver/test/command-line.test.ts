@@ -3,33 +3,26 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { Pool } from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { run, UsageError } from '../src/command-line.ts';
 import { graphileWorkerInbox } from '../src/graphile-worker.ts';
 import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
 import { converted } from './support/delivery.ts';
 import { jobLibraries } from './support/job-libraries.ts';
 
-let database: TestDatabase;
-let pool: Pool;
-
-beforeAll(async () => {
-  database = await createTestDatabase({
+const database = await forFile(
+  createTestDatabase({
     template: 'webhook_receiver_command_line',
     async prepare(databaseUrl) {
       for (const [, { install }] of jobLibraries) await install(databaseUrl);
     },
-  });
-  pool = new Pool({ connectionString: database.databaseUrl });
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+  }),
+);
+const pool = await forFile(new Pool({ connectionString: database.databaseUrl }));
 
 function move(...options: string[]): Promise<string> {
   return run(['move-inbox', ...options], { DATABASE_URL: database.databaseUrl });

@@ -1,33 +1,19 @@
 import { createServer } from 'node:http';
-import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { eventually, listen } from '@deedwire/testing';
-import { Pool } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { graphileWorkerInbox } from '../src/graphile-worker.ts';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { nodeHandler } from '../src/node.ts';
 import { graphqlPull } from '../src/pull.ts';
 import { createInboxReceiver } from '../src/receiver.ts';
+import { openDatabase } from './support/database.ts';
 import { deliveryOf, secret, send } from './support/delivery.ts';
 import { jobLibraries } from './support/job-libraries.ts';
 import { logLinesTo } from './support/log.ts';
 import { credentials, PullServer, type StoredEvent, subscriptionId } from './support/pull-server.ts';
 
-let database: TestDatabase;
-let pool: Pool;
 let server: PullServer;
 
-beforeAll(async () => {
-  database = await createTestDatabase({
-    template: 'webhook_receiver_inbox_pulls',
-    async prepare(databaseUrl) {
-      for (const [, { install }] of jobLibraries) await install(databaseUrl);
-      const prepared = new Pool({ connectionString: databaseUrl });
-      await graphileWorkerInbox(prepared, { on: {} }).createTable();
-      await prepared.query('create table effect (id text not null, source text not null)');
-      await prepared.end();
-    },
-  });
-  pool = new Pool({ connectionString: database.databaseUrl, max: 20 });
+const { pool } = await openDatabase('create table effect (id text not null, source text not null)', {
+  max: 20,
 });
 
 beforeEach(async () => {
@@ -40,11 +26,6 @@ afterEach(async () => {
   await pool.query(
     'truncate webhook_inbox_receipt, effect, graphile_worker._private_jobs, pgboss.job; drop table if exists webhook_inbox_receipt_pull',
   );
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
 });
 
 const pull = (fetch = globalThis.fetch) => graphqlPull({ url: server.url, credentials, subscriptionId, fetch });

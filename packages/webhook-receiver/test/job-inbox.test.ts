@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createTestDatabase, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
+import { terminateBackends } from '@deedwire/embedded-postgres';
 import { connect, eventually, listen, startTcpProxy, untilBlocked } from '@deedwire/testing';
 import { Pool, type PoolClient } from 'pg';
 import { PgBoss } from 'pg-boss';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { graphileWorkerInbox } from '../src/graphile-worker.ts';
 import type { HandlerContext, Handlers } from '../src/handlers.ts';
 import type { JobInboxOptions } from '../src/job-inbox.ts';
@@ -17,6 +17,7 @@ import { createInboxReceiver } from '../src/receiver.ts';
 import type { WebhookInbox } from '../src/webhook-inbox.ts';
 import { nodeAdapter } from './support/adapters.ts';
 import { cases, check } from './support/conformance.ts';
+import { openDatabase } from './support/database.ts';
 import { type Answer, converted, type Delivery, deliveryOf, secret, send } from './support/delivery.ts';
 import { jobLibraries, type OpenInbox } from './support/job-libraries.ts';
 import { library } from './support/library.ts';
@@ -30,27 +31,11 @@ const unavailable = { status: 503, json: { code: 'STORE_UNAVAILABLE' } };
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-let database: TestDatabase;
-let pool: Pool;
 const closers: (() => Promise<unknown>)[] = [];
 let ids = 0;
 let id = '';
 
-beforeAll(async () => {
-  database = await createTestDatabase({
-    template: 'webhook_receiver_job_inbox',
-    async prepare(databaseUrl) {
-      for (const [, { install }] of jobLibraries) await install(databaseUrl);
-      const prepared = new Pool({ connectionString: databaseUrl });
-      await graphileWorkerInbox(prepared, { on: {} }).createTable();
-      await postgresStore(prepared).createTable();
-      await prepared.query('create table effect (delivery_id text not null)');
-      await prepared.end();
-    },
-  });
-  pool = new Pool({ connectionString: database.databaseUrl, max: 30 });
-  pool.on('error', () => {});
-});
+const { database, pool } = await openDatabase('create table effect (delivery_id text not null)', { max: 30 });
 
 beforeEach(() => {
   ids += 1;
@@ -61,11 +46,6 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
   // Another test would process what this one leaves.
   await pool.query('truncate webhook_inbox_receipt, effect, graphile_worker._private_jobs, pgboss.job');
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
 });
 
 async function effects(): Promise<number> {

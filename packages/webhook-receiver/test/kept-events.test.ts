@@ -1,43 +1,24 @@
-import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { Pool, type PoolClient } from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { PoolClient } from 'pg';
+import { beforeEach, expect, test } from 'vitest';
 import type { Handlers } from '../src/handlers.ts';
 import { memoryStore } from '../src/memory.ts';
 import { postgresKeptEvents, type PostgresKeptEventsOptions, postgresStore } from '../src/postgres.ts';
 import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from '../src/receiver.ts';
 import type { ReceiverResult } from '../src/report.ts';
 import { signedRequest, testSecret } from '../src/testing.ts';
+import { openDatabase } from './support/database.ts';
 import { library } from './support/library.ts';
 import { logLinesTo } from './support/log.ts';
 
-let database: TestDatabase;
-let pool: Pool;
 let logged: string[];
 let results: ReceiverResult[];
 
-beforeAll(async () => {
-  database = await createTestDatabase({
-    template: 'webhook_receiver_kept_events',
-    async prepare(databaseUrl) {
-      const prepared = new Pool({ connectionString: databaseUrl });
-      await postgresStore(prepared).createTable();
-      await postgresKeptEvents(prepared).createTable();
-      await prepared.query('create table effect (reference text not null)');
-      await prepared.end();
-    },
-  });
-  pool = new Pool({ connectionString: database.databaseUrl });
-});
+const { pool } = await openDatabase('create table effect (reference text not null)');
 
 beforeEach(async () => {
   logged = [];
   results = [];
   await pool.query('truncate webhook_receipt, webhook_kept_event, effect');
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
 });
 
 /** A release of a receiver, which has these handlers. */

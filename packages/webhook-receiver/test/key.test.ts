@@ -1,6 +1,5 @@
-import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { Pool } from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Handlers } from '../src/handlers.ts';
 import { memoryStore } from '../src/memory.ts';
 import type { WebhookReceiverOptions } from '../src/options.ts';
@@ -8,44 +7,24 @@ import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
 import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from '../src/receiver.ts';
 import { redisStore } from '../src/redis.ts';
 import type { WebhookStore } from '../src/store.ts';
+import { openDatabase } from './support/database.ts';
 import { converted, deliveryOf, secret } from './support/delivery.ts';
 import { jobLibraries } from './support/job-libraries.ts';
 import { silent } from './support/log.ts';
-import { isWithoutRedis, type RedisServer, startRedis } from './support/redis-server.ts';
+import { isWithoutRedis, startRedis } from './support/redis-server.ts';
 
 type Key = NonNullable<WebhookReceiverOptions<unknown, unknown>['key']>;
 
-let database: TestDatabase;
-let pool: Pool;
-let redis: RedisServer | undefined;
 /** The ids that the handlers got. */
 let handled: string[];
 let work: () => Promise<void> | void;
 
-beforeAll(async () => {
-  database = await createTestDatabase({
-    template: 'webhook_receiver_key',
-    async prepare(databaseUrl) {
-      for (const [, { install }] of jobLibraries) await install(databaseUrl);
-      const prepared = new Pool({ connectionString: databaseUrl });
-      await postgresStore(prepared).createTable();
-      await postgresKeptEvents(prepared).createTable();
-      await prepared.end();
-    },
-  });
-  pool = new Pool({ connectionString: database.databaseUrl });
-  if (!isWithoutRedis) redis = await startRedis();
-});
+const { pool } = await openDatabase('');
+const redis = isWithoutRedis ? undefined : await forFile(startRedis());
 
 beforeEach(() => {
   handled = [];
   work = () => {};
-});
-
-afterAll(async () => {
-  await redis?.remove();
-  await pool.end();
-  await database.drop();
 });
 
 const on: Handlers<unknown> = {

@@ -1,32 +1,12 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { Pool } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { postgresStore } from '../src/postgres.ts';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from './support/database.ts';
 import { PullServer } from './support/pull-server.ts';
 
-let database: TestDatabase;
-let pool: Pool;
 let server: PullServer;
 
-beforeAll(async () => {
-  database = await createTestDatabase({
-    template: 'webhook_receiver_poison',
-    async prepare(databaseUrl) {
-      const prepared = new Pool({ connectionString: databaseUrl });
-      await postgresStore(prepared).createTable();
-      await prepared.query('create table effect (id text primary key); create table call (id text)');
-      await prepared.end();
-    },
-  });
-  pool = new Pool({ connectionString: database.databaseUrl });
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+const { database, pool } = await openDatabase('create table effect (id text primary key); create table call (id text)');
 
 beforeEach(async () => {
   server = await new PullServer().start();

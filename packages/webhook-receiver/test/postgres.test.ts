@@ -1,9 +1,9 @@
-import { createTestDatabase, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
+import { terminateBackends } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { Pool, type PoolClient } from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import {
   type PostgresStore,
   type PostgresStoreOptions,
@@ -13,43 +13,25 @@ import {
 import { createWebhookReceiver } from '../src/receiver.ts';
 import { WorkFailedError } from '../src/store.ts';
 import { nodeAdapter } from './support/adapters.ts';
+import { openDatabase } from './support/database.ts';
 import { deliveryOf, secret } from './support/delivery.ts';
 import { library } from './support/library.ts';
 import { logLinesTo } from './support/log.ts';
 import { Subject } from './support/subject.ts';
 
-let database: TestDatabase;
-let pool: Pool;
-let store: PostgresStore<PoolClient>;
 let ids = 0;
 let id = '';
 
-beforeAll(async () => {
-  database = await createTestDatabase({
-    template: 'webhook_receiver',
-    async prepare(databaseUrl) {
-      const prepared = new Pool({ connectionString: databaseUrl });
-      await postgresStore(prepared).createTable();
-      // It may be called at each start.
-      await postgresStore(prepared).createTable();
-      await prepared.query('create table effect (delivery_id text not null)');
-      await prepared.query('create table single (id int primary key deferrable initially deferred)');
-      await prepared.end();
-    },
-  });
-  pool = new Pool({ connectionString: database.databaseUrl, max: 30 });
-  pool.on('error', () => {});
-  store = postgresStore(pool);
-});
+const { database, pool } = await openDatabase(
+  `create table effect (delivery_id text not null);
+   create table single (id int primary key deferrable initially deferred)`,
+  { max: 30 },
+);
+const store = postgresStore(pool);
 
 beforeEach(() => {
   ids += 1;
   id = `delivery_${ids}`;
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
 });
 
 async function effect(transaction: PoolClient): Promise<void> {

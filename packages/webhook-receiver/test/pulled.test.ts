@@ -1,43 +1,25 @@
-import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { Pool, type PoolClient } from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { PoolClient } from 'pg';
+import { beforeEach, expect, test } from 'vitest';
 import type { HandlerContext } from '../src/handlers.ts';
 import type { WebhookReceiverOptions } from '../src/options.ts';
 import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
 import { createWebhookReceiver, type PulledDelivery, type PullingReceiver } from '../src/receiver.ts';
 import type { ReceiverResult } from '../src/report.ts';
+import { openDatabase } from './support/database.ts';
 import { converted, deliveryOf, secret } from './support/delivery.ts';
 import { logLinesTo } from './support/log.ts';
 
-let database: TestDatabase;
-let pool: Pool;
 let called: Pick<HandlerContext<PoolClient>, 'id' | 'meta'>[];
 let logged: string[];
 let results: ReceiverResult[];
 
-beforeAll(async () => {
-  database = await createTestDatabase({
-    template: 'webhook_receiver_pulled',
-    async prepare(databaseUrl) {
-      const prepared = new Pool({ connectionString: databaseUrl });
-      await postgresStore(prepared).createTable();
-      await postgresKeptEvents(prepared).createTable();
-      await prepared.end();
-    },
-  });
-  pool = new Pool({ connectionString: database.databaseUrl });
-});
+const { pool } = await openDatabase('');
 
 beforeEach(async () => {
   called = [];
   logged = [];
   results = [];
   await pool.query('truncate webhook_receipt, webhook_kept_event');
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
 });
 
 const recording: WebhookReceiverOptions<PoolClient, unknown>['on'] = {

@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { createTestDatabase, findFreePort, freezeSessions, type TestDatabase } from '@deedwire/embedded-postgres';
+import { createTestDatabase, findFreePort, freezeSessions } from '@deedwire/embedded-postgres';
 import { eventually, readReceiverKitPages } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { secret } from './support/delivery.ts';
 import { isWithoutRedis } from './support/redis-server.ts';
 import { runtimeVersions } from './support/runtime-versions.ts';
@@ -55,47 +56,38 @@ function exampleFile(name: string, file: string): string {
   return join(packageFolder, `../../examples/receiver-${name}`, file);
 }
 
+const blocks = [...readReceiverKitPages().matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
 // The folder of a consumer project in which this package and the frameworks are installed.
-let project = '';
-let blocks: string[] = [];
-let database: TestDatabase;
-
-beforeAll(async () => {
-  blocks = [...readReceiverKitPages().matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
-  project = await mkdtemp(join(tmpdir(), 'webhook-receiver-readme-'));
-  await mkdir(join(project, 'node_modules/@deedwire'), { recursive: true });
-  await symlink(packageFolder, join(project, 'node_modules/@deedwire/webhook-receiver'), 'dir');
-  const installed = [
-    '@hono/node-server',
-    'drizzle-orm',
-    'express',
-    'fastify',
-    'graphile-worker',
-    'hono',
-    'ioredis',
-    'kysely',
-    'pg',
-    'pg-boss',
-    '@types/express',
-    '@types/pg',
-  ];
-  for (const scope of ['@hono', '@types']) await mkdir(join(project, 'node_modules', scope));
-  await Promise.all(
-    installed.map((name) =>
-      symlink(join(packageFolder, 'node_modules', name), join(project, 'node_modules', name), 'dir'),
-    ),
-  );
-  await writeFile(join(project, 'package.json'), '{ "type": "module" }');
-  // `tools/contract-tests/test/full/newcomer.test.ts` compiles and runs the block for Prisma, which imports a generated client.
-  const own = blocks.flatMap((code, index) => (names[index] === 'prisma' ? [] : [{ name: names[index], code }]));
-  await Promise.all(own.map(({ name, code }) => writeFile(join(project, `${name}.ts`), code)));
-  for (const [name, file] of Object.entries(examples))
-    await writeFile(join(project, `${name}.ts`), await readFile(exampleFile(name, file), 'utf8'));
-  database = await createTestDatabase({ template: 'webhook_receiver_readme', prepare: async () => {} });
-});
+const project = await mkdtemp(join(tmpdir(), 'webhook-receiver-readme-'));
+await mkdir(join(project, 'node_modules/@deedwire'), { recursive: true });
+await symlink(packageFolder, join(project, 'node_modules/@deedwire/webhook-receiver'), 'dir');
+const linked = [
+  '@hono/node-server',
+  'drizzle-orm',
+  'express',
+  'fastify',
+  'graphile-worker',
+  'hono',
+  'ioredis',
+  'kysely',
+  'pg',
+  'pg-boss',
+  '@types/express',
+  '@types/pg',
+];
+for (const scope of ['@hono', '@types']) await mkdir(join(project, 'node_modules', scope));
+await Promise.all(
+  linked.map((name) => symlink(join(packageFolder, 'node_modules', name), join(project, 'node_modules', name), 'dir')),
+);
+await writeFile(join(project, 'package.json'), '{ "type": "module" }');
+// `tools/contract-tests/test/long/prisma.test.ts` compiles and runs the block for Prisma, which imports a generated client.
+const own = blocks.flatMap((code, index) => (names[index] === 'prisma' ? [] : [{ name: names[index], code }]));
+await Promise.all(own.map(({ name, code }) => writeFile(join(project, `${name}.ts`), code)));
+for (const [name, file] of Object.entries(examples))
+  await writeFile(join(project, `${name}.ts`), await readFile(exampleFile(name, file), 'utf8'));
+const database = await forFile(createTestDatabase({ template: 'webhook_receiver_readme', prepare: async () => {} }));
 
 afterAll(async () => {
-  await database.drop();
   await rm(project, { recursive: true });
 });
 
@@ -107,10 +99,17 @@ it('shows the code of the example receiver-node unchanged', async () => {
   expect(blocks[0]).toBe(await readFile(exampleFile('node', 'server.mjs'), 'utf8'));
 });
 
-it.each(Object.entries(examples))('links the example receiver-%s', async (name, file) => {
-  const page = await readFile(join(packageFolder, 'docs/frameworks.md'), 'utf8');
-  expect(page).toContain(`](../../../examples/receiver-${name}/${file})`);
-});
+it.each(Object.entries(examples))(
+  'links the example receiver-%s, whose manifest has the packages that it imports',
+  async (name, file) => {
+    const page = await readFile(join(packageFolder, 'docs/frameworks.md'), 'utf8');
+    expect(page).toContain(`](../../../examples/receiver-${name}/${file})`);
+    const { dependencies } = JSON.parse(await readFile(exampleFile(name, 'package.json'), 'utf8'));
+    const source = await readFile(exampleFile(name, file), 'utf8');
+    const imported = source.matchAll(/ from '((?:@[\w-]+\/)?[\w-]+)[/\w-]*'/g);
+    expect(Object.keys(dependencies)).toEqual(expect.arrayContaining([...imported].map(([, found]) => found)));
+  },
+);
 
 it('counts the lines of the block for PostgreSQL in the comparison', async () => {
   const file = join(packageFolder, '../../bench/src/receivers/webhook-receiver.mjs');

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
-import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { eventually, listen } from '@deedwire/testing';
-import { createClient, type RedisClientType } from '@redis/client';
+import { forFile } from '@deedwire/testing/for-file';
+import { createClient } from '@redis/client';
 import { Pool } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HandlerContext } from '../src/handlers.ts';
 import { memoryStore } from '../src/memory.ts';
 import { nodeHandler } from '../src/node.ts';
@@ -16,42 +16,23 @@ import { graphqlPull, type GraphqlPullOptions, PullError } from '../src/pull.ts'
 import { createWebhookReceiver, type PullingReceiver } from '../src/receiver.ts';
 import { redisStore, type RedisStoreOptions } from '../src/redis.ts';
 import type { WebhookStore } from '../src/store.ts';
+import { openDatabase } from './support/database.ts';
 import { deliveryOf, secret, send } from './support/delivery.ts';
 import { logLinesTo } from './support/log.ts';
 import { credentials, PullServer, error, respondWith, subscriptionId } from './support/pull-server.ts';
-import { isWithoutRedis, type RedisServer, startRedis } from './support/redis-server.ts';
+import { isWithoutRedis, startRedis } from './support/redis-server.ts';
 
-let database: TestDatabase;
-let pool: Pool;
-let redis: RedisServer | undefined;
-let nodeRedis: RedisClientType | undefined;
 let server: PullServer;
 let handled: string[];
 let logged: string[];
 
-beforeAll(async () => {
-  database = await createTestDatabase({
-    template: 'webhook_receiver_reconcile',
-    async prepare(databaseUrl) {
-      const prepared = new Pool({ connectionString: databaseUrl });
-      await postgresStore(prepared).createTable();
-      await postgresKeptEvents(prepared).createTable();
-      await prepared.end();
-    },
-  });
-  pool = new Pool({ connectionString: database.databaseUrl });
-  if (isWithoutRedis) return;
-  redis = await startRedis();
-  nodeRedis = createClient({ socket: { port: redis.client.options.port ?? 0 } });
-  nodeRedis.on('error', () => {});
-  await nodeRedis.connect();
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-  nodeRedis?.destroy();
-  await redis?.remove();
+const { database, pool } = await openDatabase('');
+const redis = isWithoutRedis ? undefined : await forFile(startRedis());
+const nodeRedis = createClient({ socket: { port: redis?.client.options.port ?? 0 } });
+nodeRedis.on('error', () => {});
+if (redis !== undefined) await nodeRedis.connect();
+afterAll(() => {
+  if (redis !== undefined) nodeRedis.destroy();
 });
 
 beforeEach(async () => {
@@ -100,7 +81,7 @@ let prefixes = 0;
 function redisStores(): [string, () => WebhookStore][] {
   const sends: Record<string, RedisStoreOptions['send']> = {
     ioredis: async ([name, ...parameters]) => redis?.client.call(name, ...parameters),
-    'node-redis': async (command) => nodeRedis?.sendCommand(command),
+    'node-redis': async (command) => nodeRedis.sendCommand(command),
   };
   return Object.entries(sends).map(([name, sendCommand]) => [
     `Redis with ${name}`,
@@ -891,29 +872,4 @@ test('a receiver without secrets refuses requests, and one whose secrets are und
   expect(await response.json()).toEqual({ code: 'SECRET_MISSING' });
   // @ts-expect-error -- as JavaScript can call it
   expect(() => receiverOf({ secrets: undefined })).toThrow('secrets must be an array of strings.');
-});
-
-test('10,000 events catch up at the price of the default bucket', async () => {
-  server.add(10_000);
-  // As the API charges: 2,000 points at first, 200 a second, of which a page needs 490, and what it returned in the end.
-  const bucket = { points: 2_000, ms: 0 };
-  let limited = 0;
-  shortenWaits();
-  server.interrupt = (response, { variables }) => {
-    if (bucket.points < 490) {
-      limited += 1;
-      const seconds = Math.ceil((490 - bucket.points) / 200);
-      bucket.points += seconds * 200;
-      bucket.ms += seconds * 1_000;
-      respondWith(response, { errors: [error('RATE_LIMITED')] }, 429, { 'retry-after': String(seconds + 0.5) });
-      return true;
-    }
-    const payload = server.events[0]?.payload?.length ?? 0;
-    bucket.points -= 1 + variables.first * (0.25 + 0.5 + 0.09 + 0.03 + payload / 1_000 + 0.06);
-    return false;
-  };
-  const { processed } = await receiverOf({ store: memoryStore() }).reconcile(pullOf());
-  process.stdout.write(`10,000 events wait ${bucket.ms / 1_000} s for the bucket, in ${limited} responses with 429\n`);
-  expect(processed).toBe(10_000);
-  expect(bucket.ms).toBeLessThan(60_000);
 });

@@ -3,11 +3,12 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { listen } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { Hono } from 'hono';
 import { Pool } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type * as honoModule from '../src/hono.ts';
 import type * as mainModule from '../src/index.ts';
 import type * as lambdaModule from '../src/lambda.ts';
@@ -31,18 +32,12 @@ interface Copy {
 }
 
 const installed: BuiltPackages[] = [];
-let first: Copy;
-let second: Copy;
-let database: TestDatabase;
 
-beforeAll(async () => {
-  first = await load();
-  second = await load();
-  database = await createTestDatabase({ template: 'webhook_receiver_copies', prepare: async () => {} });
-});
+const first = await load();
+const second = await load();
+const database = await forFile(createTestDatabase({ template: 'webhook_receiver_copies', prepare: async () => {} }));
 
 afterAll(async () => {
-  await database.drop();
   await Promise.all(installed.map((built) => built.remove()));
 });
 

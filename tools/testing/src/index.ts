@@ -17,7 +17,7 @@ export { blocksOf, commandsOf, isCommand, type PageBlock } from './page-commands
 export { patientTimeouts } from './values.ts';
 export { type Choose, writeRandomDocument } from './random-document.ts';
 export { startRawReceiver, type RawReceiver } from './raw-receiver.ts';
-export { readReceiverKitPages } from './page-commands.ts';
+export { readReceiverKitPages, receiverKitBlock } from './page-commands.ts';
 export { richSchema } from './rich-schema.ts';
 export {
   acknowledge,

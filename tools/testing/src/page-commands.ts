@@ -54,6 +54,18 @@ export function readReceiverKitPages(): string {
     .join('\n');
 }
 
+/**
+ * The block of code of these pages that contains a text.
+ *
+ * @throws unless exactly one block contains it
+ */
+export function receiverKitBlock(text: string): string {
+  const blocks = [...readReceiverKitPages().matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, code = '']) => code);
+  const [found, ...others] = blocks.filter((code) => code.includes(text));
+  if (found === undefined || others.length > 0) throw new Error(`Not one block contains ${text}`);
+  return found;
+}
+
 /** The path of a program on the PATH that has one of these names. Undefined if there is none. */
 export function findProgram(...names: string[]): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
