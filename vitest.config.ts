@@ -29,7 +29,6 @@ const longest = [
   'tools/contract-tests/test/full/upgrade.test.ts',
   'tools/contract-tests/test/full/receiver-kit.test.ts',
   'tools/dev-environment/test/full/dev.test.ts',
-  'tools/contract-tests/test/full/newcomer.test.ts',
   'tools/contract-tests/test/full/clients.test.ts',
   'tools/contract-tests/test/full/other-languages.test.ts',
   'tools/contract-tests/test/full/connection-faults.test.ts',

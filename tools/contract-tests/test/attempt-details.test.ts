@@ -1,20 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import type { RunningServer } from '@deedwire/service-runtime';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { eventually, missing, postGraphql, type Receiver, type Respond, startReceiver } from '@deedwire/testing';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
-let harness: Harness;
-let service: RunningServer;
-
-beforeAll(async () => {
-  harness = await createHarness();
-  service = await harness.startPartnerApi();
-  await service.whenReady;
-  await harness.startWorker();
-});
-afterAll(() => harness.close());
+const harness = await forFile(createHarness());
+const service = await harness.startPartnerApi();
+await service.whenReady;
+await harness.startWorker();
 
 interface Header {
   name: string;

@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { findReferralProblems, findTeamMemberProblems, isAccountName, isDeclineReason } from '@deedwire/domain';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
 import manifest from '@deedwire/partner-schema/2026-11-01.manifest.json' with { type: 'json' };
 import { createSecretKeyRing } from '@deedwire/store';
-import { connect, type Connection } from '@deedwire/testing';
+import { connect } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { isWebhookSecret } from '@deedwire/webhook-signing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { workspaceRoot } from './support/workspace-copy.ts';
 
 // The columns that a login of an app could fill, and the bound of each: in the database, and in the code of the app. Columns that
@@ -98,16 +98,10 @@ const ranges: Readonly<Record<string, { accepted: readonly unknown[]; refused: r
   'webhook_subscription.paused_reason': { accepted: ['OWNER'], refused: ['owner'] },
 };
 
-let database: TestDatabase;
-let superuser: Connection;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  superuser = await connect(database.databaseUrl);
-});
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
 afterAll(async () => {
-  await Promise.all([superuser.close(), sender.close()]);
-  await database.drop();
+  await sender.close();
 });
 
 /** The columns that an app may write, apart from the worker. */

@@ -1,20 +1,14 @@
-import { createHarness, callOperator, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness, callOperator } from '@deedwire/dev-environment/harness';
 import { type Credential, eventually, postGraphql } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 
-let harness: Harness;
-let url: string;
-let env: Record<string, string>;
-
-beforeAll(async () => {
-  harness = await createHarness();
-  const service = await harness.startPartnerApi();
-  await service.whenReady;
-  url = `${service.url}/partners/graphql`;
-  const databaseUrl = await harness.database.urlFor('operator');
-  env = { DATABASE_URL: databaseUrl, OPERATOR_NAME: 'ada', SLOW_STATEMENT_MS: '0' };
-});
-afterAll(() => harness.close());
+const harness = await forFile(createHarness());
+const service = await harness.startPartnerApi();
+await service.whenReady;
+const url = `${service.url}/partners/graphql`;
+const databaseUrl = await harness.database.urlFor('operator');
+const env = { DATABASE_URL: databaseUrl, OPERATOR_NAME: 'ada', SLOW_STATEMENT_MS: '0' };
 
 async function operate<Result>(...commandArguments: string[]): Promise<Result> {
   const { stdout, stderr, exitCode } = await callOperator(env, ...commandArguments, '--json');

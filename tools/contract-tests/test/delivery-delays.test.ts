@@ -1,7 +1,8 @@
-import { callOperator, createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import type { RunningServer } from '@deedwire/service-runtime';
 import { postGraphql } from '@deedwire/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   insertAttempts,
   insertDelivery,
@@ -11,12 +12,7 @@ import {
   type StoredSubscription,
 } from './support/stored-deliveries.ts';
 
-let harness: Harness;
-
-beforeAll(async () => {
-  harness = await createHarness();
-});
-afterAll(() => harness.close());
+const harness = await forFile(createHarness());
 
 const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const message = expect.stringMatching(/^.{40,250}$/);

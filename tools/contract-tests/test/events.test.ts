@@ -9,25 +9,20 @@ import {
   updateLender,
   updateTeamMember,
 } from '@deedwire/actions';
-import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
-import { type Receiver, startReceiver } from '@deedwire/testing';
+import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { startReceiver } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import * as lender from '../consumers/loan-desk/generated/2026-11-01.ts';
 import * as partner from '../consumers/referral-portal/generated/2026-11-01.ts';
 
-let t: SharedSystem;
-let receivers: { lender: Receiver; partner: Receiver };
-
-beforeAll(async () => {
-  t = await joinSharedSystem();
-  receivers = { lender: await startReceiver(), partner: await startReceiver() };
-});
+const t = await forFile(joinSharedSystem());
+const receivers = { lender: await startReceiver(), partner: await startReceiver() };
 
 afterAll(async () => {
-  await t.close();
   await Promise.all(Object.values(receivers).map((receiver) => receiver.close()));
 });
 

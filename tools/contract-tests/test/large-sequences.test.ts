@@ -1,17 +1,13 @@
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import type { RunningServer } from '@deedwire/service-runtime';
 import { postGraphql } from '@deedwire/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { insertDelivery, insertSubscription, type StoredDelivery } from './support/stored-deliveries.ts';
 
 const largestInt = 2_147_483_647;
 
-let harness: Harness;
-
-beforeAll(async () => {
-  harness = await createHarness();
-});
-afterAll(() => harness.close());
+const harness = await forFile(createHarness());
 
 describe.each([
   { name: 'partner', version: '2026-11-01' },

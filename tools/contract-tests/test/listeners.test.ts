@@ -1,23 +1,11 @@
 import { permitListeners } from '@deedwire/actions';
 import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
-import * as lenderSchema from '@deedwire/lender-schema';
-import * as partnerSchema from '@deedwire/partner-schema';
-import { eventually, postGraphql } from '@deedwire/testing';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { eventually } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createInterfaceClient, served } from './support/interface-client.ts';
 
-let t: SharedSystem;
-
-beforeAll(async () => {
-  t = await joinSharedSystem();
-});
-
-afterAll(() => t.close());
-
-interface UserError {
-  code: string;
-  message: string;
-  field: string[] | null;
-}
+const t = await forFile(joinSharedSystem());
 
 interface Listener {
   id: string;
@@ -31,30 +19,10 @@ const fields = '{ id eventTypes { type version } createdAt expiresAt lastSequenc
 
 /** The requests of one account to one version of its interface. */
 function clientOf(account: keyof SharedSystem['accounts'], date: string) {
-  const name = account.toLowerCase().endsWith('lender') ? 'lender' : 'partner';
-  const send = <Result>(query: string, variables: object = {}) =>
-    postGraphql<Record<string, Result>>(t.urls[name], t.accounts[account].credential, {
-      query,
-      variables,
-      headers: { 'X-Service-Schema-Version': date },
-    });
-
-  async function request<Result>(query: string, variables: object = {}): Promise<Result> {
-    const { body } = await send<Result>(query, variables);
-    const [result] = Object.values(body.data ?? {});
-    if (result === undefined) throw new Error(JSON.stringify(body));
-    return result;
-  }
-
-  const mutate = <Result>(mutation: string, selected: string, input: object) => {
-    const type = `${mutation[0]?.toUpperCase()}${mutation.slice(1)}Input!`;
-    const query = `mutation ($input: ${type}) { ${mutation}(input: $input) { ${selected} userErrors { code message field } } }`;
-    return request<Result & { userErrors: UserError[] }>(query, { input });
-  };
+  const { send, request, mutate } = createInterfaceClient(t, account, date);
   return {
     send,
     mutate,
-    request,
     create: (input: object) =>
       mutate<{ webhookListener: Listener | null }>('createWebhookListener', `webhookListener ${fields}`, input),
     remove: (id: string) =>
@@ -69,11 +37,6 @@ function clientOf(account: keyof SharedSystem['accounts'], date: string) {
     },
   };
 }
-
-const served = [
-  ...lenderSchema.versions.map(({ version }) => ({ account: 'lender' as const, date: version })),
-  ...partnerSchema.versions.map(({ version }) => ({ account: 'partner' as const, date: version })),
-];
 
 describe.each(served)('$account $date', ({ account, date }) => {
   test('creates, lists, tests and deletes a listener', async () => {
@@ -117,25 +80,6 @@ describe.each(served)('$account $date', ({ account, date }) => {
     expect(first.body).not.toHaveProperty('extensions.idempotency');
     expect(second.body).toMatchObject({ extensions: { idempotency: { replayed: true } } });
     expect(await client.list()).toHaveLength(1);
-  });
-
-  test('answers about the listener of another account as about one that does not exist', async () => {
-    const listener = await clientOf(account, date).listen();
-    const strangers = served.flatMap((version) => [
-      clientOf(version.account === 'lender' ? 'otherLender' : 'otherPartner', version.date),
-      ...(version.account === account ? [] : [clientOf(version.account, version.date)]),
-    ]);
-    for (const stranger of strangers) {
-      expect(await stranger.list()).toEqual([]);
-      const unknown = listener.id.replace(/\d+$/, '123');
-      for (const id of [listener.id, unknown]) {
-        expect(await stranger.remove(id)).toMatchObject({ userErrors: [{ code: 'NOT_FOUND' }] });
-        const input = { subscriptionId: id };
-        const sent = await stranger.mutate('sendTestWebhookEvent', 'webhookEventId', input);
-        expect(sent).toMatchObject({ userErrors: [{ code: 'NOT_FOUND' }] });
-      }
-    }
-    expect(await clientOf(account, date).list()).toEqual([listener]);
   });
 
   test('the mutations of subscriptions do not accept a listener', async () => {

@@ -1,13 +1,7 @@
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
-import {
-  type ConnectProxy,
-  eventually,
-  postGraphql,
-  type Receiver,
-  startConnectProxy,
-  startReceiver,
-} from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
+import { type ConnectProxy, eventually, postGraphql, startConnectProxy, startReceiver } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterAll, expect, test } from 'vitest';
 
 // The apps as processes: the handshake of an interface and the deliveries of the worker go through a proxy that wants a password.
 
@@ -15,24 +9,20 @@ const password = 'canary-of-the-proxy';
 const lines: string[] = [];
 
 let proxy: ConnectProxy;
-let receiver: Receiver;
-let t: TestSystem;
 
-beforeAll(async () => {
-  proxy = await startConnectProxy({
-    status: (_authority, { headers }) =>
-      headers['proxy-authorization'] === `Basic ${btoa(`egress:${password}`)}` ? 200 : 407,
-  });
-  receiver = await startReceiver();
-  t = await startTestSystem({
+proxy = await startConnectProxy({
+  status: (_authority, { headers }) =>
+    headers['proxy-authorization'] === `Basic ${btoa(`egress:${password}`)}` ? 200 : 407,
+});
+const receiver = await forFile(startReceiver());
+const t = await forFile(
+  startTestSystem({
     env: { WEBHOOK_PROXY_URL: `http://egress:${password}@127.0.0.1:${proxy.port}`, LOG_LEVEL: 'trace' },
     onLine: (_app, line) => lines.push(line),
-  });
-});
+  }),
+);
 
 afterAll(async () => {
-  await t.close();
-  await receiver.close();
   await proxy.close();
 });
 

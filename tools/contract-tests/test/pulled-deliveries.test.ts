@@ -1,9 +1,9 @@
 import { stripTypeScriptTypes } from 'node:module';
 import { createHarness } from '@deedwire/dev-environment/harness';
+import { receiverKitBlock } from '@deedwire/testing';
 import { createWebhookReceiver, type PullingReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { blockWith } from './support/newcomer-rows.ts';
 import { insertDelivery, insertPayload, insertSubscription } from './support/stored-deliveries.ts';
 
 // `packages/webhook-receiver/test/pulled.test.ts` shows that pulls and requests share the ids of deliveries.
@@ -57,6 +57,6 @@ interface Block {
 }
 
 function loadBlock(): Promise<Block> {
-  const block = blockWith('processFailed');
+  const block = receiverKitBlock('processFailed');
   return import(`data:text/javascript,${encodeURIComponent(stripTypeScriptTypes(block))}`);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueCredential, setClientLimit } from '@deedwire/actions';
-import { createHarness, type Harness, callOperator } from '@deedwire/dev-environment/harness';
+import { createHarness, callOperator } from '@deedwire/dev-environment/harness';
 import { defaultCostLimit } from '@deedwire/graphql-server';
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
@@ -13,22 +13,15 @@ import {
   postGraphql,
   untilBlocked,
 } from '@deedwire/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 
-let harness: Harness;
+const harness = await forFile(createHarness());
+const services = [await harness.startPartnerApi(), await harness.startPartnerApi()];
+for (const service of services) await service.whenReady;
 /** Two processes of the partner interface. */
-let urls: string[];
-let adminUrl: string;
-
-beforeAll(async () => {
-  harness = await createHarness();
-  const services = [await harness.startPartnerApi(), await harness.startPartnerApi()];
-  for (const service of services) await service.whenReady;
-  urls = services.map(({ url }) => `${url}/partners/graphql`);
-  adminUrl = services[0]?.adminUrl ?? '';
-});
-
-afterAll(() => harness.close());
+const urls = services.map(({ url }) => `${url}/partners/graphql`);
+const adminUrl = services[0]?.adminUrl ?? '';
 
 /** A new client, whose bucket contains `points`. */
 async function newClient(maximum: number, restoreRate: number, points = maximum): Promise<Credential> {

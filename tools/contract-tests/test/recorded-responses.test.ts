@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
-import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import type { InterfaceName } from '@deedwire/domain';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import { recordedRequests } from './support/recorded-requests.ts';
 
 /*
@@ -9,11 +10,7 @@ import { recordedRequests } from './support/recorded-requests.ts';
  * ids and dates, and for points, which depend on the time. `vitest -u` records them.
  */
 
-let t: SharedSystem;
-beforeAll(async () => {
-  t = await joinSharedSystem();
-});
-afterAll(() => t.close());
+const t = await forFile(joinSharedSystem());
 
 test.each<[InterfaceName, InterfaceName]>([
   ['lender', 'partner'],

@@ -1,18 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { revokeCredential } from '@deedwire/actions';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
 import type { InterfaceName } from '@deedwire/domain';
 import { type Credential, credentialHeaders, eventually } from '@deedwire/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 
-let t: TestSystem;
-
-beforeAll(async () => {
-  t = await startTestSystem();
-});
-
-afterAll(() => t.close());
+const t = await forFile(startTestSystem());
 
 const modernMediaType = 'application/graphql-response+json';
 const own = { lender: '{ lender { id } }', partner: '{ partner { id } }' };

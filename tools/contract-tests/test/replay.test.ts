@@ -1,15 +1,10 @@
-import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { credentialHeaders } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import { readConsumers } from './support/consumers.ts';
 
-let t: SharedSystem;
-
-beforeAll(async () => {
-  t = await joinSharedSystem();
-});
-
-afterAll(() => t.close());
+const t = await forFile(joinSharedSystem());
 
 const requests = readConsumers().flatMap((consumer) =>
   consumer.versions.flatMap((version) => consumer.recorded.map((request) => ({ consumer, version, ...request }))),

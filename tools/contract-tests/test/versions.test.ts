@@ -1,17 +1,12 @@
 import { addTeamMember, issueCredential, pinClient } from '@deedwire/actions';
-import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { createClient } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import * as newer from '../consumers/loan-desk-next/generated/2027-02-01.ts';
 import * as older from '../consumers/loan-desk/generated/2026-11-01.ts';
 
-let t: SharedSystem;
-
-beforeAll(async () => {
-  t = await joinSharedSystem();
-});
-
-afterAll(() => t.close());
+const t = await forFile(joinSharedSystem());
 
 const versionHeader = 'X-Service-Schema-Version';
 

@@ -17,7 +17,6 @@ import { startInstances } from '../support/receiver-kit/instances.ts';
 import { createKitReceiver, startKitReceiver } from '../support/receiver-kit/kit-receiver.ts';
 import { type Observed, observe } from '../support/receiver-kit/observe.ts';
 import { createReceiverDatabase, type ReceiverDatabase } from '../support/receiver-kit/receiver-database.ts';
-import { receiverPath } from '../support/receiver-kit/servers.ts';
 import { subscribe } from '../support/subscribe.ts';
 
 // `rotateWebhookSecret` of the API, and the worker, with receivers of our kit and of two libraries. All in this process.
@@ -26,6 +25,7 @@ const timeout = 300_000;
 /** Guards against hanging: a rejected delivery is retried after 5 s, and after a third failure after up to 54 s. */
 const waitMs = 120_000;
 const pauseMs = 30;
+const receiverPath = '/webhooks';
 const [oldSecret, newSecret] = [generateWebhookSecret(), generateWebhookSecret()];
 
 const standard: Verify = (secret, body, headers) => new StandardWebhook(secret).verify(body, headers);

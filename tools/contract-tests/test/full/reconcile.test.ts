@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import { eventually, missing, postGraphql } from '@deedwire/testing';
+import { eventually, missing, postGraphql, receiverKitBlock } from '@deedwire/testing';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';
 import { Pool } from 'pg';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { blockWith } from '../support/newcomer-rows.ts';
 import { kill, receiverDatabase, reconcileLossyPush } from '../support/receiver-kit/lossy-push.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
@@ -45,13 +44,14 @@ async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-const kills = 4;
+/** `KILLS=25` is a longer run. */
+const kills = Number(process.env['KILLS'] ?? 4);
 
 test('of pushes of which a proxy loses 5 %, reconcile finds exactly those while push goes on and the receiver is killed', async () => {
   const { database, subscription, all, lost, pulled } = await reconcileLossyPush(t, url, {
     events: 120,
     kills,
-    killAfterMs: (round) => 150 * round,
+    killAfterMs: (round) => 150 * (round % 10),
   });
   const { credential: credentials } = t.accounts.partner;
 
@@ -99,7 +99,7 @@ test('of pushes of which a proxy loses 5 %, reconcile finds exactly those while 
 
   // The block of the README for receivers of requests, whose first run is now.
   const folder = await temporaryFolder();
-  await writeFile(join(folder, 'regularly.ts'), blockWith('reconcileRegularly'));
+  await writeFile(join(folder, 'regularly.ts'), receiverKitBlock('reconcileRegularly'));
   await writeFile(
     join(folder, 'run.mjs'),
     `import { createWebhookReceiver } from '@deedwire/webhook-receiver';
@@ -138,7 +138,7 @@ test('of pushes of which a proxy loses 5 %, reconcile finds exactly those while 
 test('the program for a partner without a public URL has each event once, killed and offline for a day', async () => {
   const database = await receiverDatabase('create table referral (id text primary key)');
   const folder = await temporaryFolder();
-  await writeFile(join(folder, 'pull.mjs'), blockWith('LISTENER_ID'));
+  await writeFile(join(folder, 'pull.mjs'), receiverKitBlock('LISTENER_ID'));
 
   const { createWebhookListener } = await call(
     `mutation { createWebhookListener(input: { eventTypes: [{ type: "referral.created", version: "2026-11-01" }] }) {

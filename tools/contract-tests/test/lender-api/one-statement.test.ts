@@ -8,40 +8,32 @@ import {
   type OperatorContext,
 } from '@deedwire/actions';
 import { toRecordId } from '@deedwire/domain';
-import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';
-import { createStore, migrate, type Database, type Store } from '@deedwire/store';
+import { createStore, migrate, type Database } from '@deedwire/store';
+import { forFile } from '@deedwire/testing/for-file';
 import { execute, parse } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-let database: TestDatabase;
-let store: Store;
-let accountId: string;
-
-beforeAll(async () => {
-  database = await createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) });
-  store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  const operator = { name: 'ada', host: 'desk', requestId: randomUUID() };
-  const context: OperatorContext = {
-    store,
-    gidNamespace: 'service',
-    now: () => new Date(),
-    random: systemRandom,
-    operator,
-  };
-  const organization = await createOrganization(context, { name: 'Harbour' });
-  const lender = await createLender(context, { organizationId: organization.id, name: 'Northwind' });
-  for (const firstName of ['Ada', 'Ben', 'Chloé']) {
-    const details = { firstName, lastName: 'Fairbank', email: `${firstName}@northwind.example` };
-    await addTeamMember(context, { lenderId: lender.id, ...details });
-  }
-  accountId = lender.id.split('/').at(-1) ?? '';
-});
-
-afterAll(async () => {
-  await store.close();
-  await database.drop();
-});
+const database = await forFile(
+  createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) }),
+);
+const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
+const operator = { name: 'ada', host: 'desk', requestId: randomUUID() };
+const context: OperatorContext = {
+  store,
+  gidNamespace: 'service',
+  now: () => new Date(),
+  random: systemRandom,
+  operator,
+};
+const organization = await createOrganization(context, { name: 'Harbour' });
+const lender = await createLender(context, { organizationId: organization.id, name: 'Northwind' });
+for (const firstName of ['Ada', 'Ben', 'Chloé']) {
+  const details = { firstName, lastName: 'Fairbank', email: `${firstName}@northwind.example` };
+  await addTeamMember(context, { lenderId: lender.id, ...details });
+}
+const accountId = lender.id.split('/').at(-1) ?? '';
 
 /** Runs a query as the lender, and counts the statements. */
 async function run(version: string, query: string) {

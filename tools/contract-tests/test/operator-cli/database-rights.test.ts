@@ -1,13 +1,9 @@
 import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { connect, missing } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 
-let database: Awaited<ReturnType<typeof createMigratedDatabase>>;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-});
-afterAll(() => database.drop());
+const database = await forFile(createMigratedDatabase());
 
 test('the printed SQL creates a login for each app, with which its commands work', async () => {
   const owner = { DATABASE_URL: database.databaseUrl };

@@ -4,19 +4,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import {
-  callOperator,
-  callOperatorWith,
-  createHarness,
-  type Harness,
-  type OperatorResult,
-} from '@deedwire/dev-environment/harness';
+import { callOperator, callOperatorWith, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { secretAssociatedData, toRecordId } from '@deedwire/domain';
 import { createSecretKeyRing } from '@deedwire/store';
-import { listen, type Listening, seededRandom } from '@deedwire/testing';
+import { listen, seededRandom } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import deliveryHeaders from '@deedwire/webhook-events/delivery-headers.json' with { type: 'json' };
 import { generateWebhookSecret, signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { insertAttempts, insertDelivery, insertPayload, insertSubscription } from '../support/stored-deliveries.ts';
 
 const key = randomBytes(32);
@@ -31,20 +26,17 @@ interface Received {
   body: Buffer;
 }
 
-let harness: Harness;
-let server: Listening;
-let env: Record<string, string>;
 let received: Received[] = [];
 const path = '/hook[1]{a,b}?x=$(id)&y=%27';
 
-beforeAll(async () => {
-  harness = await createHarness();
-  env = {
-    DATABASE_URL: await harness.database.urlFor('operator'),
-    WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
-    SLOW_STATEMENT_MS: '0',
-  };
-  server = await listen(
+const harness = await forFile(createHarness());
+const env = {
+  DATABASE_URL: await harness.database.urlFor('operator'),
+  WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
+  SLOW_STATEMENT_MS: '0',
+};
+const server = await forFile(
+  listen(
     createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -54,12 +46,8 @@ beforeAll(async () => {
         response.writeHead(418).end('short and stout');
       });
     }),
-  );
-});
-afterAll(async () => {
-  await server.close();
-  await harness.close();
-});
+  ),
+);
 
 /** A delivery with this body. Returns its identifier. */
 async function deliver(body: string): Promise<string> {

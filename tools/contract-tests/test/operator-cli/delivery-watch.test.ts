@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callOperator, createHarness, type Harness, type OperatorResult } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { eventually } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import {
   insertDelivery,
   insertPending,
@@ -14,18 +15,10 @@ import {
   type StoredSubscription,
 } from '../support/stored-deliveries.ts';
 
-let harness: Harness;
-let env: Record<string, string>;
-let subscription: StoredSubscription;
-let other: StoredSubscription;
-
-beforeAll(async () => {
-  harness = await createHarness();
-  env = { DATABASE_URL: await harness.database.urlFor('operator'), SLOW_STATEMENT_MS: '0' };
-  subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);
-  other = await insertSubscription(harness, 'partner', harness.accounts.partner);
-});
-afterAll(() => harness.close());
+const harness = await forFile(createHarness());
+const env = { DATABASE_URL: await harness.database.urlFor('operator'), SLOW_STATEMENT_MS: '0' };
+const subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);
+const other = await insertSubscription(harness, 'partner', harness.accounts.partner);
 
 /** Records an attempt that starts now, as a worker does, and the end of the delivery with it. */
 async function attempt(of: StoredSubscription, { id }: StoredDelivery, number: number, status: number): Promise<void> {

@@ -1,21 +1,14 @@
-import { callOperator, createHarness, type Harness, type OperatorResult } from '@deedwire/dev-environment/harness';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callOperator, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import { insertListener, insertSubscription } from '../support/stored-deliveries.ts';
 
-let harness: Harness;
-let env: Record<string, string>;
-let lender: string;
-let partner: string;
-
-beforeAll(async () => {
-  harness = await createHarness();
-  // The login is only in the group role `operator`, as in production.
-  env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada', SLOW_STATEMENT_MS: '0' };
-  await insertSubscription(harness, 'partner', harness.accounts.partner);
-  lender = await insertListener(harness, 'lender', harness.accounts.lender);
-  partner = await insertListener(harness, 'partner', harness.accounts.partner);
-});
-afterAll(() => harness.close());
+const harness = await forFile(createHarness());
+// The login is only in the group role `operator`, as in production.
+const env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada', SLOW_STATEMENT_MS: '0' };
+await insertSubscription(harness, 'partner', harness.accounts.partner);
+const lender = await insertListener(harness, 'lender', harness.accounts.lender);
+const partner = await insertListener(harness, 'partner', harness.accounts.partner);
 
 const operate = (...commandArguments: string[]): Promise<OperatorResult> =>
   callOperator(env, 'listener', ...commandArguments);

@@ -1,11 +1,6 @@
-import {
-  callOperator,
-  callOperatorWith,
-  createHarness,
-  type Harness,
-  type OperatorResult,
-} from '@deedwire/dev-environment/harness';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callOperator, callOperatorWith, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   insertAttempts,
   insertDelivery,
@@ -13,32 +8,22 @@ import {
   insertPending,
   insertSubscription,
   type StoredDelivery,
-  type StoredSubscription,
 } from '../support/stored-deliveries.ts';
 
-let harness: Harness;
-let env: Record<string, string>;
-let subscription: StoredSubscription;
-let other: StoredSubscription;
-let deliveries: StoredDelivery[];
-
-beforeAll(async () => {
-  harness = await createHarness();
-  // The login is only in the group role `operator`, as in production.
-  env = { DATABASE_URL: await harness.database.urlFor('operator'), SLOW_STATEMENT_MS: '0' };
-  subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);
-  other = await insertSubscription(harness, 'lender', harness.accounts.lender);
-  deliveries = [];
-  for (let sequence = 1; sequence <= 4; sequence += 1) {
-    const eventType = sequence === 2 ? 'referral.created' : 'webhook.test';
-    deliveries.push(await insertDelivery(harness, subscription, { sequence, eventType }));
-  }
-  const [first, , third] = deliveries;
-  if (first !== undefined) await insertAttempts(harness, subscription, first, [503, 200]);
-  if (third !== undefined) await insertPending(harness, subscription, third, { attempts: 1, dueInSeconds: 3_600 });
-  deliveries.push(await insertDelivery(harness, other));
-});
-afterAll(() => harness.close());
+const harness = await forFile(createHarness());
+// The login is only in the group role `operator`, as in production.
+const env = { DATABASE_URL: await harness.database.urlFor('operator'), SLOW_STATEMENT_MS: '0' };
+const subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);
+const other = await insertSubscription(harness, 'lender', harness.accounts.lender);
+const deliveries: StoredDelivery[] = [];
+for (let sequence = 1; sequence <= 4; sequence += 1) {
+  const eventType = sequence === 2 ? 'referral.created' : 'webhook.test';
+  deliveries.push(await insertDelivery(harness, subscription, { sequence, eventType }));
+}
+const [attempted, , third] = deliveries;
+if (attempted !== undefined) await insertAttempts(harness, subscription, attempted, [503, 200]);
+if (third !== undefined) await insertPending(harness, subscription, third, { attempts: 1, dueInSeconds: 3_600 });
+deliveries.push(await insertDelivery(harness, other));
 
 const operate = (...commandArguments: string[]): Promise<OperatorResult> => callOperator(env, ...commandArguments);
 

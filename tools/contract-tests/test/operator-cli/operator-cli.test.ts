@@ -4,19 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createMigratedDatabase, callOperator, type OperatorResult } from '@deedwire/dev-environment/harness';
-import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 
-let database: TestDatabase;
-let env: Record<string, string>;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  // The login is only in the group role `operator`, as in production. On a busy machine any statement can be slow.
-  env = { DATABASE_URL: await database.urlFor('operator'), SLOW_STATEMENT_MS: '0' };
-});
-afterAll(() => database.drop());
+const database = await forFile(createMigratedDatabase());
+// The login is only in the group role `operator`, as in production. On a busy machine any statement can be slow.
+const env = { DATABASE_URL: await database.urlFor('operator'), SLOW_STATEMENT_MS: '0' };
 
 async function operate(...commandArguments: string[]): Promise<Record<string, unknown>> {
   const result = await callOperator(env, ...commandArguments, '--json');
@@ -196,16 +191,6 @@ describe('deedwire-operator', () => {
     expect(listed.map((referral: { status: string }) => referral.status)).toEqual(['DECLINED', 'CONVERTED']);
     const newest = await callOperator(env, 'referral', 'list', ...partner, '--status', 'CONVERTED', '--limit', '1');
     expect(newest.stdout).toContain(String(converted['matterId']));
-  });
-
-  test('lists deliveries, and exits 1 for an unknown delivery', async () => {
-    expect(await operate('delivery', 'list')).toEqual([]);
-    const missing = await callOperator(env, 'delivery', 'show', 'gid://service/WebhookDelivery/1');
-    expect(missing).toEqual({
-      exitCode: 1,
-      stdout: '',
-      stderr: 'error: The delivery gid://service/WebhookDelivery/1 does not exist.\n',
-    });
   });
 });
 

@@ -4,34 +4,25 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { idAt } from '@deedwire/domain';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { connect, type Connection } from '@deedwire/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { connect } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 
-let database: TestDatabase;
-let superuser: Connection;
-let env: Record<string, string>;
-let accountId: string;
-let folder: string;
 let subscription: bigint;
 /** The ids of the deliveries 1 to 8. Their events have the ids before them. */
 let ids: bigint[];
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  superuser = await connect(database.databaseUrl);
-  env = { DATABASE_URL: await database.urlFor('operator'), OPERATOR_NAME: 'ada', SLOW_STATEMENT_MS: '0' };
-  folder = await mkdtemp(join(tmpdir(), 'deedwire-reconcile-'));
-  const [account] = await superuser.run(
-    `with organization as (insert into organization (name) values ('Harbour') returning id)
-     insert into account (interface, organization_id, name) select 'partner', id, 'Keystone' from organization returning id`,
-  );
-  accountId = String(account?.['id']);
-});
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const env = { DATABASE_URL: await database.urlFor('operator'), OPERATOR_NAME: 'ada', SLOW_STATEMENT_MS: '0' };
+const folder = await mkdtemp(join(tmpdir(), 'deedwire-reconcile-'));
+const [account] = await superuser.run(
+  `with organization as (insert into organization (name) values ('Harbour') returning id)
+   insert into account (interface, organization_id, name) select 'partner', id, 'Keystone' from organization returning id`,
+);
+const accountId = String(account?.['id']);
 
 afterAll(async () => {
-  await superuser.close();
-  await database.drop();
   await rm(folder, { recursive: true });
 });
 

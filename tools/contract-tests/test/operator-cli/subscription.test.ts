@@ -4,39 +4,33 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { secretAssociatedData, toRecordId } from '@deedwire/domain';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createSecretKeyRing } from '@deedwire/store';
-import { connect, type Connection } from '@deedwire/testing';
+import { connect } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 const key = randomBytes(32);
 const ring = createSecretKeyRing(new Map([['k1', key]]));
 
-let database: TestDatabase;
-let superuser: Connection;
-let env: Record<string, string>;
-let accountId: string;
 let id: string;
 
 const gid = (): string => `gid://service/WebhookSubscription/${id}`;
 const oldSecret = generateWebhookSecret();
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  superuser = await connect(database.databaseUrl);
-  env = {
-    DATABASE_URL: await database.urlFor('operator'),
-    WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
-    OPERATOR_NAME: 'ada',
-    SLOW_STATEMENT_MS: '0',
-  };
-  const [account] = await superuser.run(
-    `with organization as (insert into organization (name) values ('Harbour') returning id)
-     insert into account (interface, organization_id, name) select 'partner', id, 'Keystone' from organization returning id`,
-  );
-  accountId = String(account?.['id']);
-});
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const env = {
+  DATABASE_URL: await database.urlFor('operator'),
+  WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
+  OPERATOR_NAME: 'ada',
+  SLOW_STATEMENT_MS: '0',
+};
+const [account] = await superuser.run(
+  `with organization as (insert into organization (name) values ('Harbour') returning id)
+   insert into account (interface, organization_id, name) select 'partner', id, 'Keystone' from organization returning id`,
+);
+const accountId = String(account?.['id']);
 
 beforeEach(async () => {
   const [{ id: reserved } = {}] = await superuser.run('select new_record_id() as id');
@@ -53,11 +47,6 @@ beforeEach(async () => {
      insert into webhook_subscription_sequence (subscription_id, interface) select id, interface from subscription`,
     [id, accountId, ring.encrypt(oldSecret, secretAssociatedData(toRecordId(id)))],
   );
-});
-
-afterAll(async () => {
-  await superuser.close();
-  await database.drop();
 });
 
 const operate = (...commandArguments: string[]) => callOperator(env, 'subscription', ...commandArguments);

@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callOperator, createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { secretAssociatedData, toRecordId } from '@deedwire/domain';
 import { createSecretKeyRing } from '@deedwire/store';
 import { missing } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import {
   insertAttempts,
   insertDelivery,
@@ -23,52 +24,44 @@ const commands = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block =
 const body = '{"type":"webhook.test"}';
 const arrived = '2026-11-03T09:30:01Z';
 
-let harness: Harness;
-let folder: string;
-let env: Record<string, string>;
-let values: Record<string, string>;
-
-beforeAll(async () => {
-  harness = await createHarness();
-  folder = await mkdtemp(join(tmpdir(), 'webhook-did-not-arrive-'));
-  const key = randomBytes(32);
-  env = {
-    DATABASE_URL: await harness.database.urlFor('operator'),
-    WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
-    SLOW_STATEMENT_MS: '0',
-  };
-  const secret = generateWebhookSecret();
-  const subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);
-  const ring = createSecretKeyRing(new Map([['k1', key]]));
-  await harness.sql('update webhook_subscription set secret_ciphertext = $2 where id = $1', [
-    subscription.id,
-    ring.encrypt(secret, secretAssociatedData(toRecordId(String(subscription.id)))),
-  ]);
-  const delivery = await insertDelivery(harness, subscription);
-  await insertPending(harness, subscription, delivery, { attempts: 1, dueInSeconds: 600 });
-  await insertAttempts(harness, subscription, delivery, [401]);
-  await insertPayload(harness, subscription, delivery, Buffer.from(body));
-  const headers = signWebhook({ id: delivery.gid, timestamp: Date.parse(arrived) / 1_000, body, secret });
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  await writeFile(join(folder, 'request.http'), ['POST /hook HTTP/1.1', ...lines, '', body].join('\r\n'));
-  await writeFile(join(folder, 'secret.txt'), secret);
-  const [account] = await harness.sql('select name from account where id = $1', [harness.accounts.partner.accountId]);
-  values = {
-    '<name>': String(account?.['name']).slice(1, 6),
-    '<account>': harness.accounts.partner.id,
-    '<subscription>': subscription.gid,
-    '<delivery>': delivery.gid,
-    '<event type>': 'webhook.test',
-    '<time>': new Date(Date.now() - 3_600_000).toISOString(),
-    '<arrived>': arrived,
-    'request.http': join(folder, 'request.http'),
-    'secret.txt': join(folder, 'secret.txt'),
-    '10m': '0',
-  };
-});
+const harness = await forFile(createHarness());
+const folder = await mkdtemp(join(tmpdir(), 'webhook-did-not-arrive-'));
+const key = randomBytes(32);
+const env = {
+  DATABASE_URL: await harness.database.urlFor('operator'),
+  WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
+  SLOW_STATEMENT_MS: '0',
+};
+const secret = generateWebhookSecret();
+const subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);
+const ring = createSecretKeyRing(new Map([['k1', key]]));
+await harness.sql('update webhook_subscription set secret_ciphertext = $2 where id = $1', [
+  subscription.id,
+  ring.encrypt(secret, secretAssociatedData(toRecordId(String(subscription.id)))),
+]);
+const delivery = await insertDelivery(harness, subscription);
+await insertPending(harness, subscription, delivery, { attempts: 1, dueInSeconds: 600 });
+await insertAttempts(harness, subscription, delivery, [401]);
+await insertPayload(harness, subscription, delivery, Buffer.from(body));
+const headers = signWebhook({ id: delivery.gid, timestamp: Date.parse(arrived) / 1_000, body, secret });
+const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+await writeFile(join(folder, 'request.http'), ['POST /hook HTTP/1.1', ...lines, '', body].join('\r\n'));
+await writeFile(join(folder, 'secret.txt'), secret);
+const [account] = await harness.sql('select name from account where id = $1', [harness.accounts.partner.accountId]);
+const values: Record<string, string> = {
+  '<name>': String(account?.['name']).slice(1, 6),
+  '<account>': harness.accounts.partner.id,
+  '<subscription>': subscription.gid,
+  '<delivery>': delivery.gid,
+  '<event type>': 'webhook.test',
+  '<time>': new Date(Date.now() - 3_600_000).toISOString(),
+  '<arrived>': arrived,
+  'request.http': join(folder, 'request.http'),
+  'secret.txt': join(folder, 'secret.txt'),
+  '10m': '0',
+};
 afterAll(async () => {
   await rm(folder, { recursive: true });
-  await harness.close();
 });
 
 /** The words of a command, without the name of the program. */

@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueCredential } from '@deedwire/actions';
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { freezeServer, freezeSessions, startPostgres } from '@deedwire/embedded-postgres';
 import { eventually, postGraphql } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 
-let server: Awaited<ReturnType<typeof startPostgres>>;
-let harness: Harness;
-
-beforeAll(async () => {
-  // Not the server of the run, because the test freezes it.
-  server = await startPostgres();
-  harness = await createHarness(server);
-});
-afterAll(() => harness.close());
+// Not the server of the run, because the test freezes it.
+const server = await startPostgres();
+const harness = await forFile(createHarness(server));
 
 // The service allows 2.5 s for the database. The rest is for a busy machine; a TCP connection would wait for minutes.
 const boundMs = 8_000;

@@ -1,19 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHarness, type Harness, type TestAccount } from '@deedwire/dev-environment/harness';
-import { connect, postGraphql, startTcpProxy, type TcpProxy } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createHarness, type TestAccount } from '@deedwire/dev-environment/harness';
+import { connect, postGraphql, startTcpProxy } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 
-let harness: Harness;
-let proxy: TcpProxy;
-
-beforeAll(async () => {
-  harness = await createHarness();
-  proxy = await startTcpProxy(await harness.database.urlFor('partner_api'));
-});
-afterAll(async () => {
-  await harness.close();
-  await proxy.close();
-});
+const harness = await forFile(createHarness());
+const proxy = await forFile(startTcpProxy(await harness.database.urlFor('partner_api')));
 
 test('starts while the database is unavailable, becomes ready once it is reachable, and survives the next failure', async () => {
   await proxy.close();

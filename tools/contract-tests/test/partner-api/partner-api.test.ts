@@ -1,24 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { convertReferral, createReferralForPartner } from '@deedwire/actions';
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { serveContract } from '@deedwire/graphql-server';
 import { createSchema } from '@deedwire/partner-api/versions/2026-11-01';
 import { costs, sdl, versions } from '@deedwire/partner-schema';
-import type { RunningServer } from '@deedwire/service-runtime';
 import { postGraphql, type GraphqlResponse } from '@deedwire/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 
 const queriesFolder = new URL('../../../../packages/graphql-server/test/queries/', import.meta.url);
 
-let harness: Harness;
-let service: RunningServer;
-
-beforeAll(async () => {
-  harness = await createHarness();
-  service = await harness.startPartnerApi();
-  await service.whenReady;
-});
-afterAll(() => harness.close());
+const harness = await forFile(createHarness());
+const service = await harness.startPartnerApi();
+await service.whenReady;
 
 const details = { clientEmail: null, externalReference: null, note: null };
 
@@ -32,11 +26,6 @@ test('returns the account of the client', async () => {
     },
   ]);
   expect(headers.get('x-service-schema-version')).toBe('2026-11-01');
-});
-
-test('rejects credentials of the lender interface with 403', async () => {
-  const { status, body } = await send('{ partner { id } }', {}, harness.accounts.lender);
-  expect([status, body.errors?.[0]?.extensions.code]).toEqual([403, 'WRONG_INTERFACE']);
 });
 
 test('does not serve a schema that differs from its contract', async () => {

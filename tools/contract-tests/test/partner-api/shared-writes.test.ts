@@ -1,24 +1,18 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { createHarness, type Harness, raiseLimit } from '@deedwire/dev-environment/harness';
+import { createHarness, raiseLimit } from '@deedwire/dev-environment/harness';
 import { freezeServer, startPostgres } from '@deedwire/embedded-postgres';
 import type { RunningServer } from '@deedwire/service-runtime';
 import { connect, credentialHeaders, postGraphql, untilBlocked } from '@deedwire/testing';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 
-let server: Awaited<ReturnType<typeof startPostgres>>;
-let harness: Harness;
-let service: RunningServer;
-
-beforeAll(async () => {
-  // Not the server of the run, because a test freezes it.
-  server = await startPostgres();
-  harness = await createHarness(server);
-  service = await harness.startPartnerApi();
-  await service.whenReady;
-  await raiseLimit(harness.operator, harness.accounts.partner.credential.clientId);
-});
-afterAll(() => harness.close());
+// Not the server of the run, because a test freezes it.
+const server = await startPostgres();
+const harness = await forFile(createHarness(server));
+const service = await harness.startPartnerApi();
+await service.whenReady;
+await raiseLimit(harness.operator, harness.accounts.partner.credential.clientId);
 beforeEach(() => harness.sql('delete from referral'));
 
 function referral(name: string, key: string | null = null): string {

@@ -1,20 +1,13 @@
-import { createHarness, type Harness, type TestAccount } from '@deedwire/dev-environment/harness';
+import { createHarness, type TestAccount } from '@deedwire/dev-environment/harness';
 import { idAt, timeOf, toRecordId } from '@deedwire/domain';
-import type { RunningServer } from '@deedwire/service-runtime';
 import { postGraphql } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import { insertDelivery, insertSubscription } from '../support/stored-deliveries.ts';
 
-let harness: Harness;
-let service: RunningServer;
-
-beforeAll(async () => {
-  harness = await createHarness();
-  service = await harness.startPartnerApi();
-  await service.whenReady;
-  await insertDeliveries();
-});
-afterAll(() => harness.close());
+const harness = await forFile(createHarness());
+const service = await harness.startPartnerApi();
+await service.whenReady;
 
 // As if the database had drawn them now: the history has no partition for other days.
 const subscriptionId = BigInt(idAt(new Date()));
@@ -60,6 +53,8 @@ const second = {
   nextAttemptAt: '2026-11-02T10:00:00.000Z',
   attempts: [{ ...first.attempts[0], number: 1, responseStatus: 503, error: null }],
 };
+
+await insertDeliveries();
 
 test('lists deliveries newest first, each with its attempts', async () => {
   expect(await read(`{ webhookDeliveries(first: 3) { nodes { ${fields} } } }`)).toEqual({

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueCredential, revokeCredential } from '@deedwire/actions';
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import type { RunningServer } from '@deedwire/service-runtime';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { type Credential, postGraphql, startReceiver } from '@deedwire/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
   insertDelivery,
   insertPayload,
@@ -12,16 +12,11 @@ import {
   type StoredSubscription,
 } from '../support/stored-deliveries.ts';
 
-let harness: Harness;
-let service: RunningServer;
 let subscription: StoredSubscription;
 
-beforeAll(async () => {
-  harness = await createHarness();
-  service = await harness.startPartnerApi();
-  await service.whenReady;
-});
-afterAll(() => harness.close());
+const harness = await forFile(createHarness());
+const service = await harness.startPartnerApi();
+await service.whenReady;
 beforeEach(async () => {
   subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);
   await harness.sql(

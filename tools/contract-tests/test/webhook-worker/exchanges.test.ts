@@ -5,42 +5,6 @@ import { eventually, type Receiver } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { test } from './fixtures.ts';
 
-/** The details that were stored, in the order of the attempts. */
-const stored = (harness: Harness): Promise<Record<string, unknown>[]> =>
-  harness.sql(`select e.number, e.started_at = a.started_at as is_of_attempt, e.callback_url, e.url_number, e.response_headers, e.body, e.body_bytes
-    from webhook_exchange e join webhook_attempt a on a.delivery_id = e.delivery_id and a.number = e.number
-    order by e.delivery_id, e.number`);
-
-test.concurrent('stores what every attempt that is not a plain first success sent and received', async ({
-  harness,
-  receiver,
-}) => {
-  await harness.startWorker();
-  await harness.subscribe(receiver.url, ['referral.created']);
-  receiver.onDelivery = (response) =>
-    response
-      .writeHead(receiver.deliveries.length === 1 ? 503 : 200, { 'X-Trace': 'abc' })
-      .end(`answer ${receiver.deliveries.length}`);
-  await harness.refer(1);
-  await eventually(async () =>
-    expect(await stored(harness)).toMatchObject([
-      {
-        number: 1,
-        is_of_attempt: true,
-        callback_url: null,
-        url_number: 1,
-        body: Buffer.from('answer 1'),
-        body_bytes: 8,
-      },
-      { number: 2, is_of_attempt: true, body: Buffer.from('answer 2'), body_bytes: 8 },
-    ]),
-  );
-  const [{ request_headers: sent } = {}] = await harness.sql(
-    'select request_headers from webhook_exchange where number = 1',
-  );
-  expect(sent).toEqual(receiver.deliveries[0]?.rawHeaders);
-});
-
 test.concurrent('stores one of many plain first successes', async ({ harness, receiver }) => {
   const worker = await harness.startWorker();
   await harness.subscribe(receiver.url, ['referral.created']);

@@ -1,13 +1,9 @@
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { eventually } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 
-let harness: Harness;
-
-beforeAll(async () => {
-  harness = await createHarness();
-});
-afterAll(() => harness.close());
+const harness = await forFile(createHarness());
 
 test('the worker deletes idempotency keys after 24 hours, and drops old partitions of the audit log', async () => {
   await harness.sql(
