@@ -122,6 +122,22 @@ test('a shard that is woken while an account is in a round is read again when th
   expect(wokenOf(accounts)).toEqual([]);
 });
 
+test('the end of a backlog is read again, unless the account rests: it is then checked', () => {
+  for (const entries of [0, frequentEntriesMin]) {
+    const accounts = new Accounts(() => false);
+    const owned = ownedOf(accounts, 1);
+    const account = take(accounts, 1);
+    accounts.count(account, entries);
+    account.hasMore = true;
+    accounts.release(account);
+    accounts.takeTurns(100, one);
+    owned.isWoken = false;
+    accounts.release(account);
+    expect(wokenOf(accounts)).toEqual(entries === 0 ? [owned] : []);
+    expect([...accounts.toCheck]).toEqual(entries === 0 ? [] : [account]);
+  }
+});
+
 test('reads skip accounts in memory, and the events of resting accounts that were fanned out before the poll before the last', () => {
   const accounts = new Accounts(() => false);
   const owned = ownedOf(accounts, 64);

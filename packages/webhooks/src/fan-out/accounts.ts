@@ -29,7 +29,7 @@ const pollsPerCheck = 5;
 /** The position of an account is remembered if at least this many of its entries were read since the last `countAnew`. */
 export const frequentEntriesMin = 16;
 
-/** How many positions are remembered, of the accounts that were read last. Each takes a read of its shard about 10 µs. */
+/** How many positions are remembered, of the accounts that were read last. Each takes a read of its shard about 3 µs. */
 const restingMax = 1_000;
 
 /**
@@ -171,9 +171,9 @@ export class Accounts {
       this.#backlog.add(account);
       return;
     }
-    // The end of a backlog was read from a position, before which entries may have been committed.
-    if (owned.wakes > account.wakes || account.hadMore) owned.isWoken = true;
     const isFrequent = account.isFrequent || (this.#counts.get(account.id) ?? 0) >= frequentEntriesMin;
+    // The end of a backlog was read from a position, before which entries may have been committed: an account that rests is checked.
+    if (owned.wakes > account.wakes || (account.hadMore && !isFrequent)) owned.isWoken = true;
     if (isFrequent) {
       const [oldest] = this.resting.size < restingMax ? [] : this.resting;
       if (oldest) this.#leave(oldest);

@@ -292,7 +292,7 @@ export class FanOut {
       id: account.id,
       shard: account.shard,
       after: Math.min(account.after, account.early),
-      entriesMax: kind === 'isolated' ? 1 : Math.ceil(share / this.#weightOf(account.id)),
+      entriesMax: 1 + (kind === 'isolated' ? 1 : Math.ceil(share / this.#weightOf(account.id))),
     }));
     let found: Map<AccountId, AccountRead>;
     try {
@@ -306,8 +306,10 @@ export class FanOut {
     const turns: Turn[] = [];
     for (const [index, account] of accounts.entries()) {
       if (account.isRemoved) continue;
-      const read = found.get(account.id) ?? { accountId: account.id, entries: [], changes: [] };
-      account.hasMore = read.entries.length >= (toRead[index]?.entriesMax ?? 0);
+      const { entries: all = [], changes = [] } = found.get(account.id) ?? {};
+      // One more than it gets, to know whether there are more.
+      const read = { accountId: account.id, entries: all.slice(0, (toRead[index]?.entriesMax ?? 1) - 1), changes };
+      account.hasMore = all.length > read.entries.length;
       const isIsolated = kind === 'isolated' && read.changes.length === 0;
       const entries = isIsolated
         ? this.#recovery.withoutOwn(account.shard, read.entries)

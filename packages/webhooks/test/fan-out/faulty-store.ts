@@ -20,7 +20,8 @@ export function interceptStore(store: Store, intercepts: Readonly<Record<string,
 }
 
 /** Whether accounts are read with these values to find entries that they have passed. */
-export const isLook = ([, , after, entriesMax]: readonly unknown[]): boolean => after === '{0}' && entriesMax === '{1}';
+export const isLook = ([, , after, entriesMax]: readonly unknown[]): boolean =>
+  /^\{0(,0)*\}$/.test(String(after)) && /^\{1(,1)*\}$/.test(String(entriesMax));
 
 /** Whether a round with these values writes deliveries. One that only deletes entries of changes does not. */
 export const hasDeliveries = (values: readonly unknown[]): boolean => values[12] !== '{}';
