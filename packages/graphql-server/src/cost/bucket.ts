@@ -48,7 +48,7 @@ export interface CostBuckets {
    * @param retryPoints what a retry costs. Defaults to `points`.
    * @throws {StoreUnavailableError} if the shared bucket does not respond, and the process may spend no more points in advance.
    */
-  charge(clientId: string, limit: CostLimit, points: number, retryPoints?: number): Admission | Promise<Admission>;
+  charge(clientId: string, limit: CostLimit, points: number, retryPoints?: number): Charge | Promise<Admission>;
   /**
    * The rejection of a charge, if it is known without asking the database, and no refund came after a short wait. Null if it is
    * not.

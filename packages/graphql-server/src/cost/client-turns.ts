@@ -12,8 +12,8 @@ export type EndTurn = (occupiedMs: number) => void;
  */
 export type ClientTurns = (clientId: string) => Promise<EndTurn>;
 
-/** More clients than rest at the same time, because their turns occupied the process one after the other. */
-const maxResting = 100;
+/** Clients that may still rest: those of the last turns that occupied the process. */
+const maxResting = 10_000;
 
 /** @param rest how long a client rests, as a multiple of the time for which it occupied the process */
 export function createClientTurns(rest: number): ClientTurns {
@@ -26,7 +26,7 @@ export function createClientTurns(rest: number): ClientTurns {
     const restMs = (restsUntilMs.get(clientId) ?? 0) - performance.now();
     if (restMs > 0) await sleep(restMs);
     return (occupiedMs) => {
-      restsUntilMs.set(clientId, performance.now() + occupiedMs * rest);
+      if (occupiedMs > 0) restsUntilMs.set(clientId, performance.now() + occupiedMs * rest);
       leave();
     };
   };

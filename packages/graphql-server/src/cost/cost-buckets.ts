@@ -2,7 +2,7 @@ import type { CostLimit } from '@deedwire/auth';
 import { StoreUnavailableError } from '@deedwire/store';
 import type { CostSettlement, CostSettlementRow } from '@deedwire/store/cost-buckets';
 import { LRUCache } from 'lru-cache';
-import type { Admission, CostBuckets, Rejection } from './bucket.ts';
+import type { Admission, Charge, CostBuckets, Rejection } from './bucket.ts';
 import {
   availablePoints,
   type ClientPoints,
@@ -330,7 +330,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     return admission(client, points, decision);
   }
 
-  function admission(client: Client, points: number, { admitted, basis }: Decision): Admission {
+  function admission(client: Client, points: number, { admitted, basis }: Decision): Charge {
     onCharge?.({ points, admitted, basis });
     const end = (): void => {
       client.open -= 1;

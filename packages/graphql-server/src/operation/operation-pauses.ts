@@ -38,7 +38,11 @@ export class OperationPauses {
     } finally {
       this.#waitedMs += performance.now() - startMs;
       this.#current = null;
-      if (!this.#isOver) for (const resource of this.#resources) await resource.resume();
+      for (const resource of this.#resources) {
+        // It can end while one is acquired.
+        if (this.#isOver) break;
+        await resource.resume();
+      }
     }
   }
 

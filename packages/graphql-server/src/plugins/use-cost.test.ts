@@ -230,6 +230,30 @@ test('a new document waits for its turn, and costs nothing to read if another re
   expect(calls).toEqual(['charge 10', 'refund 0', 'charge 8', 'refund 5']);
 });
 
+test('a document whose charge waits costs nothing to read if another request has read it meanwhile', async () => {
+  const refund = Promise.withResolvers<void>();
+  admissions = [refund.promise];
+  const first = run(valid, 1_000);
+  await vi.waitFor(() => expect(calls).toEqual(['charge 10']));
+  await run(valid, 1_000);
+  calls = [];
+  refund.resolve();
+  expect(await first).toMatchObject({ requestedQueryCost: 8, actualQueryCost: 3 });
+  expect(calls).toEqual(['refund 10', 'charge 8', 'refund 5']);
+});
+
+test('a document whose client has gone while its charge waited is not read', async () => {
+  const refund = Promise.withResolvers<void>();
+  admissions = [refund.promise];
+  const first = run(valid);
+  await vi.waitFor(() => expect(occupied).toEqual([0]));
+  const isOpen = vi.spyOn(RequestState.prototype, 'isOpen').mockReturnValue(false);
+  refund.resolve();
+  expect(await first).toBe('SERVICE_UNAVAILABLE');
+  isOpen.mockRestore();
+  expect(occupied).toEqual([0, 0]);
+});
+
 test('a plugin that waits while a document is read occupies nothing', async () => {
   const waits: RequestPlugin = {
     onParams: ({ paramsHandler, setParamsHandler }) =>
@@ -290,12 +314,16 @@ test('gets the price back if it has no slot, except for reading the document', a
   expect(calls).toEqual(['charge 3', 'charge 5 of 8', 'refund 5']);
 });
 
-/** Runs an operation whose resolver calls this. */
-async function runWaiting(work: (pauses: OperationPauses) => Promise<void>, limits = requestLimits): Promise<unknown> {
+/** Serves an operation whose resolver calls this. */
+function serveWaiting(work: (pauses: OperationPauses) => Promise<void>, limits = requestLimits): Promise<Served> {
   const pauses = new OperationPauses();
   const schema = buildSchema('type Query { partner: Int }');
   Object.assign(schema.getQueryType()?.getFields()['partner'] ?? {}, { resolve: () => work(pauses).then(() => null) });
-  const { state, body } = await setUp({ schema, limits, context: { pauses } })({ query: '{partner}' }, 20);
+  return setUp({ schema, limits, context: { pauses } })({ query: '{partner}' }, 20);
+}
+
+async function runWaiting(...given: Parameters<typeof serveWaiting>): Promise<unknown> {
+  const { state, body } = await serveWaiting(...given);
   return state.cost ? [body.data, body.errors?.length ?? 0, state.cost.actualQueryCost] : state.code;
 }
 
@@ -318,6 +346,28 @@ test('an operation whose field gets no slot after its wait owes what it used', a
     3,
   ]);
   expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'refund 7', 'deduct 7', 'refund 5']);
+});
+
+test('an operation that ends while its wait resumes owes nothing for it', async () => {
+  const resumed = Promise.withResolvers<void>();
+  const ends = serveWaiting(async (pauses) => {
+    pauses.add({ pause() {}, resume: () => resumed.promise });
+    pauses.add({ pause() {}, resume: () => void calls.push('resumed') });
+    void pauses.during(async () => {});
+    await sleep(1);
+    throw new Error('Another field of the operation fails.');
+  });
+  await ends;
+  resumed.resolve();
+  await sleep(1);
+  expect(calls).not.toContain('resumed');
+});
+
+test('a request whose client goes while it waits has the outcome of a closed one', async () => {
+  const isOpen = vi.spyOn(RequestState.prototype, 'isOpen');
+  const { state } = await serveWaiting((pauses) => pauses.during(async () => void isOpen.mockReturnValue(false)));
+  isOpen.mockRestore();
+  expect(state).toMatchObject({ isClientGone: true });
 });
 
 test('the time of a wait does not count, and the time around it does', async () => {

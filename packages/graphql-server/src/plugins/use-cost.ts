@@ -1,6 +1,7 @@
 import { bodyCost, readingCost, type ReadingCostLimits, rejectionCost, toPoints } from '@deedwire/operation-analysis';
 import type { Deadlines } from '@deedwire/store';
 import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
+import type { EndTurn } from '../cost/client-turns.ts';
 import { OperationCharge } from '../cost/operation-charge.ts';
 import type { OperationCost } from '../cost/request-account.ts';
 import { ClientGoneError } from '../errors/request-error.ts';
@@ -23,27 +24,33 @@ import { failureOf, singleResult } from './use-response.ts';
  * Comes after the plugins of the app: it charges what they leave, and the deadline covers their functions too.
  */
 export function useCost(limits: ReadingCostLimits, deadlines: Deadlines): RequestPlugin {
-  /** Waits for the turn of the client, and charges a document that is not cached. */
+  /** Waits for the turn of the client. Null if another request has read the document meanwhile. */
+  async function turnToRead(query: string, state: RequestState): Promise<EndTurn | null> {
+    const end = await present(state.account).turn();
+    const isRead = Boolean(present(state.version).documents.find(query));
+    if (!isRead && state.isOpen()) return end;
+    end(0);
+    if (isRead) return null;
+    throw new ClientGoneError();
+  }
+
+  /** Charges a document that is not cached, in a turn of its client. */
   async function beginReading(query: string, state: RequestState): Promise<void> {
     const account = present(state.account);
-    let end = await account.turn();
-    // Another request with the same document can have come first.
-    if (present(state.version).documents.find(query)) return end(0);
-    if (!state.isOpen()) {
-      end(0);
-      throw new ClientGoneError();
-    }
+    let end = await turnToRead(query, state);
+    if (end === null) return;
     const bytes = Buffer.byteLength(query);
-    state.paid = readingCost(bytes, limits);
-    const admitted = account.charge('document', state.paid);
+    const points = readingCost(bytes, limits);
+    const admitted = account.charge('document', points);
     if (admitted instanceof Promise) {
       // It waits for the database or for refunds, which occupies nothing.
       end(0);
       await admitted;
-      end = await account.turn();
+      end = await turnToRead(query, state);
+      if (end === null) return void account.refund(points);
     }
+    state.paid = points;
     state.reading = { bytes, startMs: performance.now(), occupiedMs: 0, end };
-    return undefined;
   }
 
   function endReading(state: RequestState, isRejected: boolean): void {

@@ -32,6 +32,7 @@ function resultOf(result: unknown, state: RequestState): GraphqlResponse {
     const single = singleResult(result);
     const failure = failureOf(single);
     if (failure !== null) return failureResponse(failure, state);
+    state.isClientGone = single.errors?.some((error) => error.originalError instanceof ClientGoneError) ?? false;
     return resultResponse({ execution: single, cost: present(state.cost) }, state, state.extensions);
   } catch (error) {
     return failureResponse(error, state);
