@@ -24,16 +24,6 @@ import { failureOf, singleResult } from './use-response.ts';
  * Comes after the plugins of the app: it charges what they leave, and the deadline covers their functions too.
  */
 export function useCost(limits: ReadingCostLimits, deadlines: Deadlines): RequestPlugin {
-  /** Waits for the turn of the client. Null if another request has read the document meanwhile. */
-  async function turnToRead(query: string, state: RequestState): Promise<EndTurn | null> {
-    const end = await present(state.account).turn();
-    const isRead = Boolean(present(state.version).documents.find(query));
-    if (!isRead && state.isOpen()) return end;
-    end(0);
-    if (isRead) return null;
-    throw new ClientGoneError();
-  }
-
   /** Charges a document that is not cached, in a turn of its client. */
   async function beginReading(query: string, state: RequestState): Promise<void> {
     const account = present(state.account);
@@ -166,6 +156,16 @@ export function useCost(limits: ReadingCostLimits, deadlines: Deadlines): Reques
       return state.cost || failure ? undefined : chargeResult(single, state);
     },
   };
+}
+
+/** Waits for the turn of the client. Null if another request has read the document meanwhile. */
+async function turnToRead(query: string, state: RequestState): Promise<EndTurn | null> {
+  const end = await present(state.account).turn();
+  const isRead = Boolean(present(state.version).documents.find(query));
+  if (!isRead && state.isOpen()) return end;
+  end(0);
+  if (isRead) return null;
+  throw new ClientGoneError();
 }
 
 function occupy({ reading }: RequestState): void {
