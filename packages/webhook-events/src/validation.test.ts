@@ -146,7 +146,7 @@ describe('the generated validators and the exported zod schemas', () => {
       { numRuns: Number(process.env['RUNS'] ?? 1_000) },
     );
     // The mutations reach each result that a body without a token can have.
-    for (const kind of ['event', 'malformed', 'unknown_event']) expect(kinds.get(kind)).toBeGreaterThan(20);
+    for (const kind of ['event', 'malformed', 'unknown_event']) expect(kinds.get(kind)).toBeGreaterThan(5);
   });
 
   test('return the same for times', () => {
