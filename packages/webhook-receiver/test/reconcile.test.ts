@@ -873,3 +873,28 @@ test('a receiver without secrets refuses requests, and one whose secrets are und
   // @ts-expect-error -- as JavaScript can call it
   expect(() => receiverOf({ secrets: undefined })).toThrow('secrets must be an array of strings.');
 });
+
+test('10,000 events catch up at the price of the default bucket', async () => {
+  server.add(10_000);
+  // As the API charges: 2,000 points at first, 200 a second, of which a page needs 490, and what it returned in the end.
+  const bucket = { points: 2_000, ms: 0 };
+  let limited = 0;
+  shortenWaits();
+  server.interrupt = (response, { variables }) => {
+    if (bucket.points < 490) {
+      limited += 1;
+      const seconds = Math.ceil((490 - bucket.points) / 200);
+      bucket.points += seconds * 200;
+      bucket.ms += seconds * 1_000;
+      respondWith(response, { errors: [error('RATE_LIMITED')] }, 429, { 'retry-after': String(seconds + 0.5) });
+      return true;
+    }
+    const payload = server.events[0]?.payload?.length ?? 0;
+    bucket.points -= 1 + variables.first * (0.25 + 0.5 + 0.09 + 0.03 + payload / 1_000 + 0.06);
+    return false;
+  };
+  const { processed } = await receiverOf({ store: memoryStore() }).reconcile(pullOf());
+  process.stdout.write(`10,000 events wait ${bucket.ms / 1_000} s for the bucket, in ${limited} responses with 429\n`);
+  expect(processed).toBe(10_000);
+  expect(bucket.ms).toBeLessThan(60_000);
+});

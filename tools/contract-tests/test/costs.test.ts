@@ -1,3 +1,4 @@
+import { readInterfaceContracts } from '@deedwire/generate';
 import { getIntrospectionQuery } from 'graphql';
 import { getIntrospectionQuery as getIntrospectionQuery16 } from 'graphql-16';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -69,6 +70,18 @@ describe.each(pricedVersions)('$name $version', ({ name, version }) => {
       expect(requestedQueryCost).toBe(1_000);
       expect(cost).toBeGreaterThanOrEqual(Math.floor(bytes / 1000));
       expect(cost).toBeLessThan(300);
+    }
+  });
+
+  test('runs every example of the reference', async () => {
+    const contract = readInterfaceContracts().find((each) => each.name === name);
+    const examples = contract?.versions.find((each) => each.version === version)?.examples ?? [];
+    expect(examples).not.toEqual([]);
+    for (const { path, document, exchanges } of examples) {
+      for (const { variables } of exchanges) {
+        const { status, body } = await api.post({ query: document, variables });
+        expect([path, status, body.errors]).toEqual([path, 200, undefined]);
+      }
     }
   });
 

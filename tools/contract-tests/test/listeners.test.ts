@@ -82,6 +82,25 @@ describe.each(served)('$account $date', ({ account, date }) => {
     expect(await client.list()).toHaveLength(1);
   });
 
+  test('answers about the listener of another account as about one that does not exist', async () => {
+    const listener = await clientOf(account, date).listen();
+    const strangers = served.flatMap((version) => [
+      clientOf(version.account === 'lender' ? 'otherLender' : 'otherPartner', version.date),
+      ...(version.account === account ? [] : [clientOf(version.account, version.date)]),
+    ]);
+    for (const stranger of strangers) {
+      expect(await stranger.list()).toEqual([]);
+      const unknown = listener.id.replace(/\d+$/, '123');
+      for (const id of [listener.id, unknown]) {
+        expect(await stranger.remove(id)).toMatchObject({ userErrors: [{ code: 'NOT_FOUND' }] });
+        const input = { subscriptionId: id };
+        const sent = await stranger.mutate('sendTestWebhookEvent', 'webhookEventId', input);
+        expect(sent).toMatchObject({ userErrors: [{ code: 'NOT_FOUND' }] });
+      }
+    }
+    expect(await clientOf(account, date).list()).toEqual([listener]);
+  });
+
   test('the mutations of subscriptions do not accept a listener', async () => {
     const client = clientOf(account, date);
     const { id } = await client.listen();

@@ -171,6 +171,26 @@ describe.each(served)('$account $date', ({ account, date }) => {
     const handled = await receiver.waitFor(2);
     expect(handled.map(({ event }) => event.id)).toEqual([...ids, next]);
   });
+
+  test('no other account, of either interface, can send to a subscription', async () => {
+    const client = clientOf(account, date);
+    const receiver = await startReceiver();
+    const subscriptionId = await client.subscribe({ ...receiver.input, eventTypes: [{ type: 'webhook.test' }] });
+    const others = served.flatMap((version) => [
+      clientOf(version.account === 'lender' ? 'otherLender' : 'otherPartner', version.date),
+      ...(version.account === account ? [] : [clientOf(version.account, version.date)]),
+    ]);
+    for (const stranger of others) {
+      const { webhookEventId, userErrors } = await stranger.send({ subscriptionId });
+      expect({ webhookEventId, userErrors }).toMatchObject({
+        webhookEventId: null,
+        userErrors: [{ code: 'NOT_FOUND', field: ['input', 'subscriptionId'] }],
+      });
+    }
+    await client.send({ subscriptionId });
+    expect(await receiver.waitFor(1)).toHaveLength(1);
+    expect(await client.deliveries(subscriptionId)).toHaveLength(1);
+  });
 });
 
 test('a test event waits while the subscription is paused, and its retry is still a test', async () => {

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { convertReferral } from '@deedwire/actions';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
-import { missing, type Receiver, startReceiver } from '@deedwire/testing';
+import { missing, unknownGids, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { parse } from 'graphql';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import * as lenderOperations from '../consumers/loan-desk/generated/2026-11-01.ts';
 import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
 
 let receiver: Receiver;
@@ -295,4 +296,83 @@ test('verifies a new callback URL with the same secret and delivers later events
   } finally {
     await successor.close();
   }
+});
+
+describe('access by id', () => {
+  let id: string;
+  beforeEach(async () => {
+    id = (await subscribe()).webhookSubscription?.id ?? '';
+  });
+
+  test.each([
+    ['of another partner', () => t.otherPartner],
+    ['of the other interface', () => t.lender],
+  ])('does not find a subscription %s', async (_, client) => {
+    expect(await client().request(operations.SubscriptionDocument, { id })).toEqual({ webhookSubscription: null });
+    expect(await client().request(operations.DeliveriesDocument, { subscriptionId: id })).toMatchObject({
+      webhookDeliveries: { nodes: [] },
+    });
+    const change = await client().request(operations.ChangeSubscriptionDocument, { input: { id, eventTypes: [] } });
+    expect(change.updateWebhookSubscription.userErrors).toMatchObject([{ code: 'NOT_FOUND', field: ['input', 'id'] }]);
+    const removal = await client().request(operations.UnsubscribeDocument, { input: { id } });
+    expect(removal.deleteWebhookSubscription.userErrors).toMatchObject([{ code: 'NOT_FOUND', field: ['input', 'id'] }]);
+    const kept = await t.partner.request(operations.SubscriptionDocument, { id });
+    expect(kept.webhookSubscription?.id).toBe(id);
+  });
+
+  test.each(unknownGids('WebhookSubscription'))('does not find a subscription %s', async (_, gid) => {
+    expect(await t.partner.request(operations.SubscriptionDocument, { id: gid })).toEqual({
+      webhookSubscription: null,
+    });
+    expect(await t.partner.request(operations.DeliveriesDocument, { subscriptionId: gid })).toMatchObject({
+      webhookDeliveries: { nodes: [] },
+    });
+    const removal = await t.partner.request(operations.UnsubscribeDocument, { input: { id: gid } });
+    expect(removal.deleteWebhookSubscription.userErrors).toMatchObject([{ code: 'NOT_FOUND' }]);
+  });
+
+  test.each(unknownGids('WebhookDelivery'))('does not find a delivery %s', async (_, gid) => {
+    expect(await t.partner.request(operations.DeliveryDocument, { id: gid })).toEqual({ webhookDelivery: null });
+  });
+
+  test('does not find a delivery of another account or of a deleted subscription', async () => {
+    await convertReferral(t.operator, { referralId: t.referrals.shift() ?? '' });
+    await receiver.waitFor(1);
+    const { webhookDeliveries } = await t.partner.request(operations.DeliveriesDocument, { subscriptionId: id });
+    const deliveryId = webhookDeliveries.nodes[0]?.id ?? '';
+    expect(deliveryId).not.toBe('');
+    expect(await t.otherPartner.request(operations.DeliveryDocument, { id: deliveryId })).toEqual({
+      webhookDelivery: null,
+    });
+    expect(await t.lender.request(lenderOperations.DeliveryDocument, { id: deliveryId })).toEqual({
+      webhookDelivery: null,
+    });
+    await t.partner.request(operations.UnsubscribeDocument, { input: { id } });
+    expect(await t.partner.request(operations.DeliveryDocument, { id: deliveryId })).toEqual({ webhookDelivery: null });
+  });
+});
+
+test('limits an account to 20 handshakes per minute', async () => {
+  receiver.onHandshake = (response) => response.writeHead(500).end();
+  const codes: string[] = [];
+  for (let index = 0; index < 45; index += 1) {
+    const { userErrors } = await subscribe();
+    codes.push(userErrors[0]?.code ?? 'none');
+  }
+  // The loop may cross the start of one minute, but not of two.
+  expect(codes.slice(0, 20)).not.toContain('none');
+  expect(codes).toContain('VERIFICATION_RATE_LIMITED');
+  expect(codes).not.toContain('LIMIT_REACHED');
+  expect(receiver.handshakes.length).toBeLessThanOrEqual(40);
+  expect(receiver.handshakes.length).toBe(codes.filter((code) => code === 'VERIFICATION_STATUS').length);
+});
+
+test('limits an account to 20 subscriptions', async () => {
+  for (let index = 0; index < 20; index += 1) {
+    expect((await subscribe()).userErrors).toEqual([]);
+    await t.forgetHandshakes();
+  }
+  expect((await subscribe()).userErrors).toEqual([
+    { code: 'LIMIT_REACHED', field: null, message: expect.stringContaining('20') },
+  ]);
 });

@@ -12,3 +12,19 @@ test('pages of three writers at a time have every number once, whatever happens 
   // Everything that should happen did.
   expect(Object.entries(counts).filter(([, count]) => count === 0)).toEqual([]);
 });
+
+test('the proof notices a delivery that is missing', async () => {
+  const { refusals, read, stored } = await provePages({ phaseMs: 100, seed: 2, fault: 'deleted' });
+  expect(refusals).toEqual([
+    expect.stringMatching(/^missing after \d+$/),
+    expect.stringMatching(/^missing after \d+$/),
+  ]);
+  expect(read.length).toBeLessThan(stored.length);
+});
+
+test.each(['overlooked', 'repeated'] as const)('the proof notices a delivery that is %s', async (fault) => {
+  const { read, stored, refusals } = await provePages({ phaseMs: 100, seed: 3, fault });
+  expect(refusals).toEqual([]);
+  expect(read).not.toEqual(stored.map((_, index) => index + 1));
+  expect(Math.abs(read.length - stored.length)).toBe(1);
+});
