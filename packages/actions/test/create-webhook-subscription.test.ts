@@ -202,6 +202,22 @@ test.each<
   await expectNothingCreated();
 });
 
+test('returns every user error at once', async () => {
+  const { userErrors } = await create({
+    callbackUrl: 'http://receiver.example/',
+    eventTypes: [{ type: 'nope' }, { type: 'referral.created', version: 'nope' }],
+    webhookSecret: 'nope',
+    idempotencyKey: 'key',
+  });
+  expect(userErrors.map(({ code, field }) => [code, field?.join('.')])).toEqual([
+    ['CALLBACK_URL_FORBIDDEN', 'input.callbackUrl'],
+    ['EVENT_TYPE_UNKNOWN', 'input.eventTypes.0.type'],
+    ['EVENT_VERSION_UNKNOWN', 'input.eventTypes.1.version'],
+    ['WEBHOOK_SECRET_INVALID', 'input.webhookSecret'],
+  ]);
+  await expectNothingCreated();
+});
+
 test.each([
   'CALLBACK_URL_FORBIDDEN',
   'CALLBACK_URL_INVALID',

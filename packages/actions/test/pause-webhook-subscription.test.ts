@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import {
   findWebhookSubscription,
   pauseWebhookSubscription,
+  resumePausedSubscription,
   resumeWebhookSubscription,
   updateWebhookSubscription,
 } from '../src/index.ts';
@@ -175,4 +176,27 @@ test('refuses to resume while a retired version is pinned, and keeps the pause o
   });
   expect(repinned.webhookSubscription).toMatchObject({ status: 'PAUSED', pausedReason: 'OWNER' });
   expect(await resume()).toMatchObject({ webhookSubscription: { status: 'ACTIVE' } });
+});
+
+test('an operator pauses and resumes any subscription, without a handshake', async () => {
+  const { operator } = world;
+  expect(await pauseWebhookSubscription(operator, operator.operator, { id })).toMatchObject({
+    webhookSubscription: { pausedReason: 'OWNER' },
+  });
+  await workerPauses('GONE');
+  expect(await resumePausedSubscription(operator, { subscriptionId: id })).toMatchObject({ status: 'ACTIVE' });
+  expect(operator.sender.verified).toEqual([]);
+  expect(operator.notified).toBe(2);
+  expect(await world.sql('select actor, action, subject from audit_entry order by number')).toEqual([
+    { actor: 'ada', action: 'webhook_subscription.pause', subject: id },
+    { actor: 'ada', action: 'webhook_subscription.resume', subject: id },
+  ]);
+  await workerPauses('VERSION_RETIRED');
+  await expect(resumePausedSubscription(operator, { subscriptionId: id })).rejects.toMatchObject({ code: 'CONFLICT' });
+  for (const subscriptionId of ['gid://service/WebhookSubscription/1', '']) {
+    await expect(pauseWebhookSubscription(operator, operator.operator, { id: subscriptionId })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    await expect(resumePausedSubscription(operator, { subscriptionId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  }
 });

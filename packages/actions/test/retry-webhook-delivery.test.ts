@@ -99,6 +99,15 @@ const retryFor = async (deliveryId: string) =>
   orRefuse(await retryWebhookDelivery(world.operator, world.operator.operator, { id: deliveryId })).webhookDelivery;
 
 describe('an operator', () => {
+  test('retries for any account', async () => {
+    const id = await fail();
+    expect(await retryFor(id)).toMatchObject({ id, status: 'PENDING' });
+    const [entry] = await world.sql(
+      `select actor, actor_type as type from audit_entry where action = 'webhook_delivery.retry'`,
+    );
+    expect(entry).toEqual({ actor: 'ada', type: 'OPERATOR' });
+  });
+
   test('refuses what cannot be sent', async () => {
     await expectRefused(retryFor('nope'), 'NOT_FOUND');
     await expectRefused(retryFor('gid://service/WebhookDelivery/9'), 'NOT_FOUND');

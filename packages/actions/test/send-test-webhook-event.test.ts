@@ -1,7 +1,7 @@
 import { sampleSnapshots } from '@deedwire/domain';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { beforeEach, expect, test } from 'vitest';
-import { sendTestWebhookEvent, type SendTestWebhookEventInput } from '../src/index.ts';
+import { orRefuse, sendTestWebhookEvent, type SendTestWebhookEventInput } from '../src/index.ts';
 import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
@@ -140,4 +140,19 @@ test('sends nothing at a version that is retired', async () => {
       field: ['input', 'eventType'],
     },
   ]);
+});
+
+const sendFor = async (input: object) =>
+  orRefuse(await sendTestWebhookEvent(world.operator, world.operator.operator, { subscriptionId: id, ...input }));
+
+test('an operator sends a test event to any subscription, without a limit', async () => {
+  await count(60);
+  const { webhookEventId } = await sendFor({});
+  expect(await queued()).toMatchObject([{ id: idOf(webhookEventId), event_type: 'webhook.test', request_id: null }]);
+  await expect(sendFor({ eventType: 'referral.declined' })).rejects.toMatchObject({
+    code: 'INVALID',
+  });
+  await expect(sendFor({ subscriptionId: 'gid://service/WebhookSubscription/1' })).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+  });
 });

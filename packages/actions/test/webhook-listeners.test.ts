@@ -10,6 +10,7 @@ import {
   findWebhookSubscription,
   findWebhookSubscriptions,
   listAllWebhookDeliveries,
+  listAllWebhookListeners,
   listAllWebhookSubscriptions,
   listAuditEntries,
   listWebhookDeliveries,
@@ -263,6 +264,19 @@ const queued = () =>
   );
 
 describe('test events', () => {
+  test('are queued for a listener, by its owner and by an operator', async () => {
+    const { id } = await listen({ eventTypes: [{ type: 'webhook.test' }] });
+    const { webhookEventId } = await sendTestWebhookEvent(world.partnerApi, world.partner, { subscriptionId: id });
+    expect(webhookEventId).not.toBeNull();
+    await sendTestWebhookEvent(world.operator, world.operator.operator, { subscriptionId: id });
+    const entry = { subscription_id: numberOf(id), event_type: 'webhook.test', is_test: true };
+    expect(await queued()).toEqual([entry, entry]);
+    expect((await actions()).slice(1).map(({ action, subject }) => [action, subject])).toEqual([
+      ['webhook_listener.test', id],
+      ['webhook_listener.test', id],
+    ]);
+  });
+
   test('say what to do about a type that the listener does not receive', async () => {
     const { id } = await listen();
     const send = () => sendTestWebhookEvent(world.partnerApi, world.partner, { subscriptionId: id });
@@ -333,6 +347,33 @@ describe('an operator', () => {
         details: expect.objectContaining({ command }),
       })),
     );
+  });
+
+  test('lists the listeners of all accounts or of one, and deletes any', async () => {
+    const own = await listen();
+    const lenders = await listen({}, world.lender);
+    const { operator, lender, partner } = world;
+    const all = await listAllWebhookListeners(operator, { accountId: null });
+    expect(all.edges.map(({ node }) => node)).toEqual([
+      { ...lenders, accountId: lender.gid, interfaceName: 'lender' },
+      { ...own, accountId: partner.gid, interfaceName: 'partner' },
+    ]);
+    const ofOne = await listAllWebhookListeners(operator, { accountId: partner.gid });
+    expect(ofOne.edges.map(({ node }) => node.id)).toEqual([own.id]);
+    await expect(listAllWebhookListeners(operator, { accountId: 'gid://service/Partner/1' })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    await world.sql('truncate audit_entry');
+    expect(await deleteListenerOfAccount(operator, { listenerId: lenders.id })).toEqual({
+      deletedWebhookListenerId: lenders.id,
+    });
+    expect(await list(lender)).toEqual([]);
+    expect(await actions()).toEqual([
+      { actor: 'ada', action: 'webhook_listener.delete', subject: lenders.id, accountId: lender.gid },
+    ]);
+    await expect(deleteListenerOfAccount(operator, { listenerId: lenders.id })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
   });
 
   test('rewraps secrets beside listeners, which have none', async () => {

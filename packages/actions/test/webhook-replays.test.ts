@@ -4,9 +4,12 @@ import {
   deleteWebhookSubscription,
   findWebhookReplay,
   listWebhookReplays,
+  orRefuse,
+  readWebhookReplay,
   replayWebhookEvents,
   type ReplayWebhookEventsInput,
 } from '../src/index.ts';
+import { expectRefused } from './support/operator.ts';
 import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
@@ -290,4 +293,21 @@ test.each<[string, string, string]>([
     await world.sql('update webhook_shard set worker_id = null');
     await world.sql('delete from webhook_worker');
   }
+});
+
+test('operators replay and cancel for any account', async () => {
+  const by = world.operator.operator;
+  const replayFor = async (input: object) =>
+    orRefuse(await replayWebhookEvents(world.operator, by, { subscriptionId, ...input }));
+  const { webhookReplay } = await replayFor({});
+  await expectRefused(replayFor({}), 'CONFLICT');
+  await expectRefused(replayFor({ maxPerSecond: 0 }), 'INVALID');
+  await expectRefused(replayFor({ subscriptionId: 'nope' }), 'NOT_FOUND');
+  const replayId = webhookReplay.id;
+  expect(await readWebhookReplay(world.operator, { replayId })).toMatchObject({ status: 'RUNNING' });
+  expect(await cancelWebhookReplay(world.operator, by, { id: replayId })).toMatchObject({
+    webhookReplay: { status: 'CANCELLED' },
+  });
+  await expectRefused(cancelWebhookReplay(world.operator, by, { id: 'nope' }), 'NOT_FOUND');
+  await expectRefused(readWebhookReplay(world.operator, { replayId: 'nope' }), 'NOT_FOUND');
 });
