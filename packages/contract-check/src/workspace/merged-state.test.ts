@@ -220,6 +220,8 @@ describe('a pull request can repair a released contract', () => {
 
   test.each([
     ['versions/2026-01-01.graphql', 'type Query {', sdl, 'released-version-broken'],
+    ['versions/2026-01-01.manifest.json', '{ "limits": 1 }', '{}', 'released-version-broken'],
+    ['json-schema/entry/1.json', '{ "type": "strin" }', '{ "type": "string" }', 'released-version-broken'],
     ['codes.json', '{', '{}', 'released-version-broken'],
     ['api/index.api.json', '{}', one, 'bump-too-small'],
   ])('that cannot be compared, in a major or by an exception: %s', async (path, old, now, code) => {

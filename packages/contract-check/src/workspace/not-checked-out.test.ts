@@ -44,7 +44,9 @@ const entry = (name: string): object => ({
 });
 
 const shapes = [
+  ['the folder of a package', ['packages/a']],
   ['the folder of a package, and the contracts of another', ['packages/a', 'packages/b/versions']],
+  ['each package.json', ['--no-cone', '/package.json', '/packages/*/package.json', '/packages/a']],
   ['the files at the top', ['--no-cone', '/package.json']],
 ] as const;
 

@@ -49,6 +49,7 @@ const mixed = 'Found mixed changeset one';
 const rows: readonly Row[] = [
   ['no setting, a private and a public package', {}, api, both, both, mixed],
   ['no setting, a private package', {}, api, apiMinor, apiMinor, {}],
+  ['{}', { privatePackages: {} }, api, apiMinor, apiMinor, {}],
   ['{ tag: true }', { privatePackages: { tag: true } }, api, apiMinor, apiMinor, 'Invalid combination'],
   ['false', { privatePackages: false }, api, both, mixed, mixed],
   ['the settings of changeset init 2', { privatePackages: { version: true, tag: false } }, api, both, both, both],
@@ -60,6 +61,7 @@ const rows: readonly Row[] = [
     { '@shop/lib': 'minor', '@shop/api': 'major' },
     { '@shop/lib': 'minor' },
   ],
+  ['a patch of a peer', versioned, onPeer, libPatch, libPatch, libPatch],
   [
     'a major of a dependency',
     versioned,
