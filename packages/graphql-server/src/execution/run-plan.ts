@@ -84,21 +84,34 @@ function resolveFields(run: Run, plan: FieldsPlan, source: unknown, path: Path |
   try {
     for (const field of plan.fields) {
       const value = resolveField(run, field, source, path);
-      if (isPromise(value)) {
-        const set = value.then((completed) => (data[field.responseName] = completed));
-        if (pending) pending.push(set);
-        else pending = [set];
-      } else {
-        data[field.responseName] = value;
-      }
+      if (isPromise(value)) (pending ??= []).push(setLater(data, field.responseName, value));
+      else data[field.responseName] = value;
     }
   } catch (error) {
     ignoreRejections(pending);
     throw error;
   }
-  if (!pending) return data;
+  return pending ? onceSet(data, pending) : data;
+}
+
+// The closures of the next three functions are in functions of their own: in a loop, or in a function that rarely needs them,
+// every iteration and every call would allocate their scope.
+
+function setLater<Key extends PropertyKey>(
+  whole: Record<Key, unknown>,
+  key: Key,
+  part: Promise<unknown>,
+): Promise<unknown> {
+  return part.then((completed) => (whole[key] = completed));
+}
+
+function onceSet<Whole>(whole: Whole, pending: readonly Promise<unknown>[]): Promise<Whole> {
   const [only] = pending;
-  return (pending.length === 1 && only ? only : Promise.all(pending)).then(() => data);
+  return (pending.length === 1 && only ? only : Promise.all(pending)).then(() => whole);
+}
+
+function handleErrorLater(run: Run, field: FieldPlan, plan: ValuePlan, path: Path, value: Promise<unknown>): Completed {
+  return value.then(undefined, (error: unknown) => handleError(run, field, plan, path, error));
 }
 
 /** The fields of a mutation: each begins when the one before it is complete. */
@@ -120,10 +133,9 @@ function resolveField(run: Run, field: FieldPlan, source: unknown, parentPath: P
     const completed = isPromiseLike(resolved)
       ? completeLater(run, field, field.value, path, resolved)
       : complete(run, field, field.value, path, resolved);
-    if (!isPromise(completed)) return completed;
-    return completed.then(undefined, (error: unknown) =>
-      handleError(run, field, field.value, path ?? fieldPath(field, parentPath), error),
-    );
+    return isPromise(completed)
+      ? handleErrorLater(run, field, field.value, path ?? fieldPath(field, parentPath), completed)
+      : completed;
   } catch (error) {
     return handleError(run, field, field.value, path ?? fieldPath(field, parentPath), error);
   }
@@ -217,17 +229,14 @@ function completeItems(
       const itemPath: Path = { prev: path, key: index, typename: undefined };
       const item = completeItem(run, field, plan, itemPath, values[index]);
       completed.push(item);
-      if (!isPromise(item)) continue;
-      const set = item.then((result) => (completed[index] = result));
-      if (pending) pending.push(set);
-      else pending = [set];
+      if (isPromise(item)) (pending ??= []).push(setLater(completed, index, item));
     }
   } catch (error) {
     ignoreRejections(pending);
     ignoreRejections(values);
     throw error;
   }
-  return pending ? Promise.all(pending).then(() => completed) : completed;
+  return pending ? onceSet(completed, pending) : completed;
 }
 
 function completeItem(run: Run, field: FieldPlan, plan: ValuePlan, path: Path, value: unknown): Completed {
@@ -235,8 +244,7 @@ function completeItem(run: Run, field: FieldPlan, plan: ValuePlan, path: Path, v
     const completed = isPromiseLike(value)
       ? completeLater(run, field, plan, path, value)
       : complete(run, field, plan, path, value);
-    if (!isPromise(completed)) return completed;
-    return completed.then(undefined, (error: unknown) => handleError(run, field, plan, path, error));
+    return isPromise(completed) ? handleErrorLater(run, field, plan, path, completed) : completed;
   } catch (error) {
     return handleError(run, field, plan, path, error);
   }
