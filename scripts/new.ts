@@ -10,8 +10,10 @@ const help = `Usage: pnpm new event <type> <version> <interface>
        pnpm new event-version <type> <version>
        pnpm new interface-version <interface> <version>
 
-Writes the files of a preview. For example: pnpm new event lender.renamed 2027-06-01 lender
-TODO marks what you have to write: \`pnpm check\` fails until no TODO is left. In a terminal, asks for missing arguments.
+Writes the files of a preview. For example:
+  pnpm new event lender.renamed 2027-06-01 lender
+TODO marks what you have to write: \`pnpm check\` fails until no TODO is left.
+In a terminal, asks for missing arguments.
 Exit codes: 0 success, 1 nothing was written, 2 invalid usage.
 `;
 

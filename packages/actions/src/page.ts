@@ -129,15 +129,30 @@ export function toPage<Row, Node, Place = Row>(
   readTo: Place | null = null,
 ): Page<Node> {
   const first = request.first ?? firstDefault;
-  const edges = rows
-    .slice(0, first)
-    .map((row) => ({ cursor: formatCursor(order.name, order.write(row)), node: toNode(row) }));
+  const edges = rows.slice(0, first).map((row) => new Edge(order, row, toNode(row)));
   return {
     edges,
     endCursor: readTo === null ? (edges.at(-1)?.cursor ?? null) : formatCursor(order.name, order.write(readTo)),
     hasNextPage: readTo !== null || rows.length > first,
     hasPreviousPage: (request.after ?? null) !== null,
   };
+}
+
+/** Most clients ask for nodes only, so the cursor is written when it is read. */
+class Edge<Row, Node> {
+  readonly node: Node;
+  readonly #order: Pick<ListOrder<Row, unknown>, 'name' | 'write'>;
+  readonly #row: Row;
+
+  constructor(order: Pick<ListOrder<Row, unknown>, 'name' | 'write'>, row: Row, node: Node) {
+    this.node = node;
+    this.#order = order;
+    this.#row = row;
+  }
+
+  get cursor(): string {
+    return formatCursor(this.#order.name, this.#order.write(this.#row));
+  }
 }
 
 /** @param position as `ListOrder.write` returns it */
