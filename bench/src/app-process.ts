@@ -17,26 +17,10 @@ export interface AppProcessOptions {
   checkout?: URL | undefined;
 }
 
-/** What a process holds, in bytes. */
-export interface ProcessMemory {
-  resident: number;
-  /** The most that was ever resident. */
-  residentPeak: number;
-  /** Outside the heap: buffers, for the most part. */
-  external: number;
-  /** What the heap has reserved, by its spaces. */
-  heap: Record<string, number>;
-}
+export type ProcessMemory = Awaited<ReturnType<typeof readMemory>>;
 
 /** An app in its own process. */
-export interface AppProcess {
-  /** For example `http://127.0.0.1:4001`. Null for the worker, which serves no clients. */
-  url: string | null;
-  usage: () => Promise<ProcessUsage>;
-  /** Linux only. */
-  memory: () => Promise<ProcessMemory>;
-  stop: () => Promise<void>;
-}
+export type AppProcess = Awaited<ReturnType<typeof startAppProcess>>;
 
 const thisCheckout = new URL('../../', import.meta.url);
 // Makes an app stop when the process that started it ends.
@@ -52,7 +36,7 @@ async function shippedFlags(folder: URL): Promise<string[]> {
 }
 
 /** Starts an app as shipped, its log going to a file. Resolves when it is ready. */
-export async function startAppProcess(defer: Defer, options: AppProcessOptions): Promise<AppProcess> {
+export async function startAppProcess(defer: Defer, options: AppProcessOptions) {
   const { app, built, env, checkout = thisCheckout } = options;
   const folder = new URL(`apps/${app}/`, checkout);
   const logFolder = await mkdtemp(join(tmpdir(), 'deedwire-bench-log-'));
@@ -76,7 +60,14 @@ export async function startAppProcess(defer: Defer, options: AppProcessOptions):
   };
   defer(stop);
   const { url, adminUrl } = await readyAddresses(app, logFile, () => child.exitCode !== null);
-  return { url, usage: () => readUsage(adminUrl), memory: () => readMemory(adminUrl, child.pid), stop };
+  return {
+    /** For example `http://127.0.0.1:4001`. Null for the worker, which serves no clients. */
+    url,
+    usage: () => readUsage(adminUrl),
+    /** Linux only. */
+    memory: () => readMemory(adminUrl, child.pid),
+    stop,
+  };
 }
 
 async function readyAddresses(app: string, logFile: string, hasEnded: () => boolean) {
@@ -99,15 +90,19 @@ async function readUsage(adminUrl: string): Promise<ProcessUsage> {
   };
 }
 
-async function readMemory(adminUrl: string, pid: number | undefined): Promise<ProcessMemory> {
+/** What a process holds, in bytes. */
+async function readMemory(adminUrl: string, pid: number | undefined) {
   // First, because it creates garbage in the app.
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const metrics = await readMetrics(adminUrl);
   const spaces = metrics.matchAll(/^nodejs_heap_space_size_total_bytes\{space="(\w+)"\} (\S+)$/gm);
   return {
     resident: statusBytes(status, 'VmRSS'),
+    /** The most that was ever resident. */
     residentPeak: statusBytes(status, 'VmHWM'),
+    /** Outside the heap: buffers, for the most part. */
     external: metric(metrics, 'nodejs_external_memory_bytes'),
+    /** What the heap has reserved, by its spaces. */
     heap: Object.fromEntries(Array.from(spaces, ([, space = '', bytes]) => [space, Number(bytes)])),
   };
 }

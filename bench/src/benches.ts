@@ -1,5 +1,5 @@
 import type { Bench } from './bench.ts';
-import { comparisonBench } from './comparisons/comparison-bench.ts';
+import { comparisonBench } from './comparisons/comparison.ts';
 import { sender } from './comparisons/sender.ts';
 import { signing } from './comparisons/signing.ts';
 import { delivery } from './delivery/delivery.ts';

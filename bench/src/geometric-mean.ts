@@ -1,29 +1,17 @@
 import { mean, sampleStandardDeviation } from 'simple-statistics';
-import { times } from './report.ts';
-
-/** The mean of ratios, with the interval that contains it with a probability of 95 %. */
-export interface MeanRatio {
-  mean: number;
-  low: number;
-  high: number;
-}
 
 /**
- * The geometric mean, so that 2 and 0.5 have the mean 1, with its interval by Student's distribution.
+ * The geometric mean, so that 2 and 0.5 have the mean 1, with the interval that contains it with a probability of 95 %, by Student's
+ * distribution.
  *
  * @param ratios greater than 0; with fewer than two, the interval is not a number
  */
-export function meanRatio(ratios: readonly number[]): MeanRatio {
+export function meanRatio(ratios: readonly number[]) {
   const logarithms = ratios.map((ratio) => Math.log(ratio));
   const middle = mean(logarithms);
   const deviation = logarithms.length < 2 ? Number.NaN : sampleStandardDeviation(logarithms);
   const width = (quantile(logarithms.length - 1) * deviation) / Math.sqrt(logarithms.length);
   return { mean: Math.exp(middle), low: Math.exp(middle - width), high: Math.exp(middle + width) };
-}
-
-/** As cells of a table: the mean, and the ends of the interval. */
-export function intervalCells({ mean: middle, low, high }: MeanRatio): string[] {
-  return [middle, low, high].map((ratio) => times(ratio, 3));
 }
 
 /** The quantile of 97.5 % of Student's distribution, within 1 % from 5 degrees of freedom: Abramowitz and Stegun, 26.7.5. */

@@ -12,17 +12,7 @@ export interface StoreUsage {
   walBytes: number | null;
 }
 
-export interface BenchPostgres {
-  /** The database `postgres` for the superuser. */
-  url: string;
-  /** The file with the server's log. */
-  logFile: string;
-  /** Creates a database and returns its URL. */
-  createDatabase(name: string): Promise<string>;
-  usage(): Promise<StoreUsage>;
-  /** Changes settings that need no restart. */
-  set(settings: Readonly<Record<string, string>>): Promise<void>;
-}
+export type BenchPostgres = Awaited<ReturnType<typeof startBenchPostgres>>;
 
 // Guard against hanging only. On a busy machine, opening a connection or waiting for a free one can take seconds.
 const guardMs = 300_000;
@@ -41,7 +31,7 @@ const selectServer = `
   from pg_backend_pid() as pid`;
 
 /** Starts a server in a temporary directory that flushes every commit to the disk. */
-export async function startBenchPostgres(defer: Defer): Promise<BenchPostgres> {
+export async function startBenchPostgres(defer: Defer) {
   const server = await startPostgres({ durable: true });
   defer(() => server.stop());
   const client = new Client(server.url);
@@ -53,22 +43,24 @@ export async function startBenchPostgres(defer: Defer): Promise<BenchPostgres> {
   if (fsync !== 'on') throw new Error(`fsync is ${fsync}.`);
   const serverPid = processStat(backendPid)?.parentPid;
   return {
-    url: server.url,
+    /** The file with the server's log. */
     logFile: `${dataDirectory}.log`,
-    async createDatabase(name) {
+    /** Creates a database and returns its URL. */
+    async createDatabase(name: string): Promise<string> {
       await client.query(`create database ${escapeIdentifier(name)}`);
       const url = new URL(server.url);
       url.pathname = `/${name}`;
       return url.href;
     },
-    async usage() {
+    async usage(): Promise<StoreUsage> {
       const result = await client.query<{ bytes: string }>(`select pg_current_wal_insert_lsn() - '0/0' as bytes`);
       return {
         cpuMs: serverPid === undefined ? null : processFamilyCpuMs(serverPid),
         walBytes: Number(result.rows[0]?.bytes),
       };
     },
-    async set(settings) {
+    /** Changes settings that need no restart. */
+    async set(settings: Readonly<Record<string, string>>): Promise<void> {
       for (const [name, value] of Object.entries(settings)) {
         await client.query(`alter system set ${escapeIdentifier(name)} = '${value}'`);
       }

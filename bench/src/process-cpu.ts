@@ -3,15 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 // The unit of /proc/<pid>/stat, which the kernel interface fixes on all common platforms.
 const ticksPerSecond = 100;
 
-interface ProcessStat {
-  parentPid: number;
-  cpuMs: number;
-  /** CPU time of its children that have ended. */
-  endedChildrenCpuMs: number;
-}
-
 /** Linux only. Null if the process does not exist. */
-export function processStat(pid: number): ProcessStat | null {
+export function processStat(pid: number) {
   let line: string;
   try {
     line = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -31,6 +24,7 @@ export function processStat(pid: number): ProcessStat | null {
   return {
     parentPid,
     cpuMs: (userTicks + systemTicks) * toMs,
+    /** CPU time of its children that have ended. */
     endedChildrenCpuMs: (endedUserTicks + endedSystemTicks) * toMs,
   };
 }

@@ -1,21 +1,14 @@
 import { availableParallelism, cpus } from 'node:os';
 
-export interface Machine {
-  node: string;
-  platform: string;
-  cpu: string;
-  cores: number;
-}
-
 /** The first properties of every report. */
 export interface ReportHead {
   bench: string;
   /** True for a short run that only shows that the bench works. */
   quick: boolean;
-  machine: Machine;
+  machine: ReturnType<typeof describeMachine>;
 }
 
-export function describeMachine(): Machine {
+export function describeMachine() {
   return {
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
@@ -44,5 +37,5 @@ export function markdownTable(rows: readonly (readonly string[])[]): string {
 export const wholeNumber = (value: number): string => Math.round(value).toLocaleString('en-US');
 
 /** A ratio as a cell of a table. */
-export const times = (ratio: number | null, digits = 2): string =>
-  ratio === null ? '–' : `${ratio.toFixed(digits)} ×`;
+export const times = (ratio: number | null | undefined, digits = 2): string =>
+  typeof ratio === 'number' ? `${ratio.toFixed(digits)} ×` : '–';

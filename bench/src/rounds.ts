@@ -20,15 +20,10 @@ export async function measure(work: () => Promise<number>): Promise<Measurement>
   return { operations, elapsedMs: performance.now() - startMs, cpuMs: ownUsage().cpuMs - startCpuMs };
 }
 
-/** What a process has used since it started. */
-export interface ProcessUsage {
-  /** User and system time. */
-  cpuMs: number;
-  /** Resident memory. */
-  residentBytes: number;
-}
+export type ProcessUsage = ReturnType<typeof ownUsage>;
 
-export function ownUsage(): ProcessUsage {
+/** The user and system time of a process since it started, and its resident memory. */
+export function ownUsage() {
   const { user, system } = process.cpuUsage();
   return { cpuMs: (user + system) / 1000, residentBytes: process.memoryUsage.rss() };
 }

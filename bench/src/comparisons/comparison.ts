@@ -1,7 +1,9 @@
 import { median } from 'simple-statistics';
-import { introduction, markdownTable, type ReportHead, times, wholeNumber } from '../report.ts';
-import { cpuMicroseconds, type Measurement, medianRatio, perSecond, rateRatio } from '../rounds.ts';
-import type { Defer } from '../with-cleanup.ts';
+import type { Bench } from '../bench.ts';
+import { startChild } from '../child.ts';
+import { describeMachine, introduction, markdownTable, type ReportHead, times, wholeNumber } from '../report.ts';
+import { cpuMicroseconds, interleaved, type Measurement, medianRatio, perSecond, rateRatio } from '../rounds.ts';
+import { type Defer, withCleanup } from '../with-cleanup.ts';
 
 /** Passed to every contestant of a bench, for example the port of a receiver. It crosses a process boundary as JSON. */
 export type Settings = Readonly<Record<string, readonly string[]>>;
@@ -79,4 +81,39 @@ export function comparisonTables({ comparisons }: Pick<ComparisonReport, 'compar
       ]),
     )
     .join('\n\n');
+}
+
+// Long enough for optimized code and a few garbage collections; short enough that other load on the machine affects all
+// contestants of a round.
+const full = { rounds: 5, roundMs: 600, warmUpMs: 1000 };
+const short = { rounds: 3, roundMs: 50, warmUpMs: 50 };
+
+export function comparisonBench({ name, summary, comparisons, start }: ComparisonBench): Bench {
+  return {
+    name,
+    summary,
+    run: ({ quick, progress }) =>
+      withCleanup(async (defer) => {
+        const { rounds, roundMs, warmUpMs } = quick ? short : full;
+        const settings = JSON.stringify((await start?.(defer)) ?? {});
+        const head = { bench: name, quick, machine: describeMachine(), rounds, roundMs };
+        const report: ComparisonReport = { ...head, comparisons: [] };
+        for (const { title, operation, baseline, contestants } of comparisons) {
+          progress(title);
+          const results = await withCleanup(async (deferUntilNext) => {
+            const module = './comparisons/contestant-process.ts';
+            const children = [];
+            for (const each of Object.keys(contestants)) {
+              const child = await startChild<number, Measurement>(deferUntilNext, module, name, title, each, settings);
+              children.push({ name: each, ask: child.ask });
+            }
+            // Compiles the code and opens the connections.
+            for (const child of children) await child.ask(warmUpMs);
+            return contestantResults(await interleaved(children, rounds, (child) => child.ask(roundMs)), baseline);
+          });
+          report.comparisons.push({ title, operation, baseline, results });
+        }
+        return { json: report, markdown: comparisonMarkdown(report) };
+      }),
+  };
 }

@@ -1,5 +1,6 @@
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Client, type Dispatcher, Pool } from 'undici';
+import { dispatch } from '../bare-request.ts';
 import { startReceivers } from '../delivery/receivers.ts';
 import { deliveryHeaders, event, secret, signedHeaders, targetHeaders } from '../signed-headers.ts';
 import type { ComparisonBench, Contestant, Settings } from './comparison.ts';
@@ -11,26 +12,9 @@ const perOrigin = 16;
 const webhookId = 'gid://service/WebhookDelivery/123456789012345678';
 const body = event;
 
-/** A signed POST with the fewest steps that undici allows: no deadline, no limit, no check of the URL or the address. */
-function dispatchOnce(dispatcher: Dispatcher): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let status = 0;
-    dispatcher.dispatch(
-      { method: 'POST', path: '/hooks', headers: signedHeaders(webhookId, body), body },
-      {
-        onRequestStart() {},
-        onResponseStart(_controller, statusCode) {
-          status = statusCode;
-        },
-        onResponseData() {},
-        onResponseEnd() {
-          if (status === 200) resolve();
-          else reject(new Error(`Status ${status}`));
-        },
-        onResponseError: (_controller, error) => reject(error),
-      },
-    );
-  });
+async function dispatchOnce(dispatcher: Dispatcher): Promise<void> {
+  const { status } = await dispatch(dispatcher, { path: '/hooks', headers: signedHeaders(webhookId, body), body });
+  if (status !== 200) throw new Error(`Status ${status}`);
 }
 
 async function requestOnce(dispatcher: Dispatcher): Promise<void> {

@@ -1,22 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccountId } from '@deedwire/domain';
 import { max, median, quantile } from 'simple-statistics';
+import { machineMs } from '../child.ts';
 import { wholeNumber } from '../report.ts';
 import type { Receivers } from './receivers.ts';
 import type { Stack } from './stack.ts';
 
-/** From the commit of an event until the receiver has read the head of the request. */
-export interface LatencySummary {
-  events: number;
-  p50Ms: number;
-  p99Ms: number;
-  maxMs: number;
-}
+export type LatencySummary = ReturnType<typeof summarize>;
 
-export function summarize(latenciesMs: readonly number[]): LatencySummary {
+/** Of the times from the commit of an event until the receiver has read the head of the request. */
+export function summarize(latenciesMs: readonly number[]) {
   const values = [...latenciesMs];
-  const [p50Ms, p99Ms] = [quantile(values, 0.5), quantile(values, 0.99)];
-  return { events: values.length, p50Ms, p99Ms, maxMs: max(values) };
+  return { events: values.length, p50Ms: quantile(values, 0.5), p99Ms: quantile(values, 0.99), maxMs: max(values) };
 }
 
 /** The median of each figure over the rounds. */
@@ -50,17 +45,42 @@ export async function paced(
 
 const pollMs = 50;
 
-/** When each event arrived first, by name: as soon as there are `events`, or after `timeoutMs`. */
-export async function firstArrivals(
+interface LatencyPlan {
+  /** Of each cause. */
+  events: number;
+  perSecond: number;
+  /** After the last event was caused. */
+  timeoutMs: number;
+}
+
+/**
+ * Causes events at a fixed rate, which arrive at an `/event` receiver.
+ *
+ * @param causes each causes an event called `bench-<name>`, and returns when its clock starts, by `machineMs()`
+ * @returns of each cause, the milliseconds until each event arrived first, infinite if it did not
+ */
+export async function arrivalLatencies(
   receiver: Receivers,
-  events: number,
-  timeoutMs: number,
-): Promise<Map<string, number>> {
+  causes: readonly ((name: string) => Promise<number>)[],
+  { events, perSecond, timeoutMs }: LatencyPlan,
+): Promise<number[][]> {
+  await receiver.forget();
+  const run = Math.round(machineMs());
+  const startedMs = causes.map(() => new Map<string, number>());
+  await Promise.all(
+    causes.map((cause, number) =>
+      paced(events, perSecond, async (index) => {
+        const name = `${run}-${number}-${index}`;
+        startedMs[number]?.set(`bench-${name}`, await cause(name));
+      }),
+    ),
+  );
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const { arrivals } = await receiver.report();
-    const first = new Map(arrivals.toReversed().map(({ probe, atMs }) => [probe, atMs]));
-    if (first.size >= events || performance.now() > deadline) return first;
+    const first = new Map(arrivals.toReversed().map(({ name, atMs }) => [name, atMs]));
+    if (first.size >= events * causes.length || performance.now() > deadline)
+      return startedMs.map((each) => Array.from(each, ([name, ms]) => (first.get(name) ?? Infinity) - ms));
     await sleep(pollMs);
   }
 }
@@ -68,43 +88,25 @@ export async function firstArrivals(
 // A guard against hanging only.
 const timeoutMs = 180_000;
 
-interface LatencyPlan {
-  /** Of each account. */
-  events: number;
-  perSecond: number;
+/** Commits events of accounts whose only subscription is an `/event` receiver, at the same time. */
+export async function measureLatencies(
+  { system, receiver }: Pick<Stack, 'system' | 'receiver'>,
+  accounts: readonly AccountId[],
+  plan: Omit<LatencyPlan, 'timeoutMs'>,
+): Promise<LatencySummary[]> {
+  const causes = accounts.map((account) => (name: string) => system.commitEvent(account, `bench-${name}`));
+  const latencies = await arrivalLatencies(receiver, causes, { ...plan, timeoutMs });
+  if (!latencies.flat().every(Number.isFinite)) throw new Error('Not all events arrived.');
+  return latencies.map(summarize);
 }
 
-/** Commits events of an account whose only subscription is a `/probe` receiver. */
+/** The same for one account. */
 export async function measureLatency(
   stack: Pick<Stack, 'system' | 'receiver'>,
   account: AccountId,
-  plan: LatencyPlan,
+  plan: Omit<LatencyPlan, 'timeoutMs'>,
 ): Promise<LatencySummary> {
   const [summary] = await measureLatencies(stack, [account], plan);
   if (summary === undefined) throw new Error('There is no latency.');
   return summary;
-}
-
-/** The same for several accounts at the same time. */
-export async function measureLatencies(
-  { system, receiver }: Pick<Stack, 'system' | 'receiver'>,
-  accounts: readonly AccountId[],
-  { events, perSecond }: LatencyPlan,
-): Promise<LatencySummary[]> {
-  await receiver.forget();
-  const committedMs = accounts.map(() => new Map<string, number>());
-  await Promise.all(
-    accounts.map((account, number) =>
-      paced(events, perSecond, async (index) => {
-        const name = `probe-${number}-${index}`;
-        committedMs[number]?.set(name, await system.commitEvent(account, name));
-      }),
-    ),
-  );
-  const expected = events * accounts.length;
-  const arrivedMs = await firstArrivals(receiver, expected, timeoutMs);
-  if (arrivedMs.size < expected) throw new Error(`Only ${arrivedMs.size} of ${expected} events arrived.`);
-  return committedMs.map((committed) =>
-    summarize(Array.from(committed, ([name, ms]) => (arrivedMs.get(name) ?? Number.NaN) - ms)),
-  );
 }

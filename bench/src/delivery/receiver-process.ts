@@ -3,10 +3,9 @@
  * origin. The path selects the behavior:
  *
  * - `/hooks/…` responds 200.
- * - `/probe/…` and `/probe/<ms>/…` respond 200, at once or after a delay, and record when each probe arrived, unless a replay
- *   has sent it.
- * - `/event/<endpoint>` responds 200 and records when each event arrived. It finds the name of the event, `bench-…`, in the body,
- *   so that the headers of the sender do not matter. A delivery is an event at an endpoint.
+ * - `/event/<endpoint>` and `/event/<endpoint>/<ms>` respond 200, at once or after a delay, and record when each event arrived.
+ *   They find the name of the event, `bench-…`, in the body, so that the headers of the sender do not matter. A delivery is an
+ *   event at an endpoint.
  * - `/slow/<ms>/…` responds 200 after a delay.
  * - `/hang/…` never responds to a POST.
  *
@@ -19,7 +18,7 @@ import { machineMs, serveParent } from '../child.ts';
 
 /** One arrival of an event that has a name. */
 interface Arrival {
-  probe: string;
+  name: string;
   /** When the head of the request was read, by `machineMs()`. */
   atMs: number;
 }
@@ -45,16 +44,10 @@ let deliveryIds = new Set<string>();
 let arrivals: Arrival[] = [];
 let waiting: { deliveries: number; answer(): void } | null = null;
 
-async function recordProbe(request: IncomingMessage, atMs: number): Promise<void> {
-  const { data }: { data: { referral: { externalReference: string } } } = JSON.parse(await text(request));
-  if (request.headers['x-service-webhook-replay'] === undefined)
-    arrivals.push({ probe: data.referral.externalReference, atMs });
-}
-
 async function recordEvent(request: IncomingMessage, endpoint: string, atMs: number): Promise<void> {
   const [name] = /bench-[\w-]+/.exec(await text(request)) ?? [];
   if (name === undefined) return;
-  arrivals.push({ probe: name, atMs });
+  arrivals.push({ name, atMs });
   recordDelivery(`${endpoint}/${name}`);
 }
 
@@ -68,22 +61,17 @@ function handle(request: IncomingMessage, response: ServerResponse): void {
   // Replaces the header Keep-Alive, which undici obeys and our sender ignores. Without it, both close idle connections after 4 s.
   response.setHeader('connection', 'keep-alive');
   requests += 1;
-  const [, behavior, parameter = ''] = request.url?.split('/') ?? [];
+  const [, behavior, parameter = '', delayMs = ''] = request.url?.split('/') ?? [];
+  const respondAfter = (ms: string): unknown =>
+    ms === '' ? response.end() : setTimeout(() => response.end(), Number(ms));
   if (behavior === 'event') {
-    void recordEvent(request, parameter, atMs).then(() => response.end());
+    void recordEvent(request, parameter, atMs).then(() => respondAfter(delayMs));
     return;
   }
   recordDelivery(String(request.headers['webhook-id']));
-  const respond = (): void => {
-    if (parameter === '') response.end();
-    else setTimeout(() => response.end(), Number(parameter));
-  };
-  if (behavior === 'probe') void recordProbe(request, atMs).then(respond);
-  else {
-    request.resume();
-    if (behavior === 'slow') respond();
-    else if (behavior !== 'hang' || request.method !== 'POST') request.once('end', () => response.end());
-  }
+  request.resume();
+  if (behavior === 'slow') respondAfter(parameter);
+  else if (behavior !== 'hang' || request.method !== 'POST') request.once('end', () => response.end());
 }
 
 async function listen(): Promise<number> {

@@ -1,15 +1,9 @@
 import type { ProcessMemory } from '../app-process.ts';
+import type { DeliveryReport } from '../page/results.ts';
 import { markdownTable, times, wholeNumber } from '../report.ts';
 import { latencyHeader, latencyRow } from './latency.ts';
 import type { PairResult } from './our-pair.ts';
-import type { FairResult } from './parts/fair.ts';
-import type { HangingResult } from './parts/hanging.ts';
-import type { HistoryResult } from './parts/history.ts';
-import type { LatencyResult } from './parts/latency.ts';
-import type { AccountResult, StoreResult, WorkersResult } from './parts/limits.ts';
-import type { MemoryResult } from './parts/memory.ts';
 import type { RatesResult } from './parts/rates.ts';
-import type { StatementsResult } from './parts/statements.ts';
 import type { WriteResult } from './parts/write.ts';
 import type { RateResult } from './rate-rounds.ts';
 import { growthOf, type StatementTimes, sumOf } from './statement-log.ts';
@@ -44,7 +38,7 @@ function cell(value: number | null, unit: string): string {
   return value === null ? '–' : `${value.toFixed(0)} ${unit}`;
 }
 
-export function latencyMarkdown({ idle, halfLoad }: LatencyResult): string {
+export function latencyMarkdown({ idle, halfLoad }: DeliveryReport['latency']): string {
   return markdownTable([
     latencyHeader('Commit to first byte'),
     latencyRow('idle', idle),
@@ -52,7 +46,7 @@ export function latencyMarkdown({ idle, halfLoad }: LatencyResult): string {
   ]);
 }
 
-export function hangingMarkdown(result: HangingResult): string {
+export function hangingMarkdown(result: DeliveryReport['hanging']): string {
   const { alone, start, beside, p99Ratio, p99Ratios, endpoints, waiting } = result;
   const [count, deliveries] = [endpoints, waiting].map(wholeNumber);
   const each = p99Ratios.map((ratio) => ratio.toFixed(2)).join(', ');
@@ -86,7 +80,7 @@ export function pairMarkdown({ rounds, perRound, workloads: each, rateRatio: ove
   ].join('\n\n');
 }
 
-export function workersMarkdown({ accounts, results }: WorkersResult): string {
+export function workersMarkdown({ accounts, results }: DeliveryReport['workers']): string {
   return markdownTable([
     [`${accounts} accounts with one subscription each`, 'per second'],
     ...results.map((result) => [
@@ -96,14 +90,14 @@ export function workersMarkdown({ accounts, results }: WorkersResult): string {
   ]);
 }
 
-export function storeMarkdown({ accounts, deliveriesPerSecond }: StoreResult): string {
+export function storeMarkdown({ accounts, deliveriesPerSecond }: DeliveryReport['store']): string {
   return markdownTable([
     [`${accounts} accounts with one subscription each`, 'per second'],
     ['without HTTP', wholeNumber(deliveriesPerSecond)],
   ]);
 }
 
-export function accountMarkdown(result: AccountResult): string {
+export function accountMarkdown(result: DeliveryReport['account']): string {
   const { subscriptions, responseMs, inFlight, deliveriesPerSecond, bound } = result;
   return markdownTable([
     [`One account, ${subscriptions} receivers that respond after ${responseMs} ms`, 'per second'],
@@ -132,7 +126,7 @@ export function writeMarkdown({ connections, rounds, roundMs, results }: WriteRe
   ].join('\n\n');
 }
 
-export function fairMarkdown({ rounds, roundMs, crowd, locked }: FairResult): string {
+export function fairMarkdown({ rounds, roundMs, crowd, locked }: DeliveryReport['fair']): string {
   return [
     `Medians of ${rounds} interleaved rounds of ${roundMs / 1000} s.`,
     markdownTable([
@@ -161,7 +155,7 @@ const spaces = (heap: ProcessMemory['heap']): string =>
     .map(([space, bytes]) => `${space} ${mebibytes(bytes)}`)
     .join(', ');
 
-export function memoryMarkdown({ connections, durationMs, eventsPerSecond, apps }: MemoryResult): string {
+export function memoryMarkdown({ connections, durationMs, eventsPerSecond, apps }: DeliveryReport['memory']): string {
   const rate = wholeNumber(eventsPerSecond);
   return [
     `${durationMs / 1000} s of referrals with a new idempotency key each, by ${connections} connections: ${rate} per second.`,
@@ -179,7 +173,7 @@ export function memoryMarkdown({ connections, durationMs, eventsPerSecond, apps 
   ].join('\n\n');
 }
 
-export function statementsMarkdown({ perDelivery, idlePerSecond, byName }: StatementsResult): string {
+export function statementsMarkdown({ perDelivery, idlePerSecond, byName }: DeliveryReport['statements']): string {
   return [
     `${perDelivery.toFixed(1)} statements per delivery, beside ${idlePerSecond.toFixed(1)} per second when idle.`,
     markdownTable([
@@ -189,7 +183,7 @@ export function statementsMarkdown({ perDelivery, idlePerSecond, byName }: State
   ].join('\n\n');
 }
 
-export function historyMarkdown({ sizes }: HistoryResult): string {
+export function historyMarkdown({ sizes }: DeliveryReport['history']): string {
   const stored = sizes.map(({ storedDeliveries }) => storedDeliveries);
   const rates = sizes.map((size) => wholeNumber(size.deliveriesPerSecond));
   return [

@@ -42,11 +42,11 @@ export async function drainOnce(
   events: number,
   subscriptionsPerAccount = 1,
 ): Promise<number> {
-  const held = await system.holdEvents(accounts, Math.ceil(events));
+  const release = await system.holdEvents(accounts, Math.ceil(events));
   const deliveries = Math.ceil(events) * subscriptionsPerAccount;
   await receiver?.forget();
   const startMs = performance.now();
-  await held.release();
+  await release();
   await receiver?.waitFor(deliveries);
   await system.untilSettled();
   return (deliveries / (performance.now() - startMs)) * 1000;

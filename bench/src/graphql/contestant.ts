@@ -3,12 +3,12 @@ import { startChild } from '../child.ts';
 import type { ProcessUsage } from '../rounds.ts';
 import type { Defer } from '../with-cleanup.ts';
 import { type OurAppOptions, startOurApp } from './our-app.ts';
-import { type PeerName, peerNames } from './peer-names.ts';
+import { peerNames } from './peer-names.ts';
 import type { Caller, World } from './world.ts';
 
 /** A GraphQL server in its own process. */
-export interface Contestant<Name extends string = 'deedwire' | PeerName> {
-  name: Name;
+export interface Contestant {
+  name: string;
   /** Of its interface. */
   url: string;
   /** The headers that name the caller. */
@@ -17,20 +17,20 @@ export interface Contestant<Name extends string = 'deedwire' | PeerName> {
 }
 
 /** Starts our app of an interface. */
-export async function startOurs<Name extends string>(
+export async function startOurs(
   { appDatabaseUrls, secretKeys }: World,
   interfaceName: InterfaceName,
-  { name, ...options }: Pick<OurAppOptions, 'built' | 'checkout' | 'env'> & { name: Name },
+  { name, ...options }: Pick<OurAppOptions, 'built' | 'checkout' | 'env'> & { name: string },
   defer: Defer,
-): Promise<Contestant<Name>> {
+): Promise<Contestant> {
   const databaseUrl = appDatabaseUrls[interfaceName];
   const { url, usage } = await startOurApp(defer, interfaceName, { databaseUrl, secretKeys, ...options });
   return { name, url, usage, headersOf: ({ credentials }) => credentials };
 }
 
 /** Starts all peers. */
-export async function startPeers({ databaseUrl }: World, defer: Defer): Promise<Contestant<PeerName>[]> {
-  const contestants: Contestant<PeerName>[] = [];
+export async function startPeers({ databaseUrl }: World, defer: Defer): Promise<Contestant[]> {
+  const contestants: Contestant[] = [];
   for (const name of peerNames) {
     const child = await startChild<string, ProcessUsage>(defer, './graphql/peer-process.ts', name, databaseUrl);
     contestants.push({

@@ -4,7 +4,7 @@ import { withCleanup } from '../with-cleanup.ts';
 import { startOurs, startPeers } from './contestant.ts';
 import { withWorld } from './load.ts';
 import { buildApps } from './our-app.ts';
-import { byPeer, type PeerName } from './peer-names.ts';
+import { byPeer } from './peer-names.ts';
 import { type GraphqlReport, graphqlMarkdown, type ShapeResult } from './report.ts';
 import { connectionCounts, connectionsResult, type GraphqlPlan, measureContestants } from './rounds.ts';
 import { type Shape, shapes } from './shapes.ts';
@@ -25,8 +25,8 @@ export const graphql: Bench = {
     const withMost = measured.flatMap(({ connections }) =>
       connections.filter((result) => result.connections === connectionCounts[0]),
     );
-    const chosen = (of: 'ratios' | 'p99Ratios', choose: (...values: number[]) => number): Record<PeerName, number> =>
-      byPeer((peer) => choose(...withMost.map(({ [of]: ratios }) => ratios[peer])));
+    const chosen = (of: 'ratios' | 'p99Ratios', choose: (...values: number[]) => number) =>
+      byPeer((peer) => choose(...withMost.map(({ [of]: ratios }) => ratios[peer] ?? Number.NaN)));
     const report: GraphqlReport = {
       bench: 'graphql',
       quick,
@@ -57,7 +57,7 @@ async function measure(
       if (ofInterface.length === 0) continue;
       await withCleanup(async (defer) => {
         progress(`Starting the servers of the ${interfaceName} interface`);
-        const ours = await startOurs(world, interfaceName, { name: 'deedwire' as const, built: !quick }, defer);
+        const ours = await startOurs(world, interfaceName, { name: 'deedwire', built: !quick }, defer);
         const contestants = [ours, ...(await startPeers(world, defer))];
         for (const shape of ofInterface) {
           const { name, title } = shape;

@@ -4,6 +4,7 @@
  */
 import { quantile } from 'simple-statistics';
 import { Client } from 'undici';
+import { dispatch } from '../bare-request.ts';
 import { serveParent } from '../child.ts';
 import type { Done } from '../rounds.ts';
 
@@ -47,30 +48,12 @@ function clientsOf(origin: string, connections: number): Client[] {
 let requests = 0;
 
 /** Sends one request and waits for the whole response. Returns its status. */
-function send(client: Client, headers: Record<string, string>, request: LoadRequest): Promise<number> {
+async function send(client: Client, headers: Record<string, string>, request: LoadRequest): Promise<number> {
   const { path, status: expected = 200, leastBytes, mayRefuse = false } = request;
   const body = request.body.replace('{n}', () => String((requests += 1)));
-  return new Promise((resolve, reject) => {
-    let status = 0;
-    let bytes = 0;
-    client.dispatch(
-      { method: 'POST', path, headers, body },
-      {
-        onRequestStart() {},
-        onResponseStart(_controller, statusCode) {
-          status = statusCode;
-        },
-        onResponseData(_controller, chunk) {
-          bytes += chunk.length;
-        },
-        onResponseEnd() {
-          if ((status === expected && bytes >= leastBytes) || (status === 503 && mayRefuse)) resolve(status);
-          else reject(new Error(`A response with status ${status} and ${bytes} bytes.`));
-        },
-        onResponseError: (_controller, error) => reject(error),
-      },
-    );
-  });
+  const { status, bytes } = await dispatch(client, { path, headers, body });
+  if ((status === expected && bytes >= leastBytes) || (status === 503 && mayRefuse)) return status;
+  throw new Error(`A response with status ${status} and ${bytes} bytes.`);
 }
 
 async function run(request: LoadRequest): Promise<LoadResult> {

@@ -1,13 +1,13 @@
 import { introduction, markdownTable, type ReportHead, times, wholeNumber } from '../report.ts';
-import { type PeerName, peerNames } from './peer-names.ts';
+import { peerNames } from './peer-names.ts';
 import type { ConnectionsResult, GraphqlPlan } from './rounds.ts';
 
 /** What `pnpm bench graphql --json` prints. */
 export interface GraphqlReport extends ReportHead, GraphqlPlan {
   /** Our requests per second divided by those of each peer, with 32 connections: the lowest of all shapes. */
-  ratios: Record<PeerName, number>;
+  ratios: Record<string, number>;
   /** Our p99 divided by that of each peer, with 32 connections: the highest of all shapes. */
-  p99Ratios: Record<PeerName, number>;
+  p99Ratios: Record<string, number>;
   shapes: ShapeResult[];
 }
 
@@ -55,10 +55,10 @@ function table(shape: ShapeResult, { connections, results, ratios, p99Ratios }: 
     ...results.map(({ name, requestsPerSecond, p50Ms, p99Ms, cpuMicroseconds, residentBytes }) => [
       name,
       wholeNumber(requestsPerSecond),
-      name === 'deedwire' ? '' : times(ratios[name]),
+      name in ratios ? times(ratios[name]) : '',
       `${p50Ms.toFixed(2)} ms`,
       `${p99Ms.toFixed(2)} ms`,
-      name === 'deedwire' ? '' : times(p99Ratios[name]),
+      name in ratios ? times(p99Ratios[name]) : '',
       `${cpuMicroseconds.toFixed(0)} µs`,
       `${Math.round(residentBytes / 1024 / 1024)} MiB`,
     ]),

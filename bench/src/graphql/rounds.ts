@@ -1,7 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { median } from 'simple-statistics';
-import { cpuMicroseconds, interleaved, type Measurement, medianRatio, perSecond, rateRatio } from '../rounds.ts';
+import { meanRatio } from '../geometric-mean.ts';
+import { markdownTable, times, wholeNumber } from '../report.ts';
+import {
+  cpuMicroseconds,
+  interleaved,
+  type Measurement,
+  medianRatio,
+  perSecond,
+  rateRatio,
+  rateRatios,
+} from '../rounds.ts';
 import type { Contestant } from './contestant.ts';
 import type { LoadRequest, LoadResult } from './load-process.ts';
 import type { Load } from './load.ts';
@@ -33,23 +43,23 @@ const availableTimeoutMs = 300_000;
  * @returns by the number of connections and by contestant, the rounds in order
  * @throws {Error} if the contestants answer differently
  */
-export async function measureContestants<Name extends string>(
+export async function measureContestants(
   shape: Shape,
-  contestants: readonly Contestant<Name>[],
+  contestants: readonly Contestant[],
   { callers: all }: World,
   load: Load,
   { rounds, roundMs, warmUpMs }: GraphqlPlan,
   progress: (line: string) => void,
-): Promise<Map<number, Map<Name, GraphqlMeasurement[]>>> {
+): Promise<Map<number, Map<string, GraphqlMeasurement[]>>> {
   const callers = all.get(shape.name) ?? [];
   const leastBytes = await checkAnswers(shape, contestants, callers);
-  const request = (contestant: Contestant<Name>, connections: number, durationMs: number): LoadRequest => {
+  const request = (contestant: Contestant, connections: number, durationMs: number): LoadRequest => {
     const { origin, pathname } = new URL(contestant.url);
     const headers = callers.map((caller) => headersOf(contestant, caller));
     const body = JSON.stringify({ query: shape.query });
     return { origin, path: pathname, headers, body, leastBytes, connections, durationMs };
   };
-  const measured = new Map<number, Map<Name, GraphqlMeasurement[]>>();
+  const measured = new Map<number, Map<string, GraphqlMeasurement[]>>();
   for (const connections of connectionCounts) {
     for (const contestant of contestants) {
       progress(`${connections} connections, warm-up: ${contestant.name}`);
@@ -68,7 +78,35 @@ export async function measureContestants<Name extends string>(
   return measured;
 }
 
-function headersOf(contestant: Contestant<string>, caller: Caller): Record<string, string> {
+/** Medians over the rounds, and the ratio of the rates to that of the first contestant in the same round. */
+export function ratioResults(measured: Awaited<ReturnType<typeof measureContestants>>) {
+  return Array.from(measured).flatMap(([connections, byName]) => {
+    const [first = []] = byName.values();
+    return Array.from(byName, ([name, rounds]) => ({
+      name,
+      connections,
+      perSecond: median(rounds.map(perSecond)),
+      cpuMicroseconds: median(rounds.map(cpuMicroseconds)),
+      rateRatio: meanRatio(rateRatios(rounds, first)),
+    }));
+  });
+}
+
+/** Formats them as a Markdown table. The ratio is the geometric mean, with the interval of 95 %. */
+export function ratioTable(title: string, results: ReturnType<typeof ratioResults>): string {
+  return markdownTable([
+    [title, 'connections', 'per second', 'CPU per request', 'ratio', 'from', 'to'],
+    ...results.map(({ name, connections, perSecond: rate, cpuMicroseconds: cpu, rateRatio: { mean, low, high } }) => [
+      name,
+      String(connections),
+      wholeNumber(rate),
+      `${cpu.toFixed(1)} µs`,
+      ...[mean, low, high].map((ratio) => times(ratio, 3)),
+    ]),
+  ]);
+}
+
+function headersOf(contestant: Contestant, caller: Caller): Record<string, string> {
   return { 'content-type': 'application/json', accept: 'application/json', ...contestant.headersOf(caller) };
 }
 
@@ -86,7 +124,7 @@ async function askUntilAvailable(url: string, request: RequestInit): Promise<{ s
 /** Returns the bytes of the shortest response. */
 async function checkAnswers(
   { query }: Shape,
-  contestants: readonly Contestant<string>[],
+  contestants: readonly Contestant[],
   callers: readonly Caller[],
 ): Promise<number> {
   const body = JSON.stringify({ query });
@@ -119,11 +157,8 @@ export type ConnectionsResult = ReturnType<typeof connectionsResult>;
  *
  * @param measured the rounds of each contestant, in order
  */
-export function connectionsResult(
-  connections: number,
-  measured: ReadonlyMap<Contestant['name'], readonly GraphqlMeasurement[]>,
-) {
-  const roundsOf = (name: Contestant['name']) => measured.get(name) ?? [];
+export function connectionsResult(connections: number, measured: ReadonlyMap<string, readonly GraphqlMeasurement[]>) {
+  const roundsOf = (name: string) => measured.get(name) ?? [];
   const ours = roundsOf('deedwire');
   return {
     connections,

@@ -8,24 +8,13 @@ import {
   createReferralForPartner,
   type OperatorContext,
 } from '@deedwire/actions';
-import type { InterfaceName } from '@deedwire/domain';
 import { createLogin, withClient } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
 import { issueClient, operatorContext } from '../delivery/write/our-clients.ts';
 import { createBenchStore } from '../postgres.ts';
 import { type Shape, shapes } from './shapes.ts';
 
-/** The accounts that send the queries, in a migrated database. */
-export interface World {
-  /** With the rights of a superuser, for the peers. */
-  databaseUrl: string;
-  /** The URL of the database for our app of each interface. */
-  appDatabaseUrls: Record<InterfaceName, string>;
-  /** As in WEBHOOK_SECRET_KEYS. */
-  secretKeys: string;
-  /** The accounts that send a shape, by the name of the shape. */
-  callers: ReadonlyMap<string, readonly Caller[]>;
-}
+export type World = Awaited<ReturnType<typeof createWorld>>;
 
 export interface Caller {
   /** For our app. */
@@ -37,10 +26,12 @@ export interface Caller {
 const referrals = 120;
 
 /**
+ * The accounts that send the queries, in a migrated database.
+ *
  * @param databaseUrl an empty database
  * @param accountsMax of each shape
  */
-export async function createWorld(databaseUrl: string, accountsMax: number): Promise<World> {
+export async function createWorld(databaseUrl: string, accountsMax: number) {
   await migrate(databaseUrl);
   const store = createBenchStore(databaseUrl);
   const context = operatorContext(store);
@@ -57,12 +48,16 @@ export async function createWorld(databaseUrl: string, accountsMax: number): Pro
   // The plans of all contestants rely on the same statistics.
   await withClient(databaseUrl, (client) => client.query('vacuum analyze'));
   return {
+    /** With the rights of a superuser, for the peers. */
     databaseUrl,
+    /** The URL of the database for our app of each interface. */
     appDatabaseUrls: {
       lender: await createLogin(databaseUrl, 'bench_lender_api', 'lender_api'),
       partner: await createLogin(databaseUrl, 'bench_partner_api', 'partner_api'),
     },
+    /** As in WEBHOOK_SECRET_KEYS. */
     secretKeys: `bench:${randomBytes(32).toString('base64')}`,
+    /** The accounts that send a shape, by the name of the shape. */
     callers,
   };
 }

@@ -1,11 +1,5 @@
 import type { TopLevelSpec } from 'vega-lite';
 
-/** Horizontal bars on one scale. */
-export interface Panel {
-  title: string;
-  bars: readonly Bar[];
-}
-
 export interface Bar {
   label: string;
   value: number;
@@ -14,11 +8,12 @@ export interface Bar {
   highlighted: boolean;
 }
 
-export interface BarChart {
+interface BarChart {
   title: string;
   /** What the bars show, with its unit. */
   axis: string;
-  panels: readonly Panel[];
+  /** Each has horizontal bars on one scale. */
+  panels: readonly { title: string; bars: readonly Bar[] }[];
   /** Whether the panels have the same scale. */
   shared: boolean;
 }

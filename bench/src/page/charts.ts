@@ -1,10 +1,9 @@
 import type { LatencySummary } from '../delivery/latency.ts';
-import type { HistoryResult } from '../delivery/parts/history.ts';
 import { sumOf } from '../delivery/statement-log.ts';
 import { ours } from '../delivery/workloads.ts';
 import { wholeNumber } from '../report.ts';
 import { type Bar, barChart } from './bar-chart.ts';
-import type { Results } from './results.ts';
+import type { DeliveryReport, Results } from './results.ts';
 
 /** The charts of the page, by file name. */
 export async function charts({ delivery, graphql }: Results): Promise<Record<string, string>> {
@@ -16,9 +15,7 @@ export async function charts({ delivery, graphql }: Results): Promise<Record<str
       shared: true,
       panels: delivery.workloads.map(({ title, results }) => ({
         title,
-        bars: descending(
-          results.map(({ name, perSecond }) => rateBar(rateNames.get(name) ?? name, perSecond, name === ours)),
-        ),
+        bars: rateBars(results),
       })),
     }),
     'queries.svg': await barChart({
@@ -27,10 +24,8 @@ export async function charts({ delivery, graphql }: Results): Promise<Record<str
       shared: false,
       panels: graphql.shapes.map(({ title, connections }) => ({
         title: title.slice(0, 1).toUpperCase() + title.slice(1),
-        bars: descending(
-          (connections[0]?.results ?? []).map(({ name, requestsPerSecond }) =>
-            rateBar(serverNames[name], requestsPerSecond, name === 'deedwire'),
-          ),
+        bars: rateBars(
+          (connections[0]?.results ?? []).map(({ name, requestsPerSecond: perSecond }) => ({ name, perSecond })),
         ),
       })),
     }),
@@ -57,26 +52,23 @@ export async function charts({ delivery, graphql }: Results): Promise<Record<str
   };
 }
 
-const rateNames = new Map([
+/** Contestants whose name in the charts is not that in the tables. */
+const shownNames = new Map([
   [ours, 'Deedwire'],
   ['bare', 'POST, no queue'],
   ['bullmq', 'BullMQ'],
+  ['mercurius-jit', 'Mercurius, JIT'],
+  ['mercurius-guarded', 'JIT, guarded'],
+  ['mercurius', 'Mercurius'],
+  ['apollo', 'Apollo Server'],
 ]);
 
-const serverNames = {
-  deedwire: 'Deedwire',
-  'mercurius-jit': 'Mercurius, JIT',
-  'mercurius-guarded': 'JIT, guarded',
-  mercurius: 'Mercurius',
-  apollo: 'Apollo Server',
-};
-
-function descending(bars: readonly Bar[]): Bar[] {
+/** The highest rate first. */
+function rateBars(results: readonly { name: string; perSecond: number }[]): Bar[] {
+  const bars = results.map(({ name, perSecond: value }) => {
+    return { label: shownNames.get(name) ?? name, value, text: wholeNumber(value), highlighted: name === ours };
+  });
   return bars.toSorted((one, other) => other.value - one.value);
-}
-
-function rateBar(label: string, value: number, highlighted: boolean): Bar {
-  return { label, value, text: wholeNumber(value), highlighted };
 }
 
 function latencyPanels(rows: readonly (readonly [string, LatencySummary])[]) {
@@ -93,7 +85,7 @@ function latencyPanels(rows: readonly (readonly [string, LatencySummary])[]) {
   ];
 }
 
-function growthBars({ sizes }: HistoryResult, kind: 'newEvents' | 'backlog'): Bar[] {
+function growthBars({ sizes }: DeliveryReport['history'], kind: 'newEvents' | 'backlog'): Bar[] {
   return sizes.map((size, index) => ({
     label: `${wholeNumber(size.storedDeliveries)} stored`,
     value: sumOf(size[kind]),

@@ -1,30 +1,33 @@
+import type { BenchOptions } from '../bench.ts';
 import type { ComparisonReport } from '../comparisons/comparison.ts';
-import type { FairResult } from '../delivery/parts/fair.ts';
-import type { HangingResult } from '../delivery/parts/hanging.ts';
-import type { HistoryResult } from '../delivery/parts/history.ts';
-import type { LatencyResult } from '../delivery/parts/latency.ts';
-import type { AccountResult, StoreResult, WorkersResult } from '../delivery/parts/limits.ts';
-import type { MemoryResult } from '../delivery/parts/memory.ts';
+import type { measureFair } from '../delivery/parts/fair.ts';
+import type { measureHanging } from '../delivery/parts/hanging.ts';
+import type { measureHistory } from '../delivery/parts/history.ts';
+import type { measureIdleAndLoaded } from '../delivery/parts/latency.ts';
+import type { measureAccount, measureStore, measureWorkers } from '../delivery/parts/limits.ts';
+import type { measureMemory } from '../delivery/parts/memory.ts';
 import type { RatesResult } from '../delivery/parts/rates.ts';
-import type { StatementsResult } from '../delivery/parts/statements.ts';
+import type { measureStatements } from '../delivery/parts/statements.ts';
 import type { WriteResult } from '../delivery/parts/write.ts';
 import type { GraphqlReport } from '../graphql/report.ts';
 import type { ReportHead } from '../report.ts';
+
+type ResultOf<Measure extends (options: BenchOptions) => unknown> = Awaited<ReturnType<Measure>>;
 
 /** What `pnpm bench delivery --json` prints. */
 export interface DeliveryReport extends ReportHead, RatesResult {
   /** The commit that each part was measured at. */
   commits: Record<string, string>;
-  latency: LatencyResult;
-  statements: StatementsResult;
-  history: HistoryResult;
-  hanging: HangingResult;
-  workers: WorkersResult;
-  store: StoreResult;
-  account: AccountResult;
+  latency: ResultOf<typeof measureIdleAndLoaded>;
+  statements: ResultOf<typeof measureStatements>;
+  history: ResultOf<typeof measureHistory>;
+  hanging: ResultOf<typeof measureHanging>;
+  workers: ResultOf<typeof measureWorkers>;
+  store: ResultOf<typeof measureStore>;
+  account: ResultOf<typeof measureAccount>;
   write: WriteResult;
-  fair: FairResult;
-  memory: MemoryResult;
+  fair: ResultOf<typeof measureFair>;
+  memory: ResultOf<typeof measureMemory>;
 }
 
 /** The files in `bench/results`, which `--save` writes. */

@@ -22,22 +22,6 @@ interface DeliveryRange {
   untilId: string;
 }
 
-/** A replay in progress, or one that has ended. */
-interface RunningReplay {
-  queued(): Promise<number>;
-  /** Resolves when it has ended, with the number of deliveries that it has queued. */
-  ended(): Promise<number>;
-  cancel(): Promise<unknown>;
-}
-
-/** Replays of our engine. Each account has one subscription. */
-export interface OurReplays {
-  /** Makes every `step`th of the newest deliveries count as failed. Returns the range of all of them. */
-  markFailed(account: AccountId, newest: { deliveries: number; step: number }): Promise<DeliveryRange>;
-  /** Asks the worker to replay a range, as an API does. */
-  start(account: AccountId, range: DeliveryRange, onlyFailed: boolean): Promise<RunningReplay>;
-}
-
 const markFailed = {
   name: 'bench-mark-failed',
   text: `
@@ -57,7 +41,8 @@ const markFailed = {
     group by subscription_id`,
 };
 
-export function createOurReplays({ databaseUrl }: OurSystem, defer: Defer): OurReplays {
+/** Replays of our engine. Each account has one subscription. */
+export function createOurReplays({ databaseUrl }: OurSystem, defer: Defer) {
   const store = createBenchStore(databaseUrl);
   defer(() => store.close());
   const read = async (account: AccountId, id: ReplayRow['id']): Promise<ReplayRow> => {
@@ -66,14 +51,19 @@ export function createOurReplays({ databaseUrl }: OurSystem, defer: Defer): OurR
     return row;
   };
   return {
-    async markFailed(account, { deliveries, step }) {
+    /** Makes every `step`th of the newest deliveries count as failed. Returns the range of all of them. */
+    async markFailed(
+      account: AccountId,
+      { deliveries, step }: { deliveries: number; step: number },
+    ): Promise<DeliveryRange> {
       const values = [account, deliveries, step];
       const [range] = await store.query<DeliveryRange & Record<string, unknown>>(markFailed, values);
       if (range === undefined) throw new Error('The account has no deliveries.');
       return range;
     },
 
-    async start(accountId, { subscriptionId, ...ids }, onlyFailed) {
+    /** Asks the worker to replay a range, as an API does. */
+    async start(accountId: AccountId, { subscriptionId, ...ids }: DeliveryRange, onlyFailed: boolean) {
       const target = { accountId, interfaceName, subscriptionId } as const;
       const all = { eventTypes: null, since: null, until: null, fromSequence: null, untilSequence: null };
       const replay = { ...target, range: { onlyFailed, ...all }, ids, perSecond };
@@ -85,7 +75,8 @@ export function createOurReplays({ databaseUrl }: OurSystem, defer: Defer): OurR
       });
       return {
         queued: async () => (await read(accountId, id)).queued,
-        async ended() {
+        /** Resolves when it has ended, with the number of deliveries that it has queued. */
+        async ended(): Promise<number> {
           const deadline = performance.now() + timeoutMs;
           for (;;) {
             const { endedAt, queued } = await read(accountId, id);
@@ -100,21 +91,16 @@ export function createOurReplays({ databaseUrl }: OurSystem, defer: Defer): OurR
   };
 }
 
-/** A database with stored deliveries of one subscription. */
-export interface History {
-  storedDeliveries: number;
-  system: OurSystem;
-  account: AccountId;
-}
+export type History = Awaited<ReturnType<typeof createHistories>>[number];
 
-/** Creates a database for each number of deliveries. */
+/** Creates a database with stored deliveries of one subscription for each number of deliveries. */
 export async function createHistories(
   postgres: BenchPostgres,
   defer: Defer,
   sizes: readonly number[],
   { callbackUrl, progress }: { callbackUrl: string; progress: (line: string) => void },
-): Promise<History[]> {
-  const histories: History[] = [];
+) {
+  const histories: { storedDeliveries: number; system: OurSystem; account: AccountId }[] = [];
   for (const storedDeliveries of sizes) {
     const system = await createOurSystem(postgres, `history_${histories.length + 1}`, defer);
     const account = await system.addAccount([callbackUrl]);

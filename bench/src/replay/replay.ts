@@ -1,5 +1,4 @@
 import { type Bench, benchOfParts, part } from '../bench.ts';
-import { measureBesidePull } from './parts/beside-pull.ts';
 import { measureBeside } from './parts/beside.ts';
 import { measureGrowth } from './parts/growth.ts';
 import { measurePull } from './parts/pull.ts';
@@ -37,11 +36,6 @@ export const replay: Bench = benchOfParts({
       'the time of a page of `webhookEvents` with 10 thousand and with 1 million stored deliveries (--stored 5000000: 5)',
       measurePull,
       report.pullMarkdown,
-    ),
-    'beside-pull': part(
-      'the latency of new events beside pages of events, of the same account and of another one',
-      measureBesidePull,
-      report.besidePullMarkdown,
     ),
   },
 });

@@ -1,7 +1,6 @@
 import { latencyHeader, latencyRow } from '../delivery/latency.ts';
 import { timesTable } from '../delivery/report.ts';
 import { markdownTable, times, wholeNumber } from '../report.ts';
-import type { BesidePullResult } from './parts/beside-pull.ts';
 import type { BesideResult } from './parts/beside.ts';
 import type { GrowthResult } from './parts/growth.ts';
 import type { PullResult } from './parts/pull.ts';
@@ -59,19 +58,5 @@ export function pullMarkdown({ rounds, pages, sizes, pageGrowth, startGrowth }: 
       ['a page', ...sizes.map(({ pageMs }) => pageMs.toFixed(2)), times(pageGrowth)],
       ['the first event of a time', ...sizes.map(({ startMs }) => startMs.toFixed(2)), times(startGrowth)],
     ]),
-  ].join('\n\n');
-}
-
-export function besidePullMarkdown({ rounds, stored, pagesPerSecond, summaries }: BesidePullResult): string {
-  return [
-    `Commit to first byte beside ${pagesPerSecond} pages of 100 events per second of an account with ${wholeNumber(stored)} stored deliveries of two accounts. ${rounds} rounds, medians.`,
-    markdownTable([
-      latencyHeader('New events'),
-      ...summaries.flatMap(({ name, alone, beside }) => [
-        latencyRow(`${name}, alone`, alone),
-        latencyRow(`${name}, beside the pages`, beside),
-      ]),
-    ]),
-    summaries.map(({ name, p99Ratio }) => `p99 ${name}: ${times(p99Ratio)}.`).join(' '),
   ].join('\n\n');
 }

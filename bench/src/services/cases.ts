@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { BenchProblem } from '../bench.ts';
 import { machineMs } from '../child.ts';
-import { firstArrivals, paced } from '../delivery/latency.ts';
+import { arrivalLatencies } from '../delivery/latency.ts';
 import type { Receivers } from '../delivery/receivers.ts';
 import type { Load } from '../graphql/load.ts';
 import type { EventsRound } from './report.ts';
@@ -62,21 +62,18 @@ export async function measureLatencies(
   { events, timeoutMs }: { events: number; timeoutMs: number },
   receiver: Receivers,
 ): Promise<number[]> {
-  await receiver.forget();
   const pool = new Pool(event.origin);
-  const prefix = `paced-${Math.round(machineMs())}`;
-  const calledMs = new Map<string, number>();
+  const call = async (name: string): Promise<number> => {
+    const calledMs = machineMs();
+    await sendEvent(pool, event, name);
+    return calledMs;
+  };
   try {
-    await paced(events, perSecond, async (index) => {
-      const name = `${prefix}-${index}`;
-      calledMs.set(`bench-${name}`, machineMs());
-      await sendEvent(pool, event, name);
-    });
+    const [latencies = []] = await arrivalLatencies(receiver, [call], { events, perSecond, timeoutMs });
+    return latencies;
   } finally {
     await pool.close();
   }
-  const arrivedMs = await firstArrivals(receiver, events, timeoutMs);
-  return Array.from(calledMs, ([name, ms]) => (arrivedMs.get(name) ?? Number.POSITIVE_INFINITY) - ms);
 }
 
 /** @param name of the event, after `bench-` */

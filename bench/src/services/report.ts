@@ -9,22 +9,23 @@ export interface EventsRound extends Done {
   cpuMs: number | null;
 }
 
-/** What was measured of one service. Null for a part that did not run. */
-export interface ServiceResult {
-  name: string;
-  one: RateResult | null;
-  twenty: RateResult | null;
-  idle: LatencyResult | null;
-  hanging: LatencyResult | null;
+/** By part, the results of each service, ours last. */
+export interface ServicesResults {
+  one?: (Named & RateResult)[];
+  twenty?: (Named & RateResult)[];
+  idle?: (Named & LatencyResult)[];
+  hanging?: (Named & LatencyResult)[];
 }
 
-export interface ServicesReport extends ReportHead {
+interface Named {
+  name: string;
+}
+
+export interface ServicesReport extends ReportHead, ServicesResults {
   connections: number;
   rounds: number;
   /** In the part `hanging`. */
   hangingEndpoints: number;
-  /** Ours last. */
-  services: ServiceResult[];
 }
 
 type RateResult = ReturnType<typeof rateResult>;
@@ -63,36 +64,31 @@ function cpuSeconds({ operations, cpuMs }: EventsRound): number | null {
   return cpuMs === null ? null : cpuMs / operations;
 }
 
+/** A row of a table. None if the part did not run, or if the value is not known of any service. */
+function row<Result>(title: string, results: readonly Result[] = [], cell: (result: Result) => string | null) {
+  const cells = results.map(cell);
+  return cells.every((each) => each === null) ? [] : [[title, ...cells.map((each) => each ?? '–')]];
+}
+
 export function servicesMarkdown(report: ServicesReport): string {
-  const { connections, rounds, hangingEndpoints, services } = report;
-  const row = <Value>(
-    title: string,
-    value: (result: ServiceResult) => Value | null,
-    cell: (value: Value) => string,
-  ) => {
-    const values = services.map(value);
-    if (values.every((each) => each === null)) return [];
-    return [[title, ...values.map((each) => (each === null ? '–' : cell(each)))]];
-  };
-  const rateRows = (name: 'one' | 'twenty', title: string, unit: string) => [
-    ...row(`${title}, ${unit} per second`, (result) => result[name], rateCell),
-    ...row(`the same, ${ours} in the same round`, (result) => result[name]?.rateRatio ?? null, times),
-    ...row(`the same, CPU seconds per 1,000 ${unit}`, (result) => result[name]?.cpuSeconds ?? null, cpuCell),
-    ...row(`the same, ${ours} in the same round`, (result) => result[name]?.cpuRatio ?? null, times),
+  const { connections, rounds, hangingEndpoints, one, twenty, idle, hanging } = report;
+  const rateRows = (results: ServicesResults['one'], title: string, unit: string) => [
+    ...row(`${title}, ${unit} per second`, results, rateCell),
+    ...row(`the same, ${ours} in the same round`, results, ({ rateRatio: ratio }) => times(ratio)),
+    ...row(`the same, CPU seconds per 1,000 ${unit}`, results, ({ cpuSeconds: cpu }) => cpu?.toFixed(2) ?? null),
+    ...row(`the same, ${ours} in the same round`, results, ({ cpuRatio: ratio }) =>
+      ratio === null ? null : times(ratio),
+    ),
   ];
   const title = `services: ${connections} connections, medians of ${rounds} interleaved rounds with the lowest and the highest.`;
   return [
     introduction(title, report),
     markdownTable([
-      ['', ...services.map(({ name }) => name)],
-      ...rateRows('one', 'call to delivery, 1 endpoint', 'events'),
-      ...rateRows('twenty', '20 endpoints per event', 'deliveries'),
-      ...row('idle: call to arrival, p50 / p99', ({ idle }) => idle, latencyCell),
-      ...row(
-        `beside ${hangingEndpoints} hanging endpoints of others: p50 / p99`,
-        ({ hanging }) => hanging,
-        latencyCell,
-      ),
+      ['', ...(one ?? twenty ?? idle ?? hanging ?? []).map(({ name }) => name)],
+      ...rateRows(one, 'call to delivery, 1 endpoint', 'events'),
+      ...rateRows(twenty, '20 endpoints per event', 'deliveries'),
+      ...row('idle: call to arrival, p50 / p99', idle, latencyCell),
+      ...row(`beside ${hangingEndpoints} hanging endpoints of others: p50 / p99`, hanging, latencyCell),
     ]),
   ].join('\n\n');
 }
@@ -100,8 +96,6 @@ export function servicesMarkdown(report: ServicesReport): string {
 function rateCell({ perSecond: rate, lowestPerSecond, highestPerSecond }: RateResult): string {
   return `${wholeNumber(rate)} (${wholeNumber(lowestPerSecond)}–${wholeNumber(highestPerSecond)})`;
 }
-
-const cpuCell = (seconds: number): string => seconds.toFixed(2);
 
 const msCell = (ms: number | null): string => (ms === null ? '–' : `${ms.toFixed(1)} ms`);
 

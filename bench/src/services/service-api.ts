@@ -25,20 +25,9 @@ export interface Tenant {
 /** A request that sends one event. `{n}` in its body is the name of the event after `bench-`. */
 export type EventRequest = Pick<LoadRequest, 'origin' | 'path' | 'headers' | 'body' | 'status' | 'leastBytes'>;
 
-/** The HTTP API of a service that somebody else started. */
-export interface ServiceApi {
-  /**
-   * Sends JSON and returns the JSON of the response. Null if the response has no body.
-   *
-   * @param status of the response
-   * @throws {BenchProblem} if the service cannot be reached, or responds otherwise
-   */
-  call(method: string, path: string, status: number, body?: object): Promise<unknown>;
-  /** The request that sends one event. */
-  event(path: string, status: number, body: object): EventRequest;
-}
+export type ServiceApi = ReturnType<typeof serviceApi>;
 
-export interface ServiceApiOptions {
+interface ServiceApiOptions {
   /** Of the service. */
   name: string;
   url: string;
@@ -50,11 +39,18 @@ export interface ServiceApiOptions {
 // A guard against hanging only.
 const timeoutMs = 60_000;
 
-export function serviceApi({ name, url, token, tokenVariable }: ServiceApiOptions): ServiceApi {
+/** The HTTP API of a service that somebody else started. */
+export function serviceApi({ name, url, token, tokenVariable }: ServiceApiOptions) {
   const { origin } = new URL(url);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   return {
-    async call(method, path, status, body) {
+    /**
+     * Sends JSON and returns the JSON of the response. Null if the response has no body.
+     *
+     * @param status of the response
+     * @throws {BenchProblem} if the service cannot be reached, or responds otherwise
+     */
+    async call(method: string, path: string, status: number, body?: object): Promise<unknown> {
       const request = `${method} ${origin}${path}`;
       let response;
       let text;
@@ -81,7 +77,8 @@ export function serviceApi({ name, url, token, tokenVariable }: ServiceApiOption
         throw new BenchProblem(`${problem} without JSON. Is the URL correct? It said: ${excerpt}`);
       }
     },
-    event: (path, status, body) => ({
+    /** The request that sends one event. */
+    event: (path: string, status: number, body: object): EventRequest => ({
       origin,
       path,
       headers: [headers],

@@ -15,9 +15,9 @@ import {
   type EventsRound,
   latencyResult,
   rateResult,
-  type ServiceResult,
   servicesMarkdown,
   type ServicesReport,
+  type ServicesResults,
 } from './report.ts';
 import type { Service, Tenant } from './service-api.ts';
 
@@ -30,17 +30,9 @@ const parts = {
   hanging: 'the same beside 300 endpoints of other tenants that never respond',
 } as const;
 
-interface Plan {
-  rounds: number;
-  roundMs: number;
-  warmUpMs: number;
-  /** In each round of `idle`, and in `hanging`. */
-  pacedEvents: number;
-  hangingTenants: number;
-}
-
-const full: Plan = { rounds: 3, roundMs: 6_000, warmUpMs: 2_000, pacedEvents: 200, hangingTenants: 15 };
-const short: Plan = { rounds: 1, roundMs: 300, warmUpMs: 100, pacedEvents: 10, hangingTenants: 1 };
+// `pacedEvents`: in each round of `idle`, and in `hanging`.
+const full = { rounds: 3, roundMs: 6_000, warmUpMs: 2_000, pacedEvents: 200, hangingTenants: 15 };
+const short: typeof full = { rounds: 1, roundMs: 300, warmUpMs: 100, pacedEvents: 10, hangingTenants: 1 };
 
 const endpointsPerEvent = 20;
 const eventsPerHangingTenant = 3;
@@ -72,7 +64,7 @@ export const services: Bench = {
       connections,
       rounds: plan.rounds,
       hangingEndpoints: plan.hangingTenants * endpointsPerEvent,
-      services: await measure(others, only, plan, progress),
+      ...(await measure(others, only, plan, progress)),
     };
     return { json: report, markdown: servicesMarkdown(report) };
   },
@@ -81,9 +73,9 @@ export const services: Bench = {
 function measure(
   others: readonly Service[],
   only: string | undefined,
-  plan: Plan,
+  plan: typeof full,
   progress: (line: string) => void,
-): Promise<ServiceResult[]> {
+): Promise<ServicesResults> {
   const { rounds, roundMs, warmUpMs, pacedEvents, hangingTenants } = plan;
   return withStack(endpointsPerEvent, async (stack, defer) => {
     const { receiver } = stack;
@@ -106,18 +98,9 @@ function measure(
       contestants.push({ name: service.name, service, one, twenty });
     }
     const load = await startLoad(defer);
-    const empty = { one: null, twenty: null, idle: null, hanging: null };
-    const results = contestants.map(({ name }): ServiceResult => ({ name, ...empty }));
-    const record = <Measured>(
-      part: keyof typeof parts,
-      measured: ReadonlyMap<string, Measured>,
-      resultOf: (of: Measured) => ServiceResult[typeof part],
-    ): void => {
-      for (const result of results) {
-        const own = measured.get(result.name);
-        if (own !== undefined) Object.assign(result, { [part]: resultOf(own) });
-      }
-    };
+    const results: ServicesResults = {};
+    const ofLatencies = (measured: ReadonlyMap<string, readonly number[][]>) =>
+      contestants.map(({ name }) => ({ name, ...latencyResult(measured.get(name)?.flat() ?? [], timeoutMs) }));
     const latencies = { events: pacedEvents, timeoutMs };
 
     const send = (contestant: Contestant, part: RatePart, count: number): Promise<EventsRound> => {
@@ -143,7 +126,8 @@ function measure(
         progress(`${part}: round ${round} of ${rounds}: ${contestant.name} ${wholeNumber(perSecond(measurement))}/s`);
         return measurement;
       });
-      record(part, measured, (each) => rateResult(each, measured.get(ours) ?? []));
+      const roundsOf = (name: string) => measured.get(name) ?? [];
+      results[part] = contestants.map(({ name }) => ({ name, ...rateResult(roundsOf(name), roundsOf(ours)) }));
     }
     if (only === undefined || only === 'idle') {
       await warmUp('one');
@@ -151,7 +135,7 @@ function measure(
         progress(`idle: round ${round} of ${rounds}: ${name}`);
         return measureLatencies(one.event, latencies, receiver);
       });
-      record('idle', measured, (each) => latencyResult(each.flat(), timeoutMs));
+      results.idle = ofLatencies(measured);
     }
     if (only === undefined || only === 'hanging') {
       await warmUp('one');
@@ -172,7 +156,7 @@ function measure(
           for (const tenant of tenants) await tenant.remove();
         }
       });
-      record('hanging', measured, (each) => latencyResult(each.flat(), timeoutMs));
+      results.hanging = ofLatencies(measured);
     }
     return results;
   });
@@ -181,7 +165,6 @@ function measure(
 /** Ours: the mutation `createReferral`. A tenant is an account with one client, and an endpoint is a subscription. */
 async function startDeedwire({ system, postgres }: Stack, defer: Defer): Promise<Service> {
   const { app, worker } = await startOurApps(system, { built: false, defer });
-  const input = { clientName: 'Ada Lovelace', clientEmail: 'ada@example.com', externalReference: 'bench-{n}' };
   return {
     name: ours,
     async cpuMs() {
@@ -191,7 +174,7 @@ async function startDeedwire({ system, postgres }: Stack, defer: Defer): Promise
     async createTenant(_name, urls) {
       const headers = await issueClients(system.databaseUrl, await system.addAccounts([urls]));
       // The database ends with the bench.
-      return { event: createReferralRequest(app.url, headers, input), remove: async () => {} };
+      return { event: createReferralRequest(app.url, headers), remove: async () => {} };
     },
   };
 }

@@ -139,7 +139,10 @@ it('services measures the whole way from the call to the delivery', async () => 
     bench: 'services',
     quick: true,
     machine,
-    services: [{ name: 'deedwire', one: rate, twenty: rate, idle: latency, hanging: latency }],
+    one: [{ name: 'deedwire', ...rate }],
+    twenty: [{ name: 'deedwire', ...rate }],
+    idle: [{ name: 'deedwire', ...latency }],
+    hanging: [{ name: 'deedwire', ...latency }],
   });
 });
 
@@ -166,7 +169,11 @@ it('versions measures our apps beside those of another checkout', async () => {
     write: { withoutKeys: writeResult(['deedwire', other]), withKeys: writeResult([withKeys, withKeys]) },
     idle: { results: ['deedwire', other].map((name) => ({ name, ...latency })), p50Ratio: positive },
     queries: {
-      shapes: Array.from({ length: 8 }, () => ({ ours: positive, other: positive, rateRatio: interval })),
+      shapes: Array.from({ length: 4 }, () => ({
+        results: [32, 1].flatMap((connections) =>
+          [other, 'deedwire'].map((name) => ({ name, connections, perSecond: positive, rateRatio: interval })),
+        ),
+      })),
     },
   });
 });

@@ -1,6 +1,6 @@
 import { insertEventTypePins, insertSubscription, reserveSubscriptionId } from '@deedwire/actions/webhooks';
-import type { AccountId, RecordId } from '@deedwire/domain';
-import type { Database, Transaction } from '@deedwire/store';
+import { type AccountId, secretAssociatedData } from '@deedwire/domain';
+import type { createSecretKeyRing, Database, Transaction } from '@deedwire/store';
 import { insertEvent } from '@deedwire/webhooks/outbox';
 import { secret } from '../../signed-headers.ts';
 
@@ -11,16 +11,14 @@ const eventType = { type: 'referral.converted', version: '2027-02-01' };
 /** Of the mutation that `write` measures. */
 const writtenEventType = { type: 'referral.created', version: '2026-11-01' };
 
-export interface SubscriptionToAdd {
-  accountId: AccountId;
-  callbackUrl: string;
-  encrypt: (secret: string, id: RecordId<'WebhookSubscription'>) => Buffer;
-}
-
-export async function addSubscription(transaction: Transaction, subscription: SubscriptionToAdd): Promise<void> {
-  const { accountId, callbackUrl, encrypt } = subscription;
+export async function addSubscription(
+  transaction: Transaction,
+  target: { accountId: AccountId; callbackUrl: string },
+  keyRing: ReturnType<typeof createSecretKeyRing>,
+): Promise<void> {
+  const { accountId, callbackUrl } = target;
   const id = await reserveSubscriptionId(transaction);
-  const secretCiphertext = encrypt(secret, id);
+  const secretCiphertext = keyRing.encrypt(secret, secretAssociatedData(id));
   await insertSubscription(transaction, { id, accountId, interfaceName, callbackUrl, secretCiphertext });
   await insertEventTypePins(transaction, { id, interfaceName }, [eventType, writtenEventType]);
 }

@@ -1,50 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { secretAssociatedData, type AccountId } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/domain';
 import { createLogin } from '@deedwire/embedded-postgres';
 import { applyMigrations, createSecretKeyRing, readMigrations } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
-import { type AppProcess, type AppProcessOptions, startAppProcess } from '../../app-process.ts';
+import { type AppProcessOptions, startAppProcess } from '../../app-process.ts';
 import { machineMs } from '../../child.ts';
 import { type BenchPostgres, createBenchStore } from '../../postgres.ts';
 import type { Defer } from '../../with-cleanup.ts';
-import {
-  addEvent,
-  addSubscription,
-  countAttempts,
-  countShards,
-  hasUnsettled,
-  type SubscriptionToAdd,
-} from './engine-tables.ts';
+import { addEvent, addSubscription, countAttempts, countShards, hasUnsettled } from './engine-tables.ts';
 
-/** Events that are inserted, in a transaction that is not committed yet. */
-export interface HeldEvents {
-  /** Commits. */
-  release(): Promise<void>;
-}
-
-/** Our engine with a separate database. It has no worker at first. */
-export interface OurSystem {
-  readonly databaseUrl: string;
-  /** With the rights of the worker. */
-  readonly workerUrl: string;
-  /** As in WEBHOOK_SECRET_KEYS. */
-  readonly secretKeys: string;
-  /** @param callbackUrls the subscriptions of each account */
-  addAccounts(callbackUrls: readonly (readonly string[])[]): Promise<AccountId[]>;
-  addAccount(callbackUrls: readonly string[]): Promise<AccountId>;
-  /** Inserts events that take turns over the accounts. */
-  holdEvents(accounts: readonly AccountId[], events: number): Promise<HeldEvents>;
-  /** Commits one event. Returns when it was committed, by `machineMs()`. */
-  commitEvent(account: AccountId, name: string): Promise<number>;
-  /** Starts one more worker, which runs the sources by default. */
-  startWorker(options?: Partial<Omit<AppProcessOptions, 'app'>>): Promise<AppProcess>;
-  /** Resolves when each of the workers owns its share of the work. */
-  untilShared(workers: number): Promise<void>;
-  /** Resolves when every event is fanned out and every delivery settled. */
-  untilSettled(): Promise<void>;
-  countAttempts(): Promise<number>;
-}
+export type OurSystem = Awaited<ReturnType<typeof createOurSystem>>;
 
 const keyId = 'bench';
 const pollMs = 2;
@@ -59,13 +25,12 @@ async function until(condition: () => Promise<boolean>, problem: string): Promis
   }
 }
 
-/** @param lastMigration the number of the last migration to apply, such as `0027`. Defaults to all */
-export async function createOurSystem(
-  postgres: BenchPostgres,
-  database: string,
-  defer: Defer,
-  lastMigration = '9999',
-): Promise<OurSystem> {
+/**
+ * Our engine with a separate database. It has no worker at first.
+ *
+ * @param lastMigration the number of the last migration to apply, such as `0027`. Defaults to all
+ */
+export async function createOurSystem(postgres: BenchPostgres, database: string, defer: Defer, lastMigration = '9999') {
   const databaseUrl = await postgres.createDatabase(database);
   const migrations = await readMigrations();
   const applied = migrations.filter(({ name }) => name.slice(0, lastMigration.length) <= lastMigration);
@@ -77,7 +42,8 @@ export async function createOurSystem(
   const secretKeys = `${keyId}:${key.toString('base64')}`;
   const workerUrl = await createLogin(databaseUrl, `${database}_worker`, 'webhook_worker');
 
-  const addAccounts: OurSystem['addAccounts'] = (callbackUrls) =>
+  /** @param callbackUrls the subscriptions of each account */
+  const addAccounts = (callbackUrls: readonly (readonly string[])[]): Promise<AccountId[]> =>
     store.transaction(async (transaction) => {
       const organization = await insertOrganization(transaction, 'Bench');
       const accounts: AccountId[] = [];
@@ -85,11 +51,7 @@ export async function createOurSystem(
         const name = `Account ${accounts.length + 1}`;
         const owner = { interfaceName: 'partner', organizationId: organization.id, name } as const;
         const { id: accountId } = await insertAccount(transaction, owner);
-        for (const callbackUrl of urls) {
-          const encrypt: SubscriptionToAdd['encrypt'] = (secret, id) =>
-            keyRing.encrypt(secret, secretAssociatedData(id));
-          await addSubscription(transaction, { accountId, callbackUrl, encrypt });
-        }
+        for (const callbackUrl of urls) await addSubscription(transaction, { accountId, callbackUrl }, keyRing);
         accounts.push(accountId);
       }
       return accounts;
@@ -97,16 +59,23 @@ export async function createOurSystem(
 
   return {
     databaseUrl,
+    /** With the rights of the worker. */
     workerUrl,
+    /** As in WEBHOOK_SECRET_KEYS. */
     secretKeys,
     addAccounts,
-    async addAccount(callbackUrls) {
+    async addAccount(callbackUrls: readonly string[]): Promise<AccountId> {
       const [account] = await addAccounts([callbackUrls]);
       if (account === undefined) throw new Error('There is no account.');
       return account;
     },
 
-    async holdEvents(accounts, events) {
+    /**
+     * Inserts events that take turns over the accounts, in a transaction that is not committed yet.
+     *
+     * @returns what commits it
+     */
+    async holdEvents(accounts: readonly AccountId[], events: number): Promise<() => Promise<void>> {
       const inserted = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();
       const committed = store.transaction(async (transaction) => {
@@ -119,20 +88,20 @@ export async function createOurSystem(
       });
       committed.catch(inserted.reject);
       await inserted.promise;
-      return {
-        async release() {
-          released.resolve();
-          await committed;
-        },
+      return async () => {
+        released.resolve();
+        await committed;
       };
     },
 
-    async commitEvent(account, name) {
+    /** Commits one event. Returns when it was committed, by `machineMs()`. */
+    async commitEvent(account: AccountId, name: string): Promise<number> {
       await store.transaction((transaction) => addEvent(transaction, account, name));
       return machineMs();
     },
 
-    startWorker: ({ built = false, env = {}, checkout } = {}) =>
+    /** Starts one more worker, which runs the sources by default. */
+    startWorker: ({ built = false, env = {}, checkout }: Partial<Omit<AppProcessOptions, 'app'>> = {}) =>
       startAppProcess(defer, {
         app: 'webhook-worker',
         built,
@@ -147,7 +116,8 @@ export async function createOurSystem(
         checkout,
       }),
 
-    async untilShared(count) {
+    /** Resolves when each of the workers owns its share of the work. */
+    async untilShared(count: number): Promise<void> {
       const leastShards = Math.floor(64 / count);
       const isShared = async (): Promise<boolean> => {
         const shards = await countShards(store);
@@ -156,6 +126,7 @@ export async function createOurSystem(
       await until(isShared, 'The workers do not share the accounts.');
     },
 
+    /** Resolves when every event is fanned out and every delivery settled. */
     untilSettled: () => until(async () => !(await hasUnsettled(store)), 'Deliveries are unsettled.'),
 
     countAttempts: () => countAttempts(store),

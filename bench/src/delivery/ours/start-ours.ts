@@ -4,7 +4,7 @@ import type { Defer } from '../../with-cleanup.ts';
 import type { DeliveryContestant } from '../rate-rounds.ts';
 import type { Receivers } from '../receivers.ts';
 import { eventCount, firstReceiver, inGroups, subscriptionCount, workloads } from '../workloads.ts';
-import { createOurSystem, type HeldEvents } from './our-system.ts';
+import { createOurSystem } from './our-system.ts';
 
 export interface OursOptions {
   name: string;
@@ -33,22 +33,22 @@ export async function startOurs(
     accounts.set(workload.name, await system.addAccounts(inGroups(urls, workload.subscriptionsPerAccount)));
   }
   const worker = await system.startWorker({ env, checkout });
-  let prepared: { held: HeldEvents; deliveries: number; attempts: number } | null = null;
+  let prepared: { release: () => Promise<void>; deliveries: number; attempts: number } | null = null;
   return {
     name,
     async prepare(workload, deliveries) {
       const events = eventCount(workload, deliveries);
       const attempts = await system.countAttempts();
-      const held = await system.holdEvents(accounts.get(workload.name) ?? [], events);
-      prepared = { held, attempts, deliveries: events * workload.subscriptionsPerAccount };
+      const release = await system.holdEvents(accounts.get(workload.name) ?? [], events);
+      prepared = { release, attempts, deliveries: events * workload.subscriptionsPerAccount };
     },
     async drain() {
       if (prepared === null) throw new Error('Nothing is prepared.');
-      const { held, deliveries, attempts } = prepared;
+      const { release, deliveries, attempts } = prepared;
       prepared = null;
       const startCpuMs = (await worker.usage()).cpuMs;
       const startMs = performance.now();
-      await held.release();
+      await release();
       await receiver.waitFor(deliveries);
       await system.untilSettled();
       const elapsedMs = performance.now() - startMs;

@@ -8,12 +8,9 @@ import { withStack } from '../stack.ts';
 import { createReferralRequest, issueClients } from '../write/our-clients.ts';
 import { startPartnerApi } from '../write/our-contestants.ts';
 
-export type FairResult = Awaited<ReturnType<typeof measureFair>>;
-
 const crowdConnections = 128;
 const otherConnections = 32;
 const lockedConnections = 8;
-const input = { clientName: 'Ada Lovelace', clientEmail: 'ada@example.com' };
 
 type Headers = readonly Record<string, string>[];
 
@@ -28,7 +25,7 @@ export function measureFair({ quick, progress }: BenchOptions) {
     const { url } = await startPartnerApi(system, { built: false, env, defer });
     const [load, probe] = [await startLoad(defer), await startLoad(defer)];
     const request = (headers: Headers, connections: number, durationMs: number): LoadRequest => ({
-      ...createReferralRequest(url, headers, input),
+      ...createReferralRequest(url, headers),
       connections,
       durationMs,
     });

@@ -1,34 +1,16 @@
 import type { BenchOptions } from '../../bench.ts';
-import { type LatencySummary, measureLatency } from '../latency.ts';
+import { measureLatency } from '../latency.ts';
 import { startReceivers } from '../receivers.ts';
 import { withStack } from '../stack.ts';
 import { inGroups } from '../workloads.ts';
-
-interface HangingRound {
-  alone: LatencySummary;
-  /** The first second, in which the deliveries to the endpoints are fanned out and the connections open. */
-  start: LatencySummary;
-  /** The minute after it. */
-  beside: LatencySummary;
-  /** The p99 of `beside` divided by that of `alone`. */
-  p99Ratio: number;
-  endpoints: number;
-  /** Deliveries to the endpoints that wait when the measurement starts. */
-  waiting: number;
-}
-
-/** The round with the median of the ratios. */
-export interface HangingResult extends HangingRound {
-  /** Of all rounds, in order. */
-  p99Ratios: number[];
-}
 
 const perSecond = 20;
 const subscriptionsPerAccount = 20;
 const eventsPerAccount = 20;
 
-export async function measureHanging({ quick, progress }: BenchOptions): Promise<HangingResult> {
-  const rounds: HangingRound[] = [];
+/** Returns the round with the median of the ratios of the p99, and the ratios of all rounds, in order. */
+export async function measureHanging({ quick, progress }: BenchOptions) {
+  const rounds: Awaited<ReturnType<typeof measureRound>>[] = [];
   const count = quick ? 1 : 3;
   for (let round = 1; round <= count; round += 1) {
     rounds.push(await measureRound(quick, (line) => progress(`round ${round} of ${count}: ${line}`)));
@@ -39,7 +21,7 @@ export async function measureHanging({ quick, progress }: BenchOptions): Promise
 }
 
 /** With an engine of its own: the breakers of endpoints stay open for hours. */
-async function measureRound(quick: boolean, progress: (line: string) => void): Promise<HangingRound> {
+async function measureRound(quick: boolean, progress: (line: string) => void) {
   const accounts = quick ? 5 : 50;
   // The connections of all endpoints open in the first second, and the breakers open after half of the minute that follows.
   const startEvents = quick ? 10 : perSecond;
@@ -49,18 +31,20 @@ async function measureRound(quick: boolean, progress: (line: string) => void): P
     const { system, receiver } = stack;
     // In their own process: the measured receiver must not wait for the connections of the others to be accepted.
     const others = await startReceivers(endpoints, defer);
-    const probe = await system.addAccount([`${receiver.origins[0] ?? ''}/probe`]);
+    const probe = await system.addAccount([`${receiver.origins[0] ?? ''}/event/0`]);
     const urls = others.origins.map((origin) => `${origin}/hang`);
     const otherAccounts = await system.addAccounts(inGroups(urls, subscriptionsPerAccount));
     await system.startWorker();
     await measureLatency(stack, probe, { events: quick ? 5 : 100, perSecond });
     progress(`alone: ${perSecond} events per second`);
     const alone = await measureLatency(stack, probe, { events: aloneEvents, perSecond });
-    const held = await system.holdEvents(otherAccounts, accounts * eventsPerAccount);
+    const release = await system.holdEvents(otherAccounts, accounts * eventsPerAccount);
     const waiting = endpoints * eventsPerAccount;
     progress(`beside ${endpoints} endpoints that hang, with ${waiting} deliveries waiting`);
-    await held.release();
+    await release();
+    // The first second, in which the deliveries to the endpoints are fanned out and the connections open.
     const start = await measureLatency(stack, probe, { events: startEvents, perSecond });
+    // The minute after it.
     const beside = await measureLatency(stack, probe, { events, perSecond });
     return { alone, start, beside, p99Ratio: beside.p99Ms / alone.p99Ms, endpoints, waiting };
   });

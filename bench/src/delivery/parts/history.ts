@@ -6,8 +6,6 @@ import { createOurSystem } from '../ours/our-system.ts';
 import { drainOnce, withServers } from '../stack.ts';
 import { growthOf, logStatements, medianTimes, type StatementTimes, timeStatements } from '../statement-log.ts';
 
-export type HistoryResult = Awaited<ReturnType<typeof measureHistory>>;
-
 interface Round {
   deliveriesPerSecond: number;
   /** Events that are fanned out, sent and settled. */

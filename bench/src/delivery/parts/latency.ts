@@ -3,8 +3,6 @@ import { measureLatency, paced } from '../latency.ts';
 import { drainOnce, withStack } from '../stack.ts';
 import { inGroups } from '../workloads.ts';
 
-export type LatencyResult = Awaited<ReturnType<typeof measureIdleAndLoaded>>;
-
 const perSecond = 20;
 const loadAccounts = 4;
 const subscriptionsPerAccount = 20;
@@ -14,7 +12,7 @@ export function measureIdleAndLoaded({ quick, perRound = quick ? 200 : 8_000, pr
   return withStack(loadAccounts * subscriptionsPerAccount + 1, async (stack) => {
     const { system, receiver } = stack;
     const [probeOrigin = '', ...origins] = receiver.origins;
-    const probe = await system.addAccount([`${probeOrigin}/probe`]);
+    const probe = await system.addAccount([`${probeOrigin}/event/0`]);
     const urls = origins.map((origin) => `${origin}/hooks`);
     const load = await system.addAccounts(inGroups(urls, subscriptionsPerAccount));
     await system.startWorker();

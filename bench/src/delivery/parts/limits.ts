@@ -4,10 +4,6 @@ import { startChild } from '../../child.ts';
 import { wholeNumber } from '../../report.ts';
 import { drainOnce, withStack } from '../stack.ts';
 
-export type WorkersResult = Awaited<ReturnType<typeof measureWorkers>>;
-export type StoreResult = Awaited<ReturnType<typeof measureStore>>;
-export type AccountResult = Awaited<ReturnType<typeof measureAccount>>;
-
 /** Each has one subscription. */
 const accounts = 64;
 const workersMax = 3;

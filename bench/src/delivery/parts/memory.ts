@@ -6,10 +6,7 @@ import { withStack } from '../stack.ts';
 import { startOurContestants } from '../write/our-contestants.ts';
 import { measureRound } from '../write/rounds.ts';
 
-export type MemoryResult = Awaited<ReturnType<typeof measureMemory>>;
-
 const connections = 32;
-const input = { clientName: 'Ada Lovelace', clientEmail: 'ada@example.com' };
 
 export async function measureMemory({ quick, progress }: BenchOptions) {
   const durationMs = quick ? 2_000 : 60_000;
@@ -17,7 +14,7 @@ export async function measureMemory({ quick, progress }: BenchOptions) {
   await buildApps(['partner-api', 'webhook-worker']);
   return withStack(1, async ({ postgres, receiver, system }, defer) => {
     const callbackUrl = `${receiver.origins[0] ?? ''}/hooks`;
-    const { withKeys, app, worker } = await startOurContestants(system, callbackUrl, { input, built: true, defer });
+    const { withKeys, app, worker } = await startOurContestants(system, callbackUrl, { built: true, defer });
     const load = await startLoad(defer);
     const [apiBefore, workerBefore] = [await app.memory(), await worker.memory()];
     progress(`${durationMs / 1000} s of load`);

@@ -1,32 +1,23 @@
 import type { BenchOptions } from '../../bench.ts';
-import type { BenchPostgres } from '../../postgres.ts';
+import { startChild } from '../../child.ts';
+import type { BenchPostgres, StoreUsage } from '../../postgres.ts';
 import { processStat } from '../../process-cpu.ts';
-import { rateRatio } from '../../rounds.ts';
+import { type Measurement, rateRatio } from '../../rounds.ts';
 import type { Defer } from '../../with-cleanup.ts';
 import { startOurs } from '../ours/start-ours.ts';
-import { type PeerStore, startPeerContestant } from '../peer-contestant.ts';
 import { type PeerName, peerNames } from '../peer-names.ts';
-import { measureWorkloads, rateResult, type RateResult } from '../rate-rounds.ts';
+import type { PeerRequest } from '../peer-process.ts';
+import { type DeliveryContestant, measureWorkloads, rateResult } from '../rate-rounds.ts';
 import { startRedis } from '../redis.ts';
 import { withServers } from '../stack.ts';
-import { ours, receiverCount } from '../workloads.ts';
+import { firstReceiver, ours, receiverCount, subscriptionCount } from '../workloads.ts';
 
-export interface RatesResult {
-  /** Ours in the first workload. */
-  deliveriesPerSecond: number;
-  /** Ours divided by each peer in the first workload, without a peer that could not run. */
-  ratios: Record<string, number>;
-  rounds: number;
-  perRound: number;
-  workloads: { name: string; title: string; results: RateResult[]; ratios: Record<string, number> }[];
-  /** Why a peer could not run. */
-  unavailable: Partial<Record<PeerName, string>>;
-}
+export type RatesResult = Awaited<ReturnType<typeof measureRates>>;
 
-export function measureRates({ quick, perRound = quick ? 200 : 8_000, progress }: BenchOptions): Promise<RatesResult> {
+export function measureRates({ quick, perRound = quick ? 200 : 8_000, progress }: BenchOptions) {
   const rounds = quick ? 1 : 5;
   return withServers(receiverCount, async ({ postgres, receiver }, defer) => {
-    const unavailable: RatesResult['unavailable'] = {};
+    const unavailable: Partial<Record<PeerName, string>> = {};
     progress(`Starting ${ours}`);
     const contestants = [await startOurs({ postgres, receiver, defer }, { name: ours })];
     for (const name of peerNames) {
@@ -47,6 +38,7 @@ export function measureRates({ quick, perRound = quick ? 200 : 8_000, progress }
     });
     const [first] = workloads;
     const deliveriesPerSecond = first?.results[0]?.perSecond ?? Number.NaN;
+    // The rate of ours and its ratios to the peers are those of the first workload.
     return { deliveriesPerSecond, ratios: first?.ratios ?? {}, rounds, perRound, workloads, unavailable };
   });
 }
@@ -64,4 +56,32 @@ async function startStore(
   if (redis === null) return null;
   const usage = async () => ({ cpuMs: processStat(redis.pid)?.cpuMs ?? null, walBytes: null });
   return { url: redis.socket, usage };
+}
+
+interface PeerStore {
+  url: string;
+  usage(): Promise<StoreUsage>;
+}
+
+/** Starts the process of a peer. Its deliveries take turns over the receivers of the workload. */
+async function startPeerContestant(
+  name: PeerName,
+  store: PeerStore,
+  origins: readonly string[],
+  defer: Defer,
+): Promise<DeliveryContestant> {
+  const module = './delivery/peer-process.ts';
+  const child = await startChild<PeerRequest, Measurement>(defer, module, name, store.url, JSON.stringify(origins));
+  return {
+    name,
+    prepare(workload, deliveries) {
+      const receivers = { firstReceiver: firstReceiver(workload), receivers: subscriptionCount(workload) };
+      return child.ask({ request: 'add', deliveries, ...receivers });
+    },
+    async drain() {
+      const measurement = await child.ask({ request: 'drain' });
+      return { ...measurement, attempts: measurement.operations };
+    },
+    storeUsage: () => store.usage(),
+  };
 }

@@ -4,8 +4,6 @@ import { paced } from '../latency.ts';
 import { withStack } from '../stack.ts';
 import { type LoggedStatement, logStatements, statementsDuring } from '../statement-log.ts';
 
-export type StatementsResult = Awaited<ReturnType<typeof measureStatements>>;
-
 export function measureStatements({ quick, progress }: BenchOptions) {
   const events = quick ? 2 : 15;
   return withStack(1, async ({ postgres, receiver, system }) => {

@@ -8,7 +8,6 @@ import { runWriteRounds } from '../write/rounds.ts';
 
 export type WriteResult = Awaited<ReturnType<typeof measureWrite>>;
 
-export const writeInput = { clientName: 'Ada Lovelace', clientEmail: 'ada@example.com', externalReference: 'CRM-{n}' };
 const connections = 32;
 const full = { connections, rounds: 5, roundMs: 10_000, warmUpMs: 5_000 };
 const short = { connections, rounds: 1, roundMs: 1_000, warmUpMs: 500 };
@@ -18,12 +17,11 @@ export function measureWrite({ quick, progress }: BenchOptions) {
   return withStack(1 + writePeerNames.length, async ({ postgres, receiver, system }, defer) => {
     const [ourOrigin = '', ...peerOrigins] = receiver.origins;
     progress('Starting the servers');
-    const options = { input: writeInput, built: false, defer };
-    const { withoutKeys, withKeys } = await startOurContestants(system, `${ourOrigin}/hooks`, options);
+    const { withoutKeys, withKeys } = await startOurContestants(system, `${ourOrigin}/hooks`, { built: false, defer });
     const contestants = [withoutKeys, withKeys];
     for (const [index, name] of writePeerNames.entries()) {
       const databaseUrl = await postgres.createDatabase(name);
-      contestants.push(await startWritePeer(name, databaseUrl, peerOrigins[index] ?? '', writeInput, defer));
+      contestants.push(await startWritePeer(name, databaseUrl, peerOrigins[index] ?? '', defer));
     }
     const servers = { load: await startLoad(defer), receiver, postgres };
     return { ...plan, results: await runWriteRounds(contestants, servers, plan, progress) };

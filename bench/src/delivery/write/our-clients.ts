@@ -48,11 +48,18 @@ export async function issueClients(
   return headers;
 }
 
+/** What every bench creates. `{n}` stands for a number that no other request has. */
+export const referralInput = {
+  clientName: 'Ada Lovelace',
+  clientEmail: 'ada@example.com',
+  externalReference: 'bench-{n}',
+};
+
 /** A request that creates a referral. */
 export function createReferralRequest(
   url: string,
   headers: readonly Record<string, string>[],
-  input: object,
+  input: object = referralInput,
 ): WriteContestant['request'] {
   const { origin, pathname } = new URL(url);
   const body = JSON.stringify({ query: mutation, variables: { input } });

@@ -4,16 +4,8 @@ import { startOurApp } from '../../graphql/our-app.ts';
 import type { Defer } from '../../with-cleanup.ts';
 import type { OurSystem } from '../ours/our-system.ts';
 import { ours } from '../workloads.ts';
-import { createReferralRequest, issueClients } from './our-clients.ts';
+import { createReferralRequest, issueClients, referralInput } from './our-clients.ts';
 import type { WriteContestant } from './rounds.ts';
-
-export interface OurContestants {
-  withoutKeys: WriteContestant;
-  /** A new idempotency key for each mutation. */
-  withKeys: WriteContestant;
-  app: AppProcess;
-  worker: AppProcess;
-}
 
 type OurAppsOptions = Pick<AppProcessOptions, 'built' | 'checkout'> & { defer: Defer };
 
@@ -42,23 +34,23 @@ export async function startOurApps(system: OurSystem, options: OurAppsOptions) {
 export async function startOurContestants(
   system: OurSystem,
   callbackUrl: string,
-  { input, name = ours, ...options }: OurAppsOptions & { input: object; name?: string },
-): Promise<OurContestants> {
+  { name = ours, ...options }: OurAppsOptions & { name?: string },
+) {
   const accounts = await system.addAccounts([[callbackUrl]]);
   const { app, worker } = await startOurApps(system, options);
   const headers = await issueClients(system.databaseUrl, accounts);
-  const contestant = (title: string, variables: object): WriteContestant => ({
+  const contestant = (title: string, input = {}): WriteContestant => ({
     name: title,
-    request: createReferralRequest(app.url, headers, variables),
+    request: createReferralRequest(app.url, headers, { ...referralInput, ...input }),
     async settledCpuMs() {
       await system.untilSettled();
       return { api: (await app.usage()).cpuMs, worker: (await worker.usage()).cpuMs };
     },
   });
   return {
-    withoutKeys: contestant(name, input),
+    withoutKeys: contestant(name),
+    // A request has one number, which is that of its key.
     withKeys: contestant(`${name}, a new idempotency key each`, {
-      ...input,
       externalReference: 'CRM-1',
       idempotencyKey: 'key-{n}',
     }),

@@ -3,6 +3,7 @@ import { startChild } from '../../child.ts';
 import type { ProcessUsage } from '../../rounds.ts';
 import type { Defer } from '../../with-cleanup.ts';
 import type { WritePeerName } from '../peer-names.ts';
+import { referralInput } from './our-clients.ts';
 import type { WriteContestant } from './rounds.ts';
 
 /** Our table of referrals, with the columns, checks and indexes that an insert touches. */
@@ -35,7 +36,6 @@ export async function startWritePeer(
   name: WritePeerName,
   databaseUrl: string,
   origin: string,
-  body: object,
   defer: Defer,
 ): Promise<WriteContestant> {
   await withClient(databaseUrl, (client) => client.query(createReferralTable));
@@ -51,7 +51,7 @@ export async function startWritePeer(
       origin: url.origin,
       path: url.pathname,
       headers: [{ 'Content-Type': 'application/json' }],
-      body: JSON.stringify(body),
+      body: JSON.stringify(referralInput),
       leastBytes: '{"id":"1"}'.length,
     },
     async settledCpuMs() {

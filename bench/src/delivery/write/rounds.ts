@@ -15,17 +15,10 @@ export interface WriteContestant {
   settledCpuMs(): Promise<{ api: number; worker: number }>;
 }
 
-/** CPU time. Null where the platform does not tell. */
-export interface WriteCpu {
-  api: number;
-  worker: number;
-  postgres: number | null;
-}
-
 /** One round of one contestant. An operation ends when its webhook has arrived. */
 export interface WriteMeasurement extends Done {
-  /** In milliseconds, until the last result was recorded. */
-  cpuMs: WriteCpu;
+  /** In milliseconds, until the last result was recorded. Null where the platform does not tell. */
+  cpuMs: { api: number; worker: number; postgres: number | null };
 }
 
 export interface WriteServers {
@@ -66,7 +59,7 @@ export async function measureRound(
   { load, receiver, postgres }: WriteServers,
   plan: Pick<LoadRequest, 'connections' | 'durationMs'>,
 ): Promise<WriteMeasurement> {
-  const readCpuMs = async (): Promise<WriteCpu> => ({
+  const readCpuMs = async (): Promise<WriteMeasurement['cpuMs']> => ({
     ...(await contestant.settledCpuMs()),
     postgres: (await postgres.usage()).cpuMs,
   });
@@ -96,7 +89,7 @@ export async function measureRound(
 export function writeResults(measured: ReadonlyMap<string, readonly WriteMeasurement[]>) {
   const [first = []] = measured.values();
   return Array.from(measured, ([name, rounds]) => {
-    const cpu = (part: keyof WriteCpu): number | null =>
+    const cpu = (part: keyof WriteMeasurement['cpuMs']): number | null =>
       knownMedian(rounds.map(({ cpuMs, operations }) => inMicroseconds(cpuMs[part], operations)));
     return {
       name,

@@ -42,13 +42,8 @@ export const typeDefs = /* GraphQL */ `
     openedAt: DateTime!
   }
   type ReferralConnection {
-    edges: [ReferralEdge!]!
     nodes: [Referral!]!
     pageInfo: PageInfo!
-  }
-  type ReferralEdge {
-    cursor: String!
-    node: Referral!
   }
   type PageInfo {
     endCursor: String
@@ -56,59 +51,31 @@ export const typeDefs = /* GraphQL */ `
   }
 `;
 
+/** A row as `pg` returns it. */
+type Row = Readonly<Record<string, string | Date | null>>;
+
 export interface PeerContext {
   pool: Pool;
   accountId: string;
-  matters: DataLoader<string, MatterRow | null>;
-}
-
-interface LenderRow {
-  id: string;
-  name: string;
-}
-
-interface TeamMemberRow {
-  id: string;
-  first_name: string;
-  last_name: string;
-  email: string;
-}
-
-interface ReferralRow {
-  id: string;
-  status: string;
-  client_name: string;
-  client_email: string | null;
-  external_reference: string | null;
-  note: string | null;
-  created_at: Date;
-  closed_at: Date | null;
-}
-
-interface MatterRow {
-  id: string;
-  referral_id: string;
-  reference: string;
-  opened_at: Date;
+  matters: DataLoader<string, Row | null>;
 }
 
 interface ReferralPage {
-  rows: ReferralRow[];
+  rows: Row[];
   hasNextPage: boolean;
 }
 
-const gid = (type: string, id: string): string => `gid://service/${type}/${id}`;
-const cursor = ({ id }: ReferralRow): string => Buffer.from(`referrals:${id}`).toString('base64url');
+const gid = (type: string, { id }: Row): string => `gid://service/${type}/${String(id)}`;
 
 /** @param accountId the value of the header `x-account-id`, which the peers trust */
 export function createPeerContext(pool: Pool, accountId: string): PeerContext {
-  const matters = new DataLoader<string, MatterRow | null>(async (referralIds) => {
-    const { rows } = await pool.query<MatterRow>({
+  const matters = new DataLoader<string, Row | null>(async (referralIds) => {
+    const { rows } = await pool.query<Row>({
       name: 'matters',
       text: 'select id, referral_id, reference, opened_at from matter where referral_id = any ($1)',
       values: [referralIds],
     });
-    const byReferral = new Map(rows.map((row) => [row.referral_id, row]));
+    const byReferral = new Map(rows.map((row) => [row['referral_id'], row]));
     return referralIds.map((id) => byReferral.get(id) ?? null);
   });
   return { pool, accountId, matters };
@@ -123,9 +90,9 @@ export const resolvers = {
     },
   }),
   Query: {
-    async lender(_: unknown, _arguments: unknown, { pool, accountId }: PeerContext): Promise<LenderRow | undefined> {
+    async lender(_: unknown, _arguments: unknown, { pool, accountId }: PeerContext): Promise<Row | undefined> {
       const text = `select id, name from account where id = $1 and interface = 'lender'`;
-      const { rows } = await pool.query<LenderRow>({ name: 'lender', text, values: [accountId] });
+      const { rows } = await pool.query<Row>({ name: 'lender', text, values: [accountId] });
       return rows[0];
     },
     async referrals(
@@ -134,7 +101,7 @@ export const resolvers = {
       { pool, accountId }: PeerContext,
     ): Promise<ReferralPage> {
       const afterId = after ? Buffer.from(after, 'base64url').toString().split(':')[1] : '9223372036854775807';
-      const { rows } = await pool.query<ReferralRow>({
+      const { rows } = await pool.query<Row>({
         name: 'referrals',
         text: `
           select id, status, client_name, client_email, external_reference, note, created_at, closed_at
@@ -148,10 +115,10 @@ export const resolvers = {
     },
   },
   Lender: {
-    id: ({ id }: LenderRow) => gid('Lender', id),
-    name: ({ name }: LenderRow) => name,
-    async members({ id }: LenderRow, _arguments: unknown, { pool }: PeerContext): Promise<TeamMemberRow[]> {
-      const { rows } = await pool.query<TeamMemberRow>({
+    id: (row: Row) => gid('Lender', row),
+    name: ({ name }: Row) => name,
+    async members({ id }: Row, _arguments: unknown, { pool }: PeerContext): Promise<Row[]> {
+      const { rows } = await pool.query<Row>({
         name: 'members',
         text: 'select id, first_name, last_name, email from team_member where account_id = $1 order by id',
         values: [id],
@@ -160,40 +127,35 @@ export const resolvers = {
     },
   },
   TeamMember: {
-    id: ({ id }: TeamMemberRow) => gid('TeamMember', id),
-    firstName: (row: TeamMemberRow) => row.first_name,
-    lastName: (row: TeamMemberRow) => row.last_name,
-    email: ({ email }: TeamMemberRow) => email,
+    id: (row: Row) => gid('TeamMember', row),
+    firstName: (row: Row) => row['first_name'],
+    lastName: (row: Row) => row['last_name'],
+    email: ({ email }: Row) => email,
   },
   Referral: {
-    id: ({ id }: ReferralRow) => gid('Referral', id),
-    status: ({ status }: ReferralRow) => status,
-    clientName: (row: ReferralRow) => row.client_name,
-    clientEmail: (row: ReferralRow) => row.client_email,
-    externalReference: (row: ReferralRow) => row.external_reference,
-    note: ({ note }: ReferralRow) => note,
-    createdAt: (row: ReferralRow) => row.created_at,
-    closedAt: (row: ReferralRow) => row.closed_at,
-    matter: ({ id }: ReferralRow, _arguments: unknown, { matters }: PeerContext) => matters.load(id),
+    id: (row: Row) => gid('Referral', row),
+    status: ({ status }: Row) => status,
+    clientName: (row: Row) => row['client_name'],
+    clientEmail: (row: Row) => row['client_email'],
+    externalReference: (row: Row) => row['external_reference'],
+    note: ({ note }: Row) => note,
+    createdAt: (row: Row) => row['created_at'],
+    closedAt: (row: Row) => row['closed_at'],
+    matter: ({ id }: Row, _arguments: unknown, { matters }: PeerContext) => matters.load(String(id)),
   },
   Matter: {
-    id: ({ id }: MatterRow) => gid('Matter', id),
-    reference: ({ reference }: MatterRow) => reference,
-    openedAt: (row: MatterRow) => row.opened_at,
+    id: (row: Row) => gid('Matter', row),
+    reference: ({ reference }: Row) => reference,
+    openedAt: (row: Row) => row['opened_at'],
   },
   ReferralConnection: {
-    edges: ({ rows }: ReferralPage) => rows,
     nodes: ({ rows }: ReferralPage) => rows,
     pageInfo: (page: ReferralPage) => page,
-  },
-  ReferralEdge: {
-    cursor,
-    node: (row: ReferralRow) => row,
   },
   PageInfo: {
     endCursor({ rows }: ReferralPage): string | null {
       const last = rows.at(-1);
-      return last === undefined ? null : cursor(last);
+      return last === undefined ? null : Buffer.from(`referrals:${String(last['id'])}`).toString('base64url');
     },
     hasNextPage: ({ hasNextPage }: ReferralPage) => hasNextPage,
   },

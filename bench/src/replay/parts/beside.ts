@@ -1,7 +1,7 @@
 import { median } from 'simple-statistics';
 import type { BenchOptions } from '../../bench.ts';
 import { type LatencySummary, measureLatencies, medianLatency } from '../../delivery/latency.ts';
-import { fillFailures } from '../../delivery/ours/fill-history.ts';
+import { fillHistory } from '../../delivery/ours/fill-history.ts';
 import { withStack } from '../../delivery/stack.ts';
 import { createOurReplays } from '../our-replays.ts';
 
@@ -11,16 +11,7 @@ const responseMs = 100;
 /** New events of each account. */
 const perSecond = 20;
 
-interface Accounts {
-  live: LatencySummary;
-  others: LatencySummary;
-}
-
-interface Round {
-  alone: Accounts;
-  beside: Accounts;
-  replayedPerSecond: number;
-}
+type Accounts = Record<'live' | 'others', LatencySummary>;
 
 export function measureBeside({ quick, progress }: BenchOptions) {
   const [rounds, events, failures] = quick ? [1, 20, 1_000] : [5, 400, 100_000];
@@ -28,10 +19,9 @@ export function measureBeside({ quick, progress }: BenchOptions) {
     const { system, receiver } = stack;
     const replays = createOurReplays(system, defer);
     const [slowOrigin = '', otherOrigin = ''] = receiver.origins;
-    const account = await system.addAccount([`${slowOrigin}/probe/${responseMs}`]);
-    const accounts = [account, await system.addAccount([`${otherOrigin}/probe`])];
-    progress(`Storing ${failures} failed deliveries`);
-    await fillFailures(system.databaseUrl, account, failures);
+    const account = await system.addAccount([`${slowOrigin}/event/0/${responseMs}`]);
+    await fillHistory(system.databaseUrl, failures, progress);
+    const accounts = [account, await system.addAccount([`${otherOrigin}/event/1`])];
     const range = await replays.markFailed(account, { deliveries: failures, step: 1 });
     await system.startWorker();
     const measure = async (count: number): Promise<Accounts> => {
@@ -41,7 +31,7 @@ export function measureBeside({ quick, progress }: BenchOptions) {
     };
     // Compiles the code and opens the connections.
     await measure(quick ? 5 : 100);
-    const measured: Round[] = [];
+    const measured: { alone: Accounts; beside: Accounts; replayedPerSecond: number }[] = [];
     for (let round = 1; round <= rounds; round += 1) {
       const alone = await measure(events);
       const replay = await replays.start(account, range, true);
@@ -54,12 +44,9 @@ export function measureBeside({ quick, progress }: BenchOptions) {
       await system.untilSettled();
       if (replayed === 0) throw new Error('The replay queued nothing.');
       measured.push({ alone, beside, replayedPerSecond });
-      const p99 = (of: keyof Accounts): string => `${alone[of].p99Ms.toFixed(1)} and ${beside[of].p99Ms.toFixed(1)} ms`;
-      progress(
-        `Round ${round} of ${rounds}: p99 ${p99('live')}, another account ${p99('others')}, ${Math.round(replayedPerSecond)} replayed per second`,
-      );
+      progress(`Round ${round} of ${rounds}: ${Math.round(replayedPerSecond)} replayed per second`);
     }
-    const medianOf = (value: (round: Round) => number): number => median(measured.map(value));
+    const medianOf = (value: (round: (typeof measured)[number]) => number): number => median(measured.map(value));
     const latencies = (of: keyof Accounts) => ({
       alone: medianLatency(measured.map(({ alone }) => alone[of])),
       beside: medianLatency(measured.map(({ beside }) => beside[of])),

@@ -8,21 +8,12 @@ import {
   timeStatements,
 } from '../../delivery/statement-log.ts';
 import type { BenchPostgres } from '../../postgres.ts';
-import { createHistories, createOurReplays, type History, type OurReplays } from '../our-replays.ts';
+import { createHistories, createOurReplays, type History } from '../our-replays.ts';
 
-export interface GrowthResult {
-  rounds: number;
-  deliveries: number;
-  kinds: {
-    name: string;
-    /** Milliseconds of the statements of a replay per 1,000 deliveries that it queues. The smallest size first. */
-    sizes: { storedDeliveries: number; times: StatementTimes }[];
-    growth: number;
-  }[];
-}
+export type GrowthResult = Awaited<ReturnType<typeof measureGrowth>>;
 
 interface Size extends History {
-  replays: OurReplays;
+  replays: ReturnType<typeof createOurReplays>;
 }
 
 /** Of this many deliveries, one has failed. */
@@ -33,11 +24,7 @@ const kinds = [
   { name: 'all deliveries', onlyFailed: false, step: 1 },
 ];
 
-export function measureGrowth({
-  quick,
-  stored = quick ? 20_000 : 1_000_000,
-  progress,
-}: BenchOptions): Promise<GrowthResult> {
+export function measureGrowth({ quick, stored = quick ? 20_000 : 1_000_000, progress }: BenchOptions) {
   const [rounds, deliveries] = quick ? [1, 100] : [3, 1_000];
   return withServers(1, async ({ postgres, receiver }, defer) => {
     const callbackUrl = `${receiver.origins[0] ?? ''}/hooks`;
@@ -49,7 +36,7 @@ export function measureGrowth({
     }
     for (const { system } of sizes) await system.startWorker();
     await logStatements(postgres);
-    const results: GrowthResult['kinds'] = [];
+    const results = [];
     for (const kind of kinds) {
       const measured = new Map(sizes.map((size) => [size, [] as StatementTimes[]]));
       for (let round = 0; round <= rounds; round += 1) {
@@ -60,6 +47,7 @@ export function measureGrowth({
         }
         progress(`${kind.name}: round ${round} of ${rounds}`);
       }
+      // Milliseconds of the statements of a replay per 1,000 deliveries that it queues. The smallest size first.
       const sizesOfKind = Array.from(measured, ([{ storedDeliveries }, each]) => ({
         storedDeliveries,
         times: medianTimes(each),

@@ -1,40 +1,29 @@
 import { median } from 'simple-statistics';
 import type { BenchOptions } from '../../bench.ts';
 import { latencyHeader, latencyRow, summarize } from '../../delivery/latency.ts';
-import { createOurSystem } from '../../delivery/ours/our-system.ts';
 import { withStack } from '../../delivery/stack.ts';
 import { ours } from '../../delivery/workloads.ts';
-import { startOurContestants } from '../../delivery/write/our-contestants.ts';
 import { markdownTable, times } from '../../report.ts';
 import { interleaved, medianRatio } from '../../rounds.ts';
 import { measureLatencies } from '../../services/cases.ts';
-import { readCheckout } from '../checkout.ts';
+import { readCheckout, startBoth } from '../checkout.ts';
 
-export type VersionsIdleResult = Awaited<ReturnType<typeof measureIdle>>;
+type IdleResult = Awaited<ReturnType<typeof measureIdle>>;
 
-const input = { clientName: 'Ada Lovelace', clientEmail: 'ada@example.com', externalReference: 'bench-{n}' };
 // A guard against hanging only.
 const timeoutMs = 60_000;
 
 export function measureIdle({ quick, values, progress }: BenchOptions) {
-  const { name: otherName, folder } = readCheckout(values['beside']);
+  const other = readCheckout(values['beside']);
   const { rounds, events } = quick ? { rounds: 1, events: 10 } : { rounds: 7, events: 100 };
-  return withStack(2, async ({ postgres, receiver, system }, defer) => {
-    const [ourOrigin = '', otherOrigin = ''] = receiver.origins;
+  return withStack(2, async (stack, defer) => {
     progress('Starting the servers');
-    const options = { input, built: false, defer };
-    const own = await startOurContestants(system, `${ourOrigin}/event/0`, options);
-    const otherOptions = { ...options, name: otherName, checkout: folder };
-    const otherSystem = await createOurSystem(postgres, 'beside', defer);
-    const other = await startOurContestants(otherSystem, `${otherOrigin}/event/0`, otherOptions);
-    const contestants = [own, other].map(({ withoutKeys: { request } }, index) => ({
-      name: index === 0 ? ours : otherName,
-      request,
-    }));
+    const both = await startBoth(stack, other, { path: '/event/0' }, defer);
+    const contestants = both.map(({ withoutKeys }) => withoutKeys);
     const measured = await interleaved(contestants, rounds + 1, async ({ name, request }, round) => {
       progress(`Round ${round - 1} of ${rounds}: ${name}`);
-      const latencies = await measureLatencies(request, { events, timeoutMs }, receiver);
-      if (latencies.some((ms) => !Number.isFinite(ms))) throw new Error(`${name}: events did not arrive.`);
+      const latencies = await measureLatencies(request, { events, timeoutMs }, stack.receiver);
+      if (!latencies.every(Number.isFinite)) throw new Error(`${name}: events did not arrive.`);
       return latencies;
     });
     // The first round only compiles the code.
@@ -43,14 +32,14 @@ export function measureIdle({ quick, values, progress }: BenchOptions) {
       rounds,
       results: [
         { name: ours, ...summarize(ourRounds.flat()) },
-        { name: otherName, ...summarize(otherRounds.flat()) },
+        { name: other.name, ...summarize(otherRounds.flat()) },
       ],
       p50Ratio: medianRatio(ourRounds, otherRounds, median) ?? Number.NaN,
     };
   });
 }
 
-export function idleMarkdown({ rounds, results, p50Ratio }: VersionsIdleResult): string {
+export function idleMarkdown({ rounds, results, p50Ratio }: IdleResult): string {
   return [
     markdownTable([
       latencyHeader('Call to the first byte of the request'),
