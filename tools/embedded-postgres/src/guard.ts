@@ -5,9 +5,29 @@
 import type { ChildProcess } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { findFreePort } from './free-port.ts';
-import type { GuardCommand, GuardOptions, GuardReport, StopMode } from './guard-protocol.ts';
 import { clearStaleServer } from './postmaster-pid.ts';
-import { initialize, startServer, stopServer } from './server-process.ts';
+import { initialize, startServer, type StopMode, stopServer } from './server-process.ts';
+
+export interface GuardOptions {
+  /** An absolute path. Created if it does not exist. */
+  dataDirectory: string;
+  /** Removed after the server has stopped. Null if there is nothing to remove. */
+  temporaryDirectory: string | null;
+  /** Password of the superuser `postgres`. It takes effect only when the data directory is created. */
+  password: string;
+  /** Null to use any free port. */
+  port: number | null;
+  /** If false, committed data survives a crash of the server, but not one of the machine. Faster, for tests. */
+  durable: boolean;
+}
+
+/** `start` is the first command and is sent once. Its options are not on the command line because they hold a password. */
+export type GuardCommand =
+  | { command: 'start'; options: GuardOptions }
+  | { command: 'restart'; mode: StopMode }
+  | { command: 'stop' };
+
+export type GuardReport = { report: 'ready'; port: number } | { report: 'failed'; message: string };
 
 const freePortAttempts = 5;
 

@@ -9,12 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * The caller must have exclusive use of the directory.
  */
 export async function clearStaleServer(dataDirectory: string): Promise<void> {
-  const pid = await readPostmasterPid(dataDirectory);
-  if (pid === null) return;
+  const pid = Number((await readPostmasterFile(dataDirectory))[0]);
+  if (!Number.isSafeInteger(pid) || pid <= 1) return;
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     if (!(await isServerOf(dataDirectory, pid))) break;
     process.kill(pid, signal);
-    await waitUntil(5_000, async () => !(await isServerOf(dataDirectory, pid)));
+    for (let waits = 0; waits < 250 && (await isServerOf(dataDirectory, pid)); waits += 1) await sleep(20);
   }
   await rm(join(dataDirectory, 'postmaster.pid'), { force: true });
 }
@@ -22,21 +22,12 @@ export async function clearStaleServer(dataDirectory: string): Promise<void> {
 /** Returns true once the server accepts connections, which is line 8 of its `postmaster.pid`. */
 export async function isReady(dataDirectory: string, pid: number): Promise<boolean> {
   const lines = await readPostmasterFile(dataDirectory);
-  return lines !== null && Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
+  return Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
 }
 
-async function readPostmasterPid(dataDirectory: string): Promise<number | null> {
-  const pid = Number((await readPostmasterFile(dataDirectory))?.[0]);
-  return Number.isSafeInteger(pid) && pid > 1 ? pid : null;
-}
-
-async function readPostmasterFile(dataDirectory: string): Promise<string[] | null> {
-  try {
-    return (await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
-  }
+/** Its lines. Empty if there is no such file. */
+async function readPostmasterFile(dataDirectory: string): Promise<string[]> {
+  return (await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
 }
 
 async function isServerOf(dataDirectory: string, pid: number): Promise<boolean> {
@@ -47,9 +38,4 @@ async function isServerOf(dataDirectory: string, pid: number): Promise<boolean> 
   }
   const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
   return stdout.includes('postgres') && stdout.includes(dataDirectory);
-}
-
-async function waitUntil(timeoutMs: number, condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  while (Date.now() < deadline && !(await condition())) await sleep(20);
 }

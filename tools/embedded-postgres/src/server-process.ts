@@ -1,19 +1,22 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { access, chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { StopMode } from './guard-protocol.ts';
 import { isReady } from './postmaster-pid.ts';
 import { ownDataDirectory, spawnAsOwner } from './server-account.ts';
+
+/** `fast` ends sessions and writes a checkpoint. `immediate` simulates a crash; the next start recovers. */
+export type StopMode = 'fast' | 'immediate';
 
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 5_000;
 
 /** Creates the data directory if it does not exist. Replaces one that a killed process left incomplete. */
 export async function initialize(dataDirectory: string, password: string): Promise<void> {
-  if (await exists(dataDirectory)) return;
+  if (existsSync(dataDirectory)) return;
   const unfinished = `${dataDirectory}.unfinished`;
   const passwordFile = `${dataDirectory}.password`;
   await rm(unfinished, { recursive: true, force: true });
@@ -70,13 +73,6 @@ export async function stopServer(child: ChildProcess, mode: StopMode): Promise<v
     child.kill(signal);
     await Promise.race([exited, sleep(stopTimeoutMs, undefined, { ref: false })]);
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 export interface PostgresBinaries {

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { GuardCommand, GuardOptions, GuardReport, StopMode } from './guard-protocol.ts';
+import type { GuardCommand, GuardOptions, GuardReport } from './guard.ts';
+import type { StopMode } from './server-process.ts';
 import { fastTemporaryFolder } from './temporary-folder.ts';
 
 export interface StartPostgresOptions {
@@ -19,27 +20,13 @@ export interface StartPostgresOptions {
   durable?: boolean;
 }
 
-export interface PostgresServer {
-  /** URL of the database `postgres` for the superuser. */
-  url: string;
-  /** Stops the server and starts it on the same port. Rejects if the start fails. */
-  restart(mode: StopMode): Promise<void>;
-  stop(): Promise<void>;
-  /** The process that owns the server. If it is killed, the server runs until the next start on the same data. */
-  guardPid: number;
-  /** Resolves when the server has ended: with null after `stop`, otherwise with the reason. */
-  ended: Promise<string | null>;
-}
+export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 
 /**
  * Starts a PostgreSQL server that runs until `stop` or until this process ends. With `data`, the server is fully durable.
  * Without it, the server trades durability for speed, which is meant for tests. `durable` overrides that, for benchmarks.
  */
-export async function startPostgres({
-  port = null,
-  data,
-  durable = data !== undefined,
-}: StartPostgresOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({ port = null, data, durable = data !== undefined }: StartPostgresOptions = {}) {
   const parent = durable ? tmpdir() : await fastTemporaryFolder();
   const temporaryDirectory = data ? null : await mkdtemp(join(parent, 'deedwire-postgres-'));
   const options: GuardOptions = {
@@ -61,16 +48,20 @@ export async function startPostgres({
   send({ command: 'start', options });
   const readyPort = await nextReady(guard);
   return {
+    /** URL of the database `postgres` for the superuser. */
     url: `postgres://postgres:${options.password}@127.0.0.1:${readyPort}/postgres`,
-    async restart(mode) {
+    /** Stops the server and starts it on the same port. Rejects if the start fails. */
+    async restart(mode: StopMode): Promise<void> {
       send({ command: 'restart', mode });
       await nextReady(guard);
     },
-    async stop() {
+    async stop(): Promise<void> {
       send({ command: 'stop' });
       await ended;
     },
+    /** The process that owns the server. If it is killed, the server runs until the next start on the same data. */
     guardPid: guard.pid ?? 0,
+    /** Resolves when the server has ended: with null after `stop`, otherwise with the reason. */
     ended,
   };
 }

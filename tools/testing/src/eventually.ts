@@ -9,21 +9,18 @@ export async function eventually<Result>(check: () => Promise<Result> | Result, 
       return await check();
     } catch (error) {
       if (performance.now() > deadlineMs) throw error;
-      await sleep(20);
+      await sleep(10);
     }
   }
 }
 
 /** Resolves as soon as `sessions` sessions of the database wait for a lock; rejects after two minutes. */
-export async function untilBlocked(observer: Connection, sessions = 1): Promise<void> {
-  const deadlineMs = performance.now() + 120_000;
-  for (;;) {
+export function untilBlocked(observer: Connection, sessions = 1): Promise<void> {
+  return eventually(async () => {
     const rows = await observer.run(
       `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );
-    if (rows.length >= sessions) return;
-    if (performance.now() > deadlineMs)
+    if (rows.length < sessions)
       throw new Error(`Expected ${sessions} sessions to wait for a lock, found ${rows.length}.`);
-    await sleep(5);
-  }
+  });
 }

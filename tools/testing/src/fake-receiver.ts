@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from './eventually.ts';
 import { listen, type Listening } from './listen.ts';
 
 export interface ReceivedRequest {
@@ -39,8 +39,6 @@ export interface ReceiverOptions {
   onDelivery?: Respond;
 }
 
-const waitTimeoutMs = 120_000;
-
 /** Echoes the body, which holds only the token. */
 export const echoToken: Respond = (response, { body }) => {
   response.writeHead(200, { 'Content-Type': 'application/json' }).end(body);
@@ -74,15 +72,12 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     deliveries: [],
     onHandshake,
     onDelivery,
-    async waitFor(count) {
-      const deadlineMs = performance.now() + waitTimeoutMs;
-      while (receiver.deliveries.length < count) {
-        if (performance.now() > deadlineMs)
-          throw new Error(`${receiver.deliveries.length} of ${count} deliveries arrived.`);
-        await sleep(5);
-      }
-      return receiver.deliveries;
-    },
+    waitFor: (count) =>
+      eventually(() => {
+        const { deliveries } = receiver;
+        if (deliveries.length < count) throw new Error(`${deliveries.length} of ${count} deliveries arrived.`);
+        return deliveries;
+      }),
   };
   return receiver;
 }

@@ -1,6 +1,14 @@
 export { type ConnectProxy, type ConnectProxyOptions, startConnectProxy } from './connect-proxy.ts';
-export { eventually } from './eventually.ts';
-export { findProgram } from './page-commands.ts';
+export { eventually, untilBlocked } from './eventually.ts';
+export {
+  acknowledge,
+  echoToken,
+  startReceiver,
+  type ReceivedRequest,
+  type Receiver,
+  type ReceiverOptions,
+  type Respond,
+} from './fake-receiver.ts';
 export {
   createClient,
   credentialHeaders,
@@ -12,24 +20,18 @@ export {
   type GraphqlResult,
 } from './graphql-client.ts';
 export { listen, type Listening } from './listen.ts';
-export { missing } from './values.ts';
-export { blocksOf, commandsOf, isCommand, type PageBlock } from './page-commands.ts';
-export { patientTimeouts } from './values.ts';
+export {
+  blocksOf,
+  commandsOf,
+  findProgram,
+  isCommand,
+  type PageBlock,
+  readReceiverKitPages,
+  receiverKitBlock,
+} from './page-commands.ts';
 export { type Choose, writeRandomDocument } from './random-document.ts';
 export { startRawReceiver, type RawReceiver } from './raw-receiver.ts';
-export { readReceiverKitPages, receiverKitBlock } from './page-commands.ts';
 export { richSchema } from './rich-schema.ts';
-export {
-  acknowledge,
-  echoToken,
-  startReceiver,
-  type ReceivedRequest,
-  type Receiver,
-  type ReceiverOptions,
-  type Respond,
-} from './fake-receiver.ts';
-export { seededRandom } from './values.ts';
 export { connect, type Connection } from './sql-connection.ts';
 export { startTcpProxy, type StatementFault, type TcpProxy } from './tcp-proxy.ts';
-export { unknownGids } from './values.ts';
-export { untilBlocked } from './eventually.ts';
+export { missing, patientTimeouts, seededRandom, unknownGids } from './values.ts';

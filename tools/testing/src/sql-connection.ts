@@ -1,18 +1,15 @@
 import { Client } from 'pg';
 
-/** One database connection. Statements run one after the other. */
-export interface Connection {
-  run(sql: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
-  close(): Promise<void>;
-}
+export type Connection = Awaited<ReturnType<typeof connect>>;
 
-export async function connect(databaseUrl: string): Promise<Connection> {
+/** Opens one database connection. Statements run one after the other. */
+export async function connect(databaseUrl: string) {
   const client = new Client({ connectionString: databaseUrl });
   // Without a listener, an error of the idle connection would end the process. The next statement reports the error.
   client.on('error', () => {});
   await client.connect();
   return {
-    async run(sql, values = []) {
+    async run(sql: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
       const { rows } = await client.query<Record<string, unknown>>(sql, [...values]);
       return rows;
     },

@@ -1,26 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 import { asksIfReady, createMessageReader, isReady, type Message } from './postgres-messages.ts';
 
-/** Forwards connections to a PostgreSQL server, and breaks them when a test asks for it. */
-export interface TcpProxy {
-  /** The URL of the server, with the host and port of the proxy. */
-  url: string;
-  /** Accepts connections again, on the same port. */
-  open(): Promise<void>;
-  /** Destroys all connections and refuses new ones. */
-  close(): Promise<void>;
-  /** Destroys all connections. New ones are forwarded. */
-  reset(): void;
-  /** Forwards nothing more on the open connections, and does not close them: half-open links. New ones are forwarded. */
-  hang(): void;
-  /**
-   * Breaks the connection of the next client that runs a matching statement. Resolves when that has happened.
-   *
-   * @param matches called with the text of a simple query or the name of a prepared statement
-   */
-  breakAt(matches: (statement: string) => boolean, fault: StatementFault): Promise<void>;
-}
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
 export interface StatementFault {
   /**
@@ -37,7 +20,8 @@ interface ArmedFault extends StatementFault {
   done: () => void;
 }
 
-export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
+/** Forwards connections to a PostgreSQL server, and breaks them when a test asks for it. */
+export async function startTcpProxy(targetUrl: string) {
   const target = new URL(targetUrl);
   const links = new Set<Link>();
   const armed = new Set<ArmedFault>();
@@ -47,31 +31,37 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
     links.add(link);
     upstream.on('close', () => links.delete(link));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The proxy has no TCP port.');
-  const { port } = address;
+  const listening = await listen(server);
+  const { port } = listening;
   const url = new URL(targetUrl);
   url.host = `127.0.0.1:${port}`;
+  /** Destroys all connections. New ones are forwarded. */
   const reset = (): void => {
     for (const link of links) link.destroy();
   };
   return {
+    /** The URL of the server, with the host and port of the proxy. */
     url: url.href,
-    async open() {
+    /** Accepts connections again, on the same port. */
+    async open(): Promise<void> {
       await once(server.listen(port, '127.0.0.1'), 'listening');
     },
-    async close() {
-      if (!server.listening) return;
-      server.close();
+    /** Destroys all connections and refuses new ones. */
+    async close(): Promise<void> {
       reset();
-      await once(server, 'close');
+      await listening.close();
     },
     reset,
-    hang() {
+    /** Forwards nothing more on the open connections, and does not close them: half-open links. New ones are forwarded. */
+    hang(): void {
       for (const link of links) link.hang();
     },
-    breakAt(matches, fault) {
+    /**
+     * Breaks the connection of the next client that runs a matching statement. Resolves when that has happened.
+     *
+     * @param matches called with the text of a simple query or the name of a prepared statement
+     */
+    breakAt(matches: (statement: string) => boolean, fault: StatementFault): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>();
       armed.add({ ...fault, matches, done: resolve });
       return promise;
