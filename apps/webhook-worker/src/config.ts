@@ -34,6 +34,6 @@ const schema = appConfig({ adminPort: 4003 })
 export type WorkerConfig = z.output<typeof schema>;
 
 /** The only reader of the environment. */
-export function readWorkerConfig(): WorkerConfig {
-  return readConfig(schema, process.env);
+export function readWorkerConfig(env = process.env): WorkerConfig {
+  return readConfig(schema, env);
 }

@@ -7,6 +7,17 @@ import { workspaceRoot } from './workspace.ts';
 
 export type AppName = 'lender-api' | 'partner-api' | 'webhook-worker';
 
+/** A value for each app. */
+export async function perApp<Value>(
+  valueOf: (name: AppName) => Value | Promise<Value>,
+): Promise<Record<AppName, Value>> {
+  return {
+    'lender-api': await valueOf('lender-api'),
+    'partner-api': await valueOf('partner-api'),
+    'webhook-worker': await valueOf('webhook-worker'),
+  };
+}
+
 export interface AppOptions {
   name: AppName;
   /** Added to the environment of this process. */
@@ -21,19 +32,7 @@ export interface AppOptions {
   workspace?: string;
 }
 
-export interface RunningApp {
-  name: AppName;
-  /** For example `http://127.0.0.1:4001`. Null for the worker, which serves no clients. */
-  url: string | null;
-  /** Of `/health`, `/ready` and `/metrics`. */
-  adminUrl: string;
-  pid: number;
-  /** Resolves when the process has ended, for any reason. */
-  ended: Promise<AppEnd>;
-  kill(signal: NodeJS.Signals): void;
-  /** Sends SIGTERM, then SIGKILL if the app does not end within 7 s. */
-  stop(): Promise<AppEnd>;
-}
+export type RunningApp = Awaited<ReturnType<typeof startApp>>;
 
 export interface AppEnd {
   exitCode: number | null;
@@ -51,7 +50,7 @@ const keptLines = 40;
  *
  * @throws {Error} if the app does not start within 240 s; the message contains its last lines of output
  */
-export async function startApp(options: AppOptions): Promise<RunningApp> {
+export async function startApp(options: AppOptions) {
   const { name, onLine, waitFor = 'ready' } = options;
   const lastLines: string[] = [];
   const child = spawnApp(options);
@@ -83,8 +82,10 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       name,
       ...addresses,
       pid: child.pid ?? 0,
+      /** Resolves when the process has ended, for any reason. */
       ended,
-      kill: (signal) => child.kill(signal),
+      kill: (signal: NodeJS.Signals) => child.kill(signal),
+      /** Sends SIGTERM, then SIGKILL if the app does not end within 7 s. */
       stop: () => stop(child, ended),
     };
   } catch (cause) {
@@ -118,7 +119,12 @@ function eachLine(child: ChildProcess, take: (line: string) => void): void {
   }
 }
 
-type Addresses = Pick<RunningApp, 'url' | 'adminUrl'>;
+interface Addresses {
+  /** For example `http://127.0.0.1:4001`. Null for the worker, which serves no clients. */
+  url: string | null;
+  /** Of `/health`, `/ready` and `/metrics`. */
+  adminUrl: string;
+}
 
 /** The URLs in the log line `listening`. Null for every other line. */
 function listeningAddresses(line: string): Addresses | null {

@@ -10,7 +10,7 @@ import { callOperator } from './call-operator.ts';
 import { parseOptions, UsageError } from './command-line.ts';
 import { devConfig } from './dev-config.ts';
 import { ensureOpenReferrals, seed, seedContext } from './seed.ts';
-import { createAppLogins, startSystem } from './start-system.ts';
+import { createAppLogins, interfaceUrls, startSystem } from './start-system.ts';
 import { fail, onReaderGone, print, readerGoneExitCode } from './terminal.ts';
 import { packageManagerCommand } from './workspace.ts';
 
@@ -64,8 +64,7 @@ const steps: Record<string, () => Promise<unknown>> = {
     const databaseUrls = await createAppLogins(databaseUrl);
     const system = await startSystem({ databaseUrls, env: { GID_NAMESPACE: 'service', ...policy } });
     undo.unshift(() => system.stop());
-    const [lender, partner] = [system.apps['lender-api'].url, system.apps['partner-api'].url];
-    urls = { lender: `${lender}/lenders/graphql`, partner: `${partner}/partners/graphql` };
+    urls = interfaceUrls(system);
     for (const { name, pid } of Object.values(system.apps)) note(`${name} is process ${pid}`);
   },
   'Start a sample receiver': async () => {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { startPostgres } from '@deedwire/embedded-postgres';
-import { createStore, migrate, MigrationChangedError, onNewWait, type Store } from '@deedwire/store';
+import { startPostgres, withClient } from '@deedwire/embedded-postgres';
+import { createStore, migrate, MigrationChangedError, onlyRow, onNewWait, type Store } from '@deedwire/store';
+import { type AppName, perApp } from './app-process.ts';
 import { CannotStartError } from './command-line.ts';
 import type { DevConfig } from './dev-config.ts';
 import { type DatabaseState, newDatabaseState } from './dev-state.ts';
 import type { Home } from './home.ts';
-import { type AppDatabaseUrls, createAppLogins, generateSecretKeys } from './start-system.ts';
+import { createAppLogins, generateSecretKeys } from './start-system.ts';
 
 export interface DevDatabase {
   /** URL with the login of the database owner. */
@@ -15,7 +16,7 @@ export interface DevDatabase {
   /** A sentence that tells the developer how to continue with an empty database. */
   howToReset: string;
   /** Requires a migrated database. */
-  appUrls(): Promise<AppDatabaseUrls>;
+  appUrls(): Promise<Record<AppName, string>>;
   /** Resolves, with the reason, if the embedded server ends unexpectedly. */
   ended: Promise<string | null>;
   close(): Promise<void>;
@@ -30,7 +31,7 @@ export async function openDevDatabase(config: DevConfig, home: Home): Promise<De
       directUrl: config.DATABASE_DIRECT_URL ?? givenUrl,
       howToReset: 'Set DATABASE_URL to an empty database.',
       // `pnpm dev` creates no logins on a server that it does not own.
-      appUrls: async () => ({ 'lender-api': givenUrl, 'partner-api': givenUrl, 'webhook-worker': givenUrl }),
+      appUrls: () => perApp(() => givenUrl),
       ended: new Promise(() => {}),
       close: async () => {},
     };
@@ -77,56 +78,41 @@ export async function claimDatabase(databaseUrl: string, home: Home): Promise<Da
         'The database of DATABASE_URL is not empty, and `pnpm dev` did not create its content from this home. Use an empty database.',
       );
     }
-    return await markDatabase(store, home);
+    return await markDatabase(databaseUrl, home);
   } finally {
     await store.close();
   }
 }
 
 async function readMark(store: Store): Promise<string | null> {
-  const [found] = await store.query<{ exists: boolean }>(
-    { name: 'dev-has-mark', text: `select to_regclass('deedwire_dev.mark') is not null as exists` },
-    [],
-  );
-  if (!found?.exists) return null;
-  const [row] = await store.query<{ mark: string }>(
-    { name: 'dev-mark', text: 'select mark from deedwire_dev.mark' },
-    [],
-  );
+  const text = `select to_regclass('deedwire_dev.mark') is not null as exists`;
+  const { exists } = onlyRow(await store.query<{ exists: boolean }>({ name: 'dev-has-mark', text }, []));
+  if (!exists) return null;
+  const mark = { name: 'dev-mark', text: 'select mark from deedwire_dev.mark' };
+  const [row] = await store.query<{ mark: string }>(mark, []);
   return row?.mark ?? null;
 }
 
+/** Objects of extensions are ignored: the new databases of hosting providers contain some. */
 async function isNotEmpty(store: Store): Promise<boolean> {
-  // Objects of extensions are ignored: the new databases of hosting providers contain some.
-  const [row] = await store.query<{ found: boolean }>(
-    {
-      name: 'dev-is-not-empty',
-      text: `
-        select exists (
-          select from pg_class c
-          join pg_namespace n on n.oid = c.relnamespace
-          where n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'
-            and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
-        ) as found`,
-    },
-    [],
-  );
-  return row?.found ?? true;
+  const text = `
+    select exists (
+      select from pg_class c
+      join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'
+        and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+    ) as found`;
+  return onlyRow(await store.query<{ found: boolean }>({ name: 'dev-is-not-empty', text }, [])).found;
 }
 
 /** Saves the state before it writes the mark: this home would reject a database whose mark is not in its state. */
-async function markDatabase(store: Store, home: Home): Promise<DatabaseState> {
+async function markDatabase(databaseUrl: string, home: Home): Promise<DatabaseState> {
   const mark = randomUUID();
   const state = newDatabaseState(generateSecretKeys());
   home.state.databases[mark] = state;
   await home.saveState();
-  await store.transaction(async (transaction) => {
-    await transaction.query({ name: 'dev-create-schema', text: 'create schema deedwire_dev' }, []);
-    await transaction.query(
-      { name: 'dev-create-mark', text: 'create table deedwire_dev.mark (mark text not null)' },
-      [],
-    );
-    await transaction.query({ name: 'dev-insert-mark', text: 'insert into deedwire_dev.mark values ($1)' }, [mark]);
-  });
+  // One query is one transaction.
+  const statements = `create schema deedwire_dev; create table deedwire_dev.mark as select text '${mark}' as mark`;
+  await withClient(databaseUrl, (client) => client.query(statements));
   return state;
 }

@@ -1,7 +1,8 @@
 import type { InterfaceName } from '@deedwire/domain';
-import type { AppName } from './app-process.ts';
+import { type AppName, perApp } from './app-process.ts';
 import type { DevAccount, DevSeed } from './dev-state.ts';
-import type { System } from './start-system.ts';
+import { ofAccounts } from './seed.ts';
+import { interfaceUrls, type System } from './start-system.ts';
 
 export interface DevCaller {
   /** URL of the GraphQL endpoint. */
@@ -28,23 +29,15 @@ export interface DevFile {
   referrals: string[];
 }
 
-export function toDevFile(
+export async function toDevFile(
   system: System,
   seed: DevSeed,
   { databaseUrl, webhookSecretKeys, referrals }: Pick<DevFile, 'databaseUrl' | 'referrals' | 'webhookSecretKeys'>,
-): DevFile {
-  const lenderUrl = `${system.apps['lender-api'].url}/lenders/graphql`;
-  const partnerUrl = `${system.apps['partner-api'].url}/partners/graphql`;
+): Promise<DevFile> {
+  const urls = interfaceUrls(system);
   return {
-    lender: { url: lenderUrl, ...seed.lender.credential },
-    partner: { url: partnerUrl, ...seed.partner.credential },
-    otherLender: { url: lenderUrl, ...seed.otherLender.credential },
-    otherPartner: { url: partnerUrl, ...seed.otherPartner.credential },
-    admin: {
-      'lender-api': system.apps['lender-api'].adminUrl,
-      'partner-api': system.apps['partner-api'].adminUrl,
-      'webhook-worker': system.apps['webhook-worker'].adminUrl,
-    },
+    ...(await ofAccounts((name) => ({ url: urls[seed[name].interfaceName], ...seed[name].credential }))),
+    admin: await perApp((name) => system.apps[name].adminUrl),
     databaseUrl,
     webhookSecretKeys,
     referrals,

@@ -3,7 +3,6 @@ import { join, relative, resolve } from 'node:path';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, StoreUnavailableError } from '@deedwire/store';
 import { credentialHeaders } from '@deedwire/testing';
-import type { AppName } from './app-process.ts';
 import { devHelp, type DevOptions, parseDevOptions, UsageError } from './command-line.ts';
 import { devConfig, type DevConfig, systemPorts } from './dev-config.ts';
 import { claimDatabase, type DevDatabase, migrateDevDatabase, openDevDatabase } from './dev-database.ts';
@@ -22,8 +21,6 @@ import { welcome } from './welcome.ts';
 import { workspaceRoot } from './workspace.ts';
 
 const stopping = new AbortController();
-
-const appNames: readonly AppName[] = ['lender-api', 'partner-api', 'webhook-worker'];
 
 async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   const { LENDER_API_PORT, PARTNER_API_PORT, RECEIVER_PORT } = config;
@@ -97,23 +94,18 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
       if (!isRoutineLine(line, phase)) say(formatLogLine(app, line));
     },
   });
-  for (const name of appNames) void keepRunning(system, name, stopping.signal, say);
+  for (const { name } of Object.values(system.apps)) void keepRunning(system, name, stopping.signal, say);
   const { webhookSecret, webhookSecretKeys } = state;
-  const devFile = toDevFile(system, accounts, { databaseUrl: database.url, webhookSecretKeys, referrals });
+  const devFile = await toDevFile(system, accounts, { databaseUrl: database.url, webhookSecretKeys, referrals });
   if (receiver !== undefined) {
-    const { partner, lender } = devFile;
     const subscription = { callbackUrl: receiver.url, webhookSecret };
-    const { receiverSubscriptionId, lenderReceiverSubscriptionId } = state;
-    state.receiverSubscriptionId = await subscribeReceiver(partner, {
-      ...subscription,
-      earlierId: receiverSubscriptionId,
-    });
-    await home.saveState();
-    state.lenderReceiverSubscriptionId = await subscribeReceiver(lender, {
-      ...subscription,
-      earlierId: lenderReceiverSubscriptionId,
-    });
-    await home.saveState();
+    for (const [name, key] of [
+      ['partner', 'receiverSubscriptionId'],
+      ['lender', 'lenderReceiverSubscriptionId'],
+    ] as const) {
+      state[key] = await subscribeReceiver(devFile[name], { ...subscription, earlierId: state[key] });
+      await home.saveState();
+    }
   }
   await home.writeDevFiles(devFile, {
     partner: devVariables(devFile.partner, accounts.partner, webhookSecret),

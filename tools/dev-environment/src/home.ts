@@ -7,26 +7,14 @@ import { CannotStartError } from './command-line.ts';
 import type { DevFile } from './dev-file.ts';
 import { homeState, type HomeState } from './dev-state.ts';
 
-export interface Home {
-  directory: string;
-  /** The data directory of the embedded server. */
-  postgresDirectory: string;
-  state: HomeState;
-  saveState(): Promise<void>;
-  /** Path of `dev.json`. It exists while everything is running. */
-  devFile: string;
-  /** Paths of `dev.env` and `lender.env`, which hold shell variables. They exist whenever `dev.json` does. */
-  variablesFiles: Record<InterfaceName, string>;
-  writeDevFiles(content: DevFile, variables: Record<InterfaceName, string>): Promise<void>;
-  removeDevFiles(): Promise<void>;
-}
+export type Home = Awaited<ReturnType<typeof openHome>>;
 
 /**
  * Locks the folder for this process and removes the files that a killed `pnpm dev` left in it.
  *
  * @throws {CannotStartError} if another `pnpm dev` uses the folder, or if it cannot be written
  */
-export async function openHome(directory: string): Promise<Home> {
+export async function openHome(directory: string) {
   try {
     await mkdir(directory, { recursive: true });
     lock(join(directory, 'lock'));
@@ -38,7 +26,9 @@ export async function openHome(directory: string): Promise<Home> {
       { cause },
     );
   }
+  /** It exists while everything is running. */
   const devFile = join(directory, 'dev.json');
+  /** They hold shell variables, and exist whenever `dev.json` does. */
   const variablesFiles = { partner: join(directory, 'dev.env'), lender: join(directory, 'lender.env') };
   const stateFile = join(directory, 'state.json');
   async function removeDevFiles(): Promise<void> {
@@ -49,12 +39,12 @@ export async function openHome(directory: string): Promise<Home> {
   const state = await readState(stateFile);
   return {
     directory,
+    /** The data directory of the embedded server. */
     postgresDirectory: join(directory, 'postgres'),
     state,
-    devFile,
     variablesFiles,
     saveState: () => writePrivately(stateFile, toJson(state)),
-    async writeDevFiles(content, variables) {
+    async writeDevFiles(content: DevFile, variables: Record<InterfaceName, string>): Promise<void> {
       await writePrivately(variablesFiles.partner, variables.partner);
       await writePrivately(variablesFiles.lender, variables.lender);
       // Last: scripts wait for this file.

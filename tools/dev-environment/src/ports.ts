@@ -5,24 +5,20 @@ import { CannotStartError } from './command-line.ts';
 /**
  * Checks that each port is free. Keys are the names of environment variables; port 0 is always free.
  *
- * @throws {CannotStartError} if a port is set by two variables, or if ports are in use by other processes: with a line for each
+ * @throws {CannotStartError} with a line for each port that is set by two variables or in use by another process
  */
 export async function requireFreePorts(ports: Readonly<Record<string, number>>): Promise<void> {
-  const named = Object.entries(ports).filter(([, port]) => port !== 0);
-  for (const [index, [variable, port]] of named.entries()) {
-    const [other] = named.slice(0, index).find(([, otherPort]) => otherPort === port) ?? [];
-    if (other !== undefined) {
-      throw new CannotStartError(
-        `${variable}: port ${port} is already set by ${other}. Set ${variable} to another port, or to 0 to select a free one.`,
-      );
-    }
-  }
+  const variables = new Map<number, string>();
   const problems: string[] = [];
-  for (const [variable, port] of named) {
-    if (await isFree(port)) continue;
-    problems.push(
-      `${variable}: port ${port} is in use. Set ${variable} to another port, or to 0 to select a free one.`,
-    );
+  for (const [variable, port] of Object.entries(ports)) {
+    if (port === 0) continue;
+    const other = variables.get(port);
+    variables.set(port, variable);
+    const problem = other !== undefined ? `already set by ${other}` : (await isFree(port)) ? null : 'in use';
+    if (problem !== null)
+      problems.push(
+        `${variable}: port ${port} is ${problem}. Set ${variable} to another port, or to 0 to select a free one.`,
+      );
   }
   if (problems.length > 0) throw new CannotStartError(problems.join('\n'));
 }

@@ -17,17 +17,19 @@ export interface SampleReceiverOptions {
   print: (text: string) => void;
 }
 
-export interface SampleReceiver {
-  /** The callback URL to register. */
-  url: string;
-  close(): Promise<void>;
-}
+export type SampleReceiver = Awaited<ReturnType<typeof startSampleReceiver>>;
 
 /** The receiver of `pnpm dev --receiver`: the receiver kit with a handler that prints the event, for every type and version. */
-export async function startSampleReceiver({ secret, port, print }: SampleReceiverOptions): Promise<SampleReceiver> {
+export async function startSampleReceiver({ secret, port, print }: SampleReceiverOptions) {
   const printEvent = (event: WebhookEvent, { meta }: HandlerContext<undefined>): void =>
     print(`${event.type} ${event.version}, attempt ${meta.unsigned.attempt}\n${JSON.stringify(event, null, 2)}`);
-  const receiver = createWebhookReceiver({ secrets: [secret], store: memoryStore(), on: forEachVersion(printEvent) });
+  const on: Handlers<undefined> = Object.fromEntries(
+    webhookEventTypes.map(({ type, versions }) => [
+      type,
+      Object.fromEntries(versions.map(({ version }) => [version, printEvent])),
+    ]),
+  );
+  const receiver = createWebhookReceiver({ secrets: [secret], store: memoryStore(), on });
   const handle = nodeHandler({
     ...receiver,
     async receive(request) {
@@ -39,23 +41,13 @@ export async function startSampleReceiver({ secret, port, print }: SampleReceive
   });
   const listening = await listen(createServer(handle), port);
   return {
+    /** The callback URL to register. */
     url: `http://127.0.0.1:${listening.port}/webhooks`,
-    async close() {
+    async close(): Promise<void> {
       await receiver.close();
       await listening.close();
     },
   };
-}
-
-function forEachVersion(
-  handler: (event: WebhookEvent, context: HandlerContext<undefined>) => void,
-): Handlers<undefined> {
-  return Object.fromEntries(
-    webhookEventTypes.map(({ type, versions }) => [
-      type,
-      Object.fromEntries(versions.map(({ version }) => [version, handler])),
-    ]),
-  );
 }
 
 /** Null for an event that was processed: its handler has printed it. */

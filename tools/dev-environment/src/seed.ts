@@ -57,11 +57,16 @@ async function newAccount(context: OperatorContext, interfaceName: InterfaceName
 
 /** Returns the accounts with valid credentials. A revoked or expired credential is replaced by a new one. */
 export async function withLiveCredentials(context: OperatorContext, accounts: DevSeed): Promise<DevSeed> {
+  return ofAccounts((name) => withLiveCredential(context, accounts[name]));
+}
+
+/** A value for each account. */
+export async function ofAccounts<Value>(valueOf: (name: keyof DevSeed) => Value | Promise<Value>) {
   return {
-    lender: await withLiveCredential(context, accounts.lender),
-    partner: await withLiveCredential(context, accounts.partner),
-    otherLender: await withLiveCredential(context, accounts.otherLender),
-    otherPartner: await withLiveCredential(context, accounts.otherPartner),
+    lender: await valueOf('lender'),
+    partner: await valueOf('partner'),
+    otherLender: await valueOf('otherLender'),
+    otherPartner: await valueOf('otherPartner'),
   };
 }
 
@@ -77,7 +82,8 @@ async function withLiveCredential(context: OperatorContext, account: DevAccount)
 
 /** Creates referrals until the partner has 25 open ones. Returns the ids of the open ones, oldest first. */
 export async function ensureOpenReferrals(context: OperatorContext, partnerId: string): Promise<string[]> {
-  const open = await listOpen(context, partnerId);
+  const page = await listReferralsOfPartner(context, { partnerId, status: 'OPEN', first: 100 });
+  const open = page.edges.map(({ node }) => node.id).toReversed();
   for (let count = open.length; count < openReferrals; count += 1) {
     const number = String(count + 1).padStart(3, '0');
     const { id } = await createReferralForPartner(context, {
@@ -90,9 +96,4 @@ export async function ensureOpenReferrals(context: OperatorContext, partnerId: s
     open.push(id);
   }
   return open;
-}
-
-async function listOpen(context: OperatorContext, partnerId: string): Promise<string[]> {
-  const page = await listReferralsOfPartner(context, { partnerId, status: 'OPEN', first: 100 });
-  return page.edges.map(({ node }) => node.id).toReversed();
 }

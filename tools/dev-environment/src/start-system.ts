@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { InterfaceName } from '@deedwire/domain';
 import { createLogin } from '@deedwire/embedded-postgres';
-import { type AppName, type RunningApp, startApp } from './app-process.ts';
+import { type AppName, perApp, type RunningApp, startApp } from './app-process.ts';
 
 /** A PostgreSQL URL for each app. The logins may be the same or differ. The database must be migrated. */
 export type AppDatabaseUrls = Readonly<Record<AppName, string>>;
@@ -25,21 +26,7 @@ export interface SystemOptions {
   onLine?: (app: AppName, line: string) => void;
 }
 
-export interface System {
-  /** The latest process of each app. */
-  apps: Record<AppName, RunningApp>;
-  /** Starts an app that has ended again, on the same ports. */
-  restart(name: AppName): Promise<RunningApp>;
-  /**
-   * Starts another process of an app, on free ports. `stop` stops it too.
-   *
-   * @param furtherEnv overrides everything else
-   * @param from the workspace folder that contains the app, if it is another one than that of the other apps
-   */
-  add(name: AppName, furtherEnv?: Readonly<Record<string, string>>, from?: string): Promise<RunningApp>;
-  /** Stops all apps at the same time. */
-  stop(): Promise<void>;
-}
+export type System = Awaited<ReturnType<typeof startSystem>>;
 
 /** A value of `WEBHOOK_SECRET_KEYS` with one random key. */
 export function generateSecretKeys(): string {
@@ -47,7 +34,7 @@ export function generateSecretKeys(): string {
 }
 
 /** Starts the three apps as processes and waits until they are ready. They end when this process ends. */
-export async function startSystem(options: SystemOptions): Promise<System> {
+export async function startSystem(options: SystemOptions) {
   const {
     databaseUrls,
     ports = {},
@@ -106,20 +93,37 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const apps = { 'lender-api': lenderApi, 'partner-api': partnerApi, 'webhook-worker': webhookWorker };
   const added: RunningApp[] = [];
   return {
+    /** The latest process of each app. */
     apps,
-    async restart(name) {
+    /** Starts an app that has ended again, on the same ports. */
+    async restart(name: AppName): Promise<RunningApp> {
       const { url, adminUrl } = apps[name];
       apps[name] = await start(name, portOf(url), portOf(adminUrl));
       return apps[name];
     },
-    async add(name, furtherEnv, from) {
+    /**
+     * Starts another process of an app, on free ports. `stop` stops it too.
+     *
+     * @param furtherEnv overrides everything else
+     * @param from the workspace folder that contains the app, if it is another one than that of the other apps
+     */
+    async add(name: AppName, furtherEnv?: Readonly<Record<string, string>>, from?: string): Promise<RunningApp> {
       const app = await start(name, 0, 0, furtherEnv, from);
       added.push(app);
       return app;
     },
-    async stop() {
+    /** Stops all apps at the same time. */
+    async stop(): Promise<void> {
       await Promise.all([...Object.values(apps), ...added].map((app) => app.stop()));
     },
+  };
+}
+
+/** The URL of each interface, including its path. */
+export function interfaceUrls({ apps }: Pick<System, 'apps'>): Record<InterfaceName, string> {
+  return {
+    lender: `${apps['lender-api'].url}/lenders/graphql`,
+    partner: `${apps['partner-api'].url}/partners/graphql`,
   };
 }
 
@@ -127,15 +131,16 @@ function portOf(url: string | null): number {
   return url === null ? 0 : Number(new URL(url).port);
 }
 
+/** The group role of an app. */
+export function groupRole(name: AppName): string {
+  return name.replace('-', '_');
+}
+
 /** Creates a login for each app in the app's group role, so that each app has only the rights it needs. */
 export async function createAppLogins(databaseUrl: string): Promise<AppDatabaseUrls> {
   // Logins belong to the server, not to a database: the name of the database keeps them apart.
   const database = new URL(databaseUrl).pathname.slice(1);
-  return {
-    'lender-api': await createLogin(databaseUrl, `${database}_lender_api`, 'lender_api'),
-    'partner-api': await createLogin(databaseUrl, `${database}_partner_api`, 'partner_api'),
-    'webhook-worker': await createLogin(databaseUrl, `${database}_webhook_worker`, 'webhook_worker'),
-  };
+  return perApp((name) => createLogin(databaseUrl, `${database}_${groupRole(name)}`, groupRole(name)));
 }
 
 const firstPauseMs = 250;

@@ -14,21 +14,9 @@ interface EventPin {
   version: string;
 }
 
-interface Subscription {
-  id: string;
-  callbackUrl: string;
-  status: string;
-  eventTypes: EventPin[];
-}
-
-interface MutationPayload {
-  webhookSubscription: { id: string } | null;
-  userErrors: { message: string }[];
-}
-
 /**
- * Subscribes the sample receiver to every event type of the caller's interface. The subscription of an earlier run is reused,
- * because an account has at most 20.
+ * Subscribes the sample receiver to every event type of the caller's interface, at its newest version that is `CURRENT`, or else at
+ * its newest. The subscription of an earlier run is reused, because an account has at most 20.
  *
  * @param earlierId the subscription of an earlier run; null if there is none
  * @returns the id of the subscription
@@ -38,41 +26,33 @@ export async function subscribeReceiver(
   caller: DevCaller,
   { callbackUrl, webhookSecret, earlierId }: { callbackUrl: string; webhookSecret: string; earlierId: string | null },
 ): Promise<string> {
-  const eventTypes = await readPins(caller);
-  const earlier = earlierId === null ? null : await readSubscription(caller, earlierId);
-  if (earlier === null) return change(caller, 'create', { callbackUrl, eventTypes, webhookSecret });
-  if (earlier.callbackUrl !== callbackUrl) await change(caller, 'update', { id: earlier.id, callbackUrl });
-  if (!isSame(earlier.eventTypes, eventTypes)) await change(caller, 'update', { id: earlier.id, eventTypes });
-  if (earlier.status !== 'ACTIVE') await change(caller, 'resume', { id: earlier.id });
-  return earlier.id;
-}
-
-/** Every event type that the caller can subscribe to, at its newest version that is `CURRENT`, or else at its newest. */
-async function readPins(caller: DevCaller): Promise<EventPin[]> {
-  const query = '{ webhookEventTypes { type versions { version status } } }';
   const { webhookEventTypes } = await send<{
     webhookEventTypes: { type: string; versions: { version: string; status: string }[] }[];
-  }>(caller, query, {});
-  return webhookEventTypes.flatMap(({ type, versions }) => {
+  }>(caller, '{ webhookEventTypes { type versions { version status } } }', {});
+  const eventTypes = webhookEventTypes.flatMap(({ type, versions }): EventPin[] => {
     const pinned = versions.findLast(({ status }) => status === 'CURRENT') ?? versions.at(-1);
     return pinned === undefined ? [] : [{ type, version: pinned.version }];
   });
+  const { webhookSubscription: earlier = null } = await (earlierId === null ? {} : readSubscription(caller, earlierId));
+  if (earlier === null) return change(caller, 'create', { callbackUrl, eventTypes, webhookSecret });
+  const { id } = earlier;
+  if (earlier.callbackUrl !== callbackUrl || namesOf(earlier.eventTypes) !== namesOf(eventTypes))
+    await change(caller, 'update', { id, callbackUrl, eventTypes });
+  if (earlier.status !== 'ACTIVE') await change(caller, 'resume', { id });
+  return id;
 }
 
-function isSame(found: readonly EventPin[], wanted: readonly EventPin[]): boolean {
-  const names = (pins: readonly EventPin[]): string =>
-    pins
-      .map(({ type, version }) => `${type} ${version}`)
-      .toSorted()
-      .join();
-  return names(found) === names(wanted);
+function namesOf(pins: readonly EventPin[]): string {
+  const names = pins.map(({ type, version }) => `${type} ${version}`);
+  return names.toSorted().join();
 }
 
-async function readSubscription(caller: DevCaller, id: string): Promise<Subscription | null> {
+function readSubscription(caller: DevCaller, id: string) {
   const query =
     'query ($id: ID!) { webhookSubscription(id: $id) { id callbackUrl status eventTypes { type version } } }';
-  const { webhookSubscription } = await send<{ webhookSubscription: Subscription | null }>(caller, query, { id });
-  return webhookSubscription;
+  return send<{
+    webhookSubscription: { id: string; callbackUrl: string; status: string; eventTypes: EventPin[] } | null;
+  }>(caller, query, { id });
 }
 
 /** @returns the id of the subscription */
@@ -81,24 +61,23 @@ async function change(caller: DevCaller, verb: 'create' | 'update' | 'resume', i
   const query = `mutation ($input: ${inputType}) {
     payload: ${verb}WebhookSubscription(input: $input) { webhookSubscription { id } userErrors { message } }
   }`;
-  const { payload } = await send<{ payload: MutationPayload }>(caller, query, { input });
-  return subscriptionId(payload);
-}
-
-function subscriptionId({ webhookSubscription, userErrors }: MutationPayload): string {
-  if (webhookSubscription !== null) return webhookSubscription.id;
-  const problems = userErrors.map(({ message }) => message).join(' ');
-  throw new CannotStartError(`The sample receiver cannot be subscribed: ${problems}`);
+  const { payload } = await send<{
+    payload: { webhookSubscription: { id: string } | null; userErrors: { message: string }[] };
+  }>(caller, query, { input });
+  if (payload.webhookSubscription !== null) return payload.webhookSubscription.id;
+  throw rejected(payload.userErrors);
 }
 
 async function send<Data>(caller: DevCaller, query: string, variables: object): Promise<Data> {
   const headers = { 'X-Service-Schema-Version': '2026-11-01' };
   const { status, body } = await postGraphql<Data>(caller.url, caller, { query, variables, headers });
-  if (body.data === undefined || body.data === null || body.errors !== undefined) {
-    const problems = (body.errors ?? []).map(({ message }) => message).join(' ');
-    throw new CannotStartError(`The sample receiver cannot be subscribed: HTTP ${status}. ${problems}`);
-  }
-  return body.data;
+  if (body.data && !body.errors) return body.data;
+  throw rejected([{ message: `HTTP ${status}.` }, ...(body.errors ?? [])]);
+}
+
+function rejected(problems: readonly { message: string }[]): CannotStartError {
+  const messages = problems.map(({ message }) => message);
+  return new CannotStartError(`The sample receiver cannot be subscribed: ${messages.join(' ')}`);
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { DevFile } from './dev-file.ts';
 import { packageManagerCommand } from './workspace.ts';
 
-export interface Welcome {
-  devFile: DevFile;
+interface Welcome {
+  devFile: Pick<DevFile, 'lender' | 'partner' | 'admin'>;
   /** Paths to show, relative to the working directory where that is shorter. */
   variablesFiles: { partner: string; lender: string };
   /** The URL of the sample receiver. Null without `--receiver`. */
@@ -22,15 +22,11 @@ export function welcome({ devFile, variablesFiles, receiverUrl }: Welcome): stri
     ...(receiverUrl === null ? [] : [['sample receiver', receiverUrl] as [string, string]]),
     ['credentials', `${variablesFiles.partner} (partner), ${variablesFiles.lender}`],
   ];
-  const next =
-    receiverUrl === null
-      ? 'docs/quickstart.md: receive it in your code. `dev --receiver` prints it here.'
-      : 'docs/quickstart.md: receive it in your code. The sample receiver prints it here.';
+  const width = Math.max(...addresses.map(([name]) => name.length));
+  const printer = receiverUrl === null ? '`dev --receiver`' : 'The sample receiver';
   return `Deedwire is running. Press Ctrl-C to stop it.
 
-${alignColumns(addresses)
-  .map((line) => `  ${line}`)
-  .join('\n')}
+${addresses.map(([name, url]) => `  ${name.padEnd(width)}  ${url}`).join('\n')}
 
 Open an interface in a browser for GraphiQL, or send a query and cause an event
 from a second terminal:
@@ -43,12 +39,6 @@ curl -sS "$DEEDWIRE_URL" -H 'Content-Type: application/json' \\
 ${packageManagerCommand} operator referral create --partner "$PARTNER_ID" \\
   --client-name 'Grace Hopper'
 
-${next}
+docs/quickstart.md: receive it in your code. ${printer} prints it here.
 `;
-}
-
-/** Formats rows of two columns as lines, with the second column aligned. */
-function alignColumns(rows: readonly (readonly [first: string, second: string])[]): string[] {
-  const width = Math.max(...rows.map(([first]) => first.length));
-  return rows.map(([first, second]) => `${first.padEnd(width)}  ${second}`);
 }

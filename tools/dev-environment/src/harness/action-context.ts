@@ -3,16 +3,12 @@ import { createSecretKeyRing, createStore, type GroupRole } from '@deedwire/stor
 import { patientTimeouts } from '@deedwire/testing';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 
-export interface ClosableContext extends WebhookActionContext, OperatorContext {
-  close(): Promise<void>;
-}
-
 /** Creates the context in which an app calls actions, with a login of the app's role. */
 export function openActionContext(
   role: GroupRole,
   databaseUrl: string,
   secretKeys: Map<string, Buffer>,
-): ClosableContext {
+): WebhookActionContext & OperatorContext & { close(): Promise<void> } {
   const applicationName = `test-${role}`;
   const store = createStore({ databaseUrl, applicationName, timeouts: patientTimeouts });
   const sender = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/test' });

@@ -1,9 +1,14 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { type InterfaceConfig, type ServedContract, startInterfaceService } from '@deedwire/graphql-server';
+import {
+  type InterfaceConfig,
+  interfaceConfig,
+  type ServedContract,
+  startInterfaceService,
+} from '@deedwire/graphql-server';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';
 import { partnerInterface } from '@deedwire/partner-api/partner-interface';
-import { createLogger, noDeniedRanges, noTrustedProxies, type RunningServer } from '@deedwire/service-runtime';
-import type { WorkerConfig } from '@deedwire/webhook-worker/config';
+import { createLogger, readConfig, type RunningServer } from '@deedwire/service-runtime';
+import { readWorkerConfig, type WorkerConfig } from '@deedwire/webhook-worker/config';
 import { createWorker, type Worker } from '@deedwire/webhook-worker/worker';
 import { Registry } from 'prom-client';
 import { pooled } from './start-test-apps.ts';
@@ -12,61 +17,35 @@ import { pooled } from './start-test-apps.ts';
  * Starts the apps in this process. A test uses this to pass a contract, or a configuration that the environment of an app
  * process cannot express.
  */
-export interface AppsInProcess {
-  startPartnerApi(config?: Partial<InterfaceConfig>, contract?: ServedContract): Promise<RunningServer>;
-  startLenderApi(config?: Partial<InterfaceConfig>, contract?: ServedContract): Promise<RunningServer>;
-  /** Resolves when the worker is ready. */
-  startWorker(config?: Partial<WorkerConfig>): Promise<Worker>;
-  stopWorker(worker: Worker): Promise<void>;
-  /** Returns the metrics of the first worker, in the text format of Prometheus. */
-  metrics(): Promise<string>;
-  /** Stops all apps that this object started. */
-  stopApps(): Promise<void>;
-}
-
-export function createAppsInProcess(database: TestDatabase, secretKeys: Map<string, Buffer>): AppsInProcess {
+export function createAppsInProcess(database: TestDatabase, secretKeys: Map<string, Buffer>) {
   const services: RunningServer[] = [];
   const workers = new Set<Worker>();
   const registry = new Registry();
 
-  const common = {
-    ADMIN_PORT: 0,
-    ADMIN_HOST: '127.0.0.1',
-    LOG_LEVEL: 'silent',
+  const env = {
     NODE_ENV: 'test',
-    DEEDWIRE_COMMIT: 'unknown',
-    DATABASE_TLS: 'required',
-    GID_NAMESPACE: 'service',
-    SLOW_STATEMENT_MS: 500,
-    WEBHOOK_SECRET_KEYS: secretKeys,
-    WEBHOOK_CALLBACK_POLICY: 'development',
-    WEBHOOK_DENIED_RANGES: noDeniedRanges,
+    LOG_LEVEL: 'silent',
+    PORT: '0',
+    ADMIN_PORT: '0',
+    HOST: '127.0.0.1',
+    DATABASE_TIMEOUT_MS: '20000',
     DOCUMENTATION_URL: 'https://docs.example',
-  } as const;
+    WEBHOOK_SECRET_KEYS: Array.from(secretKeys, ([id, key]) => `${id}:${key.toString('base64')}`).join(),
+    WEBHOOK_CALLBACK_POLICY: 'development',
+  };
 
   async function startInterface(
     definition: typeof lenderInterface | typeof partnerInterface,
     contract: ServedContract,
     config: Partial<InterfaceConfig>,
   ): Promise<RunningServer> {
+    const login = pooled(await database.urlFor(`${definition.interfaceName}_api`));
+    const defaults = readConfig(interfaceConfig({ port: 0, adminPort: 0 }), { ...env, ...login });
     const service = await startInterfaceService({
       ...definition,
       contract,
       appVersion: '0.0.0',
-      config: {
-        ...common,
-        PORT: 0,
-        HOST: '127.0.0.1',
-        MAX_CONNECTIONS: 1000,
-        MAX_CONNECTIONS_PER_ADDRESS: 100,
-        MAX_CONNECTIONS_PER_CLIENT: 200,
-        KEEP_ALIVE_TIMEOUT_MS: 65_000,
-        ...pooled(await database.urlFor(definition.interfaceName === 'lender' ? 'lender_api' : 'partner_api')),
-        DATABASE_TIMEOUT_MS: 20_000,
-        TRUSTED_PROXIES: noTrustedProxies,
-        GRAPHIQL_HEADERS: {},
-        ...config,
-      },
+      config: { ...defaults, ...config },
     });
     services.push(service);
     return service;
@@ -80,25 +59,15 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
   }
 
   return {
-    startPartnerApi: (config = {}, contract = partnerInterface.contract) =>
+    startPartnerApi: (config: Partial<InterfaceConfig> = {}, contract: ServedContract = partnerInterface.contract) =>
       startInterface(partnerInterface, contract, config),
-    startLenderApi: (config = {}, contract = lenderInterface.contract) =>
+    startLenderApi: (config: Partial<InterfaceConfig> = {}, contract: ServedContract = lenderInterface.contract) =>
       startInterface(lenderInterface, contract, config),
-    async startWorker(config = {}) {
+    /** Resolves when the worker is ready. */
+    async startWorker(config: Partial<WorkerConfig> = {}): Promise<Worker> {
+      const login = pooled(await database.urlFor('webhook_worker'));
       const worker = createWorker({
-        config: {
-          ...common,
-          ...pooled(await database.urlFor('webhook_worker')),
-          POLL_INTERVAL_MS: 500,
-          WORKER_CONCURRENCY: 256,
-          WORKER_LEASE_MS: 15_000,
-          WEBHOOK_RETENTION_DAYS: 30,
-          WEBHOOK_EXCHANGE_RETENTION_DAYS: 7,
-          WEBHOOK_REPLAY_RETENTION_DAYS: 90,
-          AUDIT_RETENTION_DAYS: 400,
-          WORKER_UNREADY_AFTER_MS: 60_000,
-          ...config,
-        },
+        config: { ...readWorkerConfig({ ...env, WORKER_CONCURRENCY: '256', ...login }), ...config },
         logger: createLogger({ name: 'test', level: 'silent' }),
         metrics: workers.size === 0 ? registry : new Registry(),
         version: 'test',
@@ -110,8 +79,10 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
       return worker;
     },
     stopWorker,
+    /** Returns the metrics of the first worker, in the text format of Prometheus. */
     metrics: () => registry.metrics(),
-    async stopApps() {
+    /** Stops all apps that this object started. */
+    async stopApps(): Promise<void> {
       await Promise.all([...services.map((service) => service.stop()), ...[...workers].map(stopWorker)]);
     },
   };

@@ -5,48 +5,23 @@ import {
   createWebhookSubscription,
   listLatestAttempts,
   listWebhookDeliveries,
-  type OperatorContext,
-  type WebhookActionContext,
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
 import { openActionContext } from './action-context.ts';
-import { createAppsInProcess, type AppsInProcess } from './apps-in-process.ts';
+import { createAppsInProcess } from './apps-in-process.ts';
 import { createMigratedDatabase } from './database.ts';
-import { createTestAccounts, type TestAccount, type TestAccounts } from './test-accounts.ts';
+import { createTestAccounts, type TestAccount } from './test-accounts.ts';
 
-/** A database with the accounts that `seed` creates. A test starts the apps that it needs in this process. */
-export interface Harness extends AppsInProcess {
-  database: TestDatabase;
-  accounts: TestAccounts;
-  /** The operator's context. */
-  operator: WebhookActionContext & OperatorContext;
-  /** The partner API's context. */
-  partnerApi: WebhookActionContext;
-  /** Runs a statement as a superuser. */
-  sql(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
-  /** Subscribes a partner. An event type without a version is pinned to the current one. */
-  subscribe(
-    url: string,
-    eventTypes: (string | { type: string; version: string })[],
-    partner?: TestAccount,
-  ): Promise<{ id: string; secret: string }>;
-  /** Creates referrals of a partner, one after the other, and returns their ids. */
-  refer(count: number, partner?: TestAccount): Promise<string[]>;
-  convert(referralId: string): Promise<void>;
-  /** The deliveries of `accounts.partner`, newest first. */
-  deliveries(): Promise<(WebhookDelivery & { attempts: WebhookAttempt[] })[]>;
-  /** Resets the count of handshakes per minute, for tests that need more than the limit of an account. */
-  forgetHandshakes(): Promise<void>;
-  /** Stops all apps and drops the database. */
-  close(): Promise<void>;
-}
+export type Harness = Awaited<ReturnType<typeof createHarness>>;
 
-/** The parameters are those of `createMigratedDatabase`. */
-export async function createHarness(...parameters: Parameters<typeof createMigratedDatabase>): Promise<Harness> {
+/**
+ * A database with the accounts that `seed` creates. A test starts the apps that it needs in this process. The parameters are those
+ * of `createMigratedDatabase`.
+ */
+export async function createHarness(...parameters: Parameters<typeof createMigratedDatabase>) {
   const database = await createMigratedDatabase(...parameters);
   const secretKeys = new Map([['test', randomBytes(32)]]);
   const operator = openActionContext('operator', await database.urlFor('operator'), secretKeys);
@@ -60,17 +35,25 @@ export async function createHarness(...parameters: Parameters<typeof createMigra
   const accounts = await createTestAccounts(operator);
   let statements = 0;
 
-  const sql: Harness['sql'] = (text, values = []) =>
+  /** Runs a statement as a superuser. */
+  const sql = (text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> =>
     superuser.query({ name: `test-${(statements += 1)}`, text }, values);
 
   return {
     ...apps,
     database,
     accounts,
+    /** The operator's context. */
     operator,
+    /** The partner API's context. */
     partnerApi,
     sql,
-    async subscribe(url, eventTypes, partner = accounts.partner) {
+    /** Subscribes a partner. An event type without a version is pinned to the current one. */
+    async subscribe(
+      url: string,
+      eventTypes: (string | { type: string; version: string })[],
+      partner: TestAccount = accounts.partner,
+    ): Promise<{ id: string; secret: string }> {
       const result = await createWebhookSubscription(partnerApi, partner, {
         callbackUrl: url,
         eventTypes: eventTypes.map((eventType) => (typeof eventType === 'string' ? { type: eventType } : eventType)),
@@ -80,7 +63,8 @@ export async function createHarness(...parameters: Parameters<typeof createMigra
       }
       return { id: result.webhookSubscription.id, secret: result.webhookSecret };
     },
-    async refer(count, partner = accounts.partner) {
+    /** Creates referrals of a partner, one after the other, and returns their ids. */
+    async refer(count: number, partner: TestAccount = accounts.partner): Promise<string[]> {
       const ids: string[] = [];
       for (let index = 0; index < count; index += 1) {
         const { referral } = await createReferral(partnerApi, partner, { clientName: `Client ${index}` });
@@ -88,19 +72,22 @@ export async function createHarness(...parameters: Parameters<typeof createMigra
       }
       return ids;
     },
-    async convert(referralId) {
+    async convert(referralId: string): Promise<void> {
       await convertReferral(operator, { referralId });
     },
-    async deliveries() {
+    /** The deliveries of `accounts.partner`, newest first. */
+    async deliveries(): Promise<(WebhookDelivery & { attempts: WebhookAttempt[] })[]> {
       const page = await listWebhookDeliveries(partnerApi, accounts.partner, { first: 100 });
       const nodes = page.edges.map(({ node }) => node);
       const attempts = await listLatestAttempts(partnerApi, nodes);
       return nodes.map((node, index) => ({ ...node, attempts: attempts[index] ?? [] }));
     },
-    async forgetHandshakes() {
+    /** Resets the count of handshakes per minute, for tests that need more than the limit of an account. */
+    async forgetHandshakes(): Promise<void> {
       await sql('delete from webhook_handshake_count');
     },
-    async close() {
+    /** Stops all apps and drops the database. */
+    async close(): Promise<void> {
       await apps.stopApps();
       await Promise.all([operator.close(), partnerApi.close(), superuser.close()]);
       await database.drop();

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
+import type { InterfaceName } from '@deedwire/domain';
 import { listen } from '@deedwire/testing';
 import type { TestProject } from 'vitest/node';
 import { createMigratedDatabaseOn } from './database.ts';
 import { startTestApps } from './start-test-apps.ts';
-import type { InterfaceUrls } from './test-accounts.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -14,7 +14,7 @@ declare module 'vitest' {
 
 /** What a test file needs to use the shared apps. */
 export interface SharedApps {
-  urls: InterfaceUrls;
+  urls: Record<InterfaceName, string>;
   /** For a superuser. */
   databaseUrl: string;
   operatorUrl: string;

@@ -5,23 +5,14 @@ import { ensureOpenReferrals } from '../seed.ts';
 import { openActionContext } from './action-context.ts';
 import type { SharedApps } from './shared-apps.ts';
 import { createClients, createTestAccounts } from './test-accounts.ts';
-import type { TestSystem } from './test-system.ts';
 
-/** The accounts of one test file in the system that the test files of a run share. */
-export interface SharedSystem extends Omit<TestSystem, 'system' | 'database' | 'sql'> {
-  /** Resets the count of handshakes per minute, of these accounts only. */
-  forgetHandshakes(): Promise<void>;
-  /** The lines of the logs that contain a text. */
-  logLines(text: string): Promise<string[]>;
-  /** Closes the connections of the test file. The system goes on. */
-  close(): Promise<void>;
-}
+export type SharedSystem = Awaited<ReturnType<typeof joinSharedSystem>>;
 
 /**
  * Creates accounts in the shared system, which the first call of a run starts. For tests that stop no app, need no
  * configuration of their own, and read only what belongs to their accounts. Others call `startTestSystem`.
  */
-export async function joinSharedSystem(): Promise<SharedSystem> {
+export async function joinSharedSystem() {
   const { url } = inject('sharedApps');
   const { urls, databaseUrl, operatorUrl }: SharedApps = await getJson(url);
   // The operator reads and writes no webhook secrets, so any key does.
@@ -32,14 +23,17 @@ export async function joinSharedSystem(): Promise<SharedSystem> {
     operator,
     urls,
     referrals: await ensureOpenReferrals(operator, accounts.partner.id),
-    ...createClients(urls, accounts),
-    async forgetHandshakes() {
+    ...(await createClients(urls, accounts)),
+    /** Resets the count of handshakes per minute, of these accounts only. */
+    async forgetHandshakes(): Promise<void> {
       const ids = Object.values(accounts).map(({ accountId }) => accountId);
       await withClient(databaseUrl, (client) =>
         client.query('delete from webhook_handshake_count where account_id = any($1)', [ids]),
       );
     },
-    logLines: (text) => getJson(`${url}log-lines?text=${encodeURIComponent(text)}`),
+    /** The lines of the logs that contain a text. */
+    logLines: (text: string): Promise<string[]> => getJson(`${url}log-lines?text=${encodeURIComponent(text)}`),
+    /** Closes the connections of the test file. The system goes on. */
     close: () => operator.close(),
   };
 }

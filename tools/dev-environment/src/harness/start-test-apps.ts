@@ -1,45 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { startSystem, type System, type SystemOptions } from '../start-system.ts';
-import type { InterfaceUrls } from './test-accounts.ts';
+import { perApp } from '../app-process.ts';
+import { groupRole, interfaceUrls, startSystem, type SystemOptions } from '../start-system.ts';
 
 export type TestAppOptions = Pick<SystemOptions, 'env' | 'appEnv' | 'onLine' | 'ports' | 'workspace'>;
 
 /** Starts the three apps as processes. Each has its own login of the database. */
-export async function startTestApps(
-  database: TestDatabase,
-  options: TestAppOptions,
-): Promise<{ system: System; urls: InterfaceUrls }> {
-  const variables = {
-    'lender-api': pooled(await database.urlFor('lender_api')),
-    'partner-api': pooled(await database.urlFor('partner_api')),
-    'webhook-worker': pooled(await database.urlFor('webhook_worker')),
-  };
-  const appEnv = (name: keyof typeof variables): Record<string, string> => {
-    const { DATABASE_URL: _, ...others }: DatabaseVariables = variables[name];
-    return { ...others, ...options.appEnv?.[name] };
-  };
+export async function startTestApps(database: TestDatabase, options: TestAppOptions) {
+  const logins = await perApp(async (name) => pooled(await database.urlFor(groupRole(name))));
   const system = await startSystem({
     ...options,
     // On a busy machine any statement can be slow.
     env: { DATABASE_TIMEOUT_MS: '20000', ...options.env },
-    appEnv: {
-      'lender-api': appEnv('lender-api'),
-      'partner-api': appEnv('partner-api'),
-      'webhook-worker': appEnv('webhook-worker'),
-    },
-    databaseUrls: {
-      'lender-api': variables['lender-api'].DATABASE_URL,
-      'partner-api': variables['partner-api'].DATABASE_URL,
-      'webhook-worker': variables['webhook-worker'].DATABASE_URL,
-    },
+    appEnv: await perApp((name) => {
+      const { DATABASE_URL: _, ...others }: DatabaseVariables = logins[name];
+      return { ...others, ...options.appEnv?.[name] };
+    }),
+    databaseUrls: await perApp((name) => logins[name].DATABASE_URL),
     webhookSecretKeys: `test:${randomBytes(32).toString('base64')}`,
   });
-  const urls = {
-    lender: `${system.apps['lender-api'].url}/lenders/graphql`,
-    partner: `${system.apps['partner-api'].url}/partners/graphql`,
-  };
-  return { system, urls };
+  return { system, urls: interfaceUrls(system) };
 }
 
 /** The variables of an app that say how it reaches the database. */

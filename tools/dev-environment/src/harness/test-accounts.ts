@@ -1,8 +1,8 @@
 import { type Caller, type OperatorContext, setClientLimit } from '@deedwire/actions';
-import { toRecordId } from '@deedwire/domain';
+import { type InterfaceName, toRecordId } from '@deedwire/domain';
 import { type Client, createClient } from '@deedwire/testing';
 import type { DevAccount, DevSeed } from '../dev-state.ts';
-import { seed } from '../seed.ts';
+import { ofAccounts, seed } from '../seed.ts';
 
 export type TestAccount = DevAccount & Caller;
 
@@ -10,36 +10,24 @@ export type TestAccounts = Record<keyof DevSeed, TestAccount>;
 
 /** Creates the accounts that `seed` creates. Each can send any number of requests. */
 export async function createTestAccounts(operator: OperatorContext): Promise<TestAccounts> {
-  const { lender, partner, otherLender, otherPartner } = await seed(operator);
-  const accounts = {
-    lender: withAccountId(lender),
-    partner: withAccountId(partner),
-    otherLender: withAccountId(otherLender),
-    otherPartner: withAccountId(otherPartner),
-  };
+  const seeded = await seed(operator);
+  const accounts = await ofAccounts((name): TestAccount => {
+    const { clientId } = seeded[name].credential;
+    return { ...seeded[name], clientId, accountId: toRecordId(seeded[name].id.split('/').at(-1) ?? '') };
+  });
   for (const { clientId } of Object.values(accounts)) await raiseLimit(operator, clientId);
   return accounts;
 }
 
-function withAccountId(account: DevAccount): TestAccount {
-  const { clientId } = account.credential;
-  return { ...account, clientId, accountId: toRecordId(account.id.split('/').at(-1) ?? '') };
-}
-
-/** The URL of each interface, including its path. */
-export interface InterfaceUrls {
-  lender: string;
-  partner: string;
-}
-
 /** One client per account. */
-export function createClients(urls: InterfaceUrls, accounts: TestAccounts): Record<keyof TestAccounts, Client> {
-  return {
-    lender: createClient(urls.lender, accounts.lender.credential),
-    partner: createClient(urls.partner, accounts.partner.credential),
-    otherLender: createClient(urls.lender, accounts.otherLender.credential),
-    otherPartner: createClient(urls.partner, accounts.otherPartner.credential),
-  };
+export function createClients(
+  urls: Record<InterfaceName, string>,
+  accounts: TestAccounts,
+): Promise<Record<keyof TestAccounts, Client>> {
+  return ofAccounts((name) => {
+    const { interfaceName, credential } = accounts[name];
+    return createClient(urls[interfaceName], credential);
+  });
 }
 
 /** Lets a client send more than a test can, for tests that are not about rate limits. */

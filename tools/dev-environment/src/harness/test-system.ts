@@ -1,51 +1,36 @@
-import type { PostgresServer } from '@deedwire/embedded-postgres';
-import type { Client } from '@deedwire/testing';
 import { ensureOpenReferrals } from '../seed.ts';
-import type { System } from '../start-system.ts';
-import { createHarness, type Harness } from './harness.ts';
+import type { createMigratedDatabase } from './database.ts';
+import { createHarness } from './harness.ts';
 import { startTestApps, type TestAppOptions } from './start-test-apps.ts';
-import { createClients, type InterfaceUrls } from './test-accounts.ts';
+import { createClients } from './test-accounts.ts';
 
-/** The three apps as processes, with a separate database. */
-export interface TestSystem extends Pick<
-  Harness,
-  'accounts' | 'database' | 'operator' | 'sql' | 'forgetHandshakes' | 'close'
-> {
-  system: System;
-  urls: InterfaceUrls;
-  /** Ids of at least 20 open referrals of `accounts.partner`, oldest first. */
-  referrals: string[];
-  /** One client per account. */
-  lender: Client;
-  partner: Client;
-  otherLender: Client;
-  otherPartner: Client;
-}
+export type TestSystem = Awaited<ReturnType<typeof startTestSystem>>;
 
 export interface TestSystemOptions extends TestAppOptions {
   /** As for `createMigratedDatabase`. */
-  server?: Pick<PostgresServer, 'url' | 'stop'>;
+  server?: Parameters<typeof createMigratedDatabase>[0];
   /** As for `createMigratedDatabase`. */
-  apply?: (databaseUrl: string) => Promise<unknown>;
+  apply?: Parameters<typeof createMigratedDatabase>[1];
 }
 
-export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
-  const { server, apply, ...appOptions } = options;
+/** Starts the three apps as processes, with a separate database, and opens one client per account. */
+export async function startTestSystem({ server, apply, ...appOptions }: TestSystemOptions = {}) {
   const harness = await createHarness(server, apply);
-  const { accounts, database, operator } = harness;
+  const { accounts, database, operator, sql } = harness;
+  /** Ids of at least 20 open referrals of `accounts.partner`, oldest first. */
   const referrals = await ensureOpenReferrals(operator, accounts.partner.id);
   const { system, urls } = await startTestApps(database, appOptions);
   return {
     accounts,
     database,
     operator,
-    sql: (text, values) => harness.sql(text, values),
+    sql,
     forgetHandshakes: () => harness.forgetHandshakes(),
     system,
     urls,
     referrals,
-    ...createClients(urls, accounts),
-    async close() {
+    ...(await createClients(urls, accounts)),
+    async close(): Promise<void> {
       await system.stop();
       await harness.close();
     },
