@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { readPackedRelease } from '../tools/release/src/packed-release.ts';
 import { dueTags, publishPacked } from '../tools/release/src/publish-packed.ts';
+import { openRegistry } from '../tools/release/src/registry.ts';
 import { ReleaseError } from '../tools/release/src/release-error.ts';
 import { endWithReader } from './end-with-reader.ts';
 
@@ -42,7 +43,7 @@ async function main(): Promise<number> {
     process[values.help === true ? 'stdout' : 'stderr'].write(help);
     return values.help === true ? 0 : 2;
   }
-  const registry = values.registry ?? null;
+  const registry = openRegistry(values.registry ?? null);
   const release = await readPackedRelease(folder, values.sha256 ?? null);
   if (values.tag !== true) {
     const provenance = process.env['ACTIONS_ID_TOKEN_REQUEST_URL'] !== undefined;

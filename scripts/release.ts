@@ -42,8 +42,7 @@ async function main(): Promise<number> {
     process.stdout.write(help);
     return 0;
   }
-  const registryUrl = options.registry ?? null;
-  const registry = openRegistry(registryUrl);
+  const registry = openRegistry(options.registry ?? null);
   if (options.pack !== undefined) {
     // The job that publishes has provenance; this one only checks that it can.
     const provenance = process.env['GITHUB_ACTIONS'] === 'true';
@@ -53,7 +52,7 @@ async function main(): Promise<number> {
   }
   // GitHub sets it for jobs that can request an identity token.
   const provenance = process.env['ACTIONS_ID_TOKEN_REQUEST_URL'] !== undefined;
-  await release({ registry, registryUrl, dryRun: options['dry-run'] === true, provenance, say });
+  await release({ registry, dryRun: options['dry-run'] === true, provenance, say });
   return 0;
 }
 

@@ -1,11 +1,5 @@
-import {
-  isTypeDefinitionNode,
-  Kind,
-  parse,
-  type EnumValueDefinitionNode,
-  type FieldDefinitionNode,
-  type InputValueDefinitionNode,
-} from 'graphql';
+import { parse } from 'graphql';
+import { mapElements } from './sdl-elements.ts';
 
 /**
  * The elements of a contract file, named as `contract-check` names them:
@@ -24,26 +18,9 @@ export function coordinatesOf(path: string, text: string): Set<string> {
 }
 
 function sdlCoordinates(sdl: string): string[] {
-  return parse(sdl).definitions.flatMap((definition) => {
-    if (definition.kind === Kind.DIRECTIVE_DEFINITION) return [`@${definition.name.value}`];
-    if (!isTypeDefinitionNode(definition)) return [];
-    const name = definition.name.value;
-    if ('values' in definition) return [name, ...members(name, definition.values)];
-    if (!('fields' in definition)) return [name];
-    const fields: readonly Field[] = definition.fields ?? [];
-    return [name, ...fields.flatMap((field) => [`${name}.${field.name.value}`, ...argumentsOf(name, field)])];
-  });
-}
-
-type Field = FieldDefinitionNode | InputValueDefinitionNode;
-
-function argumentsOf(type: string, field: Field): string[] {
-  const list = 'arguments' in field ? (field.arguments ?? []) : [];
-  return list.map(({ name }) => `${type}.${field.name.value}(${name.value}:)`);
-}
-
-function members(type: string, of: readonly EnumValueDefinitionNode[] = []): string[] {
-  return of.map(({ name }) => `${type}.${name.value}`);
+  const coordinates: string[] = [];
+  mapElements(parse(sdl), (_, coordinate) => void coordinates.push(coordinate));
+  return coordinates;
 }
 
 function schemaCoordinates(schema: unknown, path: string): string[] {

@@ -11,5 +11,7 @@ export {
   type SubjectRecord,
 } from './release-record.ts';
 export { packRelease, release } from './publish.ts';
+export { typedEntryPoints } from './tarball.ts';
 export { openRegistry } from './registry.ts';
+export { mapElements } from './sdl-elements.ts';
 export { ReleaseError } from './release-error.ts';

@@ -16,7 +16,7 @@ export interface ReleaseState {
   tags: ReadonlySet<string>;
 }
 
-export function tagOf({ name, version }: WorkspacePackage): string {
+export function tagOf({ name, version }: Pick<WorkspacePackage, 'name' | 'version'>): string {
   return `${name}@${version}`;
 }
 

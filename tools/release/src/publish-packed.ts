@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import type { PackedPackage, PackedRelease } from './packed-release.ts';
+import type { Registry } from './registry.ts';
 import { ReleaseError } from './release-error.ts';
 
 // This module, and all that it imports, need Node only: the job that publishes installs no dependencies.
@@ -8,8 +8,7 @@ import { ReleaseError } from './release-error.ts';
 export interface PublishOptions {
   /** Contains the tarballs. */
   folder: string;
-  /** Null for the registry in npm's configuration. */
-  registry: string | null;
+  registry: Registry;
   /** Publish with npm provenance. */
   provenance: boolean;
   say: (line: string) => void;
@@ -25,21 +24,16 @@ export interface PublishOptions {
 export async function publishPacked({ packages }: PackedRelease, options: PublishOptions): Promise<void> {
   const { folder, registry, provenance, say, onPublished } = options;
   for (const of of packages) {
-    const { name, version, distTag, file } = of;
-    const published = await publishedIntegrity(of, registry);
-    if (published === of.integrity) say(`${name}@${version} is already published`);
+    const { distTag, file, integrity } = of;
+    const spec = `${of.name}@${of.version}`;
+    const published = await registry.integrityOf(spec);
+    if (published === integrity) say(`${spec} is already published`);
     else if (published !== null)
-      throw new ReleaseError(
-        `The registry has another tarball of ${name}@${version} (${published}, not ${of.integrity}).`,
-      );
+      throw new ReleaseError(`The registry has another tarball of ${spec} (${published}, not ${integrity}).`);
     else {
-      const flag = provenance ? '--provenance' : '--no-provenance';
-      const { error, output } = await npm(
-        ['publish', join(folder, file), '--access', 'public', '--ignore-scripts', '--tag', distTag, flag],
-        registry,
-      );
-      if (error) throw new ReleaseError(`Could not publish ${name}@${version}:\n${output.trim()}`);
-      say(`published ${name}@${version}${distTag === 'latest' ? '' : ` as ${distTag}`}`);
+      const { error, output } = await registry.publish(join(folder, file), { distTag, provenance });
+      if (error) throw new ReleaseError(`Could not publish ${spec}:\n${output.trim()}`);
+      say(`published ${spec}${distTag === 'latest' ? '' : ` as ${distTag}`}`);
     }
     await onPublished?.(of);
   }
@@ -50,47 +44,20 @@ export async function publishPacked({ packages }: PackedRelease, options: Publis
  *
  * @throws {ReleaseError} if the registry cannot be read
  */
-export async function dueTags({ packages, tags }: PackedRelease, registry: string | null): Promise<string[]> {
+export async function dueTags({ packages, tags }: PackedRelease, registry: Registry): Promise<string[]> {
   const due: string[] = [];
   let isComplete = true;
   for (const { name, version, isPublished } of tags.toSorted((a, b) => Number(b.isPublished) - Number(a.isPublished))) {
+    const spec = `${name}@${version}`;
     if (isPublished) {
       const packed = packages.find((each) => each.name === name);
-      const published = await publishedIntegrity({ name, version }, registry);
+      const published = await registry.integrityOf(spec);
       if (published === null || (packed && packed.integrity !== published)) {
         isComplete = false;
         continue;
       }
     }
-    if (isPublished || isComplete) due.push(`${name}@${version}`);
+    if (isPublished || isComplete) due.push(spec);
   }
   return due;
-}
-
-/** The integrity of a published version. Null if the registry does not have it. */
-async function publishedIntegrity(
-  { name, version }: Pick<PackedPackage, 'name' | 'version'>,
-  registry: string | null,
-): Promise<string | null> {
-  const { error, stdout, output } = await npm(['view', `${name}@${version}`, 'dist.integrity', '--json'], registry);
-  if (!error) return stdout.trim() === '' ? null : String(JSON.parse(stdout));
-  if (/\bE404\b/.test(output)) return null;
-  throw new ReleaseError(`Could not read ${name}@${version} from the registry:\n${output.trim()}`);
-}
-
-interface Outcome {
-  error: Error | null;
-  stdout: string;
-  output: string;
-}
-
-function npm(npmArguments: readonly string[], registry: string | null): Promise<Outcome> {
-  const where = registry === null ? [] : ['--registry', registry];
-  // A cached response could miss a version that was just published.
-  const all = [...npmArguments, ...where, '--prefer-online', '--loglevel=error'];
-  return new Promise((resolve) => {
-    execFile('npm', all, { encoding: 'utf8' }, (error, stdout, stderr) =>
-      resolve({ error, stdout, output: `${stdout}${stderr}` }),
-    );
-  });
 }

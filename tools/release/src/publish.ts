@@ -11,6 +11,7 @@ import {
   predecessorOf,
   readWorkspacePackages,
   type ReleasePlan,
+  tagOf,
   type WorkspacePackage,
 } from './plan.ts';
 import { publishPacked } from './publish-packed.ts';
@@ -27,8 +28,6 @@ export interface PackOptions {
 }
 
 export interface ReleaseOptions extends PackOptions {
-  /** The URL of the registry. Null for the one in npm's configuration. */
-  registryUrl: string | null;
   /** Build and check everything, but publish and tag nothing. */
   dryRun: boolean;
 }
@@ -39,33 +38,28 @@ export interface ReleaseOptions extends PackOptions {
  *
  * @throws {ReleaseError} if a check fails. Nothing has been published.
  */
-export async function release({ registryUrl, dryRun, ...options }: ReleaseOptions): Promise<void> {
-  const { say, provenance } = options;
+export async function release({ dryRun, ...options }: ReleaseOptions): Promise<void> {
+  const { say } = options;
   await refuseUnversioned(dryRun);
-  const folder = await mkdtemp(join(tmpdir(), 'release-'));
-  try {
+  await withTemporaryFolder(async (folder) => {
     const packed = await packInto(folder, options);
     if (packed === null) return;
-    const left = new Set(packed.tags.map(nameAndVersion));
+    const left = new Set(packed.tags.map(tagOf));
     if (dryRun) {
       for (const of of packed.packages)
-        say(`would publish ${nameAndVersion(of)}${of.distTag === 'latest' ? '' : ` as ${of.distTag}`}`);
+        say(`would publish ${tagOf(of)}${of.distTag === 'latest' ? '' : ` as ${of.distTag}`}`);
       for (const each of left) say(`would tag ${each}`);
       return;
     }
     await publishPacked(packed, {
+      ...options,
       folder,
-      registry: registryUrl,
-      provenance,
-      say,
       async onPublished(of) {
-        if (left.delete(nameAndVersion(of))) await tag(nameAndVersion(of), say);
+        if (left.delete(tagOf(of))) await tag(tagOf(of), say);
       },
     });
     for (const each of left) await tag(each, say);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
 }
 
 /**
@@ -138,10 +132,6 @@ async function withTemporaryFolder(work: (folder: string) => Promise<void>): Pro
   }
 }
 
-function nameAndVersion({ name, version }: { name: string; version: string }): string {
-  return `${name}@${version}`;
-}
-
 /** A release must come from a commit without pending changesets. */
 async function refuseUnversioned(dryRun: boolean): Promise<void> {
   const pending = pendingChangesets(workspaceRoot);
@@ -212,7 +202,7 @@ async function checkAgainstPublished(
 ): Promise<void> {
   const downloads = packages.flatMap(({ name, version }) => {
     const predecessor = predecessorOf(version, published.get(name) ?? []);
-    return predecessor === null ? [] : [registry.download(name, predecessor, folder)];
+    return predecessor === null ? [] : [registry.download(`${name}@${predecessor}`, folder)];
   });
   // The dates in versions.json are checked on the day on which the versions were cut: the release may run later.
   const { succeeded, output } = await checkContracts({

@@ -1,47 +1,71 @@
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { run, type ToolResult } from '@deedwire/checks';
 import { ReleaseError } from './release-error.ts';
 
-/** What the npm registry has, read through pnpm and npm and their configuration. */
-export interface Registry {
-  /** The published versions of a package. */
-  versionsOf(name: string): Promise<string[]>;
-  /** Downloads a tarball into a folder and returns its path. */
-  download(name: string, version: string, folder: string): Promise<string>;
-}
+// This module, and all that it imports, need Node only: the job that publishes installs no dependencies.
 
-/** @param url null for the registry in npm's configuration */
-export function openRegistry(url: string | null): Registry {
+export type Registry = ReturnType<typeof openRegistry>;
+
+/**
+ * The npm registry, by means of npm, pnpm and their configuration.
+ *
+ * @param url null for the registry in npm's configuration
+ */
+export function openRegistry(url: string | null) {
   const where = url === null ? [] : ['--registry', url];
 
-  async function npm(...npmArguments: string[]): Promise<ToolResult> {
+  function npm(...npmArguments: string[]): Promise<Outcome> {
     // A cached response could miss a version that was just published.
-    return run('npm', [...npmArguments, ...where, '--prefer-online', '--loglevel=error']);
+    return execute('npm', [...npmArguments, ...where, '--prefer-online', '--loglevel=error']);
   }
 
   return {
-    async versionsOf(name) {
+    /** The published versions of a package. */
+    async versionsOf(name: string): Promise<string[]> {
       // Every release asks for each package, and npm takes half a second of CPU time to start.
-      const { succeeded, stdout, output } = await run('pnpm', ['view', name, 'versions', '--json', ...where]);
+      const { error, stdout, output } = await execute('pnpm', ['view', name, 'versions', '--json', ...where]);
       const printed = parse(stdout);
-      if (succeeded && (typeof printed === 'string' || Array.isArray(printed))) return [printed].flat();
+      if (!error && (typeof printed === 'string' || Array.isArray(printed))) return [printed].flat();
       if (typeof printed === 'object' && 'error' in printed && printed.error?.code === 'ERR_PNPM_FETCH_404') return [];
       throw new ReleaseError(`Could not read the versions of ${name} from the registry:\n${output.trim()}`);
     },
 
-    async download(name, version, folder) {
-      const { succeeded, stdout, output } = await npm(
-        'pack',
-        `${name}@${version}`,
-        '--json',
-        '--pack-destination',
-        folder,
-      );
-      const [packed]: { filename: string }[] = succeeded ? JSON.parse(stdout) : [];
-      if (packed === undefined) throw new ReleaseError(`Could not download ${name}@${version}:\n${output.trim()}`);
+    /** The integrity of a published version. Null if the registry does not have it. */
+    async integrityOf(spec: string): Promise<string | null> {
+      const { error, stdout, output } = await npm('view', spec, 'dist.integrity', '--json');
+      if (!error) return stdout.trim() === '' ? null : String(JSON.parse(stdout));
+      if (/\bE404\b/.test(output)) return null;
+      throw new ReleaseError(`Could not read ${spec} from the registry:\n${output.trim()}`);
+    },
+
+    /** Downloads a tarball into a folder and returns its path. */
+    async download(spec: string, folder: string): Promise<string> {
+      const { error, stdout, output } = await npm('pack', spec, '--json', '--pack-destination', folder);
+      const [packed]: { filename: string }[] = error ? [] : JSON.parse(stdout);
+      if (packed === undefined) throw new ReleaseError(`Could not download ${spec}:\n${output.trim()}`);
       return join(folder, packed.filename);
     },
+
+    async publish(file: string, { distTag, provenance }: { distTag: string; provenance: boolean }): Promise<Outcome> {
+      const flags = ['--access', 'public', '--ignore-scripts', provenance ? '--provenance' : '--no-provenance'];
+      return npm('publish', file, '--tag', distTag, ...flags);
+    },
   };
+}
+
+interface Outcome {
+  error: Error | null;
+  stdout: string;
+  /** Standard output and standard error. */
+  output: string;
+}
+
+function execute(program: string, programArguments: readonly string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(program, programArguments, { encoding: 'utf8' }, (error, stdout, stderr) =>
+      resolve({ error, stdout, output: `${stdout}${stderr}` }),
+    );
+  });
 }
 
 /** The output of `pnpm view <name> versions --json`: a string if there is only one version. */

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { appendOnlyOf, contractsAt } from './contract-files.ts';
+import { isContractFile, settingsOf } from './contract-files.ts';
+import { git } from './git.ts';
 import { type ReleasePlan, tagOf, type WorkspacePackage } from './plan.ts';
 
 /**
@@ -14,8 +14,8 @@ export async function findUnserved(
 ): Promise<string[]> {
   const unserved: string[] = [];
   for (const each of publish) {
-    const names = servedBy(join(root, each.path));
-    const apps = packages.filter(({ name }) => names.includes(name));
+    const { servedBy } = settingsOf(join(root, each.path));
+    const apps = packages.filter(({ name }) => servedBy.includes(name));
     const serving = await Promise.all(apps.map(async (app) => tag.includes(app) || servesSince(root, app, each)));
     if (apps.length > 0 && !serving.includes(true)) unserved.push(each.name);
   }
@@ -23,21 +23,9 @@ export async function findUnserved(
 }
 
 /** Whether the contract at the tag of an app is the current one. API reports are served by no app. */
-async function servesSince(root: string, app: WorkspacePackage, of: WorkspacePackage): Promise<boolean> {
-  const appendOnly = appendOnlyOf(join(root, of.path));
-  const [then, now] = await Promise.all(
-    [tagOf(app), 'HEAD'].map((commit) => contractsAt(root, commit, of.path, appendOnly)),
-  );
-  const paths = [...new Set([...(then?.keys() ?? []), ...(now?.keys() ?? [])])].filter(
-    (path) => !path.startsWith('api/'),
-  );
-  return paths.every((path) => then?.get(path) === now?.get(path));
-}
-
-/** `contractCheck.servedBy` in `package.json`. */
-function servedBy(packageFolder: string): string[] {
-  const file = join(packageFolder, 'package.json');
-  if (!existsSync(file)) return [];
-  const { contractCheck }: { contractCheck?: { servedBy?: string[] } } = JSON.parse(readFileSync(file, 'utf8'));
-  return contractCheck?.servedBy ?? [];
+async function servesSince(root: string, app: WorkspacePackage, { path }: WorkspacePackage): Promise<boolean> {
+  const { appendOnly } = settingsOf(join(root, path));
+  const diff = ['diff', '--name-only', '--no-renames', '-z', `--relative=${path}`, tagOf(app), 'HEAD'];
+  const changed = (await git(root, ...diff)).split('\0');
+  return !changed.some((file) => isContractFile(file, appendOnly) && !file.startsWith('api/'));
 }

@@ -8,5 +8,8 @@ test('lists the entry points that have types, with patterns expanded', () => {
     './2*.graphql': './versions/2*.graphql',
   };
   const paths = ['dist/index.d.ts', 'dist/generated/2026-11-01.d.ts', 'dist/generated/2026-11-01.js', 'dist/2.d.ts'];
-  expect(typedEntryPoints(exports, paths)).toEqual(['.', './2026-11-01']);
+  expect(typedEntryPoints(exports, paths)).toEqual([
+    { name: '.', declarations: 'dist/index.d.ts' },
+    { name: './2026-11-01', declarations: 'dist/generated/2026-11-01.d.ts' },
+  ]);
 });

@@ -34,33 +34,33 @@ export async function lint({ of, file, paths }: Tarball): Promise<void> {
   const { publishConfig }: { publishConfig: { exports: Exports } } = JSON.parse(
     readFileSync(join(workspaceRoot, of.path, 'package.json'), 'utf8'),
   );
-  const entryPoints = typedEntryPoints(publishConfig.exports, paths);
+  const entryPoints = typedEntryPoints(publishConfig.exports, paths).map(({ name }) => name);
   // ES modules only: every supported Node version can also load them with `require`.
-  const attw = [
-    '--profile',
-    'esm-only',
-    '--no-color',
-    '--no-emoji',
-    '--format',
-    'ascii',
-    '--entrypoints',
-    ...entryPoints,
-  ];
+  const format = ['--no-color', '--no-emoji', '--format', 'ascii'];
+  const attw = ['--profile', 'esm-only', ...format, '--entrypoints', ...entryPoints];
   const results = await Promise.all([run('publint', ['--strict', file]), run('attw', [file, ...attw])]);
   const problems = results.filter(({ succeeded }) => !succeeded).map(({ output }) => output.trim());
   if (problems.length > 0) throw new ReleaseError([`${of.name} failed the package checks.`, ...problems].join('\n'));
 }
 
-type Exports = Record<string, string | { types: string; default: string }>;
+type Exports = Readonly<Record<string, string | { readonly types: string }>>;
 
-/** The entry points that have types. Patterns are expanded to the existing files. */
-export function typedEntryPoints(exports: Exports, paths: readonly string[]): string[] {
-  return Object.entries(exports).flatMap(([entryPoint, target]) => {
-    if (typeof target === 'string') return [];
-    const [before = '', after] = target.types.replace(/^\.\//, '').split('*');
-    if (after === undefined) return [entryPoint];
-    return paths
-      .filter((path) => path.startsWith(before) && path.endsWith(after))
-      .map((path) => entryPoint.replace('*', path.slice(before.length, path.length - after.length)));
-  });
+/**
+ * The entry points of a package that have types, with patterns expanded to the existing files, sorted by name. `*` in `exports` also
+ * matches slashes.
+ *
+ * @param paths of the files of the package
+ * @returns the paths in `exports`, for example `.` and `./2026-11-01`, and those of their declarations
+ */
+export function typedEntryPoints(exports: Exports, paths: readonly string[]): { name: string; declarations: string }[] {
+  return Object.entries(exports)
+    .flatMap(([name, target]) => {
+      if (typeof target === 'string') return [];
+      const [before = '', after] = target.types.replace(/^\.\//, '').split('*');
+      if (after === undefined) return [{ name, declarations: before }];
+      return paths
+        .filter((path) => path.startsWith(before) && path.endsWith(after))
+        .map((path) => ({ name: name.replace('*', path.slice(before.length, -after.length)), declarations: path }));
+    })
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createApiReports } from '@deedwire/contract-check';
+import { typedEntryPoints } from '@deedwire/release';
 import type { Generated } from '../generated.ts';
 import { findFiles, readText, workspaceRoot } from '../workspace-files.ts';
 
@@ -20,15 +21,23 @@ export async function apiReports(): Promise<Generated> {
 
 async function reportsOfPackage(folder: string): Promise<[path: string, text: string][]> {
   const packageFolder = join(workspaceRoot, folder);
-  // Inside the package, so that its imports resolve. Git ignores the folder.
+  // Inside the package, so that its imports resolve. Git ignores the folder. It corresponds to `dist`.
   const outDir = join(packageFolder, 'node_modules/.cache/api-report');
   rmSync(outDir, { recursive: true, force: true });
   emitDeclarations(packageFolder, outDir);
-  const entryPoints = entryPointsOf(packageFolder, outDir);
-  const texts = await createApiReports(entryPoints.map(({ declarations }) => join(outDir, declarations)));
-  return entryPoints.map(({ reportFile, declarations }) => {
-    const text = texts.get(declarations.replace('.d.ts', '.api.json'));
-    if (text === undefined) throw new Error(`${folder} has no report of ${declarations}`);
+  const { publishConfig }: { publishConfig: { exports: Parameters<typeof typedEntryPoints>[0] } } = JSON.parse(
+    readText(`${folder}/package.json`),
+  );
+  const emitted = globSync('**', { cwd: outDir }).map((path) => `dist/${path.replaceAll('\\', '/')}`);
+  const entryPoints = typedEntryPoints(publishConfig.exports, emitted).map(({ name, declarations }) => ({
+    // For example `index.api.json` and `2026-11-01.api.json`.
+    reportFile: `${name.replace(/^\.\/?/, '') || 'index'}.api.json`,
+    path: declarations.replace(/^dist\//, ''),
+  }));
+  const texts = await createApiReports(entryPoints.map(({ path }) => join(outDir, path)));
+  return entryPoints.map(({ reportFile, path }) => {
+    const text = texts.get(path.replace('.d.ts', '.api.json'));
+    if (text === undefined) throw new Error(`${folder} has no report of ${path}`);
     return [`${folder}/api/${reportFile}`, text];
   });
 }
@@ -46,42 +55,4 @@ export function emitDeclarations(packageFolder: string, outDir: string): string 
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return outDir;
-}
-
-/** An entry point of a package that has types. */
-export interface EntryPoint {
-  /** The path in `exports`, with `*` replaced: `.`, `./web`, `./2026-11-01`. */
-  readonly name: string;
-  /** The report in `api/`: `index.api.json`, `web.api.json`. */
-  readonly reportFile: string;
-  /** The declaration file relative to `dist`. */
-  readonly declarations: string;
-}
-
-type Exports = Readonly<Record<string, string | { readonly types: string }>>;
-
-/**
- * The entry points that have types, sorted by name. Patterns are expanded to the existing declaration files.
- *
- * @param outDir the folder that corresponds to `dist`
- */
-export function entryPointsOf(packageFolder: string, outDir: string): EntryPoint[] {
-  const { publishConfig }: { publishConfig: { exports: Exports } } = JSON.parse(
-    readFileSync(join(packageFolder, 'package.json'), 'utf8'),
-  );
-  return Object.entries(publishConfig.exports)
-    .flatMap(([name, target]) => (typeof target === 'string' ? [] : expanded(name, target.types, outDir)))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-function expanded(name: string, types: string, outDir: string): EntryPoint[] {
-  const path = types.replace('./dist/', '');
-  const [before = '', after = ''] = path.split('*');
-  // `*` in `exports` also matches slashes.
-  const files = path.includes('*') ? globSync(`${before}**/*${after}`, { cwd: outDir }) : [path];
-  const found = path.includes('*') ? [...files, ...globSync(path, { cwd: outDir })] : files;
-  return [...new Set(found.map((file) => file.replaceAll('\\', '/')))].map((declarations) => {
-    const entryPoint = name.replace('*', declarations.slice(before.length, declarations.length - after.length));
-    return { name: entryPoint, reportFile: `${entryPoint.replace(/^\.\/?/, '') || 'index'}.api.json`, declarations };
-  });
 }
