@@ -1,5 +1,6 @@
 import type { InterfaceName } from '@deedwire/webhook-events';
-import { type DeliveryHeader, deliveryHeaders } from '../reference/descriptions.ts';
+import { compact } from '../event-versions.ts';
+import { deliveryHeaders } from '../reference/descriptions.ts';
 import { fileExists, readText } from '../workspace-files.ts';
 import type { EventType, EventVersion } from './event-types.ts';
 
@@ -26,95 +27,73 @@ export interface AsyncApiOptions {
  * @throws {Error} if a payload uses a keyword that the schemas of AsyncAPI, a superset of draft 07, do not have
  */
 export function asyncApiDocument({ interfaceName, eventTypes, schemaOf, banner }: AsyncApiOptions): object {
-  const served = eventTypes.map((eventType) => ({
-    ...eventType,
-    messages: eventType.versions
+  const channels: Record<string, object> = {
+    handshake: {
+      address: null,
+      title: 'Handshake',
+      description: 'The callback URL, before it receives events.',
+      messages: {
+        request: reference('messages', 'HandshakeRequest'),
+        response: reference('messages', 'HandshakeResponse'),
+      },
+    },
+  };
+  const operations: Record<string, object> = {
+    handshake: {
+      ...operation('handshake', ['request']),
+      summary: 'Verifies a callback URL.',
+      description:
+        'Sent when a subscription is created and when its callback URL changes. Return the token with a 2xx status within 5 seconds to prove that you own the URL. You can verify the signature if you supplied the secret: a generated one is returned only after the handshake.',
+      reply: {
+        channel: { $ref: '#/channels/handshake' },
+        messages: [{ $ref: '#/channels/handshake/messages/response' }],
+      },
+    },
+  };
+  const payload = reference('schemas', 'VerificationToken');
+  const messages: Record<string, object> = {
+    HandshakeRequest: { name: 'handshake.request', title: 'Handshake', ...headersOf(['always'], {}), payload },
+    HandshakeResponse: { name: 'handshake.response', title: 'Response to the handshake', payload },
+  };
+  const schemas: Record<string, object> = {
+    VerificationToken: {
+      title: 'VerificationToken',
+      type: 'object',
+      properties: { verification_token: { type: 'string', description: 'A token for this handshake only.' } },
+      required: ['verification_token'],
+    },
+  };
+  for (const eventType of eventTypes) {
+    const { type, description } = eventType;
+    const served = eventType.versions
       .filter(({ status }) => status !== 'retired')
-      .map((version) => message(eventType, version, schemaOf(eventType.type, version.version))),
-  }));
-  const released = served.flatMap(({ versions }) => versions.filter(({ status }) => status !== 'preview'));
+      .map((version) => message(eventType, version, schemaOf(type, version.version)));
+    for (const { id, object, schema } of served) [messages[id], schemas[id]] = [object, schema];
+    channels[type] = {
+      address: null,
+      title: type,
+      description: `The callback URL of each subscription that lists \`${type}\`. ${description}`,
+      messages: Object.fromEntries(served.map(({ version, id }) => [version, reference('messages', id)])),
+    };
+    const versions = served.map(({ version }) => version);
+    operations[type] = { ...operation(type, versions), summary: description };
+  }
+  const all = eventTypes.flatMap(({ versions }) => versions);
+  const released = all.filter(({ status }) => status !== 'preview').map(({ version }) => version);
   return {
     asyncapi: '3.0.0',
     info: {
       title: `Deedwire webhooks of the ${interfaceName} interface`,
-      version: released
-        .map(({ version }) => version)
-        .toSorted()
-        .at(-1),
+      version: released.toSorted().at(-1),
       description: `${banner}\n\nDeedwire sends each event with POST to the callback URL of every subscription that lists the event type, at the payload version that the subscription pins. The version of this document is that of the newest released payload.\n\nRespond with a 2xx status within 5 seconds. Deedwire retries after any other response. Deliveries can repeat and can arrive out of order: deduplicate by \`webhook-id\` and order by \`X-Service-Webhook-Sequence\`.\n\nDeedwire keeps the headers and the first 16 kB of a response for 7 days, unless the operator keeps them for another time, and shows them to the owner of the subscription as \`WebhookAttempt.exchange\`: send no secret.`,
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     defaultContentType: 'application/json',
-    channels: {
-      handshake: {
-        address: null,
-        title: 'Handshake',
-        description: 'The callback URL, before it receives events.',
-        messages: {
-          request: reference('messages', 'HandshakeRequest'),
-          response: reference('messages', 'HandshakeResponse'),
-        },
-      },
-      ...Object.fromEntries(
-        served.map(({ type, description, messages }) => [
-          type,
-          {
-            address: null,
-            title: type,
-            description: `The callback URL of each subscription that lists \`${type}\`. ${description}`,
-            messages: Object.fromEntries(messages.map(({ version, id }) => [version, reference('messages', id)])),
-          },
-        ]),
-      ),
-    },
-    operations: {
-      handshake: {
-        ...operation('handshake', ['request']),
-        summary: 'Verifies a callback URL.',
-        description:
-          'Sent when a subscription is created and when its callback URL changes. Return the token with a 2xx status within 5 seconds to prove that you own the URL. You can verify the signature if you supplied the secret: a generated one is returned only after the handshake.',
-        reply: {
-          channel: { $ref: '#/channels/handshake' },
-          messages: [{ $ref: '#/channels/handshake/messages/response' }],
-        },
-      },
-      ...Object.fromEntries(
-        served.map(({ type, description, messages }) => [
-          type,
-          {
-            ...operation(
-              type,
-              messages.map(({ version }) => version),
-            ),
-            summary: description,
-          },
-        ]),
-      ),
-    },
+    channels,
+    operations,
     components: {
-      messages: {
-        HandshakeRequest: {
-          name: 'handshake.request',
-          title: 'Handshake',
-          ...headersOf(['always'], {}),
-          payload: reference('schemas', 'VerificationToken'),
-        },
-        HandshakeResponse: {
-          name: 'handshake.response',
-          title: 'Response to the handshake',
-          payload: reference('schemas', 'VerificationToken'),
-        },
-        ...Object.fromEntries(served.flatMap(({ messages }) => messages.map(({ id, object }) => [id, object]))),
-      },
-      schemas: {
-        VerificationToken: {
-          title: 'VerificationToken',
-          type: 'object',
-          properties: { verification_token: { type: 'string', description: 'A token for this handshake only.' } },
-          required: ['verification_token'],
-        },
-        ...Object.fromEntries(served.flatMap(({ messages }) => messages.map(({ id, payload }) => [id, payload]))),
-      },
+      messages,
+      schemas,
       securitySchemes: {
         signature: signature('X-Service-Webhook-Signature'),
         standardWebhooks: signature('webhook-signature'),
@@ -147,32 +126,19 @@ function signature(header: string): object {
   };
 }
 
-interface Message {
-  version: string;
-  /** The name in `components`: `ReferralConverted20261101`. */
-  id: string;
-  object: object;
-  payload: PayloadSchema;
-}
-
-function message({ type, description }: EventType, version: EventVersion, schema: PayloadSchema): Message {
+/** @returns with the name in `components`: `ReferralConverted20261101` */
+function message({ type, description }: EventType, version: EventVersion, schema: PayloadSchema) {
   const { $schema: _, $comment: __, ...rest } = schema;
   checkKeywords(`${type} ${version.version}`, rest);
-  const id = `${String(rest['title'])}${version.version.replaceAll('-', '')}`;
+  const id = `${String(rest['title'])}${compact(version.version)}`;
   const isDeprecated = version.status === 'deprecated';
   const example = exampleOf(type, version.version);
-  const sent = [
-    'always',
-    'with events',
-    'with replays',
-    'with test events',
-    'during a secret rotation',
-    ...(isDeprecated ? ['with deprecated versions'] : []),
-  ];
+  const sent = ['always', 'with events', 'with replays', 'with test events', 'during a secret rotation'];
+  if (isDeprecated) sent.push('with deprecated versions');
   return {
     version: version.version,
     id,
-    payload: { ...rest, ...(isDeprecated && { deprecated: true }) },
+    schema: { ...rest, ...(isDeprecated && { deprecated: true }) },
     object: {
       name: type,
       title: `${type}, ${version.version}`,
@@ -202,41 +168,21 @@ function lifecycle({ status, deprecatedOn, sunsetOn }: EventVersion): string {
  */
 function headersOf(sent: readonly string[], constants: Readonly<Record<string, string>>): object {
   const headers = Object.entries(deliveryHeaders).filter(([, header]) => sent.includes(header.sent));
-  return {
-    headers: schemaOfHeaders(
-      headers.filter(([name]) => isOwn(name)),
-      constants,
-    ),
-    bindings: {
-      http: {
-        headers: schemaOfHeaders(
-          headers.filter(([name]) => !isOwn(name)),
-          constants,
-        ),
-        bindingVersion: '0.3.0',
-      },
-    },
+  const schemaOf = (areOwn: boolean): object => {
+    const chosen = headers.filter(([name]) => /^(?:x-service-)?webhook-/i.test(name) === areOwn);
+    const required = chosen.filter(([, header]) => header.sent === 'always' || header.sent === 'with events');
+    return {
+      type: 'object',
+      properties: Object.fromEntries(
+        chosen.map(([name, { description }]) => {
+          const constant = constants[name];
+          return [name, { type: 'string', ...(constant !== undefined && { const: constant }), description }];
+        }),
+      ),
+      required: required.map(([name]) => name),
+    };
   };
-}
-
-function isOwn(header: string): boolean {
-  return /^(?:x-service-)?webhook-/i.test(header);
-}
-
-function schemaOfHeaders(
-  headers: readonly [string, DeliveryHeader][],
-  constants: Readonly<Record<string, string>>,
-): object {
-  return {
-    type: 'object',
-    properties: Object.fromEntries(
-      headers.map(([name, { description }]) => {
-        const constant = constants[name];
-        return [name, { type: 'string', ...(constant !== undefined && { const: constant }), description }];
-      }),
-    ),
-    required: headers.filter(([, { sent }]) => sent === 'always' || sent === 'with events').map(([name]) => name),
-  };
+  return { headers: schemaOf(true), bindings: { http: { headers: schemaOf(false), bindingVersion: '0.3.0' } } };
 }
 
 /** Null until the version has its typical fixture. A test requires one. */

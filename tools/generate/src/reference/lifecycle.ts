@@ -1,12 +1,7 @@
+import type { SchemaVersion } from '@deedwire/lender-schema';
+
 /** A version as the registries of interfaces and event types describe it. */
-export interface Lifecycle {
-  readonly version: string;
-  readonly status: 'preview' | 'current' | 'deprecated' | 'retired';
-  /** `YYYY-MM-DD`. Null unless deprecated or retired. */
-  readonly deprecatedOn: string | null;
-  /** `YYYY-MM-DD`. Null if no sunset is planned. */
-  readonly sunsetOn: string | null;
-}
+export type Lifecycle = SchemaVersion;
 
 /** The status of a version in a few words. */
 export function statusSummary({ status, deprecatedOn, sunsetOn }: Lifecycle): string {
