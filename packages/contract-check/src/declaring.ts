@@ -2,9 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import picomatch from 'picomatch';
-import { foldersAround } from './source/folders-around.ts';
-import { readJsonObject } from './source/loose-json.ts';
-import { packageManagerOf } from './source/package-manager.ts';
+import { foldersAround, packageManagerOf, readJsonObject } from './source/project.ts';
 import type { Verdict } from './verdict.ts';
 
 /** How the packages of a repository declare bumps. */
@@ -13,11 +11,7 @@ export interface Declaring {
   readonly usesChangesets: boolean;
   /** The command that adds a changeset. */
   addCommand(packageName: string, bump: Verdict, message: string): string;
-  /**
-   * Why Changesets releases no bump of a package, although it may have a changeset, and what to change. Null if it releases them.
-   *
-   * @param manifest the path of the `package.json`
-   */
+  /** Why Changesets releases no bump of a package, and what to change. Null if it does. `manifest`: its `package.json`. */
   skipOf(packageName: string, manifest: string): Skip | null;
 }
 

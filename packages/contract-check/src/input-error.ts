@@ -17,6 +17,11 @@ export class InputError extends Error {
   }
 }
 
+/** @throws {InputError} about a file as a whole. */
+export function failAt(file: string, problem: string, options?: ErrorOptions): never {
+  throw new InputError(file, null, problem, options);
+}
+
 /** What `read` returns. If an input is missing or invalid, what `otherwise` returns for the error: by default, null. */
 export function ifValid<T>(read: () => T, otherwise: (error: InputError) => T | null = () => null): T | null {
   try {
@@ -36,4 +41,13 @@ export function withinStack<T>(file: string, work: () => T): T {
       throw new InputError(file, null, 'is nested too deeply to be compared', { cause: error });
     throw error;
   }
+}
+
+/** A field of an error. `instanceof Error` is false for errors of Node in the sandbox of a test runner. */
+export function errorField(error: unknown, name: 'code' | 'message' | 'stdout'): string {
+  return typeof error === 'object' && error !== null && name in error ? String(Reflect.get(error, name)) : '';
+}
+
+export function errorMessage(error: unknown): string {
+  return errorField(error, 'message') || String(error);
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -7,8 +7,8 @@ import { parse } from 'yaml';
 import { commitFirst, git } from '../test/support/git.ts';
 import { runInFolder } from '../test/support/run-in-folder.ts';
 import { readInvocation } from './cli/options.ts';
-import { readConfig } from './config/read-config.ts';
-import { readManifest } from './manifest/read-manifest.ts';
+import { readConfig } from './config/config.ts';
+import { readManifest } from './manifest/manifest.ts';
 import { rulesById } from './rules.ts';
 
 const packageFolder = new URL('../', import.meta.url);

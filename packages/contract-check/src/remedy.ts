@@ -2,25 +2,31 @@ import type { Declaring } from './declaring.ts';
 import { compareVerdicts, type Verdict } from './verdict.ts';
 import { bumpBetween } from './version-bump.ts';
 
-export interface TooSmallBump {
+interface TooSmallBump {
   readonly packageName: string;
   /** The path of its `package.json`, relative to the current folder. */
   readonly manifest: string;
   readonly needed: Verdict;
   readonly declared: Verdict;
-  /** The last released version. Null if it is unknown, so that a raised version declares nothing. */
-  readonly released: string | null;
+  /** The last released version. Null by default: it is unknown, so that a raised version declares nothing. */
+  readonly released?: string | null;
   /** Whether `--declared` states the bump. */
   readonly isOption: boolean;
-  /** The version to which the changes raise the package. Then pending changesets do not count. Null if they do not raise it. */
-  readonly raisedTo: string | null;
+  /** The version to which the changes raise the package. Then pending changesets do not count. By default, they do not raise it. */
+  readonly raisedTo?: string | null;
 }
 
-/** Why a declared bump is too small, and how to declare a larger one: a sentence, then the command to run. */
+/** A reason why a check fails, and how to remove it: a sentence, then the commands to run. */
+interface Failed {
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** Why a declared bump is too small, and how to declare a larger one. */
 export function tooSmallBump(
-  { packageName, manifest, needed, declared, released, isOption, raisedTo }: TooSmallBump,
+  { packageName, manifest, needed, declared, released = null, isOption, raisedTo = null }: TooSmallBump,
   declaring: Declaring,
-): { readonly message: string; readonly remedy: string } {
+): Failed {
   const found = declared === 'none' ? 'no bump' : `only a ${declared} bump`;
   const message = `the changes need a ${needed} bump, but ${found} is declared`;
   const raise = released === null ? [] : [`raise "version" in ${manifest} to ${nextVersion(released, needed)}`];
@@ -63,8 +69,13 @@ function nextVersion(released: string, needed: Verdict): string {
   return next.find((version) => compareVerdicts(bumpBetween(released, version), needed) >= 0) ?? `${major + 1}.0.0`;
 }
 
-/** The remedy for a broken released version. `file` is a contract file, `versions.json` or `package.json`. */
-export function keepReleased(packageName: string, file: string, declaring: Declaring): string {
+/** Why no bump allows the changes of a file, which is a contract file, `versions.json` or `package.json`. */
+export function brokenRelease(packageName: string, file: string, declaring: Declaring): Failed {
+  const what = file === 'package.json' ? `${packageName} was removed` : `${file} breaks a released version`;
+  return { message: `${what}, which no bump allows.`, remedy: keepReleased(packageName, file, declaring) };
+}
+
+function keepReleased(packageName: string, file: string, declaring: Declaring): string {
   if (file === 'versions.json')
     return 'restore the released state of the version. To stop serving it, release its deprecation and its sunset first, dated on or after the day of that release, and retire it once the sunset has passed, which is major.';
   if (file === 'package.json')

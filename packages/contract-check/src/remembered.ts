@@ -1,8 +1,4 @@
-/**
- * A function that finds each result once.
- *
- * @param keyOf identifies what is to be found. By default, the first argument does.
- */
+/** A function that finds each result once. `keyOf` identifies what to find: by default, the first argument does. */
 export function remembered<Args extends readonly unknown[], T>(
   find: (...args: Args) => T,
   keyOf: (...args: Args) => unknown = (...[first]) => first,

@@ -1,8 +1,4 @@
-/**
- * ` (did you mean "x"?)` for the known names that are closest to an unknown one. Empty if none is close.
- *
- * @param textOf the part of a known name that is compared with the unknown one
- */
+/** ` (did you mean "x"?)` for the closest known names, by the part that `textOf` returns. Empty if none is close. */
 export function didYouMean(
   unknown: string,
   known: Iterable<string>,

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { errorField } from './error-fields.ts';
-import { InputError } from './input-error.ts';
+import { errorField, failAt } from './input-error.ts';
 
 /** A text and the file name that errors about it show. */
 export interface SourceText {
@@ -23,7 +22,7 @@ export function readSourceText(file: string): SourceText {
     bytes = readFileSync(file);
   } catch (error) {
     const code = errorField(error, 'code') || 'unknown error';
-    throw new InputError(file, null, problems[code] ?? `cannot be read (${code})`, { cause: error });
+    failAt(file, problems[code] ?? `cannot be read (${code})`, { cause: error });
   }
   return {
     file,
@@ -38,9 +37,9 @@ export function decodeSourceText(file: string, bytes: Uint8Array): string {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new InputError(file, null, 'is not valid UTF-8', { cause: error });
+    failAt(file, 'is not valid UTF-8', { cause: error });
   }
   if (text.startsWith('version https://git-lfs.github.com/spec/'))
-    throw new InputError(file, null, 'is a pointer of Git LFS, not the file itself. Run git lfs pull');
+    failAt(file, 'is a pointer of Git LFS, not the file itself. Run git lfs pull');
   return text;
 }

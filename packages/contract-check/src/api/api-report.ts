@@ -1,7 +1,7 @@
+import { locationAt, type Locator } from '../change.ts';
 import { childPointer } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
-import { locationAt, type Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 import type { Reported } from './generate/create-reports.ts';
 

@@ -1,13 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { locatedReport, type Found, type Report, type Rule } from '../change.ts';
-import { compareMembers as compareByName } from '../compare-members.ts';
-import { describeDifference } from '../describe-difference.ts';
+import { compareMembers as compareByName, describeDifference } from '../differences.ts';
 import type { SourceText } from '../text-file.ts';
 import { readApiReport, type ApiDeclaration } from './api-report.ts';
-import { flowOf, namesOf, type Flow } from './flow.ts';
 import { normalized, relateSignatures, type SignatureRelation } from './relate-signatures.ts';
 import { apiRules } from './rules.ts';
-import { isCallable, parseSignature, withNames, type Names } from './signature.ts';
+import { isCallable, namesIn, parseSignature, withNames, type Names } from './signature.ts';
 
 export interface ApiOptions {
   /** The unions whose users handle types that they do not know. */
@@ -48,7 +46,7 @@ function compareDeclaration(
 ): void {
   const isInput = from.isInput || to.isInput || isImplemented(from, flow.received.has(name));
   const used = retargeted(from, to);
-  const [names, namesNow] = [namesIn(from, used), namesIn(to, used)];
+  const [names, namesNow] = [namesAround(from, used), namesAround(to, used)];
   const relate = (old: string, now: string): SignatureRelation => relateSignatures(old, now, [names, namesNow]);
   const relation = from.kind === to.kind ? relate(from.signature, to.signature) : 'other';
   if (relation !== 'same') {
@@ -84,7 +82,7 @@ function retargeted(from: ApiDeclaration, to: ApiDeclaration): string[] {
 }
 
 /** What the names in a declaration stand for, without those that are compared on their own. */
-function namesIn({ references, signature }: ApiDeclaration, without: readonly string[]): Names {
+function namesAround({ references, signature }: ApiDeclaration, without: readonly string[]): Names {
   const known = [...(references ?? [])].filter(([name]) => !without.includes(name));
   const { typeParameters } = parseSignature(signature);
   return withNames(
@@ -162,11 +160,7 @@ function compareMembers(
   }
 }
 
-/**
- * The rule for the constructor of a class. Null if it is the same, or if callers could not call it before.
- *
- * @param now null for the constructor of the class that it extends, or for one without parameters
- */
+/** The rule for a constructor. Null if it is the same or was not callable. `now` is null for an inherited or a bare one. */
 function constructorRule(
   { signature, isNominal }: ApiDeclaration,
   old: string | null,
@@ -196,4 +190,49 @@ function signatureRule(relation: Exclude<SignatureRelation, 'same'>, isInput: bo
   // A function that callers pass may rely on a parameter.
   if (relation === 'other' || (relation === 'parameterLoosened' && isInput)) return rest;
   return apiRules[relation];
+}
+
+/** How values of the declarations reach callers. */
+interface Flow {
+  /** The names of the declarations whose values callers pass and never receive. */
+  readonly passed: ReadonlySet<string>;
+  /** Those whose values callers receive. */
+  readonly received: ReadonlySet<string>;
+}
+
+/**
+ * Follows values through signatures. Exported values and results of functions reach the caller. A parameter list changes the
+ * direction, and one inside it changes it again: callers receive the arguments of their own functions.
+ */
+function flowOf(declarations: ReadonlyMap<string, ApiDeclaration>): Flow {
+  // `Options` in a signature can be `first.Options` or `second.Options`, of two files.
+  const named = Map.groupBy(declarations.keys(), (name) => name.slice(name.lastIndexOf('.') + 1));
+  const received = new Set<string>();
+  const passed = new Set<string>();
+  const pending: { declaration: ApiDeclaration; isReceived: boolean }[] = [];
+
+  function reach(name: string, isReceived: boolean): void {
+    const reached = isReceived ? received : passed;
+    const declaration = declarations.get(name);
+    if (declaration === undefined || reached.has(name)) return;
+    reached.add(name);
+    pending.push({ declaration, isReceived });
+  }
+
+  for (const [name, { kind }] of declarations)
+    if (['class', 'enum', 'function', 'value'].includes(kind)) reach(name, true);
+  // Appended to during the loop.
+  for (const { declaration, isReceived } of pending)
+    for (const { text, isFlipped } of namesOf(declaration))
+      for (const each of named.get(text) ?? []) reach(each, isReceived !== isFlipped);
+  return { passed: new Set([...passed].filter((name) => !received.has(name))), received };
+}
+
+/** The names in the texts of a declaration. */
+function namesOf({ signature, members, union }: ApiDeclaration): ReturnType<typeof namesIn> {
+  const texts = [signature, ...union, ...Array.from(members.values(), (member) => member.signature)];
+  return texts.flatMap((text) => {
+    const { parts, typeParameters } = parseSignature(text);
+    return [...parts, ...typeParameters].flatMap((part) => namesIn(part));
+  });
 }

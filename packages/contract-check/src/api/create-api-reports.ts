@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
-import { InputError } from '../input-error.ts';
+import { failAt } from '../input-error.ts';
 import { isDeclarationFile, withoutEnding } from './declaration-file.ts';
 
 /**
@@ -14,12 +14,8 @@ import { isDeclarationFile, withoutEnding } from './declaration-file.ts';
 export async function createApiReports(files: readonly string[]): Promise<Map<string, string>> {
   for (const file of files) {
     if (!isDeclarationFile(file))
-      throw new InputError(
-        file,
-        null,
-        'is no declaration file. Pass the .d.ts files that tsc writes with --declaration',
-      );
-    if (!existsSync(file)) throw new InputError(file, null, 'file not found. Build the package first');
+      failAt(file, 'is no declaration file. Pass the .d.ts files that tsc writes with --declaration');
+    if (!existsSync(file)) failAt(file, 'file not found. Build the package first');
   }
   const paths = files.map((file) => resolve(file));
   const folder = commonFolder(paths);

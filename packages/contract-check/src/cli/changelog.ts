@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError } from '../input-error.ts';
+import { failAt } from '../input-error.ts';
 import { compareVerdicts, type Verdict } from '../verdict.ts';
 import { bumpFor } from '../version-bump.ts';
 import type { PackageReport } from '../workspace/check-workspace.ts';
@@ -29,7 +29,7 @@ export function changesetsFor(packages: readonly PackageReport[]): ChangesetText
 /** Writes the changesets to the `.changeset` folder of a workspace. Returns their paths. */
 export function writeChangesets(root: string, changesets: readonly ChangesetText[]): string[] {
   const folder = join(root, '.changeset');
-  if (!existsSync(folder)) throw new InputError(folder, null, 'folder not found. Run `changeset init`.');
+  if (!existsSync(folder)) failAt(folder, 'folder not found. Run `changeset init`.');
   return changesets.map(({ name, text }) => {
     const path = join(folder, name);
     writeFileSync(path, text);

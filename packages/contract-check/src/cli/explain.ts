@@ -1,9 +1,9 @@
 import type { Rule, RuleTable } from '../change.ts';
 import type { DirectedRule } from '../json-schema/rules.ts';
-import { rulesById, ruleTables } from '../rules.ts';
+import { ruleTables, rulesById } from '../rules.ts';
 import { didYouMean } from '../suggest.ts';
+import { UsageError } from './options.ts';
 import { examplesOf, type RuleExample } from './rule-examples.ts';
-import { UsageError } from './usage-error.ts';
 
 /** The kinds of contracts, in the order of the list. */
 const kinds: readonly { readonly table: RuleTable; readonly title: string }[] = [
@@ -34,11 +34,7 @@ function verdictOf(rule: Rule | DirectedRule): string {
   return 'verdict' in rule ? rule.verdict : `${rule.producer.verdict} / ${rule.consumer.verdict}`;
 }
 
-/**
- * A page about a rule in Markdown: what it covers, its verdict with the reason, examples, and how to change the verdict.
- *
- * @throws {UsageError} when there is no such rule.
- */
+/** A page about a rule: what it covers, its verdict and why, examples, and how to change it. @throws {UsageError} */
 export function explainRule(id: string): string {
   const found = allRules.find(({ rule }) => rule.id === id);
   if (found === undefined) {

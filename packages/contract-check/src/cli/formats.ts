@@ -1,19 +1,20 @@
+import { execFileSync } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { relative, resolve, sep } from 'node:path';
+import type { Location } from '../change.ts';
+import { kindOfPlace } from '../source/read-source.ts';
 import type { Outcome } from './outcome.ts';
 import { renderGithub } from './render-github.ts';
 import { renderJunit } from './render-junit.ts';
 import { renderMarkdown } from './render-markdown.ts';
 import { renderSarif } from './render-sarif.ts';
 import { renderText } from './render-text.ts';
-import { fromRepositoryRoot } from './repository-paths.ts';
 
 export const formats = ['text', 'json', 'github', 'sarif', 'markdown', 'junit'] as const;
 
 export type Format = (typeof formats)[number];
 
-/**
- * @param version that of this package
- * @param githubWorkspace the root of the repository, if git does not find it
- */
+/** @param githubWorkspace the root of the repository, if git does not find it */
 export function render(outcome: Outcome, format: Format, version: string, githubWorkspace: string | undefined): string {
   switch (format) {
     case 'text':
@@ -21,12 +22,34 @@ export function render(outcome: Outcome, format: Format, version: string, github
     case 'json':
       return JSON.stringify(outcome.json, null, 2);
     case 'github':
-      return renderGithub(fromRepositoryRoot(outcome, githubWorkspace));
+      return renderGithub(outcome, fromRepositoryRoot(githubWorkspace));
     case 'sarif':
-      return renderSarif(fromRepositoryRoot(outcome, githubWorkspace), version);
+      return renderSarif(outcome, fromRepositoryRoot(githubWorkspace), version);
     case 'markdown':
       return renderMarkdown(outcome);
     case 'junit':
       return renderJunit(outcome);
+  }
+}
+
+/** Names files from the root of the repository, as GitHub and code scanning do. Those of a commit are so already. */
+function fromRepositoryRoot(githubWorkspace: string | undefined): (location: Location) => Location {
+  const folder = realpathSync('.');
+  const root = repositoryRoot(folder, githubWorkspace);
+  return ({ file, line }) => {
+    if (kindOfPlace(file) !== 'local' || file === 'standard input') return { file, line };
+    const path = relative(root, resolve(folder, file));
+    // A file outside of the repository.
+    return { file: path.startsWith('..') ? resolve(folder, file) : path.replaceAll(sep, '/'), line };
+  };
+}
+
+function repositoryRoot(folder: string, githubWorkspace: string | undefined): string {
+  try {
+    const args = ['rev-parse', '--show-toplevel'];
+    return execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trimEnd();
+  } catch {
+    // Git is missing, or does not trust the owner of the folder, as in some containers.
+    return realpathSync(githubWorkspace || folder);
   }
 }

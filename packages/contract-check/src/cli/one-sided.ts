@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import { changeBy, report, type Report } from '../change.ts';
 import { openRepository, type Repository } from '../history/repository.ts';
-import { InputError } from '../input-error.ts';
-import { foldersAround } from '../source/folders-around.ts';
+import { failAt } from '../input-error.ts';
 import { isPattern } from '../source/package-files.ts';
-import { kindOfPlace, splitPlace } from '../source/place.ts';
+import { foldersAround } from '../source/project.ts';
+import { kindOfPlace, splitPlace } from '../source/read-source.ts';
 import { workspaceRules } from '../workspace/rules.ts';
 
 /**
@@ -33,9 +33,8 @@ export function oneSidedReport(from: readonly string[], to: readonly string[]): 
   // A submodule or a link to a folder: the commit does not have the files in it.
   const [, , outside] = entries.map((entry) => /^(120000|160000) .*\t(.*)$/s.exec(entry)).find((found) => found) ?? [];
   if (!wasThere && outside !== undefined)
-    throw new InputError(
+    failAt(
       `git:${ref}:${path}`,
-      null,
       `the commit has no files in ${outside}, which is a submodule or a symbolic link. Compare in the repository that contains the file.`,
     );
   const location = { file: now, line: null };
@@ -47,11 +46,7 @@ export function oneSidedReport(from: readonly string[], to: readonly string[]): 
   }
   if (wasThere && !existsSync(now)) {
     if (repository.git('ls-files', '-t', '--full-name', '--', `:(top,literal)${path}`).startsWith('S '))
-      throw new InputError(
-        now,
-        null,
-        `is not checked out, because the checkout is sparse. Run git sparse-checkout add ${dirname(now)}`,
-      );
+      failAt(now, `is not checked out, because the checkout is sparse. Run git sparse-checkout add ${dirname(now)}`);
     const oldLocation = { file: `git:${ref}:${path}`, line: null };
     return report([{ ...changeBy(workspaceRules.contractRemoved, now, `${now} was removed.`), location, oldLocation }]);
   }

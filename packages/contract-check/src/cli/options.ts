@@ -1,9 +1,19 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { directions, type Direction } from '../json-schema/direction.ts';
 import { isVerdict, verdicts, type Verdict } from '../verdict.ts';
-import { isDay } from '../workspace/days.ts';
+import { isDay } from '../workspace/version-status.ts';
 import { formats, type Format } from './formats.ts';
-import { UsageError } from './usage-error.ts';
+
+/** The command line is invalid. The message is one line. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+
+  /** @param command the command whose help explains the usage. Null for the overview. */
+  constructor(command: string | null, problem: string) {
+    const name = command === null ? 'contract-check' : `contract-check ${command}`;
+    super(`${name}: ${problem.replaceAll(/\s+/g, ' ')}. See ${name} --help.`);
+  }
+}
 
 /** The options of all commands. Each command has those that its definition adds, and only these are set. */
 export interface Options {
@@ -35,9 +45,9 @@ export interface Options {
 
 /** The commands that compare two contracts. */
 export type Comparing = 'graphql' | 'json-schema' | 'manifest';
-export type CommandName = Comparing | 'find' | 'workspace' | 'changelog' | 'api-report' | 'release' | 'explain';
+type CommandName = Comparing | 'find' | 'workspace' | 'changelog' | 'api-report' | 'release' | 'explain';
 
-export type Invocation =
+type Invocation =
   | { readonly command: CommandName; readonly args: readonly string[]; readonly options: Options }
   /** Help or the version. */
   | { readonly command: 'print'; readonly text: string };
@@ -58,11 +68,7 @@ const closedOutputs = new Option(
 const formatOption = new Option('--format <format>', 'how to print the result').choices(formats).default('text');
 const configOption = new Option('--config <file>', 'the configuration (default: contract-check.json, if it exists)');
 
-/**
- * Parses a command line without the program name.
- *
- * @throws {UsageError} when the command line is invalid.
- */
+/** Parses a command line without the program name. @throws {UsageError} */
 export function readInvocation(args: readonly string[], version: string): Invocation {
   let printed = '';
   const program = new Command('contract-check')

@@ -1,12 +1,11 @@
 import type { Change, Notice, Report } from '../change.ts';
 import { declaringIn } from '../declaring.ts';
 import { tooSmallBump } from '../remedy.ts';
-import type { NamedPackage } from '../source/package-of.ts';
+import type { NamedPackage } from '../source/project.ts';
 import { compareVerdicts, type Verdict } from '../verdict.ts';
 import { bumpFor } from '../version-bump.ts';
-import type { ExceptionStatus, ReportedException } from '../workspace/apply-exceptions.ts';
 import type { WorkspaceReport } from '../workspace/check-workspace.ts';
-import { exceptionsFile } from '../workspace/exceptions.ts';
+import { exceptionsFile, type ExceptionStatus, type ReportedException } from '../workspace/exceptions.ts';
 
 /** `error`: the change fails the check. `warning`: it is major, but allowed. `note`: it is smaller. */
 export type Level = 'error' | 'warning' | 'note';
@@ -57,23 +56,12 @@ export function outcomeOfReport(
   const { verdict, changes, notices } = report;
   const packageVersion = found?.version ?? null;
   const needed = bumpFor(verdict, packageVersion);
-  const failures: Failure[] =
-    declared === null || compareVerdicts(declared, needed) >= 0
-      ? []
-      : [
-          tooSmallBump(
-            {
-              packageName: found?.name ?? 'PACKAGE',
-              manifest: 'package.json',
-              needed,
-              declared,
-              released: null,
-              isOption: true,
-              raisedTo: null,
-            },
-            declaringIn(found?.folder ?? '.'),
-          ),
-        ];
+  const failures: Failure[] = [];
+  if (declared !== null && compareVerdicts(declared, needed) < 0) {
+    const packageName = found?.name ?? 'PACKAGE';
+    const bump = { packageName, manifest: 'package.json', needed, declared, isOption: true };
+    failures.push(tooSmallBump(bump, declaringIn(found?.folder ?? '.')));
+  }
   const group = {
     package: null,
     verdict,

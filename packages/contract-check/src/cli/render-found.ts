@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { configFile } from '../config/read-config.ts';
+import { configFile } from '../config/config.ts';
 import { configurationOf, type FoundSchemas, type SchemaGroup } from '../find/find-schemas.ts';
 import type { SchemaKind } from '../find/recognize.ts';
-import { InputError } from '../input-error.ts';
-import { packageManagerOf } from '../source/package-manager.ts';
+import { failAt } from '../input-error.ts';
+import { packageManagerOf } from '../source/project.ts';
 
 const kindText: Readonly<Record<SchemaKind, string>> = {
   graphql: 'GraphQL schema',
@@ -12,20 +12,15 @@ const kindText: Readonly<Record<SchemaKind, string>> = {
   'json-schema': 'JSON Schema',
 };
 
-/**
- * The schemas of a repository, and how to compare them.
- *
- * @param writes whether to write the configuration instead of printing it
- */
+/** The schemas of a repository, and how to compare them. `writes`: writes the configuration instead of printing it. */
 export function renderFound(found: FoundSchemas, root: string, writes: boolean): string {
   const { groups, compared, invalid, searched } = found;
   const unread = Array.from(found.unread, ([noun, files]) => count(files, noun)).join(', ');
   const notLookedAt = unread === '' ? [] : [`Not looked at, because no command reads them: ${unread}.`];
   if (groups.length === 0 && compared.size === 0) {
     const [first] = invalid;
-    throw new InputError(
+    failAt(
       root,
-      null,
       `found no schema in ${count(searched, 'file')}: no SDL or introspection result in *.graphql, *.graphqls, *.gql or *.json, and no JSON Schema in *.schema.json or *.jsonschema, or with "$schema" in *.json.${first === undefined ? '' : ` The first invalid file: ${first}`}${notLookedAt.map((line) => ` ${line}`).join('')}`,
     );
   }
@@ -86,7 +81,7 @@ function writeConfiguration({ groups, compared }: FoundSchemas, root: string): v
   const problem = existsSync(file)
     ? 'exists. Add to it what is missing'
     : 'would replace the contracts that are found by their folders. List them all';
-  if (existsSync(file) || compared.size > 0 || groups.length === 0) throw new InputError(file, null, problem);
+  if (existsSync(file) || compared.size > 0 || groups.length === 0) failAt(file, problem);
   writeFileSync(file, `${JSON.stringify(configurationOf(groups, isNodeProject(root)), null, 2)}\n`);
 }
 

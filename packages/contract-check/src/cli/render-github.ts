@@ -1,19 +1,20 @@
+import type { Location } from '../change.ts';
 import { reasonsOf, summaryOf, type Level, type Outcome } from './outcome.ts';
 
 const commands: Readonly<Record<Level, string>> = { error: 'error', warning: 'warning', note: 'notice' };
 
-/** Renders workflow commands of GitHub Actions, which annotate the lines of a pull request, and a summary. */
-export function renderGithub(outcome: Outcome): string {
+/** Renders workflow commands of GitHub Actions, and a summary. `placed` names a file as GitHub does. */
+export function renderGithub(outcome: Outcome, placed: (location: Location) => Location): string {
   const { groups, notices, exceptions } = outcome;
   return [
     ...groups.flatMap(({ findings }) =>
       findings.map(({ level, change }) => {
         const { verdict, coordinate, message, rule, location } = change;
         const title = `${verdict}: ${coordinate} (${rule})`;
-        return command(commands[level], location, title, `${message} ${reasonsOf(change)}`);
+        return command(commands[level], placed(location), title, `${message} ${reasonsOf(change)}`);
       }),
     ),
-    ...notices.map(({ location, message }) => command('notice', location, 'contract-check', message)),
+    ...notices.map(({ location, message }) => command('notice', placed(location), 'contract-check', message)),
     ...groups.flatMap(({ package: name, failures }) =>
       failures.map(({ message, remedy }) =>
         command('error', null, name ?? 'contract-check', `${message}\nTo fix: ${remedy}`),
@@ -28,12 +29,7 @@ export function renderGithub(outcome: Outcome): string {
   ].join('\n');
 }
 
-function command(
-  name: string,
-  location: { readonly file: string; readonly line: number | null } | null,
-  title: string,
-  message: string,
-): string {
+function command(name: string, location: Location | null, title: string, message: string): string {
   const properties = [
     ...(location === null ? [] : [`file=${escapeProperty(location.file)}`]),
     ...(typeof location?.line === 'number' ? [`line=${location.line}`] : []),

@@ -18,11 +18,6 @@ export function renderJunit(outcome: Outcome): string {
   ].join('\n');
 }
 
-interface Case {
-  readonly xml: string;
-  readonly failed: boolean;
-}
-
 function renderSuite({ package: name, findings, failures, verdict, declared }: Group): string {
   const changes = findings.map(({ level, change }) => {
     const text = `${change.message}\n${reasonsOf(change)}\n${placeOf(change.location)}`;
@@ -38,13 +33,13 @@ function renderSuite({ package: name, findings, failures, verdict, declared }: G
   return suite(name ?? 'contract', [...changes, declaredCase]);
 }
 
-function suite(name: string, cases: readonly Case[]): string {
+function suite(name: string, cases: readonly ReturnType<typeof testCase>[]): string {
   const failed = cases.filter((each) => each.failed).length;
   const open = `  <testsuite name="${escape(name)}" tests="${cases.length}" failures="${failed}" errors="0" skipped="0" time="0">`;
   return [open, ...cases.map(({ xml }) => xml), '  </testsuite>'].join('\n');
 }
 
-function testCase(name: string, className: string, body: string): Case {
+function testCase(name: string, className: string, body: string) {
   const xml = `    <testcase name="${escape(name)}" classname="${escape(className)}" time="0">${body}</testcase>`;
   return { xml, failed: body.startsWith('<failure') };
 }

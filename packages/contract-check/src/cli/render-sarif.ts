@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Location as SarifLocation, Log, Notification, ReportingDescriptor, Result } from 'sarif';
-import type { Change } from '../change.ts';
-import type { Location } from '../location.ts';
+import type { Change, Location } from '../change.ts';
 import { rulesById } from '../rules.ts';
 import { reasonsOf, type Group, type Outcome } from './outcome.ts';
 
-/** Renders SARIF 2.1.0, which code scanning services read. */
-export function renderSarif(outcome: Outcome, version: string): string {
+/** Renders SARIF 2.1.0, which code scanning services read. `placed` names a file as they do. */
+export function renderSarif(outcome: Outcome, placed: (location: Location) => Location, version: string): string {
   const findings = outcome.groups.flatMap(({ findings: all }) => all);
   const ruleIds = [...new Set(findings.map(({ change }) => change.rule))].toSorted();
   const results = findings.map(({ change, level }): Result => ({
@@ -16,8 +15,10 @@ export function renderSarif(outcome: Outcome, version: string): string {
     ruleIndex: ruleIds.indexOf(change.rule),
     level,
     message: { text: `${change.coordinate}: ${change.message} ${reasonsOf(change)}` },
-    locations: [{ ...locationOf(change.location), logicalLocations: [{ fullyQualifiedName: change.coordinate }] }],
-    ...(change.oldLocation === null ? {} : { relatedLocations: [oldLocationOf(change.oldLocation)] }),
+    locations: [
+      { ...locationOf(placed(change.location)), logicalLocations: [{ fullyQualifiedName: change.coordinate }] },
+    ],
+    ...(change.oldLocation === null ? {} : { relatedLocations: [oldLocationOf(placed(change.oldLocation))] }),
     partialFingerprints: { 'contractCheck/v1': fingerprintOf(change) },
     properties: { verdict: change.verdict },
   }));
@@ -34,7 +35,7 @@ export function renderSarif(outcome: Outcome, version: string): string {
               ...outcome.notices.map(({ location, message }): Notification => ({
                 level: 'note',
                 message: { text: message },
-                locations: [locationOf(location)],
+                locations: [locationOf(placed(location))],
               })),
               ...outcome.groups.flatMap(failuresOf),
             ],

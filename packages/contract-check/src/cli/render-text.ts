@@ -1,7 +1,7 @@
 import type { Notice } from '../change.ts';
-import type { ReportedException } from '../workspace/apply-exceptions.ts';
+import type { PackageReport, WorkspaceReport } from '../workspace/check-workspace.ts';
 import type { ContractChange } from '../workspace/compare-snapshots.ts';
-import { exceptionsFile } from '../workspace/exceptions.ts';
+import { exceptionsFile, type ReportedException } from '../workspace/exceptions.ts';
 import {
   expiryText,
   nothingEnforced,
@@ -86,4 +86,31 @@ function fileOf({ change }: { readonly change: Finding['change'] & Partial<Contr
 function heading({ package: name, baseline, verdict, declared }: Group): string {
   if (baseline === null) return `${name}: not released yet, so every change is allowed`;
   return `${name}: verdict ${verdict}, declared bump ${declared} (compared with ${baseline})`;
+}
+
+/** What was last released of each package, and whether a release of the current versions is complete. */
+export function describeReleases({ packages, notices }: WorkspaceReport): {
+  readonly text: string;
+  readonly isComplete: boolean;
+} {
+  const changed = packages.filter(({ changes }) => changes.length > 0);
+  const summary =
+    changed.length === 0
+      ? 'Passed: the contracts are as in the last release of each package.'
+      : [
+          `Failed: ${changed.map(({ name }) => name).join(', ')}`,
+          'To fix: raise the version of each of them, and commit it, before you publish it.',
+        ].join('\n');
+  const text = [...packages.flatMap(releaseOf), '', ...renderNotices(notices), summary].join('\n');
+  return { text, isComplete: changed.length === 0 };
+}
+
+function releaseOf({ name, version, baseline, changes, verdict }: PackageReport): string[] {
+  const title = `${name} ${version ?? 'without a version'}: ${baseline ?? 'not released yet'}`;
+  if (changes.length === 0) return [title];
+  return [
+    title,
+    `  changed since: the changes need a ${verdict} bump`,
+    ...changes.map((change) => `    ${change.verdict}  ${change.file}  ${change.coordinate}`),
+  ];
 }

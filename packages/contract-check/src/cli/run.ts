@@ -1,31 +1,29 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { createApiReports } from '../api/create-api-reports.ts';
-import type { Report } from '../change.ts';
-import { compareOrRepair } from '../compare-or-repair.ts';
-import { overrideReport, overridesOf } from '../config/apply-overrides.ts';
-import { readConfig } from '../config/read-config.ts';
+import { report, type Report } from '../change.ts';
+import { overridesOf } from '../config/apply-overrides.ts';
+import { readConfig } from '../config/config.ts';
 import { findSchemas } from '../find/find-schemas.ts';
 import { compareGraphqlFiles } from '../graphql/compare-graphql.ts';
 import type { WorkflowEnvironment } from '../history/merge-base.ts';
 import { InputError } from '../input-error.ts';
 import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
 import { compareManifests } from '../manifest/compare-manifests.ts';
-import { packageOf } from '../source/package-of.ts';
-import { kindOfPlace } from '../source/place.ts';
-import { readSources } from '../source/read-source.ts';
+import { packageOf } from '../source/project.ts';
+import { kindOfPlace, readSources } from '../source/read-source.ts';
 import type { SourceText } from '../text-file.ts';
 import { checkWorkspace, type WorkspaceReport } from '../workspace/check-workspace.ts';
+import { compareOrRepair } from '../workspace/compare-file.ts';
 import { changesetsFor, writeChangesets } from './changelog.ts';
 import { explainRule, listRules } from './explain.ts';
 import { render, type Format } from './formats.ts';
 import { oneSidedReport } from './one-sided.ts';
-import { readInvocation, type Comparing, type Options } from './options.ts';
+import { UsageError, readInvocation, type Comparing, type Options } from './options.ts';
 import { outcomeOfReport, outcomeOfWorkspace, type Outcome } from './outcome.ts';
-import { describeReleases } from './release.ts';
 import { renderFound } from './render-found.ts';
+import { describeReleases } from './render-text.ts';
 import { terminalText } from './terminal-text.ts';
-import { UsageError } from './usage-error.ts';
 
 export interface RunResult {
   /** 0: passed. 1: failed. 2: invalid usage or invalid input. */
@@ -120,12 +118,13 @@ async function compare(
   const compared = isReleased
     ? compareOrRepair(before, now, now[0]?.file ?? '', (...sides) => compareSources(command, options, ...sides))
     : compareSources(command, options, before, now);
-  const report = overrideReport(compared, overridesOf(overrides), (change) => {
+  const override = overridesOf(overrides);
+  const changes = compared.changes.map((change) => {
     // A change of a JSON Schema can be in a file that the compared file refers to.
     const { file } = isGraphql ? change.location : (now[0] ?? change.location);
-    return kindOfPlace(file) === 'local' ? relative('.', file).replaceAll(sep, '/') : file;
+    return override(change, kindOfPlace(file) === 'local' ? relative('.', file).replaceAll(sep, '/') : file);
   });
-  return outcomeOfReport(report, declared, from.join(', '), found);
+  return outcomeOfReport(report(changes, compared.notices), declared, from.join(', '), found);
 }
 
 /** @throws {UsageError} when a variable is not set, or no header can have its value. */
@@ -170,8 +169,8 @@ function check({ root, baseline, ...options }: Options, environment: WorkflowEnv
 async function release({ root, config }: Options, environment: WorkflowEnvironment): Promise<RunResult> {
   const named = config === undefined ? {} : { config };
   // A release is made from what is merged, and declares nothing but the versions that it contains.
-  const report = await checkWorkspace({ root, ...named, base: 'HEAD', declared: 'none', environment });
-  const { text, isComplete } = describeReleases(report);
+  const checked = await checkWorkspace({ root, ...named, base: 'HEAD', declared: 'none', environment });
+  const { text, isComplete } = describeReleases(checked);
   return { ...printed(text), exitCode: isComplete ? 0 : 1 };
 }
 

@@ -1,5 +1,5 @@
 import picomatch from 'picomatch';
-import { report, type Change, type Report } from '../change.ts';
+import type { Change } from '../change.ts';
 import { compareVerdicts } from '../verdict.ts';
 import type { Override } from './config.ts';
 
@@ -19,17 +19,6 @@ export function overridesOf(overrides: readonly Override[]): ApplyOverrides {
 /** The change with the largest verdict, after different overrides: an override that only some of them apply cannot lower it. */
 export function strictest(changes: readonly [Change, ...Change[]]): Change {
   return changes.reduce((one, other) => (compareVerdicts(one.verdict, other.verdict) >= 0 ? one : other));
-}
-
-export function overrideReport(
-  { changes, notices }: Report,
-  apply: ApplyOverrides,
-  fileOf: (change: Change) => string,
-): Report {
-  return report(
-    changes.map((change) => apply(change, fileOf(change))),
-    notices,
-  );
 }
 
 function matcherOf({ rule, coordinate, files }: Override): (change: Change, file: string) => boolean {

@@ -1,7 +1,7 @@
 import { array, assert, boolean, constantFrom, property, stringMatching, tuple, uniqueArray } from 'fast-check';
 import { expect, test } from 'vitest';
 import { matchingPaths } from '../source/package-files.ts';
-import { filePatterns } from './file-patterns.ts';
+import { filePatterns } from './find-schemas.ts';
 
 function matched(patterns: readonly string[], all: readonly string[]): string[] {
   return matchingPaths(

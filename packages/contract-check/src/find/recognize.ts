@@ -27,11 +27,7 @@ export function unreadDocument(path: string, read: () => SourceText): string | n
   return found?.[2] ?? null;
 }
 
-/**
- * Recognizes a schema by its text.
- *
- * @returns null if the file is none, for example because it contains operations
- */
+/** Recognizes a schema by its text. Null if the file is none, for example because it contains operations. */
 export function recognize(path: string, source: SourceText): SchemaKind | null {
   if (!/\.json(?:schema)?$/.test(path)) return recognizeSdl(source);
   if (/"__schema"\s*:\s*\{/.test(source.text)) {

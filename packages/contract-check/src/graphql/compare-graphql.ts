@@ -1,16 +1,14 @@
 import { locatedReport, type Found, type Report } from '../change.ts';
-import { compareMembers } from '../compare-members.ts';
+import { compareMembers } from '../differences.ts';
 import type { SourceText } from '../text-file.ts';
-import { compareAppliedDirectives } from './compare-applied-directives.ts';
-import { compareDirectiveDefinitions } from './compare-directive-definitions.ts';
-import { compareDescriptions } from './compare-documented.ts';
-import { compareTypes } from './compare-types.ts';
+import { compareAppliedDirectives, compareDescriptions } from './compare-applied-directives.ts';
+import { compareDirectiveDefinitions, compareTypes } from './compare-types.ts';
 import type { Comparison, GraphqlOptions } from './comparison.ts';
 import type { GraphqlContract } from './contract.ts';
 import { exposureOf } from './exposure.ts';
 import { isFederated, isInaccessible } from './federation.ts';
 import { introspectionNotice, isIntrospection } from './introspection.ts';
-import { type Neighbours, neighboursIn } from './neighbours.ts';
+import { neighboursIn, type Neighbours } from './neighbours.ts';
 import { readGraphqlContract } from './read-contract.ts';
 import { graphqlRules } from './rules.ts';
 

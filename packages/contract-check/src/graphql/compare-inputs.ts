@@ -1,13 +1,17 @@
 import { Kind } from 'graphql';
 import type { Rule } from '../change.ts';
-import { compareMembers } from '../compare-members.ts';
-import { describeDifference } from '../describe-difference.ts';
-import { compareDocumented } from './compare-documented.ts';
+import { compareMembers, describeDifference } from '../differences.ts';
+import { compareDocumented } from './compare-applied-directives.ts';
 import type { Comparison } from './comparison.ts';
-import { isRequired, printType, type InputValue } from './contract.ts';
-import { canonicalLiteral } from './literal.ts';
+import {
+  canonicalLiteral,
+  isRequired,
+  printType,
+  relateTypes,
+  type InputValue,
+  type TypeRelation,
+} from './contract.ts';
 import { graphqlRules } from './rules.ts';
-import { relateTypes, type TypeRelation } from './type-relation.ts';
 
 const typeRules: Readonly<Record<Exclude<TypeRelation, 'same'>, Rule>> = {
   wider: graphqlRules.inputWidened,

@@ -1,10 +1,18 @@
-import { compareMembers } from '../compare-members.ts';
-import { onlyIn } from '../only-in.ts';
-import { compareDocumented } from './compare-documented.ts';
-import { compareFields } from './compare-fields.ts';
+import type { Rule } from '../change.ts';
+import { compareMembers, onlyIn } from '../differences.ts';
+import { compareDocumented } from './compare-applied-directives.ts';
 import { compareInputs } from './compare-inputs.ts';
 import { withRules, type Comparison } from './comparison.ts';
-import type { TypeDefinition, TypeKind } from './contract.ts';
+import {
+  isExecutable,
+  printType,
+  relateTypes,
+  type DirectiveDefinition,
+  type FieldDefinition,
+  type TypeDefinition,
+  type TypeKind,
+  type TypeRelation,
+} from './contract.ts';
 import type { Position } from './exposure.ts';
 import { graphqlRules } from './rules.ts';
 
@@ -103,4 +111,81 @@ function compareValues(comparison: Comparison, from: TypeDefinition, to: TypeDef
 function valueAddedRule({ closedOutputs }: Comparison, position: Position) {
   if (position === 'input') return graphqlRules.enumValueAddedInput;
   return closedOutputs ? graphqlRules.enumValueAddedClosed : graphqlRules.enumValueAddedOutput;
+}
+
+const typeRules: Readonly<Record<Exclude<TypeRelation, 'same' | 'narrower'>, Rule>> = {
+  wider: graphqlRules.outputWidened,
+  other: graphqlRules.outputTypeChanged,
+};
+
+/** Compares the fields of an object type or interface. */
+function compareFields(comparison: Comparison, from: TypeDefinition, to: TypeDefinition): void {
+  const { found } = comparison;
+  compareMembers(from.fields, to.fields, {
+    removed: (name) => found(graphqlRules.fieldRemoved, `${from.name}.${name}`, 'The field was removed.'),
+    added: (name, { type }) =>
+      found(graphqlRules.fieldAdded, `${from.name}.${name}`, `The field was added with the type ${printType(type)}.`),
+    kept: (_, before, after) => compareField(comparison, from, before, after),
+  });
+}
+
+function compareField(comparison: Comparison, type: TypeDefinition, from: FieldDefinition, to: FieldDefinition): void {
+  const coordinate = `${type.name}.${from.name}`;
+  const relation = relateTypes(from.type, to.type);
+  const change = `The type changed from ${printType(from.type)} to ${printType(to.type)}`;
+  if (relation === 'narrower') {
+    const left = findNullable(comparison, type, from, to);
+    if (left === null) comparison.found(graphqlRules.outputNarrowed, coordinate, `${change}.`);
+    else comparison.found(graphqlRules.outputNarrowedUnevenly, coordinate, `${change}, but ${left}.`);
+  } else if (relation !== 'same') comparison.found(typeRules[relation], coordinate, `${change}.`);
+  compareInputs(comparison, 'argument', from.args, to.args, (name) => `${coordinate}(${name}:)`);
+  compareDocumented(comparison, coordinate, from, to, 'output');
+}
+
+/** A neighbour that was as nullable as the field before the change and is not after it, in words. Null if there is none. */
+function findNullable(
+  { to: contract, neighbours }: Comparison,
+  type: TypeDefinition,
+  from: FieldDefinition,
+  to: FieldDefinition,
+): string | null {
+  for (const { typeName, field } of neighbours(type, from)) {
+    const after = contract.types.get(typeName)?.fields.get(field.name)?.type;
+    if (after !== undefined && printType(after, '') !== printType(to.type, '')) {
+      return `that of ${typeName}.${field.name} is ${printType(after)}`;
+    }
+  }
+  return null;
+}
+
+export function compareDirectiveDefinitions(comparison: Comparison): void {
+  const { found } = comparison;
+  // No operation can apply the directive.
+  const ofSdl = withRules(comparison, (rule) =>
+    rule.verdict === 'major' ? graphqlRules.sdlDirectiveRestricted : rule,
+  );
+  compareMembers(comparison.from.directives, comparison.to.directives, {
+    removed(name, directive) {
+      const rule = isExecutable(directive) ? graphqlRules.directiveRemoved : graphqlRules.sdlDirectiveRestricted;
+      found(rule, `@${name}`, 'The directive was removed.');
+    },
+    added: (name) => found(graphqlRules.directiveAdded, `@${name}`, 'The directive was added.'),
+    kept: (_, before, after) => compareDefinition(isExecutable(before) ? comparison : ofSdl, before, after),
+  });
+}
+
+function compareDefinition(comparison: Comparison, from: DirectiveDefinition, to: DirectiveDefinition): void {
+  const { found } = comparison;
+  const coordinate = `@${from.name}`;
+  for (const location of onlyIn(from.locations, to.locations))
+    found(graphqlRules.directiveLocationRemoved, coordinate, `It may no longer be applied at ${location}.`);
+  for (const location of onlyIn(to.locations, from.locations))
+    found(graphqlRules.directiveLocationAdded, coordinate, `It may now be applied at ${location}.`);
+  if (from.repeatable && !to.repeatable) {
+    found(graphqlRules.directiveRepeatableRemoved, coordinate, 'It is no longer repeatable.');
+  }
+  if (!from.repeatable && to.repeatable)
+    found(graphqlRules.directiveRepeatableAdded, coordinate, 'It is now repeatable.');
+  compareInputs(comparison, 'argument', from.args, to.args, (name) => `${coordinate}(${name}:)`);
+  compareDocumented(comparison, coordinate, from, to, 'both');
 }

@@ -8,8 +8,7 @@ import {
   type IntrospectionQuery,
 } from 'graphql';
 import { fileNotice, type Notice } from '../change.ts';
-import { errorMessage } from '../error-fields.ts';
-import { InputError } from '../input-error.ts';
+import { InputError, errorMessage, failAt } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import type { SourceText } from '../text-file.ts';
@@ -19,10 +18,7 @@ export function isIntrospection({ text }: SourceText): boolean {
   return /^\s*\{\s*["}]/.test(text);
 }
 
-/**
- * Reads the result of an introspection query, with or without the `data` of the response around it. The nodes of the document
- * have no places.
- */
+/** Reads the result of an introspection query, also inside the `data` of a response. The nodes have no places. */
 export function introspectedDocument(source: SourceText): DocumentNode {
   const { value } = parseJson(source);
   const result = [value, isJsonObject(value) ? ownMember(value, 'data') : undefined].find(hasSchema);
@@ -31,7 +27,7 @@ export function introspectedDocument(source: SourceText): DocumentNode {
   try {
     return parse(printSchema(buildClientSchema(result)), { noLocation: true });
   } catch (error) {
-    throw new InputError(source.file, null, errorMessage(error), { cause: error });
+    failAt(source.file, errorMessage(error), { cause: error });
   }
 }
 

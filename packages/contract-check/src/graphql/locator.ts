@@ -1,5 +1,5 @@
 import { visit, type ASTNode, type DocumentNode, type NameNode } from 'graphql';
-import type { Location, Locator } from '../location.ts';
+import type { Location, Locator } from '../change.ts';
 
 /** The place of a node. Null if the schema is not from SDL. */
 export function locationOfNode({ loc }: ASTNode): Location | null {

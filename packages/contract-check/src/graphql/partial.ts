@@ -21,10 +21,7 @@ const definitionKinds = {
 const incomplete =
   /^Query root type must be provided\.$| must define one or more | expected but \w+ does not provide it\.$| because it is implemented by /;
 
-/**
- * Adds to a part of a schema, such as a subgraph, what the other parts may define, so that it can be validated: a definition of
- * each type that it only extends or refers to.
- */
+/** Adds to a part of a schema, to validate it, a definition of each type that it only extends or refers to. */
 export function completePart(document: DocumentNode): {
   readonly document: DocumentNode;
   /** Whether a problem of the completed schema is that it is a part. */

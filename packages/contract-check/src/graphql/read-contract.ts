@@ -1,14 +1,14 @@
 import {
-  buildASTSchema,
-  concatAST,
   DirectiveLocation,
   GraphQLError,
+  Kind,
+  Source,
+  buildASTSchema,
+  concatAST,
   isExecutableDefinitionNode,
   isTypeDefinitionNode,
   isTypeExtensionNode,
-  Kind,
   parse,
-  Source,
   specifiedDirectives,
   validateSchema,
   visit,
@@ -21,10 +21,8 @@ import {
   type TypeDefinitionNode,
   type TypeExtensionNode,
 } from 'graphql';
-import { invalidBefore, type Notice } from '../change.ts';
-import { errorMessage } from '../error-fields.ts';
-import { InputError, withinStack } from '../input-error.ts';
-import type { Location } from '../location.ts';
+import { invalidBefore, type Location, type Notice } from '../change.ts';
+import { InputError, errorMessage, withinStack } from '../input-error.ts';
 import type { SourceText } from '../text-file.ts';
 import type {
   DirectiveDefinition,
@@ -48,10 +46,7 @@ export interface ReadOptions {
   readonly isOld?: boolean;
 }
 
-/**
- * Reads a schema from SDL files or the result of an introspection query. It must be valid and, unless it is partial, complete,
- * because the comparison of an invalid schema would be meaningless.
- */
+/** Reads a schema from SDL files or an introspection result. It must be valid and, unless it is partial, complete. */
 export function readGraphqlContract(
   sources: readonly SourceText[],
   { partial, withoutDirectives, isOld = false }: ReadOptions = { partial: false, withoutDirectives: false },
@@ -188,10 +183,7 @@ function locationOfError(file: string, { source, locations }: GraphQLError): Loc
   return { file: source?.name ?? file, line: locations?.[0]?.line ?? null };
 }
 
-/**
- * The place of the last occurrence of the first name that a message quotes: the second of two definitions, or the use of
- * an unknown name.
- */
+/** Where the first name that a message quotes occurs last: the second definition, or the use of an unknown name. */
 function placeOfQuotedName(document: DocumentNode, message: string): Location | null {
   const quoted = /"@?(\w+)(?:\.(\w+))?/.exec(message);
   const name = quoted?.[2] ?? quoted?.[1];

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { ifValid, InputError } from '../input-error.ts';
+import { failAt, ifValid } from '../input-error.ts';
 import { isJsonObject, ownMember } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { readSourceText } from '../text-file.ts';
@@ -39,9 +39,8 @@ export function findMergeBase(repository: Repository, ref: string | null, enviro
   const { name, warning } = ref === null ? defaultBase(repository, environment) : { name: ref, warning: null };
   const target = repository.commitOf(name);
   if (target === null) {
-    throw new InputError(
+    failAt(
       `--base ${name}`,
-      null,
       repository.isShallow
         ? `the clone is shallow and does not contain this commit. ${unshallow}`
         : `no such commit. Fetch it, for example: git fetch origin ${name.replace(/^origin\//, '')}`,
@@ -49,9 +48,8 @@ export function findMergeBase(repository: Repository, ref: string | null, enviro
   }
   const [commit] = target === repository.head ? [target] : mergeBases(repository, target);
   if (commit !== undefined) return { commit, target, warning };
-  throw new InputError(
+  failAt(
     `--base ${name}`,
-    null,
     repository.isShallow
       ? `the clone is shallow and does not contain the commit at which HEAD left it. ${unshallow}`
       : 'has no commit in common with HEAD. Name the branch into which the changes will be merged.',
@@ -81,9 +79,8 @@ function defaultBase(
         'The repository has no remote, so HEAD counts as merged: its list of contracts, settings and exceptions apply. Name the target of your changes with --base.',
     };
   }
-  throw new InputError(
+  failAt(
     '--base',
-    null,
     'the target of the changes is unknown, because refs/remotes/origin/HEAD does not exist. Pass --base origin/main, or run: git remote set-head origin --auto',
   );
 }
@@ -92,7 +89,7 @@ function defaultBase(
 function baseOfMergeGroup(environment: WorkflowEnvironment): string {
   const base = textInEvent(environment, 'merge_group', 'base_sha');
   if (base !== null) return base;
-  throw new InputError('--base', null, 'the merge queue does not name its base. Pass --base origin/main.');
+  failAt('--base', 'the merge queue does not name its base. Pass --base origin/main.');
 }
 
 /** A push to another branch than the main one is often checked before a pull request exists. */

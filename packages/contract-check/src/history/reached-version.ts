@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
-import { InputError } from '../input-error.ts';
+import { failAt } from '../input-error.ts';
 import { remembered } from '../remembered.ts';
-import { jsonObjectIn } from '../source/loose-json.ts';
+import { jsonObjectIn } from '../source/project.ts';
 import { isReleaseVersion, publishedVersion } from '../version-bump.ts';
 import { unshallow } from './merge-base.ts';
 import type { Repository } from './repository.ts';
@@ -145,9 +145,8 @@ function historyOf(repository: Repository, packagesAt: PackagesAt, name: string)
       );
       if (own.some(({ version }) => version !== null)) return own;
       if (own.length === 0 && repository.isShallow && isBoundary(repository, point.commit))
-        throw new InputError(
+        failAt(
           posix.join(point.path, 'package.json'),
-          null,
           `the clone is shallow and does not contain the last release of ${name}. ${unshallow}`,
         );
       return [...own, ...beforeRename(point)];

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
-import { InputError } from '../input-error.ts';
+import { failAt } from '../input-error.ts';
 import { remembered } from '../remembered.ts';
-import { foldersAround } from '../source/folders-around.ts';
 import { below, type PackageFiles } from '../source/package-files.ts';
+import { foldersAround } from '../source/project.ts';
 import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
 
 /** The files of a commit. */
@@ -36,7 +36,7 @@ export function openRepository(folder: string): Repository | null {
   if (status === 0) return new Repository(folder, stdout.toString().split('\n'));
   if (!isInRepository(folder)) return null;
   const isReadable = runGit(folder, ['rev-parse', '--git-dir']).status === 0;
-  throw new InputError(folder, null, isReadable ? 'the repository has no commit' : stderr);
+  failAt(folder, isReadable ? 'the repository has no commit' : stderr);
 }
 
 /** The git repository around a folder. */
@@ -62,7 +62,7 @@ export class Repository {
   /** Runs git in the folder and returns what it prints. */
   git(...args: string[]): string {
     const { status, stdout, stderr } = runGit(this.#folder, args);
-    if (status !== 0) throw new InputError(this.#folder, null, `git ${args[0]}: ${stderr}`);
+    if (status !== 0) failAt(this.#folder, `git ${args[0]}: ${stderr}`);
     return stdout.toString();
   }
 
@@ -164,7 +164,7 @@ export class Repository {
     const textOf = (path: string): SourceText => {
       const file = `git:${label}:${path}`;
       const blob = blobs.get(path);
-      if (blob === undefined) throw new InputError(file, null, 'file not found');
+      if (blob === undefined) failAt(file, 'file not found');
       const readRelative = (other: string): SourceText => textOf(posix.join(posix.dirname(path), other));
       return { file, text: decodeSourceText(file, this.#read(blob)), readRelative };
     };
@@ -199,10 +199,7 @@ export class Repository {
     return this.git('ls-files', '-z', '--', `:(top,literal)${posix.join(this.#prefix, path)}`) !== '';
   }
 
-  /**
-   * The texts of files at commits, in one git process, which also reads the parents of the commits. Null for a file that the
-   * commit does not have. Replaces invalid UTF-8.
-   */
+  /** The texts of files at commits, and the parents of these, in one git process. Null for a missing file. */
   textsAt(places: readonly { readonly commit: string; readonly path: string }[]): (string | null)[] {
     const names = places.map(({ commit, path }) =>
       // git reads one name per line.
@@ -220,9 +217,7 @@ export class Repository {
 
 /** The files of the commit that `git:REF` names, in the repository around a folder. */
 export function commitAt(ref: string, folder: string): { readonly repository: Repository; readonly tree: CommitFiles } {
-  const fail = (problem: string): never => {
-    throw new InputError(`git:${ref}`, null, problem);
-  };
+  const fail = (problem: string): never => failAt(`git:${ref}`, problem);
   // git would take it for an option.
   if (ref === '' || ref.startsWith('-')) fail('must be git:REF or git:REF:PATH');
   const repository = openRepository(folder) ?? fail(`${folder} is not in a git repository`);
@@ -230,10 +225,7 @@ export function commitAt(ref: string, folder: string): { readonly repository: Re
   return { repository, tree: repository.filesAt(commit, ref) };
 }
 
-/**
- * The files in a folder that git has, or will have once they are added: not those that it ignores. By path relative to the folder.
- * Null if the folder is not in a repository.
- */
+/** The files in a folder that git does not ignore, by path relative to it. Null if the folder is not in a repository. */
 export function keptFiles(folder: string): ReadonlySet<string> | null {
   if (!isInRepository(folder)) return null;
   const { status, stdout } = runGit(folder, ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
@@ -282,7 +274,7 @@ function parentsIn(object: GitObject | null | undefined): string[] {
 function readObjects(folder: string, names: readonly string[]): (GitObject | null)[] {
   if (names.length === 0) return [];
   const { status, stdout, stderr } = runGit(folder, ['cat-file', '--batch'], `${names.join('\n')}\n`);
-  if (status !== 0) throw new InputError(folder, null, `git cat-file: ${stderr}`);
+  if (status !== 0) failAt(folder, `git cat-file: ${stderr}`);
   let at = 0;
   return names.map(() => {
     const end = stdout.indexOf(0x0a, at);
@@ -308,7 +300,7 @@ function runGit(
     input,
     maxBuffer: maxOutputBytes,
   });
-  if (error !== undefined) throw new InputError(folder, null, `cannot run git: ${error.message}`, { cause: error });
+  if (error !== undefined) failAt(folder, `cannot run git: ${error.message}`, { cause: error });
   const [line = ''] = stderr.toString().trim().split('\n', 1);
   return { status, stdout, stderr: line.replace(/^fatal: /, '') };
 }

@@ -1,7 +1,6 @@
-import { InputError } from '../input-error.ts';
+import { failAt } from '../input-error.ts';
 import { canonicalJson, ownMember, type JsonValue } from '../json/json-value.ts';
-import { conjunctionOf, listMember, type Choice } from './conjunction.ts';
-import { keywordValues } from './keyword-values.ts';
+import { conjunctionOf, keywordValues, listMember, type Choice } from './conjunction.ts';
 import { isDocumentation } from './keywords.ts';
 import { never, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 import { resolveUnevaluated } from './unevaluated.ts';
@@ -69,7 +68,7 @@ export function alternativesOf(document: SchemaDocument, start: readonly Schema[
       if (!isPossible(all, type)) continue;
       if (list.length >= maxAlternatives) {
         const problem = `combines anyOf and oneOf in more than ${maxAlternatives} ways at one place. Use fewer branches.`;
-        throw new InputError(document.file, null, problem);
+        failAt(document.file, problem);
       }
       list.push({ type, ...resolveUnevaluated(document, all, type) });
     }
@@ -83,30 +82,25 @@ export function isPossible(all: readonly Schema[], type: InstanceType): boolean 
   return !all.includes(never) && valueSetOf(all, type)?.values.size !== 0;
 }
 
-interface Simplified {
-  readonly branches: readonly (readonly Schema[])[];
-  /** The types and values that several of the merged branches list. */
-  readonly repeated: readonly string[];
-}
+const simplifiedBranches = new WeakMap<Branches, ReturnType<typeof simplify>>();
 
-const simplifiedBranches = new WeakMap<Branches, Simplified>();
+function simplified({ branches }: Choice): ReturnType<typeof simplify> {
+  // Schemas are compared by identity, so the same list must return the same schemas.
+  const result = simplifiedBranches.get(branches) ?? simplify(branches);
+  simplifiedBranches.set(branches, result);
+  return result;
+}
 
 /**
  * Removes the branches that allow only null. Merges branches that are all bare types into one `type`, and branches that
- * are all lists of values into one `enum`.
+ * are all lists of values into one `enum`: `repeated` are the types and values that several of them list.
  */
-function simplified({ branches }: Choice): Simplified {
-  // Schemas are compared by identity, so the same list must return the same schemas.
-  const known = simplifiedBranches.get(branches);
-  if (known !== undefined) return known;
+function simplify(branches: Branches) {
   const proper = branches.map(schemas).filter((branch) => !branch.some(isOnlyNull));
   const single =
     joined(proper, isBareType, 'type', (each) => typeKeyword(each) ?? []) ??
     joined(proper, isBareValues, 'enum', valuesOf);
-  const result =
-    single === null ? { branches: proper, repeated: [] } : { branches: [[single]], repeated: repeatedIn(single) };
-  simplifiedBranches.set(branches, result);
-  return result;
+  return single === null ? { branches: proper, repeated: [] } : { branches: [[single]], repeated: repeatedIn(single) };
 }
 
 function joined(

@@ -1,5 +1,4 @@
-import { JsonNumber } from '../json/json-number.ts';
-import { ownMember } from '../json/json-value.ts';
+import { JsonNumber, ownMember } from '../json/json-value.ts';
 import type { Schema } from './schema-document.ts';
 import { requiredProperties } from './shape.ts';
 import { isInteger, type InstanceType } from './value-set.ts';
@@ -21,14 +20,6 @@ interface Bound {
   readonly implied?: (all: readonly Schema[]) => readonly Point[];
 }
 
-export interface BoundChange {
-  readonly name: string;
-  /** Printed. Null if there is no bound. */
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly tightened: boolean;
-}
-
 const boundsOfType: Readonly<Record<InstanceType, readonly Bound[]>> = {
   string: [count('minLength', 'lower'), count('maxLength', 'upper')],
   array: [count('minItems', 'lower'), count('maxItems', 'upper')],
@@ -46,7 +37,8 @@ const boundsOfType: Readonly<Record<InstanceType, readonly Bound[]>> = {
   boolean: [],
 };
 
-export function compareBounds(type: InstanceType, from: readonly Schema[], to: readonly Schema[]): BoundChange[] {
+/** The bounds that differ, printed. `from` and `to` are null if there is no bound. */
+export function compareBounds(type: InstanceType, from: readonly Schema[], to: readonly Schema[]) {
   return boundsOfType[type].flatMap(({ name, side, points, implied = () => [] }) => {
     const [before, after] = [tightest(points(from), side), tightest(points(to), side)];
     if (!isTighter(after, before, side) && !isTighter(before, after, side)) return [];

@@ -1,15 +1,17 @@
-import { describeDifference } from '../describe-difference.ts';
-import { onlyIn } from '../only-in.ts';
+import { describeDifference, onlyIn } from '../differences.ts';
+import { ownMember } from '../json/json-value.ts';
 import type { Alternative } from './alternatives.ts';
 import { compareBounds } from './bounds.ts';
-import { compareAnnotations } from './compare-annotations.ts';
 import { compareArrays } from './compare-arrays.ts';
-import { compareConditions } from './compare-conditions.ts';
-import { compareNumbers } from './compare-numbers.ts';
 import { compareObjects } from './compare-objects.ts';
-import { compareStrings } from './compare-strings.ts';
+import { compareNumbers, compareStrings } from './compare-scalars.ts';
 import type { Comparison, Place } from './comparison.ts';
+import { keywordValues, show } from './conjunction.ts';
+import { external, isDocumentation, isUnknown } from './keywords.ts';
+import { matched, type Matched } from './pairing.ts';
+import { never, schemas, type Schema } from './schema-document.ts';
 import { valueSetOf, type InstanceType } from './value-set.ts';
+import { areWrittenAlike } from './written-alike.ts';
 
 const compareByType: Readonly<Record<InstanceType, (comparison: Comparison, place: Place) => void>> = {
   string: compareStrings,
@@ -57,4 +59,100 @@ function valuesWere(values: readonly string[]): string {
 
 function list(values: Iterable<string>): string {
   return [...values].toSorted().join(', ');
+}
+
+/** Compares `not`, `if` and what depends on a condition. A change inside is reported as a replaced condition. */
+function compareConditions(comparison: Comparison, path: string, from: Alternative, to: Alternative): void {
+  const { areSame, found } = comparison;
+  const negations = matched(negationsOf(from.schemas), negationsOf(to.schemas), areSame);
+  reportUnmatched(comparison, path, 'A `not` condition was', negations);
+  const branchings = matched(branchingsOf(from.schemas), branchingsOf(to.schemas), (before, now) =>
+    areSame(before.condition, now.condition),
+  );
+  reportUnmatched(comparison, path, 'An `if` condition was', branchings);
+  for (const [before, now] of branchings.kept) {
+    comparison.compareLater({ path, from: before.met, to: now.met, nullCompared: true });
+    comparison.compareLater({ path, from: before.unmet, to: now.unmet, nullCompared: true });
+  }
+  // Which properties or items `anyOf`, `if` and the like evaluate together is not computed, so every difference counts.
+  const unresolved = matched(from.unresolved, to.unresolved, (before, now) =>
+    areWrittenAlike(comparison.from, before, comparison.to, now),
+  );
+  const what = 'A schema with `unevaluatedProperties` or `unevaluatedItems` that depends on a condition was';
+  reportUnmatched(comparison, path, what, unresolved);
+  const [before, now] = [keywordValues(from.schemas, external), keywordValues(to.schemas, external)];
+  for (const each of onlyIn(before, now)) found('conditionRemoved', path, `The reference to ${each} was removed.`);
+  for (const each of onlyIn(now, before)) found('conditionAdded', path, `A reference to ${each} was added.`);
+}
+
+function reportUnmatched(
+  { found }: Comparison,
+  path: string,
+  what: string,
+  { removed, added }: Matched<unknown>,
+): void {
+  for (const _ of removed) found('conditionRemoved', path, `${what} removed or changed.`);
+  for (const _ of added) found('conditionAdded', path, `${what} added or changed.`);
+}
+
+function negationsOf(all: readonly Schema[]): (readonly Schema[])[] {
+  const negations = all.filter((schema) => Object.hasOwn(schema, 'not')).map((schema) => schemas(schema['not']));
+  // `not: false` rejects no value.
+  return negations.filter((negated) => !negated.includes(never));
+}
+
+interface Branching {
+  readonly condition: readonly Schema[];
+  readonly met: readonly Schema[];
+  readonly unmet: readonly Schema[];
+}
+
+function branchingsOf(all: readonly Schema[]): Branching[] {
+  return all
+    .filter((schema) => Object.hasOwn(schema, 'if') && (Object.hasOwn(schema, 'then') || Object.hasOwn(schema, 'else')))
+    .map((schema) => ({
+      condition: schemas(schema['if']),
+      met: schemas(ownMember(schema, 'then')),
+      unmet: schemas(ownMember(schema, 'else')),
+    }))
+    .filter(({ met, unmet }) => met.length > 0 || unmet.length > 0);
+}
+
+/** Keywords that are true or false, and the rules for setting and removing each. */
+const flags = [
+  ['deprecated', 'deprecated', 'deprecationRevoked'],
+  ['readOnly', 'readOnlySet', 'accessOpened'],
+  ['writeOnly', 'accessRestricted', 'accessOpened'],
+] as const;
+
+/** Compares the keywords that do not decide whether a value is valid. */
+export function compareAnnotations(comparison: Comparison, { path, from, to }: Place): void {
+  const [oldDefault, nextDefault] = [show(keywordValues(from, 'default')), show(keywordValues(to, 'default'))];
+  const defaultRule = oldDefault === null ? 'defaultAdded' : 'defaultChanged';
+  if (oldDefault !== nextDefault)
+    comparison.found(defaultRule, path, describeDifference('The default', oldDefault, nextDefault));
+  for (const [keyword, set, removed] of flags) {
+    const [before, now] = [from, to].map((all) => keywordValues(all, keyword).has('true'));
+    if (before !== now) comparison.found(now === true ? set : removed, path, `${keyword} is now ${now}.`);
+  }
+  const [old, next] = [show(keywordValues(from, 'discriminator')), show(keywordValues(to, 'discriminator'))];
+  if (old !== next) comparison.found('discriminatorChanged', path, describeDifference('discriminator', old, next));
+  const keywords = new Set([...from, ...to].flatMap((schema) => Object.keys(schema)).filter(isDocumentation));
+  for (const keyword of keywords) {
+    const [before, now] = [show(keywordValues(from, keyword)), show(keywordValues(to, keyword))];
+    if (before === now) continue;
+    const rule = isUnknown(keyword) ? 'unknownKeywordChanged' : 'documentationChanged';
+    comparison.found(rule, path, describeDifference(keyword, ...shortened(before, now)));
+  }
+}
+
+/** About 60 characters of each text, among them the first that differ. */
+function shortened(...texts: [string | null, string | null]): [string | null, string | null] {
+  const [from, to] = texts;
+  let same = 0;
+  while (from !== null && from[same] !== undefined && from[same] === to?.[same]) same += 1;
+  const start = same > 40 ? same - 20 : 0;
+  const short = (text: string | null): string | null =>
+    text && `${start > 0 ? '…' : ''}${text.slice(start, start + 60)}${text.length > start + 60 ? '…' : ''}`;
+  return [short(from), short(to)];
 }

@@ -1,5 +1,4 @@
-import { JsonNumber } from '../json/json-number.ts';
-import { ownMember } from '../json/json-value.ts';
+import { JsonNumber, ownMember } from '../json/json-value.ts';
 import type { Comparison, Place } from './comparison.ts';
 import { matched } from './pairing.ts';
 import { schemas, type Schema } from './schema-document.ts';

@@ -1,15 +1,17 @@
-import { report, type Change, type Report } from '../change.ts';
-import { describeDifference } from '../describe-difference.ts';
+import { fileNotice, report, type Change, type Notice, type Report } from '../change.ts';
+import { describeDifference } from '../differences.ts';
 import { withinStack } from '../input-error.ts';
+import { childPointer, isJsonObject, type JsonValue } from '../json/json-value.ts';
 import type { SourceText } from '../text-file.ts';
 import { comparePlace } from './compare-place.ts';
 import { changeInDirection, type Comparison, type JsonSchemaOptions, type Place } from './comparison.ts';
-import { definitionsIn, onlyDefines, unreachedNotices } from './definitions.ts';
+import { keywordValues, objectMember, show } from './conjunction.ts';
 import { dialectRule } from './dialects.ts';
-import { keywordValues, show } from './keyword-values.ts';
+import { innerSchemas, isDocumentation, naming } from './keywords.ts';
 import { locateChange } from './locate-change.ts';
 import { jsonSchemaRules } from './rules.ts';
-import { readSchemaDocument, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
+import { readSchemaDocument, referenceKeywords, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
+import { areWrittenAlike } from './written-alike.ts';
 
 type FoundAt = (place: Place, ...found: Parameters<Comparison['found']>) => void;
 type FoundChange = readonly [change: Change, alternatives: Iterable<string>];
@@ -134,4 +136,46 @@ function placeKeys(): (place: Place) => string {
   };
   return ({ from, to, nullCompared = false }) =>
     `${from.map(numberOf).join(',')}|${to.map(numberOf).join(',')}|${nullCompared}`;
+}
+
+/** The definitions in the root, by the reference to them: `#/$defs/money`. */
+function definitionsIn({ root: [root = {}] }: SchemaDocument): ReadonlyMap<string, JsonValue> {
+  return new Map(
+    ['$defs', 'definitions'].flatMap((keyword) =>
+      Object.entries(objectMember(root, keyword)).map(([name, value]) => [childPointer(`#/${keyword}`, name), value]),
+    ),
+  );
+}
+
+/** Whether the root allows every value, so that the definitions in it are all that a schema promises. */
+function onlyDefines({ root }: SchemaDocument): boolean {
+  return root
+    .flatMap((schema) => Object.keys(schema))
+    .every((keyword) => naming.has(keyword) || isDocumentation(keyword));
+}
+
+/** States which definitions changed that the root does not reach. Other files can refer to them. */
+function unreachedNotices(from: SchemaDocument, to: SchemaDocument): Notice[] {
+  const now = definitionsIn(to);
+  const reached = reachedIn(from);
+  const changed = [...definitionsIn(from)].filter(([path, old]) => {
+    const next = now.get(path);
+    if (!isJsonObject(old) || reached.has(old)) return false;
+    return !isJsonObject(next) || !areWrittenAlike(from, old, to, next);
+  });
+  const paths = changed.map(([path]) => path).join(', ');
+  const message = `The root of the schema does not reach ${paths}, so changes there were not compared.`;
+  return changed.length === 0 ? [] : [fileNotice(to.file, message)];
+}
+
+function reachedIn(document: SchemaDocument): ReadonlySet<Schema> {
+  const found = new Set<Schema>(document.root);
+  // Appended to during the loop.
+  for (const schema of found) {
+    for (const keyword of referenceKeywords) for (const each of document.target(schema, keyword) ?? []) found.add(each);
+    for (const [keyword, value] of Object.entries(schema))
+      for (const [, inner] of naming.has(keyword) ? [] : innerSchemas(keyword, value))
+        if (isJsonObject(inner)) found.add(inner);
+  }
+  return found;
 }

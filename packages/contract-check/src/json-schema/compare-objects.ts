@@ -1,4 +1,4 @@
-import { onlyIn } from '../only-in.ts';
+import { onlyIn } from '../differences.ts';
 import { propertyPath, type Comparison, type Place } from './comparison.ts';
 import { objectMember } from './conjunction.ts';
 import { never, schemas, type Schema } from './schema-document.ts';

@@ -2,15 +2,12 @@ import { InputError } from '../input-error.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { acceptsNull } from './accepts-null.ts';
 import { alternativesOf, type Alternative, type Alternatives } from './alternatives.ts';
-import { compareAlternative } from './compare-alternative.ts';
-import { compareAnnotations } from './compare-annotations.ts';
+import { compareAlternative, compareAnnotations } from './compare-alternative.ts';
 import type { Comparison, Place } from './comparison.ts';
-import { conjunctionOf } from './conjunction.ts';
-import { keywordValues } from './keyword-values.ts';
-import { areEqual, pairAlternatives } from './pairing.ts';
+import { conjunctionOf, keywordValues } from './conjunction.ts';
+import { areDisjoint, areEqual, featuresOf, pairAlternatives } from './pairing.ts';
 import { schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 import { requiredProperties } from './shape.ts';
-import { areDisjoint, featuresOf } from './similarity.ts';
 import { instanceTypes, type InstanceType } from './value-set.ts';
 import { areWrittenAlike } from './written-alike.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { canonicalJson, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { referenceKeywords, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 
 /** An `anyOf` or `oneOf`. */
@@ -8,13 +8,8 @@ export interface Choice {
   readonly exclusive: boolean;
 }
 
-/** Schemas that must all match. References and `allOf` are already resolved. */
-export interface Conjunction {
-  readonly schemas: readonly Schema[];
-  readonly choices: readonly Choice[];
-}
-
-export function conjunctionOf(document: SchemaDocument, start: readonly Schema[]): Conjunction {
+/** The schemas and the choices that must all match if some schemas do. References and `allOf` are already resolved. */
+export function conjunctionOf(document: SchemaDocument, start: readonly Schema[]) {
   const seen = new Set<Schema>();
   const found: Schema[] = [];
   const choices: Choice[] = [];
@@ -46,4 +41,20 @@ export function listMember(schema: JsonObject, keyword: string): readonly JsonVa
 export function objectMember(schema: JsonObject, keyword: string): JsonObject {
   const value = ownMember(schema, keyword);
   return isJsonObject(value) ? value : {};
+}
+
+/** The values of a keyword in all schemas, as canonical JSON. */
+export function keywordValues(all: readonly Schema[], keyword: string): Set<string> {
+  return new Set(
+    all
+      .map((schema) => ownMember(schema, keyword))
+      .filter((value) => value !== undefined)
+      .map(canonicalJson),
+  );
+}
+
+/** Null if there are no values. */
+export function show(values: Iterable<string>): string | null {
+  const texts = [...values].toSorted();
+  return texts.length === 0 ? null : texts.join(' and ');
 }

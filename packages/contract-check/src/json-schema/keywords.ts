@@ -1,5 +1,4 @@
-import { JsonNumber } from '../json/json-number.ts';
-import { isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { JsonNumber, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
 
 /** How a keyword contains schemas. `named` is an object of schemas by name. `names` is a list of property names. */
 type Subschemas = 'one' | 'list' | 'named' | 'one or list' | 'named, or names';

@@ -1,4 +1,4 @@
-import type { Location } from '../location.ts';
+import type { Location } from '../change.ts';
 import type { Place } from './comparison.ts';
 import { listMember } from './conjunction.ts';
 import { schemas, type Schema, type SchemaDocument } from './schema-document.ts';

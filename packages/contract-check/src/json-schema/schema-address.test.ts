@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fragmentOf, pathOf, resolveAddress } from './schema-address.ts';
+import { fragmentOf, pathOf, resolveAddress } from './schema-index.ts';
 
 test.each([
   ['a.json', 'https://example.com/schemas/root.json', 'https://example.com/schemas/a.json'],

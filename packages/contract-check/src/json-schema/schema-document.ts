@@ -1,12 +1,18 @@
-import type { Notice } from '../change.ts';
+import { locationAt, type Location, type Notice } from '../change.ts';
 import { withinStack } from '../input-error.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import { locationAt, type Location } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 import { external, naming } from './keywords.ts';
-import { fragmentOf, resolveAddress, withoutFragment } from './schema-address.ts';
 import { schemaFiles } from './schema-files.ts';
-import { atFragment, fail, SchemaIndex, type Schema } from './schema-index.ts';
+import {
+  SchemaIndex,
+  atFragment,
+  fail,
+  fragmentOf,
+  resolveAddress,
+  withoutFragment,
+  type Schema,
+} from './schema-index.ts';
 
 export type { Schema } from './schema-index.ts';
 

@@ -5,23 +5,10 @@ import { isJsonObject } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import type { SourceText } from '../text-file.ts';
 import { whyNoSchema } from './keywords.ts';
-import { pathOf } from './schema-address.ts';
-import { fail, type Resource, type SchemaIndex, type SourceDocument } from './schema-index.ts';
+import { fail, pathOf, type Resource, type SchemaIndex, type SourceDocument } from './schema-index.ts';
 
-/** The files of a schema, each read once. */
-export interface SchemaFiles {
-  readonly first: SourceDocument;
-  /**
-   * The schema in another file that a reference names. Null if its address is not one of a file.
-   *
-   * @param own the resource that contains the reference, at `pointer`
-   * @param address the reference without its fragment
-   */
-  resourceAt(own: Resource, pointer: string, address: string, reference: string): Resource | null;
-}
-
-/** @throws {InputError} when the first file is not a valid schema. */
-export function schemaFiles(source: SourceText, index: SchemaIndex, tolerated: Notice[] | null): SchemaFiles {
+/** The files of a schema, each read once. @throws {InputError} when the first one is not a valid schema. */
+export function schemaFiles(source: SourceText, index: SchemaIndex, tolerated: Notice[] | null) {
   const first = { ...parseJson(source, tolerated), path: '' };
   if (typeof first.value !== 'boolean' && !isJsonObject(first.value))
     fail(first, '', 'must be an object, true or false');
@@ -48,7 +35,13 @@ export function schemaFiles(source: SourceText, index: SchemaIndex, tolerated: N
 
   return {
     first,
-    resourceAt(own, pointer, address, reference) {
+    /**
+     * The schema in another file that a reference names. Null if its address is not one of a file.
+     *
+     * @param own the resource that contains the reference, at `pointer`
+     * @param address the reference without its fragment
+     */
+    resourceAt(own: Resource, pointer: string, address: string, reference: string): Resource | null {
       const path = pathOf(address, own.document.path, rootOf(own.document)?.address ?? '');
       if (path === null) return null;
       const known = roots.get(path);

@@ -1,8 +1,7 @@
-import { InputError } from '../input-error.ts';
+import { posix } from 'node:path';
 import { childPointer, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import type { JsonDocument } from '../json/parse-json.ts';
+import { failIn, type JsonDocument } from '../json/parse-json.ts';
 import { expectedInstead, innerSchemas } from './keywords.ts';
-import { resolveAddress, withoutFragment } from './schema-address.ts';
 
 /** An object schema. The function `schemas` converts boolean schemas. */
 export type Schema = JsonObject;
@@ -46,11 +45,7 @@ export class SchemaIndex {
     return this.#places.keys();
   }
 
-  /**
-   * Adds a schema and all schemas inside it.
-   *
-   * @param around the resource around the schema. Null for the root of a file
-   */
+  /** Adds a schema and all inside it. `around` is the resource around it, null for the root of a file. */
   add(document: SourceDocument, value: JsonValue, pointer: string, around: Resource | null): void {
     if (typeof value === 'boolean') return;
     if (!isJsonObject(value)) fail(document, pointer, 'must be a schema: an object, true or false');
@@ -87,8 +82,7 @@ export class SchemaIndex {
 
 /** @throws {InputError} which names the place. */
 export function fail(document: JsonDocument, pointer: string, problem: string): never {
-  const line = document.lineOf(pointer);
-  throw new InputError(document.file, line, `${pointer === '' ? 'the schema' : pointer} ${problem}`);
+  failIn(document, pointer, problem, 'the schema');
 }
 
 /** The value at the fragment of a reference. Undefined if it does not exist. */
@@ -102,4 +96,44 @@ export function atFragment({ root, anchors }: Resource, fragment: string): JsonV
     else value = isJsonObject(value) ? ownMember(value, key) : undefined;
   }
   return value;
+}
+
+/** Resolves an address against the address of the resource around it. An address that is no URL stays as it is. */
+export function resolveAddress(address: string, base: string): string {
+  const around = base === '' ? undefined : base;
+  return URL.canParse(address, around) ? new URL(address, around).href : address;
+}
+
+export function withoutFragment(address: string): string {
+  return address.split('#', 1)[0] ?? '';
+}
+
+/** The decoded fragment of a reference: a JSON Pointer or the name of an anchor. Empty if there is none. */
+export function fragmentOf(reference: string): string {
+  const at = reference.indexOf('#');
+  return at === -1 ? '' : decode(reference.slice(at + 1), decodeURIComponent);
+}
+
+/**
+ * The path of the file at an address, relative to the first file. The files of schemas with a common base address are next to
+ * each other. Null if the address is elsewhere.
+ *
+ * @param documentPath the path of the file that refers to the address
+ * @param rootAddress the address of the root of that file. Empty if it has none
+ */
+export function pathOf(address: string, documentPath: string, rootAddress: string): string | null {
+  const folder = posix.dirname(documentPath);
+  if (!/^[a-z][a-z\d+.-]*:/i.test(address)) return posix.join(folder, decode(address, decodeURI));
+  const base = rootAddress.slice(0, rootAddress.lastIndexOf('/') + 1);
+  if (base === '' || !address.startsWith(base)) return null;
+  return posix.join(folder, decode(address.slice(base.length), decodeURI));
+}
+
+/** Malformed percent-encoding stays as it is, so that the reference names nothing. */
+function decode(text: string, by: (text: string) => string): string {
+  try {
+    return by(text);
+  } catch {
+    return text;
+  }
 }

@@ -4,13 +4,6 @@ import { schemas, type Schema, type SchemaDocument } from './schema-document.ts'
 import { prefixLength, restOf } from './shape.ts';
 import type { InstanceType } from './value-set.ts';
 
-interface Resolved {
-  /** The schemas, and one without the keyword for each `unevaluatedProperties` or `unevaluatedItems`. */
-  readonly schemas: readonly Schema[];
-  /** The schemas whose `unevaluatedProperties` or `unevaluatedItems` depends on a condition. */
-  readonly unresolved: readonly Schema[];
-}
-
 interface Kind {
   readonly keyword: string;
   /** Whether a schema evaluates every property or item, apart from the keyword. */
@@ -57,12 +50,13 @@ const kinds: Partial<Record<InstanceType, Kind>> = {
 };
 
 /**
- * Replaces `unevaluatedProperties` and `unevaluatedItems`. A property is evaluated if the schema with the keyword declares
+ * Replaces `unevaluatedProperties` and `unevaluatedItems` each by a schema without the keyword, except in the schemas in which it
+ * depends on a condition (`unresolved`). A property is evaluated if the schema with the keyword declares
  * it, a schema that it refers to, or a branch of one of them. A schema next to it does not count.
  *
  * @param all schemas that must all match: of every choice, one branch
  */
-export function resolveUnevaluated(document: SchemaDocument, all: readonly Schema[], type: InstanceType): Resolved {
+export function resolveUnevaluated(document: SchemaDocument, all: readonly Schema[], type: InstanceType) {
   const kind = kinds[type];
   const added: Schema[] = [];
   const unresolved: Schema[] = [];
@@ -81,10 +75,7 @@ export function resolveUnevaluated(document: SchemaDocument, all: readonly Schem
   return { schemas: [...all, ...added], unresolved };
 }
 
-/**
- * The schemas that apply to the same value as the schema around them: those that match whenever it does, and those that
- * may match.
- */
+/** The schemas for the same value as the schema around them: that match whenever it does, and that may match. */
 function schemasInside(
   document: SchemaDocument,
   schema: Schema,

@@ -1,5 +1,4 @@
-import { JsonNumber } from '../json/json-number.ts';
-import { canonicalJson, isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
+import { JsonNumber, canonicalJson, isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { listMember } from './conjunction.ts';
 import type { Schema } from './schema-document.ts';
 
@@ -7,20 +6,8 @@ import type { Schema } from './schema-document.ts';
 export const instanceTypes = ['string', 'number', 'boolean', 'object', 'array'] as const;
 export type InstanceType = (typeof instanceTypes)[number];
 
-/** The values that `enum` and `const` allow. */
-export interface ValueSet {
-  /** Canonical JSON. */
-  readonly values: ReadonlySet<string>;
-  /** Whether the set comes from a `const`, on which receivers may rely. */
-  readonly constant: boolean;
-}
-
-/**
- * The values of a type. Null if any value is allowed.
- *
- * @param type null for the values of all types, among them the value null
- */
-export function valueSetOf(all: readonly Schema[], type: InstanceType | null): ValueSet | null {
+/** The values that `enum` and `const` allow of a type, or of all types, and whether a `const` does. Null if any is valid. */
+export function valueSetOf(all: readonly Schema[], type: InstanceType | null) {
   const fits = (value: JsonValue): boolean => type === null || instanceTypeOf(value) === type;
   const lists = all.flatMap(listsOf).map((list) => list.filter(fits));
   const [first, ...rest] = lists.map((list) => new Set(list.map(canonicalJson)));

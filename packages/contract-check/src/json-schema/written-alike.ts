@@ -2,10 +2,7 @@ import { canonicalJson, isJsonObject, type JsonValue } from '../json/json-value.
 import { innerSchemas, isDocumentation, naming, subschemaKeywords } from './keywords.ts';
 import { referenceKeywords, type Schema, type SchemaDocument } from './schema-document.ts';
 
-/**
- * Whether two schemas have the same keywords, and so have the schemas inside and those that they refer to. Documentation and
- * names of definitions do not matter.
- */
+/** Whether two schemas and what they contain and refer to have the same keywords, apart from documentation and names. */
 export function areWrittenAlike(from: SchemaDocument, one: Schema, to: SchemaDocument, other: Schema): boolean {
   const seen = new Map<Schema, Set<Schema>>();
   const pairs: (readonly [JsonValue, JsonValue])[] = [[one, other]];

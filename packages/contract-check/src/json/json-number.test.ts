@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { JsonNumber } from './json-number.ts';
+import { JsonNumber } from './json-value.ts';
 
 const number = (text: string): JsonNumber => JsonNumber.parse(text);
 

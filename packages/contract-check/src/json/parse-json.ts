@@ -1,11 +1,8 @@
 import { parse, type ValueNode } from '@humanwhocodes/momoa';
-import { invalidBefore, type Notice } from '../change.ts';
-import { errorMessage } from '../error-fields.ts';
-import { InputError } from '../input-error.ts';
-import { locationAt, type Locator } from '../location.ts';
+import { invalidBefore, locationAt, type Locator, type Notice } from '../change.ts';
+import { InputError, errorMessage } from '../input-error.ts';
 import type { SourceText } from '../text-file.ts';
-import { JsonNumber } from './json-number.ts';
-import { childPointer, parentPointer, type JsonValue } from './json-value.ts';
+import { JsonNumber, childPointer, parentPointer, type JsonValue } from './json-value.ts';
 
 /** A parsed JSON text. */
 export interface JsonDocument {
@@ -19,6 +16,15 @@ export interface JsonDocument {
 export function pointerLocator(document: JsonDocument): Locator {
   const { file } = document;
   return { file, locationOf: (pointer) => locationAt(file, document.lineOf(pointer)), parentOf: parentPointer };
+}
+
+/**
+ * @param root names the document as a whole
+ * @throws {InputError} which names the place of a value. A missing member has no line, but the object around it has.
+ */
+export function failIn(document: JsonDocument, pointer: string, problem: string, root = 'the file'): never {
+  const line = document.lineOf(pointer) ?? document.lineOf(parentPointer(pointer) ?? '');
+  throw new InputError(document.file, line, `${pointer || root} ${problem}`);
 }
 
 /** Bounds the recursion. Contracts that people write are far less deep. */

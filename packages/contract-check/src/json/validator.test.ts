@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readManifest } from '../manifest/read-manifest.ts';
+import { readManifest } from '../manifest/manifest.ts';
 
 const read = (limit: string) =>
   readManifest({ file: 'a.json', text: `{\n"limits": {\n"responseBytes": ${limit}\n}\n}` });

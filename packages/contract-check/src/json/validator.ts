@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { InputError } from '../input-error.ts';
 import { didYouMean } from '../suggest.ts';
-import { JsonNumber } from './json-number.ts';
-import { childPointer, isJsonObject, type JsonValue } from './json-value.ts';
-import type { JsonDocument } from './parse-json.ts';
+import { JsonNumber, childPointer, isJsonObject, type JsonValue } from './json-value.ts';
+import { failIn, type JsonDocument } from './parse-json.ts';
 
 /** Checks that a value has the type that a JSON Schema describes. */
 export type Validate<T> = (document: JsonDocument, value: JsonValue, at?: string) => T;
@@ -24,8 +22,7 @@ export function validatorOf<T>(file: string, definition?: string): Validate<T> {
     const plain = plainValue(document, value, at);
     if (compiled(plain)) return plain;
     const { pointer, problem } = describe(compiled.errors ?? []);
-    const place = `${at}${pointer}`;
-    throw new InputError(document.file, lineOf(document, place), `${place || 'the file'} ${problem}`);
+    return failIn(document, `${at}${pointer}`, problem);
   };
 }
 
@@ -34,11 +31,7 @@ function plainValue(document: JsonDocument, value: JsonValue, at: string): unkno
   if (value instanceof JsonNumber) {
     const double = Number(String(value));
     if (String(value) === String(double)) return double;
-    throw new InputError(
-      document.file,
-      lineOf(document, at),
-      `${at || 'the file'} must be a number that a double holds, not ${String(value)}`,
-    );
+    failIn(document, at, `must be a number that a double holds, not ${String(value)}`);
   }
   if (Array.isArray(value)) return value.map((each, index) => plainValue(document, each, childPointer(at, index)));
   if (!isJsonObject(value)) return value;
@@ -55,33 +48,14 @@ function compile<T>(file: string, definition?: string): ValidateFunction<T> {
   return ajv.compile<T>({ $ref: definition === undefined ? file : `${file}#/$defs/${definition}` });
 }
 
-/** A missing member has no line, but the object around it has. */
-function lineOf(document: JsonDocument, pointer: string): number | null {
-  return document.lineOf(pointer) ?? document.lineOf(pointer.slice(0, pointer.lastIndexOf('/')));
-}
-
-interface Described {
-  readonly pointer: string;
-  readonly problem: string;
-}
-
-/**
- * The error with the deepest place. For a value of several forms, such as a number or an object, this selects the form
- * that was meant.
- */
-function describe(errors: readonly ErrorObject[]): Described {
+/** The error with the deepest place: of a value with several forms, such as a number or an object, the form that was meant. */
+function describe(errors: readonly ErrorObject[]) {
   const [first, ...rest] = errors.map(describeError);
   if (first === undefined) return { pointer: '', problem: 'is not valid' };
   return rest.reduce((best, error) => (depth(error.pointer) > depth(best.pointer) ? error : best), first);
 }
 
-function describeError({
-  instancePath,
-  keyword,
-  params,
-  message = 'is not valid',
-  parentSchema,
-}: ErrorObject): Described {
+function describeError({ instancePath, keyword, params, message = 'is not valid', parentSchema }: ErrorObject) {
   const extra: unknown = params['additionalProperty'];
   if (keyword === 'additionalProperties' && typeof extra === 'string') {
     const known: unknown = parentSchema?.['properties'];

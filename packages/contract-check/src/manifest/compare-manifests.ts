@@ -1,15 +1,17 @@
 import { locatedReport, type Found, type Notice, type Report } from '../change.ts';
-import { compareMembers } from '../compare-members.ts';
+import { compareMembers } from '../differences.ts';
 import { canonicalJson, childPointer } from '../json/json-value.ts';
 import { pointerLocator } from '../json/parse-json.ts';
 import { didYouMean } from '../suggest.ts';
 import type { SourceText } from '../text-file.ts';
-import { compareCosts } from './compare-costs.ts';
-import { compareDescriptions } from './compare-descriptions.ts';
-import { compareErrors } from './compare-errors.ts';
-import { compareRequestHeaders, compareResponseHeaders } from './compare-headers.ts';
-import { compareLimits } from './compare-limits.ts';
-import { knownMembers, readManifestDocument, type ManifestDocument } from './read-manifest.ts';
+import {
+  compareDescriptions,
+  compareErrors,
+  compareRequestHeaders,
+  compareResponseHeaders,
+} from './compare-entries.ts';
+import { compareCosts, compareLimits } from './compare-limits.ts';
+import { knownMembers, readManifestDocument, type ManifestDocument } from './manifest.ts';
 import { manifestRules } from './rules.ts';
 
 export interface ManifestOptions {

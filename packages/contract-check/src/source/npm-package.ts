@@ -3,8 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { errorField } from '../error-fields.ts';
-import { InputError } from '../input-error.ts';
+import { InputError, errorField, failAt } from '../input-error.ts';
 import { filesOfTarball, type PackageFiles } from './package-files.ts';
 
 /**
@@ -19,12 +18,7 @@ export interface PublishedPackage {
   readonly files: PackageFiles;
 }
 
-/**
- * Downloads releases of a package with the npm of this machine.
- *
- * @param select the versions to download, of all that the registry has
- * @param npmrc the text of the `.npmrc` that applies, in place of that of the current folder. Null for none.
- */
+/** Downloads the releases that `select` returns of those on the registry. `npmrc`: the text of the one that applies, if any. */
 export function publishedPackages(
   name: string,
   select: (versions: readonly string[]) => readonly string[],
@@ -52,21 +46,15 @@ async function publishedVersions(name: string, folder: string): Promise<string[]
     return [printed].flat().filter((version) => typeof version === 'string');
   } catch (error) {
     if (/"code":\s*"E404"/.test(errorField(error, 'stdout'))) return [];
-    throw new InputError(`npm:${name}`, null, 'npm cannot read the versions of the package. Check the registry.', {
+    failAt(`npm:${name}`, 'npm cannot read the versions of the package. Check the registry.', {
       cause: error,
     });
   }
 }
 
-/**
- * Downloads a package with the npm of this machine, and reads its files.
- *
- * @param name `NAME` or `NAME@RANGE`, where the range is a version, a range or a dist-tag
- * @param npmrc as for `publishedPackages`. By default, the settings in the current folder apply.
- */
+/** Downloads `NAME` or `NAME@RANGE` with the npm of this machine. By default, the `.npmrc` of the current folder applies. */
 export async function npmPackageFiles(name: string, npmrc?: string | null): Promise<PackageFiles> {
-  if (!specification.test(name))
-    throw new InputError(`npm:${name}`, null, 'must be npm:NAME@RANGE or npm:NAME@RANGE:PATH');
+  if (!specification.test(name)) failAt(`npm:${name}`, 'must be npm:NAME@RANGE or npm:NAME@RANGE:PATH');
   return inTemporaryFolder(npmrc ?? null, (folder) => pack(name, folder, npmrc === undefined ? undefined : folder));
 }
 
@@ -89,13 +77,13 @@ async function pack(name: string, folder: string, cwd?: string): Promise<Package
     const args = ['pack', name, '--ignore-scripts', '--silent', '--pack-destination', folder];
     await npm(args, cwd);
     const tarball = readdirSync(folder).find((file) => file.endsWith('.tgz'));
-    if (tarball === undefined) throw new InputError(label, null, 'npm found no package');
+    if (tarball === undefined) failAt(label, 'npm found no package');
     const files = filesOfTarball(join(folder, tarball), label);
     rmSync(join(folder, tarball));
     return files;
   } catch (error) {
     if (error instanceof InputError) throw error;
-    throw new InputError(label, null, 'npm cannot download the package. Check its name, its range and the registry.', {
+    failAt(label, 'npm cannot download the package. Check its name, its range and the registry.', {
       cause: error,
     });
   }

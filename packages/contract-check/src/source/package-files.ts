@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { list } from 'tar';
-import { InputError } from '../input-error.ts';
+import { failAt } from '../input-error.ts';
 import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
 
 /** The files of a package, by path relative to the package, with `/` as the separator. */
@@ -23,7 +23,7 @@ export function filesOfFolder(folder: string, skips = isForeign): PackageFiles |
       entries = readdirSync(current, { withFileTypes: true });
     } catch (error) {
       if (current === folder) return null;
-      throw new InputError(current, null, 'cannot be read', { cause: error });
+      failAt(current, 'cannot be read', { cause: error });
     }
     for (const entry of entries) {
       const path = join(current, entry.name);
@@ -60,7 +60,7 @@ export function filesOfTarball(file: string, label = file): PackageFiles {
       },
     });
   } catch (error) {
-    throw new InputError(label, null, 'is not a readable tarball', { cause: error });
+    failAt(label, 'is not a readable tarball', { cause: error });
   }
   return files;
 }
@@ -70,11 +70,7 @@ export function isPattern(path: string): boolean {
   return picomatch.scan(path).isGlob;
 }
 
-/**
- * Reads the files at a path, which can be a pattern.
- *
- * @param label names what contains the files
- */
+/** Reads the files at a path, which can be a pattern. `label` names what contains them. */
 export function readAmong(files: PackageFiles, label: string, path: string): SourceText[] {
   if (isPattern(path) && !files.has(path)) return readMatching(files, path, `${label}:${path}`);
   return [readOne(files, label, path)];
@@ -82,14 +78,14 @@ export function readAmong(files: PackageFiles, label: string, path: string): Sou
 
 function readOne(files: PackageFiles, label: string, path: string): SourceText {
   const read = files.get(path);
-  if (read === undefined) throw new InputError(`${label}:${path}`, null, 'file not found');
+  if (read === undefined) failAt(`${label}:${path}`, 'file not found');
   return read();
 }
 
 /** @throws {InputError} when a pattern matches no file. `place` is that of the pattern. */
 export function readMatching(files: PackageFiles, pattern: string, place: string): SourceText[] {
   const found = matchingPaths(files, [pattern]).flatMap((path) => files.get(path)?.() ?? []);
-  if (found.length === 0) throw new InputError(place, null, 'matches no file');
+  if (found.length === 0) failAt(place, 'matches no file');
   return found;
 }
 

@@ -2,15 +2,43 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { commitAt } from '../history/repository.ts';
-import { InputError } from '../input-error.ts';
+import { failAt } from '../input-error.ts';
 import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
-import { filesOfFolder, isPattern, readAmong, readMatching } from './package-files.ts';
-import { packageOf } from './package-of.ts';
-import { kindOfPlace, splitPlace } from './place.ts';
-import { readFiles } from './read-files.ts';
+import { npmPackageFiles } from './npm-package.ts';
+import {
+  filesOfFolder,
+  filesOfTarball,
+  isPattern,
+  readAmong,
+  readMatching,
+  type PackageFiles,
+} from './package-files.ts';
+import { packageOf } from './project.ts';
 import { readServedSchema, readUrl, type RequestHeaders } from './url.ts';
 
-export interface SourceContext {
+/**
+ * Where contracts are. `url`: over HTTP. `git`: `git:REF[:PATH]`. `npm`: `npm:NAME@RANGE[:PATH]`. `input`: `-`, the standard input.
+ * `tarball`: `FILE.tgz[:PATH]`, written by `npm pack`. `local`: the path of a file or a folder.
+ */
+type PlaceKind = 'local' | 'tarball' | 'input' | 'git' | 'npm' | 'url';
+
+export function kindOfPlace(place: string): PlaceKind {
+  if (place === '-') return 'input';
+  if (place.startsWith('git:')) return 'git';
+  if (place.startsWith('npm:')) return 'npm';
+  if (/^https?:\/\//.test(place)) return 'url';
+  return tarball.test(place) ? 'tarball' : 'local';
+}
+
+const tarball = /^(.+\.(?:tgz|tar\.gz))(?::(.+))?$/;
+
+/** Splits a place of the kind `git`, `npm` or `tarball`. The path is null if the place has none. */
+export function splitPlace(place: string): { readonly files: string; readonly path: string | null } {
+  const [, files = place, path = null] = /^((?:git|npm):[^:]*):(.+)$/.exec(place) ?? tarball.exec(place) ?? [];
+  return { files, path };
+}
+
+interface SourceContext {
   /** The places of the other side. Their paths are those of the files in a place without a path, such as `npm:NAME@RANGE`. */
   readonly others: readonly string[];
   /** Whether the files are GraphQL schemas, for which a server can be asked. */
@@ -74,7 +102,7 @@ function relativePath(other: string, folder: string, place: string): string {
 
 function failWithoutPath(place: string): never {
   const [problem, end] = kindOfPlace(place) === 'local' ? ['is a folder. Add', '/'] : ['add', ':'];
-  throw new InputError(place, null, `${problem} the path of the file: ${place}${end}PATH`);
+  failAt(place, `${problem} the path of the file: ${place}${end}PATH`);
 }
 
 function readLocal(path: string): SourceText[] {
@@ -87,4 +115,25 @@ function readLocal(path: string): SourceText[] {
 function readFromCommit(ref: string, path: string): SourceText[] {
   const { repository, tree } = commitAt(ref, '.');
   return readAmong(tree.all, `git:${ref}`, repository.fromRoot(path));
+}
+
+/** Reads the files at a place: `git:REF` in `folder`, `npm:` by the text of an `.npmrc` or by that of the current folder. */
+export async function readFiles(place: string, folder: string, npmrc?: string | null): Promise<PackageFiles> {
+  switch (kindOfPlace(place)) {
+    case 'git':
+      return commitAt(place.slice('git:'.length), folder).tree.files;
+    case 'npm':
+      return npmPackageFiles(place.slice('npm:'.length), npmrc);
+    case 'tarball':
+      if (!existsSync(place)) failAt(place, 'tarball not found');
+      return filesOfTarball(place);
+    case 'local': {
+      const files = filesOfFolder(place);
+      if (files === null) failAt(place, 'folder or tarball not found');
+      return files;
+    }
+    case 'input':
+    case 'url':
+      failAt(place, 'is one file, not a folder, a tarball, git:REF or npm:NAME@RANGE');
+  }
 }

@@ -1,6 +1,5 @@
-import { getIntrospectionQuery, GraphQLError, isExecutableDefinitionNode, parse } from 'graphql';
-import { errorMessage } from '../error-fields.ts';
-import { InputError } from '../input-error.ts';
+import { GraphQLError, getIntrospectionQuery, isExecutableDefinitionNode, parse } from 'graphql';
+import { InputError, errorMessage, failAt } from '../input-error.ts';
 import { decodeSourceText, type SourceText } from '../text-file.ts';
 
 const timeoutMs = 30_000;
@@ -13,7 +12,7 @@ export type RequestHeaders = Readonly<Record<string, string>>;
 export async function readUrl(url: string, headers: RequestHeaders = {}): Promise<SourceText> {
   const { ok, status, text } = await request(url, headers);
   if (ok) return { file: url, text };
-  throw new InputError(url, null, `the server answered ${status}.${refusalRemedy(status)}`);
+  failAt(url, `the server answered ${status}.${refusalRemedy(status)}`);
 }
 
 /** Reads a GraphQL schema: the response to a GET request or, if that is no schema, the response to an introspection query. */
@@ -29,9 +28,8 @@ export async function readServedSchema(url: string, headers: RequestHeaders = {}
     problems.push({ status, text: text.slice(0, 200).replaceAll(/\s+/g, ' ').trim() });
   }
   const [last = { status: 0, text: '' }] = problems.toReversed();
-  throw new InputError(
+  failAt(
     url,
-    null,
     `the server answered ${page.status}${problem === '' ? '' : ` without a schema (${problem})`} to a GET request, and ${last.status} (${last.text}) to an introspection query.${refusalRemedy(last.status) || ' Pass the URL of a schema, or of a GraphQL server that allows introspection.'}`,
   );
 }
@@ -63,14 +61,8 @@ function introspectionQuery(withNewFields: boolean): string {
   });
 }
 
-interface Answer {
-  readonly ok: boolean;
-  readonly status: number;
-  readonly text: string;
-}
-
 /** @param query sent with POST. By default, the request is a GET. */
-async function request(url: string, headers: RequestHeaders, query: string | null = null): Promise<Answer> {
+async function request(url: string, headers: RequestHeaders, query: string | null = null) {
   const content = { 'content-type': 'application/json', accept: 'application/graphql-response+json, application/json' };
   // Much can happen until the next request, and a server closes an idle connection.
   const connection = 'close';
@@ -96,7 +88,7 @@ async function request(url: string, headers: RequestHeaders, query: string | nul
     if (error instanceof InputError) throw error;
     const cause: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'cause') : undefined;
     const reason = errorMessage(cause ?? error);
-    throw new InputError(url, null, `cannot be fetched (${reason})`, { cause: error });
+    failAt(url, `cannot be fetched (${reason})`, { cause: error });
   }
 }
 
@@ -105,7 +97,7 @@ async function readBody(url: string, { body }: Response): Promise<Uint8Array> {
   let bytes = 0;
   for await (const chunk of body ?? []) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new InputError(url, null, `is larger than ${maxBytes} bytes`);
+    if (bytes > maxBytes) failAt(url, `is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { InputError } from '../input-error.ts';
+import type { ConfiguredContracts } from '../config/config.ts';
+import type { CommitFiles } from '../history/repository.ts';
+import { failAt } from '../input-error.ts';
 import type { PackageFiles } from '../source/package-files.ts';
-import { kindOfPlace } from '../source/place.ts';
-import { readFiles } from '../source/read-files.ts';
+import { kindOfPlace, readFiles } from '../source/read-source.ts';
 import { readServedSchema } from '../source/url.ts';
 import {
   findPackages,
@@ -24,15 +25,13 @@ export interface Baseline {
   readonly path: string | null;
   /** The files of the package, by path in the package. */
   readonly files: PackageFiles;
+  /** All files of the commit. Null at other places, and for a copy in `released/`. */
+  readonly tree: CommitFiles | null;
+  /** The contracts that the configuration of the commit lists. */
+  readonly listed: readonly ConfiguredContracts[];
 }
 
-/**
- * The packages at places, by name.
- *
- * @param root the folder whose files are read from `git:REF`
- * @param npmrc the text of the `.npmrc` that applies to `npm:`. By default, that of the current folder. Null for none.
- * @param packages the packages of the workspace
- */
+/** The packages at places, by name. `git:REF` is read in the folder `root`, and `npm:` by `npmrc` as in `readFiles`. */
 export async function baselinesAt(
   places: readonly string[],
   root: string,
@@ -42,8 +41,8 @@ export async function baselinesAt(
   const named = new Map<string, Baseline>();
   for (const place of places) {
     if (kindOfPlace(place) === 'url') {
-      const { name, ...served } = await servedPackage(place, packages);
-      named.set(name, { ...served, name: place, version: null, path: null });
+      const served = await servedPackage(place, packages);
+      named.set(served.name, { ...baselineOf(served, place), version: null, path: null });
     } else
       for (const each of await packagesAt(place, root, npmrc)) {
         const path = kindOfPlace(place) === 'git' ? each.path : null;
@@ -54,7 +53,7 @@ export async function baselinesAt(
 }
 
 export function baselineOf({ version, settings, path, files }: WorkspacePackage, name: string): Baseline {
-  return { name, version, settings, path, files };
+  return { name, version, settings, path, files, tree: null, listed: [] };
 }
 
 function nameOf(place: string, { path }: WorkspacePackage): string {
@@ -68,14 +67,11 @@ async function packagesAt(place: string, root: string, npmrc: string | null | un
   // A tarball may be that of a release before the package had contracts.
   if (kind !== 'git' && kind !== 'local') return [packageOfFiles('', files) ?? []].flat();
   const found = findPackages(files).filter(isContractPackage);
-  if (kind === 'local' && found.length === 0) throw new InputError(place, null, 'contains no contract package');
+  if (kind === 'local' && found.length === 0) failAt(place, 'contains no contract package');
   return found;
 }
 
-/**
- * The package with the only GraphQL contract of a workspace, as a running server serves it. Its other files are those of the
- * workspace, because a server shows nothing else.
- */
+/** The package with the only GraphQL contract, as a server serves it. Its other files are those of the workspace. */
 async function servedPackage(url: string, packages: readonly WorkspacePackage[]): Promise<WorkspacePackage> {
   const served = packages.flatMap((each) =>
     contractPaths(each.files, [])
@@ -84,9 +80,8 @@ async function servedPackage(url: string, packages: readonly WorkspacePackage[])
   );
   const [only] = served;
   if (only === undefined || served.length > 1) {
-    throw new InputError(
+    failAt(
       url,
-      null,
       `serves one schema, but the workspace has ${served.length} GraphQL contracts. Compare one of them: contract-check graphql --from ${url} --to FILE`,
     );
   }

@@ -7,23 +7,19 @@ import type * as configuration from '@changesets/config';
 import type * as reader from '@changesets/read';
 import type * as manypkg from '@manypkg/get-packages';
 import { changesetsIn } from '../declaring.ts';
-import { errorMessage } from '../error-fields.ts';
-import { InputError } from '../input-error.ts';
+import { InputError, errorMessage, failAt } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
-import { hasLockfile } from '../source/package-manager.ts';
+import { hasLockfile } from '../source/project.ts';
 import { readSourceText } from '../text-file.ts';
 import { isVerdict, type Verdict } from '../verdict.ts';
 
-/**
- * Reads the bump that Changesets will release for each package. It includes the bumps of `fixed` and `linked` groups and
- * of dependents. Empty if there is no `.changeset` folder.
- */
+/** The bump that Changesets will release for each package, also as a dependent or in a group. Empty without `.changeset`. */
 export async function readDeclaredBumps(root: string): Promise<Map<string, Verdict>> {
   const folder = join(root, '.changeset');
   if (!existsSync(folder)) return new Map();
   const config = join(folder, 'config.json');
-  if (!existsSync(config)) throw new InputError(config, null, 'file not found. Run `changeset init`.');
+  if (!existsSync(config)) failAt(config, 'file not found. Run `changeset init`.');
   try {
     const releases = await pendingReleases(root);
     return new Map(releases.map(({ name, type }) => [name, isVerdict(type) ? type : 'none']));
@@ -42,9 +38,8 @@ async function pendingReleases(root: string): Promise<readonly Release[]> {
   const require = createRequire(installed ?? import.meta.url);
   if (isBefore3) {
     if (installed === null)
-      throw new InputError(
+      failAt(
         join(root, 'package.json'),
-        null,
         'depends on Changesets 2, which is not installed, so the pending bumps are unknown. Install the dependencies first.',
       );
     const { default: getReleasePlan }: ReleasePlans = require('@changesets/get-release-plan');
@@ -76,22 +71,16 @@ interface ReleasePlans {
   readonly default: (root: string) => Promise<{ readonly releases: readonly Release[] }>;
 }
 
-interface PreState {
-  readonly state: { readonly mode: 'pre' | 'exit'; readonly tag: string };
-  /** The changesets that an earlier pre-release contains. Changesets 2 lists them here, Changesets 3 moves them to `pre/`. */
-  readonly released: ReadonlySet<JsonValue>;
-}
-
-/** Null outside of pre mode. */
-function readPreState(root: string): PreState | null {
+/** The pre mode, and the changesets that an earlier pre-release contains (Changesets 3 moves them to `pre/`). Null without it. */
+function readPreState(root: string) {
   const file = join(root, '.changeset/pre.json');
   if (!existsSync(file)) return null;
   const { value } = parseJson(readSourceText(file));
   const state = isJsonObject(value) ? value : {};
   const [mode, tag, released] = (['mode', 'tag', 'changesets'] as const).map((name) => ownMember(state, name));
   if ((mode !== 'pre' && mode !== 'exit') || typeof tag !== 'string')
-    throw new InputError(file, null, 'has no "mode" and "tag". Run `changeset pre enter`, or delete the file.');
-  return { state: { mode, tag }, released: new Set(Array.isArray(released) ? released : []) };
+    failAt(file, 'has no "mode" and "tag". Run `changeset pre enter`, or delete the file.');
+  return { state: { mode, tag } as const, released: new Set<JsonValue>(Array.isArray(released) ? released : []) };
 }
 
 /** Changesets does not name the file in its errors, so this finds it. */

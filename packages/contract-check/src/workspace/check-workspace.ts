@@ -1,35 +1,40 @@
 import { join } from 'node:path';
 import { fileNotice, largestVerdict, type Notice } from '../change.ts';
 import { overridesOf, strictest } from '../config/apply-overrides.ts';
-import { configFile } from '../config/read-config.ts';
+import { configFile } from '../config/config.ts';
 import { declaringIn, type Declaring } from '../declaring.ts';
 import { findMergeBase, unshallow, type WorkflowEnvironment } from '../history/merge-base.ts';
 import { filesLeftOut, openRepository } from '../history/repository.ts';
-import { InputError } from '../input-error.ts';
-import { declareBump, keepReleased, tooSmallBump } from '../remedy.ts';
+import { failAt } from '../input-error.ts';
+import { brokenRelease, declareBump, tooSmallBump } from '../remedy.ts';
 import { compareVerdicts, largerVerdict, type Verdict } from '../verdict.ts';
 import { bumpBetween, bumpFor, isPlaceholder, isReleaseVersion, isVersion } from '../version-bump.ts';
-import {
-  applyExceptions,
-  isCoveredByNew,
-  reportExceptions,
-  type ExceptionList,
-  type ReportedException,
-} from './apply-exceptions.ts';
 import { baselinesAt } from './baseline.ts';
 import { readDeclaredBumps } from './changesets.ts';
 import { checkStorage, checkTracked } from './check-storage.ts';
 import { compareConfigured } from './compare-configured.ts';
 import { compareFound } from './compare-found.ts';
 import type { ContractChange } from './compare-snapshots.ts';
-import { combine, type ComparedPackage, type ComparedRelease, type ComparisonContext } from './compared-package.ts';
+import {
+  combine,
+  uniteChanges,
+  type ComparedPackage,
+  type ComparedRelease,
+  type ComparisonContext,
+} from './compared-package.ts';
 import { isContractPackage, withSkippedMembers, workspaceFiles } from './contract-package.ts';
-import { dayOf } from './days.ts';
-import { exceptionsFile } from './exceptions.ts';
+import {
+  applyExceptions,
+  exceptionsFile,
+  isCoveredByNew,
+  reportExceptions,
+  type ExceptionList,
+  type ReportedException,
+} from './exceptions.ts';
 import { lastReleases, npmrcAt } from './last-release.ts';
 import { contractsIn } from './listed-contracts.ts';
 import { workspaceRules } from './rules.ts';
-import { uniteChanges } from './unite-changes.ts';
+import { dayOf } from './version-status.ts';
 import { listedExceptions, stateAt, workingTree } from './workspace-state.ts';
 
 export interface WorkspaceOptions {
@@ -117,15 +122,13 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
   const merged = repository && base && stateAt(root, repository, base, config);
   const isEmpty = now.config.contracts === undefined && !now.packages.some(isContractPackage);
   if (merged === null && baselines.length === 0 && !isEmpty)
-    throw new InputError(
+    failAt(
       root,
-      null,
       'is not in a git repository, so nothing shows what was last released. Run contract-check in a clone, or name a release with --baseline.',
     );
   if ((now.config.contracts ?? merged?.config.contracts) !== undefined && baselines.length > 0)
-    throw new InputError(
+    failAt(
       config ?? join(root, configFile),
-      null,
       'lists contracts with their baselines, so --baseline has no effect. Remove one of them.',
     );
   const own = overridesOf(now.config.overrides ?? []);
@@ -144,18 +147,16 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
   };
   const compared = combine([...(await compareFound(context)), ...(await compareConfigured(context))]);
   if (compared.length === 0 && merged?.hadContracts !== true)
-    throw new InputError(
+    failAt(
       root,
-      null,
       `found no package that contains versions/*.graphql, versions/*.manifest.json, json-schema/**/*.json or api/**/*.api.json, or lists files under contractCheck.appendOnly in its package.json. For another layout, list the contracts in ${configFile}: contract-check find prints it.${repository?.isShallow === true ? ` If they were removed, the clone does not show it, because it is shallow. ${unshallow}` : ''}`,
     );
   const inGit = compared.flatMap((each) => each.inGit);
   if (merged !== null) checkTracked(root, inGit, merged);
   for (const { path, version } of compared)
     if (version !== null && !isVersion(version))
-      throw new InputError(
+      failAt(
         join(root, path, 'package.json'),
-        null,
         `"version" is ${JSON.stringify(version)}, so nothing shows which bump it makes. Write three numbers, such as 1.2.0.`,
       );
   const known = [...compared, ...now.packages, ...(merged?.packages ?? [])].map(({ name }) => name);
@@ -168,8 +169,9 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
   };
   const declaredBumps = options.declared === undefined ? await readDeclaredBumps(root) : null;
   const bumpOf = (name: string): Verdict => declaredBumps?.get(name) ?? options.declared ?? 'none';
-  const remedies = { declaring: declaringIn(root), root, isOption: options.declared !== undefined };
-  const packages = compared.map((each) => packageReport(each, exceptions, today, bumpOf, remedies));
+  const judging = { root, today, exceptions, bumpOf, isOption: options.declared !== undefined };
+  const declaring = declaringIn(root);
+  const packages = compared.map((each) => packageReport(each, { ...judging, declaring }));
   const warning = base?.warning ?? null;
   return {
     verdict: packages.reduce<Verdict>((largest, { verdict }) => largerVerdict(largest, verdict), 'none'),
@@ -202,28 +204,38 @@ function sharedNames(compared: readonly ComparedPackage[]): Notice[] {
   });
 }
 
-function packageReport(
-  compared: ComparedPackage,
-  exceptions: ExceptionList,
-  today: string,
-  bumpOf: (name: string) => Verdict,
-  { declaring, root, isOption }: RemedyContext,
-): PackageReport {
-  const { name, path, version, servedBy, releases } = compared;
-  const pending = bumpOf(name);
-  const since = releases.map((release) => sinceRelease(compared, release, exceptions, today, pending));
+/** What the verdict on a package depends on besides its changes. */
+interface Judging {
+  readonly root: string;
+  readonly today: string;
+  readonly exceptions: ExceptionList;
+  readonly declaring: Declaring;
+  /** Whether `--declared` states the bumps. */
+  readonly isOption: boolean;
+  /** The declared bump of a package. */
+  readonly bumpOf: (name: string) => Verdict;
+}
+
+function packageReport(compared: ComparedPackage, judging: Judging): PackageReport {
+  const { name, path, version, releases } = compared;
+  const { root, exceptions, declaring, isOption } = judging;
+  const since = releases.map((release) => sinceRelease(compared, release, judging));
   // The sort is stable: changes with the same verdict keep their order.
   const changes = uniteChanges(since).changes.toSorted((a, b) => compareVerdicts(b.verdict, a.verdict));
-  // The release whose changes need more than is declared, if there is one.
-  const decisive = since.find(({ needed, declared }) => compareVerdicts(declared, needed) < 0) ?? since[0];
+  const tooSmall = since.find(({ needed, declared }) => compareVerdicts(declared, needed) < 0);
+  const decisive = tooSmall ?? since[0];
   const isPending = changes.some((change) => isCoveredByNew(change, exceptions, name));
   const broken = new Set(changes.filter(({ breaksReleased }) => breaksReleased).map(({ file }) => file));
-  const problems = [
-    ...[...broken].map((file) => brokenRelease(name, file, declaring)),
-    ...(decisive === undefined || compareVerdicts(decisive.declared, decisive.needed) >= 0
-      ? []
-      : [smallBump(compared, decisive, join(root, path, 'package.json'), isOption, declaring)]),
-  ].map((problem) => (isPending ? withPendingException(problem) : problem));
+  const problems: Problem[] = [...broken].map((file) => ({
+    code: 'released-version-broken',
+    ...brokenRelease(name, file, declaring),
+  }));
+  if (tooSmall !== undefined) {
+    const { needed, declared, isRaised } = tooSmall;
+    const [released, raisedTo] = [isPlaceholder(version) ? null : tooSmall.version, isRaised ? version : null];
+    const bump = { packageName: name, manifest: join(root, path, 'package.json'), needed, declared, isOption };
+    problems.push({ code: 'bump-too-small', ...tooSmallBump({ ...bump, released, raisedTo }, declaring) });
+  }
   // Once the version is raised, the pending changesets are consumed.
   const wasRaised = since.some((each) => bumpBetween(each.version, version) !== 'none');
   return {
@@ -231,11 +243,14 @@ function packageReport(
     path,
     version,
     baseline: releases.length === 0 ? null : [...new Set(releases.map((each) => each.name))].join(', '),
-    baselineVersion: decisive === undefined ? version : (decisive.version ?? version),
+    baselineVersion: decisive?.version ?? version,
     verdict: largestVerdict(changes),
-    declared: decisive?.declared ?? pending,
+    declared: decisive?.declared ?? judging.bumpOf(name),
     changes,
-    problems: [...problems, ...serverProblems(wasRaised ? [] : servedBy, changes, bumpOf, declaring)],
+    problems: [
+      ...(isPending ? problems.map(withPendingException) : problems),
+      ...(wasRaised ? [] : serverProblems(compared.servedBy, changes, judging)),
+    ],
   };
 }
 
@@ -251,9 +266,7 @@ interface SinceRelease extends ComparedRelease {
 function sinceRelease(
   { name, version, versionBefore }: ComparedPackage,
   release: ComparedRelease,
-  exceptions: ExceptionList,
-  today: string,
-  pending: Verdict,
+  { exceptions, today, bumpOf }: Judging,
 ): SinceRelease {
   const changes = applyExceptions(release.changes, exceptions, name, today);
   const released = bumpBetween(release.version ?? versionBefore, version);
@@ -270,36 +283,8 @@ function sinceRelease(
       largestVerdict(changes.filter(({ breaksReleased }) => !breaksReleased)),
       release.version ?? version,
     ),
-    declared: isRemoved ? 'major' : isRaised ? released : largerVerdict(pending, released),
+    declared: isRemoved ? 'major' : isRaised ? released : largerVerdict(bumpOf(name), released),
     isRaised,
-  };
-}
-
-function brokenRelease(packageName: string, file: string, declaring: Declaring): Problem {
-  return {
-    code: 'released-version-broken',
-    message:
-      file === 'package.json'
-        ? `${packageName} was removed, which no bump allows.`
-        : `${file} breaks a released version, which no bump allows.`,
-    remedy: keepReleased(packageName, file, declaring),
-  };
-}
-
-function smallBump(
-  { name, version }: ComparedPackage,
-  { needed, declared, isRaised, version: released }: SinceRelease,
-  manifest: string,
-  isOption: boolean,
-  declaring: Declaring,
-): Problem {
-  const bump = { packageName: name, manifest, needed, declared, isOption };
-  return {
-    code: 'bump-too-small',
-    ...tooSmallBump(
-      { ...bump, released: isPlaceholder(version) ? null : released, raisedTo: isRaised ? version : null },
-      declaring,
-    ),
   };
 }
 
@@ -311,19 +296,10 @@ function withPendingException({ code, message, remedy }: Problem): Problem {
   };
 }
 
-/** What remedies depend on. */
-interface RemedyContext {
-  readonly declaring: Declaring;
-  readonly root: string;
-  /** Whether `--declared` states the bumps. */
-  readonly isOption: boolean;
-}
-
 function serverProblems(
   servers: readonly string[],
   changes: readonly ContractChange[],
-  bumpOf: (name: string) => Verdict,
-  declaring: Declaring,
+  { bumpOf, declaring }: Judging,
 ): Problem[] {
   const served = largestVerdict(changes.filter(({ file }) => !file.startsWith('api/')));
   if (served === 'none') return [];

@@ -1,27 +1,27 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join, posix, relative, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { changeBy, type Change } from '../change.ts';
-import type { ConfiguredContracts } from '../config/config.ts';
-import { configFile } from '../config/read-config.ts';
-import { InputError } from '../input-error.ts';
+import { configFile, type ConfiguredContracts } from '../config/config.ts';
+import { failAt } from '../input-error.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { below, filesOfFolder, isForeign, matchingPaths, type PackageFiles } from '../source/package-files.ts';
-import { packageOf } from '../source/package-of.ts';
-import { kindOfPlace } from '../source/place.ts';
-import { readFiles } from '../source/read-files.ts';
+import { packageOf } from '../source/project.ts';
+import { kindOfPlace, readFiles } from '../source/read-source.ts';
 import { readServedSchema, readUrl } from '../source/url.ts';
-import type { SourceText } from '../text-file.ts';
-import { compareFile } from './compare-file.ts';
-import { compareSnapshots, wholeFileChange, type ContractChange, type PackageChanges } from './compare-snapshots.ts';
-import type { ComparedPackage, ComparisonContext } from './compared-package.ts';
+import { filesInGit } from './check-storage.ts';
+import { compareRelease, type ComparedPackage, type ComparisonContext } from './compared-package.ts';
 import { defaultSettings, packageReader, type WorkspacePackage } from './contract-package.ts';
-import { filesInGit } from './files-in-git.ts';
 import { npmrcAt } from './last-release.ts';
-import { folderOf, isListed, nearest, normalized, ownerOf, packagesNamed } from './listed-contracts.ts';
-import { pairPackages, type PackagePair } from './pair-packages.ts';
-import { workspaceRules } from './rules.ts';
-import { listedSnapshotOf } from './snapshot.ts';
+import {
+  folderOf,
+  nearest,
+  normalized,
+  ownerOf,
+  packagesNamed,
+  pairPackages,
+  type PackagePair,
+} from './listed-contracts.ts';
+import { configuredIn, snapshot } from './snapshot.ts';
 import { listedVersionOf } from './version-status.ts';
 import type { MergedState, WorkspaceState } from './workspace-state.ts';
 
@@ -40,21 +40,7 @@ interface Entry {
   readonly now: WorkspacePackage | null;
 }
 
-/** The files that an entry is compared with. */
-interface ComparedFiles {
-  readonly name: string;
-  readonly version: string | null;
-  /** The folder of the files in the release, relative to the root. Null if the release is no commit. */
-  readonly folder: string | null;
-  readonly isOutsideGit: boolean;
-  /** By path relative to the folder of the entry. */
-  readonly files: PackageFiles;
-}
-
-/**
- * Compares the contracts that a configuration lists: that of the working tree, that of the merged state, and those of the
- * last releases.
- */
+/** Compares what the configuration lists in the working tree, in the merged state and in the last releases. */
 export async function compareConfigured(context: ComparisonContext): Promise<ComparedPackage[]> {
   const compared: ComparedPackage[] = [];
   // One after the other, so that the first invalid entry is reported.
@@ -67,19 +53,23 @@ export async function compareConfigured(context: ComparisonContext): Promise<Com
 
 async function entriesOf(context: ComparisonContext): Promise<Entry[]> {
   const { now, merged, root } = context;
-  const listed = (now.config.contracts ?? []).flatMap((contracts, index): Entry[] => {
-    const [folder, pointer] = [folderOf(contracts), `/contracts/${index}`];
-    const name = ownerOf(contracts, now.packageIn) ?? packageOf(join(root, folder))?.name;
+  const nameOf = (contracts: ConfiguredContracts, state: WorkspaceState): string | undefined =>
+    ownerOf(contracts, state.packageIn) ?? packageOf(join(root, folderOf(contracts)))?.name;
+  /** @param pointer null for contracts in a folder before the working tree */
+  const entriesFor = (contracts: ConfiguredContracts, name: string, folder: string, pointer: string | null): Entry[] =>
+    pairsOf(context, name, folder).map((pair) => {
+      const [from, to] = pointer === null ? [pair.before, pair.now] : [pair.now, pair.before];
+      const moved = movedFolder(folder, from?.path, to?.path);
+      const entry = { ...pair, contracts, pointer, name };
+      return pointer === null
+        ? { ...entry, folder: moved, folderBefore: folder }
+        : { ...entry, folder, folderBefore: moved };
+    });
+  const listed = (now.config.contracts ?? []).flatMap((contracts, index) => {
+    const [name, pointer] = [nameOf(contracts, now), `/contracts/${index}`];
     if (name === undefined)
       return fail(root, `${pointer} needs the member "package", because no package.json has a name`);
-    return pairsOf(context, name, folder).map((pair) => ({
-      ...pair,
-      contracts,
-      pointer,
-      name,
-      folder,
-      folderBefore: movedFolder(folder, pair.now?.path, pair.before?.path),
-    }));
+    return entriesFor(contracts, name, folderOf(contracts), pointer);
   });
   if (merged === null) return listed;
   const released = await Promise.all(
@@ -87,21 +77,10 @@ async function entriesOf(context: ComparisonContext): Promise<Entry[]> {
   );
   const older = [
     ...(merged.config.contracts ?? []).map((contracts) => {
-      const folder = folderOf(contracts);
-      return { contracts, folder, name: ownerOf(contracts, merged.packageIn) ?? packageOf(join(root, folder))?.name };
+      return { contracts, folder: folderOf(contracts), name: nameOf(contracts, merged) };
     }),
     ...released.flat(),
-  ].flatMap(({ contracts, folder: folderBefore, name }): Entry[] => {
-    if (name === undefined) return [];
-    return pairsOf(context, name, folderBefore).map((pair) => ({
-      ...pair,
-      contracts,
-      pointer: null,
-      name,
-      folder: movedFolder(folderBefore, pair.before?.path, pair.now?.path),
-      folderBefore,
-    }));
-  });
+  ].flatMap(({ contracts, folder, name }) => (name === undefined ? [] : entriesFor(contracts, name, folder, null)));
   // Not only by the contracts: a new package.json in their folder would take them away from the package that released them.
   const isSame = (a: Entry, b: Entry): boolean =>
     a.name === b.name &&
@@ -144,7 +123,7 @@ function pairsOf({ now, merged }: ComparisonContext, name: string, folder: strin
 /** Null if neither side has a file of an entry that the working tree does not list. */
 async function compareEntry(context: ComparisonContext, entry: Entry): Promise<ComparedPackage | null> {
   const { root } = context;
-  const { contracts, pointer, name, folder, before, now } = entry;
+  const { contracts, pointer, name, folder, folderBefore, before, now } = entry;
   const leftOut = [...below(context.leftOut, folder)].filter(([path]) => !path.split('/').some(isForeign));
   const files: PackageFiles = new Map([...leftOut, ...(filesOfFolder(join(root, folder)) ?? [])]);
   const baselines = await filesBefore(context, entry, files);
@@ -168,14 +147,18 @@ async function compareEntry(context: ComparisonContext, entry: Entry): Promise<C
     releases: released.map((baseline) => ({
       name: baseline.name,
       version: baseline.version,
-      ...compareWith(context, entry, baseline, files),
+      ...compareRelease(context, {
+        name,
+        ...snapshotsOf(contracts, baseline.files, files),
+        folder,
+        foldersBefore: [folderBefore, baseline.folder ?? folderBefore],
+        settings: [{ ...defaultSettings, ...contracts, frozen: contracts.frozen ?? false }],
+        unlistedFor: ` for ${name}`,
+      }),
     })),
     inGit: [
       ...filesInGit(
-        matchingPaths(files, contracts.files).flatMap((file) => {
-          const read = files.get(file);
-          return read === undefined ? [] : [{ kind: contracts.kind, path: file, read }];
-        }),
+        configuredIn(files, contracts),
         released.flatMap((each) => (each.isOutsideGit ? [each.files] : [])),
       ).map((file) => posix.join(folder, file)),
       ...(now === null ? [] : [posix.join(now.path, 'package.json')]),
@@ -185,69 +168,24 @@ async function compareEntry(context: ComparisonContext, entry: Entry): Promise<C
   };
 }
 
-/** The rules for versions apply to the files that `versions.json` in the folder of an entry lists. */
-function compareWith(
-  context: ComparisonContext,
-  { contracts, name, folder, folderBefore }: Entry,
-  { files: before, folder: folderReleased }: ComparedFiles,
-  files: PackageFiles,
-): PackageChanges {
-  const paths = new Set([before, files].flatMap((all) => matchingPaths(all, contracts.files)));
-  const versions = versionsOf(contracts, paths, [before, files]);
-  const settings = { ...defaultSettings, ...contracts };
-  const overrideIn = (change: Change, file: string): Change =>
-    context.override(
-      change,
-      posix.join(folder, file),
-      [folderBefore, folderReleased ?? folderBefore].map((each) => posix.join(each, file)),
-    );
-  const versioned = compareSnapshots(
-    listedSnapshotOf(before, contracts.kind, versions),
-    listedSnapshotOf(files, contracts.kind, versions),
-    join(context.root, folder),
-    settings,
-    context.today,
-    overrideIn,
-  );
-  const notices = [...versioned.notices];
-
-  function compare(file: string): ContractChange[] {
-    const [old, next] = [before.get(file), files.get(file)];
-    if (old === undefined) {
-      const added = changeBy(workspaceRules.contractAdded, file, `${file} was added.`);
-      return [wholeFileChange(added, file, null, join(context.root, folder, file))];
-    }
-    if (next === undefined) return [removed(file, old, `${file} was removed.`)];
-    const report = compareFile(contracts.kind, old(), next(), settings);
-    notices.push(...report.notices);
-    return report.changes.map((found) => {
-      const change = overrideIn(found, file);
-      const grows = contracts.frozen === true || contracts.kind === 'append-only';
-      return { ...change, file, breaksReleased: grows && change.verdict === 'major' };
-    });
-  }
-
-  function removed(file: string, old: () => SourceText, message: string): ContractChange {
-    const change = changeBy(workspaceRules.contractRemoved, file, message);
-    const found = wholeFileChange(change, file, old().file, join(context.root, folder, file));
-    return { ...found, breaksReleased: contracts.frozen ?? false };
-  }
-
-  /** The files that the configuration of the working tree no longer lists. */
-  const unlisted = [...paths].toSorted().flatMap((file): ContractChange[] => {
-    const old = before.get(file);
-    if (old === undefined || !files.has(file)) return [];
-    if (isListed(context.now, posix.join(folder, file), name, contracts.kind)) return [];
-    return [
-      removed(file, old, `${file} is no longer compared, because the configuration does not list it for ${name}.`),
-    ];
+/** The rules for versions apply to the files that `versions.json` in the folder lists on either side, but to no API reports. */
+function snapshotsOf(contracts: ConfiguredContracts, before: PackageFiles, now: PackageFiles) {
+  const lists = [before, now].flatMap((files) => {
+    const read = files.get('versions.json');
+    return read === undefined ? [] : [parseJson(read()).value];
   });
-  const others = [...paths].filter((file) => !versions.has(file)).toSorted();
-  return { changes: [...versioned.changes, ...others.flatMap(compare), ...unlisted], notices };
+  const isVersioned = contracts.kind !== 'api' && contracts.kind !== 'append-only';
+  const versionOf = (path: string): string | null =>
+    lists.flatMap((list) => (isVersioned ? (listedVersionOf(path, list) ?? []) : []))[0] ?? null;
+  const [from, to] = [configuredIn(before, contracts, versionOf), configuredIn(now, contracts, versionOf)];
+  // A `versions.json` that lists none of the files belongs to something else.
+  const hasVersions = [...from, ...to].some(({ version }) => version !== null);
+  const states = (files: PackageFiles): PackageFiles => (hasVersions ? files : new Map());
+  return { from: snapshot(from, states(before)), to: snapshot(to, states(now)) };
 }
 
 /** The released files of an entry, from its `baseline` or from the last release of its package. */
-async function filesBefore(context: ComparisonContext, entry: Entry, now: PackageFiles): Promise<ComparedFiles[]> {
+async function filesBefore(context: ComparisonContext, entry: Entry, now: PackageFiles) {
   const { root, merged, lastRelease } = context;
   const { contracts, pointer, folderBefore, before } = entry;
   if (contracts.baseline !== undefined) {
@@ -335,25 +273,6 @@ function realOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }
 
-/** The keys of the versions that either side lists, by the path of the file. API reports and append-only files have none. */
-function versionsOf(
-  { kind }: ConfiguredContracts,
-  paths: ReadonlySet<string>,
-  sides: readonly PackageFiles[],
-): Map<string, string> {
-  const lists = sides.flatMap((files) => {
-    const read = files.get('versions.json');
-    return read === undefined ? [] : [parseJson(read()).value];
-  });
-  if (kind === 'api' || kind === 'append-only') return new Map();
-  return new Map(
-    [...paths].flatMap((path) => {
-      const [version] = lists.flatMap((list) => listedVersionOf(path, list) ?? []);
-      return version === undefined ? [] : [[path, version] as const];
-    }),
-  );
-}
-
 /** The folder in which a package has the files that it has in another folder elsewhere. */
 function movedFolder(folder: string, from: string | undefined, to: string | undefined): string {
   if (from === undefined || to === undefined) return folder;
@@ -362,5 +281,5 @@ function movedFolder(folder: string, from: string | undefined, to: string | unde
 }
 
 function fail(root: string, problem: string): never {
-  throw new InputError(join(root, configFile), null, problem);
+  failAt(join(root, configFile), problem);
 }

@@ -2,15 +2,13 @@ import { join, posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { changeBy } from '../change.ts';
 import type { Baseline } from './baseline.ts';
-import { compareSnapshots, wholeFileChange, type PackageChanges } from './compare-snapshots.ts';
-import type { ComparedPackage, ComparisonContext } from './compared-package.ts';
+import { filesInGit } from './check-storage.ts';
+import { wholeFileChange, type PackageChanges } from './compare-snapshots.ts';
+import { compareRelease, type ComparedPackage, type ComparisonContext } from './compared-package.ts';
 import { isContractPackage, type PackageSettings, type WorkspacePackage } from './contract-package.ts';
-import { filesInGit } from './files-in-git.ts';
-import { isListed } from './listed-contracts.ts';
-import { pairPackages, type PackagePair } from './pair-packages.ts';
+import { pairPackages, type PackagePair } from './listed-contracts.ts';
 import { workspaceRules } from './rules.ts';
 import { contractPaths, contractsOf, snapshotOf } from './snapshot.ts';
-import { uniteChanges } from './unite-changes.ts';
 
 /**
  * Compares the packages that have contracts in the documented folders, in the working tree or where the changes will be
@@ -66,9 +64,15 @@ async function comparePackage(
       version: baseline.version,
       ...(now === null
         ? removed(context, of)
-        : uniteChanges(
-            compareWith(context, baseline, now, settings, appendOnly, [before?.path ?? null, baseline.path]),
-          )),
+        : compareRelease(context, {
+            name,
+            from: snapshotOf(baseline.files, appendOnly),
+            to: snapshotOf(now.files, appendOnly),
+            folder: path,
+            foldersBefore: [before?.path, baseline.path].flatMap((folder) => folder ?? []),
+            settings,
+            unlistedFor: '',
+          })),
     })),
     inGit: now === null ? [] : inGit(now, appendOnly, baselines),
     notices,
@@ -83,41 +87,6 @@ function inGit(now: WorkspacePackage, appendOnly: readonly string[], baselines: 
     ...filesInGit(contractsOf(now.files, appendOnly), outside),
     ...others.filter((file) => !outside.some((files) => files.has(file))),
   ].map((file) => posix.join(now.path, file));
-}
-
-/** @param folders those of the package where the changes will be merged and in the baseline */
-function compareWith(
-  context: ComparisonContext,
-  baseline: Baseline,
-  now: WorkspacePackage,
-  settings: readonly PackageSettings[],
-  appendOnly: readonly string[],
-  folders: readonly (string | null)[],
-): PackageChanges[] {
-  const [from, to] = [baseline.files, now.files].map((files) => snapshotOf(files, appendOnly));
-  if (from === undefined || to === undefined) return [];
-  const unlisted = [...from.contracts.values()]
-    .filter(
-      (file) =>
-        to.contracts.has(file.path) && !isListed(context.now, posix.join(now.path, file.path), now.name, file.kind),
-    )
-    .map((file) => {
-      const message = `${file.path} is no longer compared, because the configuration does not list it.`;
-      const change = changeBy(workspaceRules.contractRemoved, file.path, message);
-      return wholeFileChange(change, file.path, file.read().file, to.contracts.get(file.path)?.read().file ?? '');
-    });
-  return [
-    { changes: unlisted, notices: [] },
-    ...settings.map((each) =>
-      compareSnapshots(from, to, join(context.root, now.path), each, context.today, (change, file) =>
-        context.override(
-          change,
-          posix.join(now.path, file),
-          folders.flatMap((folder) => (folder === null ? [] : posix.join(folder, file))),
-        ),
-      ),
-    ),
-  ];
 }
 
 function removed({ root, now }: ComparisonContext, { name, path }: WorkspacePackage): PackageChanges {

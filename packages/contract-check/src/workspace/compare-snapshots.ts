@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { changeBy, type Change, type Notice, type Report, type UnlocatedChange } from '../change.ts';
+import { changeBy, locate, type Change, type Notice, type Report, type UnlocatedChange } from '../change.ts';
 import type { ApplyOverrides } from '../config/apply-overrides.ts';
 import { readGraphqlContract } from '../graphql/read-contract.ts';
 import { ifValid } from '../input-error.ts';
-import { locate } from '../location.ts';
 import { compareFile } from './compare-file.ts';
 import { compareVersionPresence, compareVersionStates, type Lifecycle } from './compare-versions.ts';
 import type { PackageSettings } from './contract-package.ts';
@@ -35,12 +34,7 @@ export interface PackageChanges {
   readonly notices: readonly Notice[];
 }
 
-/**
- * All changes between two snapshots: version by version, then the files of the package as a whole.
- *
- * @param folder what reports show for the folder of the new contracts
- * @param override receives the path of a file in the package
- */
+/** All changes between two snapshots: version by version, then other files. `folder`: what reports show of the new one. */
 export function compareSnapshots(
   from: Snapshot,
   to: Snapshot,
@@ -64,11 +58,11 @@ export function compareSnapshots(
     },
   };
   const all = [...from.contracts.values(), ...to.contracts.values()];
-  const versions = new Set(all.filter(isVersioned).map(({ version }) => version));
+  const versions = new Set(all.flatMap((file) => (isVersioned(file) ? file.version : [])));
   const others = new Set(all.filter((file) => !isVersioned(file)).map(({ path }) => path));
   const changes = [
     ...[...versions].flatMap((version) => compareVersion(context, version)),
-    ...[...others].flatMap((path) => compareUnversioned(context, path)),
+    ...[...others].toSorted().flatMap((path) => compareUnversioned(context, path)),
   ];
   return { changes, notices };
 }
@@ -82,8 +76,8 @@ interface Context {
   compare(before: ContractFile, now: ContractFile): Report['changes'];
 }
 
-function isVersioned({ kind }: ContractFile): boolean {
-  return kind !== 'api' && kind !== 'append-only';
+function isVersioned(file: ContractFile): file is ContractFile & { readonly version: string } {
+  return file.version !== null && file.kind !== 'api';
 }
 
 function compareUnversioned(context: Context, path: string): ContractChange[] {
@@ -93,13 +87,16 @@ function compareUnversioned(context: Context, path: string): ContractChange[] {
     return [wholeFileChange(change, path, null, now?.read().file ?? '')];
   }
   const changes = compareFiles(context, before, now);
-  if (before.kind === 'append-only')
-    return changes.map((change) => ({ ...change, file: path, breaksReleased: change.verdict === 'major' }));
+  const { version, kind } = before;
+  if (version === null) {
+    const breaks = (context.settings.frozen ?? true) || (kind === 'append-only' && now !== undefined);
+    return changes.map((change) => ({ ...change, file: path, breaksReleased: breaks && change.verdict === 'major' }));
+  }
   // A major bump may break the types of a released version. Its SDL and schemas are compared on their own.
-  const wasPreview = context.from.stateOf(before.version).status === 'preview';
+  const wasPreview = context.from.stateOf(version).status === 'preview';
   return [
     // The states of a version with other contracts are compared with them. Without, a report must not become a preview either.
-    ...(filesOf(context.from, before.version).size === 0 ? compareStates(context, before.version) : []),
+    ...(filesOf(context.from, version).size === 0 ? compareStates(context, version) : []),
     ...changes.map((change) => ({ ...inFile(path, wasPreview)(change), breaksReleased: false })),
   ];
 }
@@ -159,7 +156,7 @@ function compareFiles(context: Context, file: ContractFile, counterpart: Contrac
 }
 
 /** Returns whether the SDL of a version had a coordinate. Without valid SDL, every coordinate is assumed to have existed. */
-function existedIn(baseline: Snapshot, version: string, partial: boolean): (coordinate: string) => boolean {
+function existedIn(baseline: Snapshot, version: string | null, partial: boolean): (coordinate: string) => boolean {
   const sdl = [...filesOf(baseline, version).values()].find(({ kind }) => kind === 'graphql');
   if (sdl === undefined) return () => true;
   // The comparison of the SDL reports what is invalid.
@@ -167,6 +164,6 @@ function existedIn(baseline: Snapshot, version: string, partial: boolean): (coor
   return (coordinate) => contract === null || contract.locator.locationOf(coordinate) !== null;
 }
 
-function filesOf(snapshot: Snapshot, version: string): Map<string, ContractFile> {
+function filesOf(snapshot: Snapshot, version: string | null): Map<string, ContractFile> {
   return new Map([...snapshot.contracts].filter(([, file]) => isVersioned(file) && file.version === version));
 }

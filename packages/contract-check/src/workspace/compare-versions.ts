@@ -1,8 +1,7 @@
 import { changeBy, type Rule, type UnlocatedChange } from '../change.ts';
-import { describeDifference } from '../describe-difference.ts';
-import { addMonths } from './days.ts';
+import { describeDifference } from '../differences.ts';
 import { workspaceRules } from './rules.ts';
-import { unlisted, type VersionState } from './version-status.ts';
+import { addMonths, unlisted, type VersionState } from './version-status.ts';
 
 /** The facts of a package that the lifecycle rules depend on. */
 export interface Lifecycle {

@@ -1,9 +1,14 @@
-import type { Change, Notice } from '../change.ts';
+import { join, posix } from 'node:path';
+import { changeBy, type Change, type Notice } from '../change.ts';
 import type { PackageFiles } from '../source/package-files.ts';
+import { compareVerdicts } from '../verdict.ts';
 import type { Baseline } from './baseline.ts';
-import type { PackageChanges } from './compare-snapshots.ts';
+import { compareSnapshots, wholeFileChange, type ContractChange, type PackageChanges } from './compare-snapshots.ts';
+import type { PackageSettings } from './contract-package.ts';
 import type { LastReleaseOf } from './last-release.ts';
-import { uniteChanges } from './unite-changes.ts';
+import { isListed } from './listed-contracts.ts';
+import { workspaceRules } from './rules.ts';
+import type { Snapshot } from './snapshot.ts';
 import type { MergedState, WorkspaceState } from './workspace-state.ts';
 
 /** What the packages of a workspace are compared with, and how. */
@@ -29,7 +34,7 @@ export interface ComparisonContext {
  * @param before its paths where the changes will be merged and in the last release, which patterns of merged overrides match:
  * to move a file does not change its policy.
  */
-export type OverrideAt = (change: Change, file: string, before: readonly string[]) => Change;
+type OverrideAt = (change: Change, file: string, before: readonly string[]) => Change;
 
 /** A package whose contracts were compared with each of its last releases. */
 export interface ComparedPackage {
@@ -56,6 +61,47 @@ export interface ComparedRelease extends PackageChanges {
   readonly version: string | null;
 }
 
+/** The contracts of a package, or of an entry of the configuration, in a release and in the working tree. */
+interface ReleasedContracts {
+  readonly name: string;
+  readonly from: Snapshot;
+  readonly to: Snapshot;
+  /** The folder of the files relative to the root, in the working tree. */
+  readonly folder: string;
+  /** Those where the changes will be merged and in the release. */
+  readonly foldersBefore: readonly string[];
+  /** The strictest comparison results from comparing by each of them. */
+  readonly settings: readonly PackageSettings[];
+  /** States of a file that is still there, but no longer compared, for what the configuration does not list it. */
+  readonly unlistedFor: string;
+}
+
+/** The changes since a release. */
+export function compareRelease(
+  context: ComparisonContext,
+  { name, from, to, folder, foldersBefore, settings, unlistedFor }: ReleasedContracts,
+): PackageChanges {
+  const { root, today, now } = context;
+  const overrideIn = (change: Change, file: string): Change =>
+    context.override(
+      change,
+      posix.join(folder, file),
+      foldersBefore.map((each) => posix.join(each, file)),
+    );
+  const unlisted = [...from.contracts.values()]
+    .filter(({ path, kind }) => to.contracts.has(path) && !isListed(now, posix.join(folder, path), name, kind))
+    .map(({ path, read }) => {
+      const message = `${path} is no longer compared, because the configuration does not list it${unlistedFor}.`;
+      const change = changeBy(workspaceRules.contractRemoved, path, message);
+      const found = wholeFileChange(change, path, read().file, join(root, folder, path));
+      return { ...found, breaksReleased: settings.some(({ frozen }) => frozen === true) };
+    });
+  return uniteChanges([
+    { changes: unlisted, notices: [] },
+    ...settings.map((each) => compareSnapshots(from, to, join(root, folder), each, today, overrideIn)),
+  ]);
+}
+
 /** Combines what was compared of the same package. */
 export function combine(compared: readonly ComparedPackage[]): ComparedPackage[] {
   const packages = Map.groupBy(compared, ({ name, path }) => `${name}\n${path}`);
@@ -78,4 +124,23 @@ export function combine(compared: readonly ComparedPackage[]): ComparedPackage[]
       },
     ];
   });
+}
+
+/** The changes of several comparisons of one package. Of those that differ in the verdict only, the largest one counts. */
+export function uniteChanges(found: readonly PackageChanges[]): PackageChanges {
+  const changes = new Map<string, ContractChange>();
+  for (const change of found.flatMap((each) => each.changes)) {
+    const key = [change.file, change.coordinate, change.message].join('\n');
+    const other = changes.get(key);
+    if (other === undefined || isStricter(change, other)) changes.set(key, change);
+  }
+  const notices = new Map<string, Notice>(
+    found.flatMap((each) => each.notices).map((notice) => [`${notice.location.file}\n${notice.message}`, notice]),
+  );
+  return { changes: [...changes.values()], notices: [...notices.values()] };
+}
+
+function isStricter(one: ContractChange, other: ContractChange): boolean {
+  if (one.breaksReleased !== other.breaksReleased) return one.breaksReleased;
+  return compareVerdicts(one.verdict, other.verdict) > 0;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { ComparisonSettings } from '../config/config.ts';
-import { ifValid, InputError } from '../input-error.ts';
+import { failAt, ifValid, InputError } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
@@ -31,6 +31,8 @@ export interface PackageSettings extends ComparisonSettings {
   readonly appendOnly: readonly string[];
   /** The packages that serve the contract and are released with it. */
   readonly servedBy: readonly string[];
+  /** Whether no bump allows to break what has no version. Undefined if that is so of append-only files alone. */
+  readonly frozen?: boolean;
 }
 
 export const defaultSettings: PackageSettings = {
@@ -44,22 +46,14 @@ export const defaultSettings: PackageSettings = {
   servedBy: [],
 };
 
-/**
- * The files in which `findPackages` looks for packages.
- *
- * @param leftOut the result of `filesLeftOut`
- */
+/** The files in which `findPackages` looks for packages. `leftOut` is the result of `filesLeftOut`. */
 export function workspaceFiles(folder: string, leftOut: PackageFiles): PackageFiles {
   const files = filesOfFolder(folder, isSkipped);
-  if (files === null) throw new InputError(folder, null, 'is not a readable folder');
+  if (files === null) failAt(folder, 'is not a readable folder');
   return new Map([...[...leftOut].filter(([path]) => !isInSkipped(posix.dirname(path))), ...files]);
 }
 
-/**
- * Adds to the files of `workspaceFiles` those of packages in folders that it skips, which the workspace lists and can publish.
- *
- * @param tracked the paths of files that git has. Others are what a build or an installation makes.
- */
+/** Adds the packages in skipped folders that the workspace lists and git has (`tracked`): others come from a build. */
 export function withSkippedMembers(files: PackageFiles, folder: string, tracked: Iterable<string>): PackageFiles {
   const members = workspaceMembers(files);
   if (!members.areListed) return files;
@@ -76,11 +70,7 @@ export function withSkippedMembers(files: PackageFiles, folder: string, tracked:
 /** Returns the package in a folder. Null if the folder has no `package.json` that names one. */
 export type ReadPackage = (path: string) => WorkspacePackage | null;
 
-/**
- * Reads each package among files once.
- *
- * @param onInvalid returns the text to read in place of an invalid `package.json`. Null for none. May throw.
- */
+/** Reads each package once. `onInvalid` returns what to read in place of an invalid `package.json`. Null for none. May throw. */
 export function packageReader(
   files: PackageFiles,
   onInvalid: (path: string, error: InputError) => SourceText | null,
@@ -97,10 +87,7 @@ export function packageReader(
   });
 }
 
-/**
- * A `package.json` that package managers cannot read is skipped, because it can be a test fixture. That of a package with contracts
- * is not.
- */
+/** Skips a `package.json` that package managers cannot read, which can be a test fixture, unless there are contracts. */
 export function skipFixtures(files: PackageFiles): (path: string, error: InputError) => null {
   return (path, error) => {
     if (hasContracts(below(files, path)) || isObject(files.get(posix.join(path, 'package.json')))) throw error;

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
-import { formerlyListed } from '../config/read-config.ts';
+import { formerlyListed } from '../config/config.ts';
 import { memberOf } from '../history/reached-version.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
-import { foldersAround } from '../source/folders-around.ts';
+import { foldersAround } from '../source/project.ts';
 import { isInLayout, layoutPatterns } from './snapshot.ts';
 
 /** The folders that can be that of a package, at a commit. The first one whose `package.json` has a name is. */

@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { fileNotice, type Notice } from '../change.ts';
-import type { ConfiguredContracts } from '../config/config.ts';
-import { formerlyListed } from '../config/read-config.ts';
+import { formerlyListed } from '../config/config.ts';
 import {
   findReachedVersions,
   packagesByFolder,
@@ -10,7 +9,7 @@ import {
   type ReachedVersion,
 } from '../history/reached-version.ts';
 import type { CommitFiles } from '../history/repository.ts';
-import { InputError } from '../input-error.ts';
+import { failAt } from '../input-error.ts';
 import { remembered } from '../remembered.ts';
 import { publishedPackages, type PublishedPackage } from '../source/npm-package.ts';
 import type { PackageFiles } from '../source/package-files.ts';
@@ -21,24 +20,13 @@ import { ownerOf } from './listed-contracts.ts';
 import { releasedFolderOf } from './snapshot.ts';
 import { loadState, type MergedState } from './workspace-state.ts';
 
-/** A release that was found. */
-export interface ReleasedBaseline extends Baseline {
-  /** All files of the commit. Null if the release is on the registry, or a copy in `released/`. */
-  readonly tree: CommitFiles | null;
-  /** The contracts that the configuration of the commit lists. */
-  readonly listed: readonly ConfiguredContracts[];
-}
-
 export interface LastRelease {
   /** Empty if the package is not released. Several if the version is lowered, or the history does not tell which one it is. */
-  readonly baselines: readonly ReleasedBaseline[];
+  readonly baselines: readonly Baseline[];
   readonly notices: readonly Notice[];
 }
 
-/**
- * @param of the package where the changes will be merged
- * @param now the package in the working tree. Null if it does not exist there.
- */
+/** Of a package where the changes will be merged, and in the working tree: null if it does not exist there. */
 export type LastReleaseOf = (of: WorkspacePackage, now: WorkspacePackage | null) => Promise<LastRelease>;
 
 /**
@@ -76,14 +64,13 @@ export function lastReleases(
     return found;
   }
 
-  /** Identifies the contracts of a package by their paths and contents. */
-  function contentOf(of: WorkspacePackage, commit: string): string {
-    const tree = filesAt(commit);
-    const paths = [...contractsIn(of.name, of.files), 'versions.json'].toSorted();
-    return paths.map((path) => `${path} ${tree.idOf(posix.join(of.path, path))}`).join('\n');
+  /** Identifies the contracts of a package at a commit by their paths and contents. */
+  function contentOf(name: string, { files, path: folder, tree }: Baseline): string {
+    const paths = [...contractsIn(name, files), 'versions.json'].toSorted();
+    return paths.map((path) => `${path} ${tree?.idOf(posix.join(folder ?? '', path)) ?? ''}`).join('\n');
   }
 
-  function atCommit(found: WorkspacePackage, commit: string, name: string): ReleasedBaseline {
+  function atCommit(found: WorkspacePackage, commit: string, name: string): Baseline {
     const tree = filesAt(commit);
     const packageIn = packageReader(tree.files, () => null);
     const listed = formerlyListed(configPath === null ? null : tree.fileAt(configPath));
@@ -91,7 +78,7 @@ export function lastReleases(
     return { ...baselineOf(found, name), tree, listed: own };
   }
 
-  function atTag(tag: string, of: WorkspacePackage): ReleasedBaseline | null {
+  function atTag(tag: string, of: WorkspacePackage): Baseline | null {
     const commit = tags.get(tag);
     if (commit === undefined) return null;
     const found = packageAt({ commit, path: of.path }, of.name);
@@ -103,7 +90,7 @@ export function lastReleases(
     of: WorkspacePackage,
     versions: readonly string[],
     counts: (version: string) => boolean,
-  ): { readonly released: ReleasedBaseline; readonly version: string } | null {
+  ): { readonly released: Baseline; readonly version: string } | null {
     const candidates = [...tags.keys()]
       .flatMap((tag) => ({ tag, version: versionOfTag(tag, of) ?? '' }))
       .filter(({ version }) => isReleaseVersion(version) && counts(version))
@@ -151,12 +138,12 @@ export function lastReleases(
   }
 
   /** What has a version: the commit at its tag, or those that raised it. */
-  function atVersion(of: WorkspacePackage, version: string, reachedAt: readonly PackageAt[]): ReleasedBaseline[] {
+  function atVersion(of: WorkspacePackage, version: string, reachedAt: readonly PackageAt[]): Baseline[] {
     const found = reachedAt.flatMap((at) => {
       const each = packageAt(at, of.name);
       if (each === null) return [];
       const released = atCommit(each, at.commit, `commit ${at.commit.slice(0, 12)} (${version})`);
-      return [[contentOf(each, at.commit), released] as const];
+      return [[contentOf(of.name, released), released] as const];
     });
     const byContent = new Map(found);
     const tagged = atTagOfVersion(version, of);
@@ -165,40 +152,35 @@ export function lastReleases(
     return [tagged];
   }
 
-  function atTagOfVersion(version: string, of: WorkspacePackage): ReleasedBaseline | null {
+  function atTagOfVersion(version: string, of: WorkspacePackage): Baseline | null {
     const names = [`${of.name}@${version}`, ...(of.path === '' ? [`v${version}`] : [])];
     return names.map((name) => atTag(name, of)).find((found) => found !== null) ?? null;
   }
 
   /** @throws {InputError} when the tag has other contracts than each commit that raised the version. */
   function checkTag(
-    tagged: ReleasedBaseline,
+    tagged: Baseline,
     version: string,
     of: WorkspacePackage,
-    raised: ReadonlyMap<string, ReleasedBaseline>,
+    raised: ReadonlyMap<string, Baseline>,
   ): void {
-    const content =
-      tagged.tree === null
-        ? ''
-        : contentOf({ ...of, ...tagged, path: tagged.path ?? of.path, name: of.name }, tagged.tree.commit);
-    if (tagged.version === version && raised.has(content)) return;
+    if (tagged.version === version && raised.has(contentOf(of.name, tagged))) return;
     const where = [...raised.values()].map(({ name }) => name).join(', ');
     const problem =
       tagged.version === version
         ? `its contracts differ from those of ${where}, which raised the version`
         : `its package.json has version ${tagged.version ?? 'none'}`;
-    throw new InputError(
+    failAt(
       tagged.name,
-      null,
       `${problem}. Both claim to be the last release of ${of.name}. Move the tag to the commit that was released, or delete it.`,
     );
   }
 
   /** A version on the registry. What its tarball leaves out is read where git has the version. */
-  function completed(of: WorkspacePackage, { version, files }: PublishedPackage): ReleasedBaseline[] {
+  function completed(of: WorkspacePackage, { version, files }: PublishedPackage): Baseline[] {
     const settings = packageOfFiles('', files)?.settings ?? of.settings;
     const name = `npm:${of.name}@${version}`;
-    const baseline: ReleasedBaseline = { name, version, files, settings, path: null, tree: null, listed: [] };
+    const baseline: Baseline = { ...baselineOf(of, name), version, files, settings, path: null };
     const missing = contractsIn(of.name, of.files).filter((path) => !files.has(path));
     if (missing.length === 0) return [baseline];
     const reached = reachedBy(of).get(version);
@@ -207,9 +189,8 @@ export function lastReleases(
         ? [atTagOfVersion(version, of)].flatMap((tagged) => tagged ?? [])
         : atVersion(of, version, reached.at);
     if (inGit.length === 0)
-      throw new InputError(
+      failAt(
         name,
-        null,
         `does not contain ${missing[0] ?? ''}, and no commit or tag shows what this version had. Publish the contracts ("files" in package.json leaves them out), or push the tag ${of.name}@${version} at the commit that was published.`,
       );
     return inGit.map((released) => ({
@@ -224,20 +205,11 @@ export function lastReleases(
     const select = (versions: readonly string[]): readonly string[] =>
       precedingReleases(versions, of.version, versionNow);
     const published = config.registry === true ? await publishedPackages(of.name, select, npmrcAt(base)) : [];
-    const own: ReleasedBaseline[] =
-      folder === null
-        ? []
-        : [
-            {
-              name: `released/ at ${base.commit.slice(0, 12)}`,
-              version: of.version,
-              settings: { ...of.settings, appendOnly: [...of.settings.appendOnly, ...folder.appendOnly] },
-              files: folder.files,
-              path: of.path,
-              tree: null,
-              listed: [],
-            },
-          ];
+    const own: Baseline[] = [];
+    if (folder !== null) {
+      const settings = { ...of.settings, appendOnly: [...of.settings.appendOnly, ...folder.appendOnly] };
+      own.push({ ...baselineOf(of, `released/ at ${base.commit.slice(0, 12)}`), settings, files: folder.files });
+    }
     if (published.length > 0)
       return { baselines: [...published.flatMap((each) => completed(of, each)), ...own], notices: [] };
     const found = inHistory(of, versionNow);
@@ -257,9 +229,8 @@ function checkReleasedFolder(of: WorkspacePackage, now: WorkspacePackage | null)
     ({ files }) => new Map([...(releasedFolderOf(files)?.files ?? [])].map(([path, read]) => [path, read().text])),
   );
   if (isDeepStrictEqual(before, after)) return;
-  throw new InputError(
+  failAt(
     posix.join(now.path, 'released'),
-    null,
     `differs from what is merged, but only a release changes it, and nothing else shows what was released of ${of.name}. Restore the folder, or raise "version" in the same pull request.`,
   );
 }

@@ -1,6 +1,6 @@
-import type { ContractKind } from '../config/config.ts';
-import type { Locator } from '../location.ts';
-import { below, type PackageFiles } from '../source/package-files.ts';
+import type { Locator } from '../change.ts';
+import type { ConfiguredContracts, ContractKind } from '../config/config.ts';
+import { below, matchingPaths, type PackageFiles } from '../source/package-files.ts';
 import type { SourceText } from '../text-file.ts';
 import { readVersionStates, unlisted, versionKey, type VersionState, type VersionStates } from './version-status.ts';
 
@@ -9,11 +9,8 @@ export interface ContractFile {
   readonly kind: ContractKind;
   /** The path in the package, also for a file in `released/`: `versions/2026-11-01.graphql`. */
   readonly path: string;
-  /**
-   * The version of the file, in the form of `versionKey`. An API report or an append-only file belongs to the package as a
-   * whole, even if its name is that of a version.
-   */
-  readonly version: string;
+  /** In the form of `versionKey`. Null without versions. An API report belongs to the package as a whole nevertheless. */
+  readonly version: string | null;
   readonly read: () => SourceText;
 }
 
@@ -67,7 +64,7 @@ export function contractPaths(files: PackageFiles, appendOnly: Iterable<string>)
 
 /** The contracts of a package, whatever `versions.json` says about them. */
 export function contractsOf(files: PackageFiles, appendOnly: Iterable<string>): ContractFile[] {
-  return [...contractsInFolders(files), ...filesAmong(files, appendOnly)];
+  return [...contractsInFolders(files), ...filesAmong(files, appendOnly, 'append-only', () => null)];
 }
 
 /** Whether a folder contains contracts other than append-only files. */
@@ -81,15 +78,8 @@ function contractsInFolders(files: PackageFiles): ContractFile[] {
   );
 }
 
-/** The files in the `released/` folder of a package, and which of them are append-only. */
-export interface ReleasedFolder {
-  /** By path in the package: the folder names `versions` and `json-schema` may be omitted in `released/`. */
-  readonly files: PackageFiles;
-  readonly appendOnly: readonly string[];
-}
-
-/** Null if the package has no contracts in `released/`. */
-export function releasedFolderOf(files: PackageFiles): ReleasedFolder | null {
+/** The files in `released/` by their paths in the package, and the append-only ones. Null if it has no contracts. */
+export function releasedFolderOf(files: PackageFiles) {
   const released = below(files, 'released');
   // The JSON files at the top that are no contracts of another kind. They stay append-only if the setting no longer lists them.
   const appendOnly = [...released.keys()].filter(
@@ -98,6 +88,7 @@ export function releasedFolderOf(files: PackageFiles): ReleasedFolder | null {
       !/^(?:versions|package)\.json$|\.manifest\.json$/.test(path) &&
       !files.has(`json-schema/${path}`),
   );
+  // The folder names `versions` and `json-schema` may be omitted.
   const pathOf = (path: string): string => {
     if (/^(?:versions\/|json-schema\/|api\/|versions\.json$|package\.json$)/.test(path) || appendOnly.includes(path))
       return path;
@@ -107,22 +98,13 @@ export function releasedFolderOf(files: PackageFiles): ReleasedFolder | null {
   return contractPaths(moved, appendOnly).length === 0 ? null : { files: moved, appendOnly };
 }
 
-/**
- * The files of one kind that `versions.json` lists, in a package of any layout.
- *
- * @param versions the keys of the versions by path
- */
-export function listedSnapshotOf(
+/** The files of an entry of the configuration. `versionOf` returns what `versions.json` lists for a path, or null. */
+export function configuredIn(
   files: PackageFiles,
-  kind: ContractKind,
-  versions: ReadonlyMap<string, string>,
-): Snapshot {
-  const contracts = [...versions].flatMap(([path, version]) => {
-    const read = files.get(path);
-    return read === undefined ? [] : [{ kind, path, version, read }];
-  });
-  // A `versions.json` that lists none of the files belongs to something else.
-  return snapshot(contracts, versions.size === 0 ? new Map() : files);
+  { kind, files: patterns }: ConfiguredContracts,
+  versionOf: (path: string) => string | null = () => null,
+): ContractFile[] {
+  return filesAmong(files, matchingPaths(files, patterns), kind, versionOf);
 }
 
 const noVersions: VersionStates = {
@@ -130,7 +112,8 @@ const noVersions: VersionStates = {
   locator: { file: 'versions.json', locationOf: () => null, parentOf: () => null },
 };
 
-function snapshot(contracts: readonly ContractFile[], files: PackageFiles): Snapshot {
+/** @param files among them is the `versions.json` that applies */
+export function snapshot(contracts: readonly ContractFile[], files: PackageFiles): Snapshot {
   const listed = files.get('versions.json');
   const { states, locator }: VersionStates = listed === undefined ? noVersions : readVersionStates(listed());
   return {
@@ -150,9 +133,14 @@ function contractsAmong(files: PackageFiles, folder: keyof typeof layout): Contr
   });
 }
 
-function filesAmong(files: PackageFiles, paths: Iterable<string>): ContractFile[] {
+function filesAmong(
+  files: PackageFiles,
+  paths: Iterable<string>,
+  kind: ContractKind,
+  versionOf: (path: string) => string | null,
+): ContractFile[] {
   return [...new Set(paths)].flatMap((path) => {
     const read = files.get(path);
-    return read === undefined ? [] : [{ kind: 'append-only' as const, path, version: path, read }];
+    return read === undefined ? [] : [{ kind, path, version: versionOf(path), read }];
   });
 }

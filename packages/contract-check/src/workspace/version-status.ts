@@ -1,7 +1,7 @@
+import { locationAt, type Locator } from '../change.ts';
 import { childPointer, isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
-import { locationAt, type Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 
 /**
@@ -60,10 +60,7 @@ export function readVersionStates(source: SourceText): VersionStates {
   return { states, locator };
 }
 
-/**
- * The key of the version that a file contains, by its name and the folders around it. Null if `versions.json` does not list
- * it.
- */
+/** The key of the version in a file, by its name and the folders around it. Null if `versions.json` does not list it. */
 export function listedVersionOf(path: string, document: JsonValue): string | null {
   const steps = path.replace(/(?:\.manifest)?\.\w+$/, '').split('/');
   const version = steps.at(-1) ?? '';
@@ -79,4 +76,21 @@ export function listedVersionOf(path: string, document: JsonValue): string | nul
 /** The key of a version in a family. `family` is empty for contracts without a family. */
 export function versionKey(family: string, version: string): string {
   return family === '' ? version : `${family}/${version}`;
+}
+
+/** The day of a point in time, `YYYY-MM-DD` in UTC. */
+export function dayOf(time: Date): string {
+  return time.toISOString().slice(0, 10);
+}
+
+export function isDay(value: unknown): value is string {
+  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value);
+}
+
+/** The day months later. It may not exist (`2029-02-29`): as a text, it still precedes the first day of the next month. */
+export function addMonths(day: string, months: number): string {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  const count = year * 12 + month - 1 + months;
+  const parts = [Math.floor(count / 12), (count % 12) + 1, date];
+  return parts.map((part, i) => String(part).padStart(i === 0 ? 4 : 2, '0')).join('-');
 }

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, posix, relative, resolve, sep } from 'node:path';
 import { fileNotice, type Notice } from '../change.ts';
-import type { Config, Override } from '../config/config.ts';
-import { configFile, parseConfig, readConfig } from '../config/read-config.ts';
+import { configFile, parseConfig, readConfig, type Config, type Override } from '../config/config.ts';
 import type { MergeBase } from '../history/merge-base.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
 import { ifValid } from '../input-error.ts';
@@ -155,11 +154,7 @@ function lastValidManifest(repository: Repository, { commit }: CommitFiles, fold
   return sources.find((source) => ifValid(() => read(source)) !== null) ?? null;
 }
 
-/**
- * Reads the exceptions in the working tree.
- *
- * @param packages the names that an exception can have
- */
+/** Reads the exceptions in the working tree. `packages` are the names that one can have. */
 export function listedExceptions(root: string, packages: readonly string[]): ContractException[] {
   const file = join(root, exceptionsFile);
   return existsSync(file) ? parseExceptions(readSourceText(file), packages) : [];

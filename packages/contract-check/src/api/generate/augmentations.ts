@@ -1,12 +1,7 @@
 import type TS from '@typescript/typescript6';
 import { ts } from './compiler.ts';
 
-/**
- * The declarations that a module adds to the global scope (`global.Window`) and to other modules (`"express".Request`), by
- * their names.
- *
- * @param sources the files of the package that a program loads when it imports the module
- */
+/** What the files of a module add to the global scope (`global.Window`) and to other modules (`"express".Request`). */
 export function augmentationsIn(sources: Iterable<TS.SourceFile>): Map<string, TS.Declaration[]> {
   const found = new Map<string, TS.Declaration[]>();
 

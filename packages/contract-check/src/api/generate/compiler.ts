@@ -1,13 +1,10 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type typescript from '@typescript/typescript6';
-import { InputError } from '../../input-error.ts';
-import { packageManagerOf } from '../../source/package-manager.ts';
+import { failAt } from '../../input-error.ts';
+import { packageManagerOf } from '../../source/project.ts';
 
-/**
- * The compiler API: of the TypeScript of the project, or of the package that provides it beside TypeScript 7, which has none.
- * This module is only loaded to generate reports.
- */
+/** The compiler API: of the project's TypeScript, or of `@typescript/typescript6` beside version 7, which has none. */
 export const ts: typeof typescript = findCompiler();
 
 function findCompiler(): typeof typescript {
@@ -22,11 +19,7 @@ function findCompiler(): typeof typescript {
   }
   const problem = found === null ? 'TypeScript is not installed' : `TypeScript ${found} has no compiler API`;
   const command = `${packageManagerOf('.').addDevelopment} @typescript/typescript6`;
-  throw new InputError(
-    'api-report',
-    null,
-    `${problem}. Install TypeScript 6 for this command, also beside TypeScript 7: ${command}`,
-  );
+  failAt('api-report', `${problem}. Install TypeScript 6 for this command, also beside TypeScript 7: ${command}`);
 }
 
 function loadModule(name: string, base: string): unknown {

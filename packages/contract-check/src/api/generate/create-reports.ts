@@ -1,8 +1,8 @@
 import { isBuiltin } from 'node:module';
 import { dirname, relative, resolve } from 'node:path';
 import type TS from '@typescript/typescript6';
-import { InputError } from '../../input-error.ts';
-import { packageOf } from '../../source/package-of.ts';
+import { failAt, InputError } from '../../input-error.ts';
+import { packageOf } from '../../source/project.ts';
 import { withoutEnding } from '../declaration-file.ts';
 import { augmentationsIn } from './augmentations.ts';
 import { ts } from './compiler.ts';
@@ -114,7 +114,7 @@ function reportOf(context: Context, file: string): ApiReport {
   const source = program.getSourceFile(file);
   const module = source === undefined ? undefined : checker.getSymbolAtLocation(source);
   if (source === undefined || module === undefined)
-    throw new InputError(file, null, 'exports nothing, so it is not the entry point of a package');
+    failAt(file, 'exports nothing, so it is not the entry point of a package');
   /** Of a declaration of the package: with its file, because two files can declare the same name. */
   const internalName = (symbol: TS.Symbol): string | null => {
     const path = topLevelFileOf(symbol);

@@ -91,10 +91,7 @@ function memberSignature(name: string, node: TS.TypeElement | TS.ClassElement, m
   return print(node);
 }
 
-/**
- * The text of a type. The members of an object type are listed on their own, so that an added member is not a change of
- * the type.
- */
+/** The text of a type. The members of an object type are listed on their own, so that a new one does not change it. */
 function typeText(prefix: string, type: TS.TypeNode | undefined, members: Members): string {
   if (type === undefined) return 'any';
   const literals = objectTypesIn(type);

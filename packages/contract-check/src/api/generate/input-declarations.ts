@@ -1,10 +1,7 @@
 import type TS from '@typescript/typescript6';
 import { ts } from './compiler.ts';
 
-/**
- * The names of the declarations whose values a caller passes: those that the parameters of functions and methods, and
- * the constraints of type parameters, refer to, and all that these refer to.
- */
+/** The declarations whose values a caller passes: what parameters and constraints of type parameters refer to. */
 export function inputDeclarations(
   declarations: ReadonlyMap<string, readonly TS.Declaration[]>,
   nameOf: (identifier: TS.Identifier) => string | undefined,

@@ -1,10 +1,38 @@
 import type { Found } from '../change.ts';
-import { compareMembers } from '../compare-members.ts';
-import { describeDifference } from '../describe-difference.ts';
+import { compareMembers, describeDifference } from '../differences.ts';
 import { childPointer } from '../json/json-value.ts';
-import { compareDescriptions } from './compare-descriptions.ts';
 import type { Manifest, RequestHeader, ResponseHeader } from './manifest.ts';
 import { manifestRules } from './rules.ts';
+
+export function compareErrors(found: Found, from: Manifest['errors'] = {}, to: Manifest['errors'] = {}): void {
+  compareMembers(Object.entries(from), Object.entries(to), {
+    removed: (code) =>
+      found(manifestRules.errorRemoved, childPointer('/errors', code), `The error code ${code} was removed.`),
+    added: (code) =>
+      found(manifestRules.errorAdded, childPointer('/errors', code), `The error code ${code} was added.`),
+    kept(code, before, now) {
+      const pointer = childPointer('/errors', code);
+      compareDescriptions(found, pointer, before, now);
+      compareStatuses(found, `${pointer}/status`, before.status, now.status);
+    },
+  });
+}
+
+type Statuses = Readonly<Record<string, number>>;
+
+function compareStatuses(found: Found, pointer: string, from: Statuses, to: Statuses): void {
+  const compare = (mediaType: string, before: number | null, now: number | null): void => {
+    if (before === now) return;
+    const rule = before === null ? manifestRules.statusAdded : manifestRules.statusChanged;
+    const [old, next] = [before, now].map((status) => status?.toString() ?? null);
+    found(rule, childPointer(pointer, mediaType), describeDifference('The status', old ?? null, next ?? null));
+  };
+  compareMembers(Object.entries(from), Object.entries(to), {
+    removed: (mediaType, status) => compare(mediaType, status, null),
+    added: (mediaType, status) => compare(mediaType, null, status),
+    kept: compare,
+  });
+}
 
 /** By their names in lower case, because these are case-insensitive (RFC 9110, section 5.1). */
 function headersIn<T>(section: string, headers: Readonly<Record<string, T>> = {}) {
@@ -81,4 +109,16 @@ function compareValues(found: Found, pointer: string, from: string | undefined, 
   if (from === to) return;
   const rule = from === undefined ? manifestRules.responseHeaderAdded : manifestRules.responseHeaderValueChanged;
   found(rule, `${pointer}/value`, describeDifference('The value', from ?? null, to ?? null));
+}
+
+/** @param pointer a JSON Pointer into the manifest */
+export function compareDescriptions(
+  found: Found,
+  pointer: string,
+  from: { readonly description?: string },
+  to: { readonly description?: string },
+): void {
+  if (from.description !== to.description) {
+    found(manifestRules.descriptionChanged, `${pointer}/description`, 'The description was changed.');
+  }
 }
