@@ -5,7 +5,7 @@ import {
   doWaitingWork,
   type HttpLimits,
   type Logger,
-  noTrustedProxies,
+  noAddresses,
   startService,
 } from '@deedwire/service-runtime';
 import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
@@ -197,7 +197,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
         MAX_CONNECTIONS_PER_ADDRESS: 1000,
         MAX_CONNECTIONS_PER_CLIENT: 200,
         KEEP_ALIVE_TIMEOUT_MS: 65_000,
-        TRUSTED_PROXIES: noTrustedProxies,
+        TRUSTED_PROXIES: noAddresses,
         ...options.config,
       },
       handle: (request, context) => handle(request, { ...context, ready }),

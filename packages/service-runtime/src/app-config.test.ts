@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { noAddresses } from './address-ranges.ts';
 import { appConfig } from './app-config.ts';
 import { unreadableUrl } from './config-variables.ts';
 import { ConfigError, readConfig } from './config.ts';
-import { noDeniedRanges } from './denied-ranges-variable.ts';
 
 const schema = appConfig({ adminPort: 4101 });
 const key = createHash('sha256').digest();
@@ -30,7 +30,7 @@ test('applies defaults when only the required variables are set', () => {
     SLOW_STATEMENT_MS: 500,
     WEBHOOK_SECRET_KEYS: new Map([['k1', key]]),
     WEBHOOK_CALLBACK_POLICY: 'public',
-    WEBHOOK_DENIED_RANGES: noDeniedRanges,
+    WEBHOOK_DENIED_RANGES: noAddresses,
   });
 });
 

@@ -1,8 +1,8 @@
 import { gidNamespacePattern } from '@deedwire/domain';
 import { z } from 'zod';
+import { deniedRangesVariable } from './address-ranges.ts';
 import { databaseUrlVariable, urlVariable, wholeNumberVariable } from './config-variables.ts';
 import { checkDatabaseTls, databaseTlsConfig } from './database-tls.ts';
-import { deniedRangesVariable } from './denied-ranges-variable.ts';
 import { proxyUrlVariable } from './proxy-url-variable.ts';
 import { runtimeConfig } from './runtime-config.ts';
 import { secretKeysVariable } from './secret-keys-variable.ts';

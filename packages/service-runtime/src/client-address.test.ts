@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { noAddresses, trustedProxiesVariable } from './address-ranges.ts';
 import { addressBlock, clientAddress } from './client-address.ts';
-import { noTrustedProxies, trustedProxiesVariable } from './trusted-proxies.ts';
 
 const proxies = trustedProxiesVariable().parse('10.0.0.0/8, 2001:db8::/32,192.0.2.7');
 
@@ -21,7 +21,7 @@ test.each([
 test('ignores both headers of a peer that is not a trusted proxy', () => {
   const headers = { forwarded: 'for=198.51.100.1', 'x-forwarded-for': '198.51.100.1' };
   expect(addressOf('203.0.113.9', headers)).toBe('203.0.113.9');
-  expect(addressOf('10.0.0.1', headers, noTrustedProxies)).toBe('10.0.0.1');
+  expect(addressOf('10.0.0.1', headers, noAddresses)).toBe('10.0.0.1');
 });
 
 describe('behind a trusted proxy', () => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, SocketAddress } from 'node:net';
-import type { TrustedProxies } from './trusted-proxies.ts';
+import type { AddressRanges } from './address-ranges.ts';
 
 /** Used once the connection is closed, because Node then no longer knows its address. */
 const unknown = 'unknown';
@@ -30,7 +30,7 @@ export function peerAddress(socket: AddressedRequest['socket']): string {
  * A proxy maintains one of the two headers and may pass on the other one as the client sent it. If both are present and
  * disagree, neither can be believed, and the result is the address of the proxy.
  */
-export function clientAddress({ socket, headers }: AddressedRequest, proxies: TrustedProxies): string {
+export function clientAddress({ socket, headers }: AddressedRequest, proxies: AddressRanges): string {
   const peer = peerAddress(socket);
   if (!proxies.includes(peer)) return peer;
   const candidates = [forwardedHops(headers.forwarded), listedHops(headers['x-forwarded-for'])]
@@ -55,7 +55,7 @@ export function addressBlock(address: string): string {
 }
 
 /** Each proxy appends the address that it saw, so the hops are read from the end. */
-function firstUntrusted(peer: string, hops: readonly (string | undefined)[], proxies: TrustedProxies): string {
+function firstUntrusted(peer: string, hops: readonly (string | undefined)[], proxies: AddressRanges): string {
   let known = peer;
   for (const hop of hops.toReversed()) {
     const address = readAddress(hop);

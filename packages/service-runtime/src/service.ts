@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DatabaseRisk, describeRisk, type PoolState } from '@deedwire/store';
 import type { Registry } from 'prom-client';
 import type { z } from 'zod';
+import { noAddresses, trustedProxiesVariable } from './address-ranges.ts';
 import { createAdminHandler, renderAdminRefusal } from './admin-handler.ts';
 import { hostVariable, wholeNumberVariable } from './config-variables.ts';
 import { ConfigError } from './config.ts';
@@ -16,7 +17,6 @@ import { watchReadiness } from './readiness.ts';
 import type { RuntimeConfig } from './runtime-config.ts';
 import { createServerMetrics } from './server-metrics.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
-import { noTrustedProxies, trustedProxiesVariable } from './trusted-proxies.ts';
 
 export interface HandlerContext extends RequestContext {
   /** True once the service has become ready. Before that, the handler should respond with 503. */
@@ -115,7 +115,7 @@ export async function startService(
     handle: createAdminHandler(metrics, readiness),
     renderRefusal: renderAdminRefusal,
     limits: httpLimits,
-    trustedProxies: noTrustedProxies,
+    trustedProxies: noAddresses,
   });
   const clients = options.clients && createClientServer(options.clients);
   function createClientServer({ config: clientConfig, handle, renderRefusal, limits }: ClientServer) {

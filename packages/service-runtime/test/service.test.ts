@@ -7,7 +7,7 @@ import {
   type ClientServer,
   createLogger,
   type HttpResponse,
-  noTrustedProxies,
+  noAddresses,
   renderRefusal,
   type RunningServer,
   type RunningService,
@@ -34,7 +34,7 @@ const clientConfig = {
   MAX_CONNECTIONS_PER_ADDRESS: 100,
   MAX_CONNECTIONS_PER_CLIENT: 200,
   KEEP_ALIVE_TIMEOUT_MS: 65_000,
-  TRUSTED_PROXIES: noTrustedProxies,
+  TRUSTED_PROXIES: noAddresses,
 };
 
 const defaults = () => ({

@@ -4,10 +4,10 @@ import type { IncomingMessage, ServerResponse, Server } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AddressRanges } from '../address-ranges.ts';
 import { addressBlock, clientAddress, peerAddress } from '../client-address.ts';
 import { createLineThrottle } from '../line-throttle.ts';
 import type { Logger } from '../logger.ts';
-import type { TrustedProxies } from '../trusted-proxies.ts';
 import type { HttpLimits } from './http-limits.ts';
 import type { HttpResponse } from './http-response.ts';
 import { createServer } from './node-http.ts';
@@ -60,7 +60,7 @@ export interface HttpServerOptions {
   handle: HttpHandler;
   renderRefusal: RenderRefusal;
   limits: HttpLimits;
-  trustedProxies: TrustedProxies;
+  trustedProxies: AddressRanges;
   logger: Logger;
   /** Called for each request that is refused without calling `handle`. */
   onRefused: (code: RefusalCode) => void;

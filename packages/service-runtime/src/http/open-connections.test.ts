@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { noTrustedProxies } from '../trusted-proxies.ts';
+import { noAddresses } from '../address-ranges.ts';
 import { ConnectionHolders, type HeldConnection } from './connection-holders.ts';
 import { type ConnectionLimit, trackConnections } from './open-connections.ts';
 
@@ -17,7 +17,7 @@ function setUp(limits: { connections?: number; connectionsPerClient?: number } =
       headersTimeout: 60_000,
       ...limits,
     },
-    trustedProxies: noTrustedProxies,
+    trustedProxies: noAddresses,
     monotonicMs: () => nowMs,
     onLimit: (limit) => limited.push(limit),
     onClosed: (limit) => closed.push(limit),

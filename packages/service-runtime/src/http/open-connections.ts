@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { AddressRanges } from '../address-ranges.ts';
 import { addressBlock, peerAddress } from '../client-address.ts';
-import type { TrustedProxies } from '../trusted-proxies.ts';
 import { ConnectionHolders, type HeldConnection } from './connection-holders.ts';
 import type { HttpLimits } from './http-limits.ts';
 
@@ -39,7 +39,7 @@ export interface OpenConnections {
 export interface OpenConnectionsOptions {
   /** `headersTimeout` is also how long a refused connection may wait for its first request, which gets the refusal. */
   limits: Pick<HttpLimits, 'connections' | 'connectionsPerAddress' | 'connectionsPerClient' | 'headersTimeout'>;
-  trustedProxies: TrustedProxies;
+  trustedProxies: AddressRanges;
   monotonicMs: () => number;
   /** Called for each connection or request that is refused because of a limit. */
   onLimit: (limit: ConnectionLimit) => void;

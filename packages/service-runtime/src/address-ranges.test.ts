@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deniedRangesVariable } from './denied-ranges-variable.ts';
+import { deniedRangesVariable } from './address-ranges.ts';
 
 const ranges = deniedRangesVariable().parse(
   '9.8.7.0/24, 9.9.9.9,2600:1f00::/24,2a00:1450::7 , ::ffff:5.6.7.0/120,0.0.0.0/8',
