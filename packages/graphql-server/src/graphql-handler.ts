@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '@deedwire/auth';
-import type { InterfaceName } from '@deedwire/domain';
-import { deprecationHeaders } from '@deedwire/domain';
+import { type InterfaceName, deprecationHeaders } from '@deedwire/domain';
 import { createPricing } from '@deedwire/operation-analysis';
 import type { HandlerContext, HttpResponse, Logger } from '@deedwire/service-runtime';
 import { Deadlines } from '@deedwire/store';
@@ -9,8 +8,7 @@ import { createYoga } from 'graphql-yoga';
 import type { Registry } from 'prom-client';
 import { createRequestAuthenticator } from './authentication/authenticate-request.ts';
 import type { CostBuckets } from './cost/bucket.ts';
-import { createClientSlots } from './cost/client-slots.ts';
-import { createClientTurns } from './cost/client-turns.ts';
+import { createClientSlots, createClientTurns } from './cost/client-slots.ts';
 import { createRefusalPace } from './cost/refusal-pace.ts';
 import type { SharedByClients } from './cost/request-account.ts';
 import type { Documentation } from './documentation.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createClientTurns } from './client-turns.ts';
+import { createClientTurns } from './client-slots.ts';
 
 test('a client has one turn at a time, in the order of its requests, and others have theirs', async () => {
   const turns = createClientTurns(4);

@@ -4,7 +4,6 @@ import type { Logger } from '@deedwire/service-runtime';
 import type { Database } from '@deedwire/store';
 import { settleCostBucket } from '@deedwire/store/cost-buckets';
 import { Counter, type Registry } from 'prom-client';
-import type { CostBuckets } from './bucket.ts';
 import { type ChargeBasis, createCostBuckets } from './cost-buckets.ts';
 
 export interface OpenCostBucketsOptions {
@@ -15,12 +14,6 @@ export interface OpenCostBucketsOptions {
   metrics: Registry;
 }
 
-export interface OpenCostBuckets {
-  buckets: CostBuckets;
-  /** Stops the work in the background. */
-  close(): void;
-}
-
 /** The limit of a client unless an operator sets another one. The contracts publish it. */
 export const defaultCostLimit: CostLimit = { maximum: 2_000, restoreRate: 200 };
 
@@ -28,7 +21,7 @@ const sweepEveryMs = 1_000;
 const logFailuresEveryMs = 10_000;
 
 /** The cost buckets of an interface, shared with its other processes through the database. */
-export function openCostBuckets({ interfaceName, database, logger, metrics }: OpenCostBucketsOptions): OpenCostBuckets {
+export function openCostBuckets({ interfaceName, database, logger, metrics }: OpenCostBucketsOptions) {
   let loggedAtMs = -Infinity;
   const count = createCostMetrics(interfaceName, metrics);
 
@@ -49,7 +42,9 @@ export function openCostBuckets({ interfaceName, database, logger, metrics }: Op
   });
 
   const timer = setInterval(() => buckets.sweep(), sweepEveryMs).unref();
-  return { buckets, close: () => clearInterval(timer) };
+  /** Stops the work in the background. */
+  const close = (): void => clearInterval(timer);
+  return { buckets, close };
 }
 
 function createCostMetrics(interfaceName: InterfaceName, metrics: Registry) {

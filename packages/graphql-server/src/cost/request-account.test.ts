@@ -1,7 +1,6 @@
 import type { AuthenticatedClient } from '@deedwire/auth';
 import { expect, test } from 'vitest';
-import { createClientSlots } from './client-slots.ts';
-import { createClientTurns } from './client-turns.ts';
+import { createClientSlots, createClientTurns } from './client-slots.ts';
 import { createCostBuckets } from './cost-buckets.ts';
 import { RequestAccount } from './request-account.ts';
 

@@ -2,8 +2,7 @@ import type { AuthenticatedClient } from '@deedwire/auth';
 import { bodyCost, type ReadingCostLimits } from '@deedwire/operation-analysis';
 import { ClientGoneError } from '../errors/request-error.ts';
 import type { Admission, BucketStatus, CostBuckets, Rejection, ThrottleStatus } from './bucket.ts';
-import type { ClientSlots } from './client-slots.ts';
-import type { ClientTurns, EndTurn } from './client-turns.ts';
+import type { ClientSlots, ClientTurns, EndTurn } from './client-slots.ts';
 import { rateLimitedError } from './rate-limits.ts';
 
 /** The value of `extensions.cost`. */

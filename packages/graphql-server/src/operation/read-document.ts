@@ -21,7 +21,6 @@ import { describeFoundError, type FoundError } from '../errors/found-error.ts';
 import { mapError } from '../errors/map-error.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { isStorable } from '../transport/parameters.ts';
-import { withoutComments } from './without-comments.ts';
 
 /** The two steps of reading a document. */
 export interface DocumentSteps {
@@ -132,4 +131,18 @@ export function validateRules(
   added: readonly ValidationRule[],
 ): readonly GraphQLError[] {
   return added.length === 0 ? [] : validate(schema, document, added, { maxErrors });
+}
+
+const stringOrComment = /"""(?:\\"""|[^])*?"""|"(?:\\.|[^"\\\n\r])*"|#[^\n\r]*/g;
+
+/**
+ * Replaces each comment of a document by a space. Every other token keeps its line and its column, because a comment is the
+ * last of its line. The space keeps a carriage return before the comment apart from a line feed after it.
+ *
+ * The lexer creates a token for each comment, which does not count for the token limit: 100 kB of comments take 4 MB of
+ * memory and up to 60 ms of CPU.
+ */
+export function withoutComments(query: string): string {
+  if (!query.includes('#')) return query;
+  return query.replace(stringOrComment, (text) => (text.startsWith('#') ? ' ' : text));
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { Lexer, Source } from 'graphql';
 import { expect, test } from 'vitest';
-import { withoutComments } from './without-comments.ts';
+import { withoutComments } from './read-document.ts';
 
 /** The tokens with their places, without comments; then the message of a lexical error, if there is one. */
 function tokensOf(text: string): unknown[] {

@@ -2,8 +2,8 @@ import type { AuthenticatedRequest, RequestAuthenticator } from '../authenticati
 import type { RefusalPace } from '../cost/refusal-pace.ts';
 import { RequestAccount, type SharedByClients } from '../cost/request-account.ts';
 import { RequestError } from '../errors/request-error.ts';
-import { checkRequest } from './check-request.ts';
 import type { RequestState, RequestPlugin } from './request-state.ts';
+import { checkRequest } from './use-request-checks.ts';
 
 export interface ClientOptions {
   authenticator: RequestAuthenticator;

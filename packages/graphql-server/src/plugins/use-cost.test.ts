@@ -8,7 +8,7 @@ import { buildSchema, type ExecutionArgs, type ExecutionResult, type GraphQLSche
 import { createYoga } from 'graphql-yoga';
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { Charge, CostBuckets } from '../cost/bucket.ts';
-import type { EndTurn } from '../cost/client-turns.ts';
+import type { EndTurn } from '../cost/client-slots.ts';
 import { type OperationCost, RequestAccount } from '../cost/request-account.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { createDocuments } from '../operation/documents.ts';

@@ -1,7 +1,7 @@
 import { bodyCost, readingCost, type ReadingCostLimits, rejectionCost, toPoints } from '@deedwire/operation-analysis';
 import type { Deadlines } from '@deedwire/store';
 import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
-import type { EndTurn } from '../cost/client-turns.ts';
+import type { EndTurn } from '../cost/client-slots.ts';
 import { OperationCharge } from '../cost/operation-charge.ts';
 import type { OperationCost } from '../cost/request-account.ts';
 import { ClientGoneError } from '../errors/request-error.ts';

@@ -2,8 +2,9 @@ import { requestPath } from '@deedwire/service-runtime';
 import { RequestError } from '../errors/request-error.ts';
 import { checkHead } from '../transport/check-head.ts';
 import { negotiateMediaType } from '../transport/response-media-type.ts';
-import { checkRequest } from './check-request.ts';
-import type { RequestPlugin } from './request-state.ts';
+import { stateOf } from './light-fetch.ts';
+import type { RequestPlugin, RequestState } from './request-state.ts';
+import { refuse } from './use-response.ts';
 
 /** Refuses requests by their head: the path is exact, and the method is POST. Comes before the credentials, because it is cheap. */
 export function useRequestChecks({ path, bodyBytes }: { path: string; bodyBytes: number }): RequestPlugin {
@@ -20,5 +21,21 @@ export function useRequestChecks({ path, bodyBytes }: { path: string; bodyBytes:
       if (mediaType === null) throw new RequestError('NOT_ACCEPTABLE');
       if (!http.ready) throw new RequestError('SERVICE_UNAVAILABLE');
     }),
+  };
+}
+
+/** A hook that refuses requests with what it throws. Yoga does not catch the errors of `onRequest`. */
+export function checkRequest(
+  check: (state: RequestState) => void | Promise<void>,
+): NonNullable<RequestPlugin['onRequest']> {
+  return (payload) => {
+    const state = stateOf(payload.request);
+    payload.serverContext.requestState = state;
+    const end = (error: unknown): void => payload.endResponse(refuse(state, error));
+    try {
+      return check(state)?.catch(end);
+    } catch (error) {
+      return end(error);
+    }
   };
 }

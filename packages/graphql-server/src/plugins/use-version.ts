@@ -2,9 +2,9 @@ import { isRetired } from '@deedwire/domain';
 import type { Deadlines } from '@deedwire/store';
 import { RequestError } from '../errors/request-error.ts';
 import { withDeadline } from '../operation/deadline.ts';
-import { checkRequest } from './check-request.ts';
 import { stateOf, noContext } from './light-fetch.ts';
 import { present, type RequestPlugin, type ServedVersion } from './request-state.ts';
+import { checkRequest } from './use-request-checks.ts';
 import { adopt, refuse } from './use-response.ts';
 
 export interface VersionOptions {

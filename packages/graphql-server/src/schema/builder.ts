@@ -1,8 +1,7 @@
 import type { UserError } from '@deedwire/actions';
 import SchemaBuilder, { type EnumRef, type InputObjectRef, type ObjectRef } from '@pothos/core';
-import { parseDateTime } from './date-time.ts';
-import { formatLong, parseLong, parseLongLiteral } from './long.ts';
 import type { OperationContext } from './operation-context.ts';
+import { parseDateTime, formatLong, parseLong, parseLongLiteral } from './scalars.ts';
 
 interface OwnTypes {
   Context: OperationContext;

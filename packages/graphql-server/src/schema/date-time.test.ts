@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseDateTime } from './date-time.ts';
+import { parseDateTime } from './scalars.ts';
 
 test.each([
   ['2026-11-01T09:30:00.000Z', '2026-11-01T09:30:00.000Z'],

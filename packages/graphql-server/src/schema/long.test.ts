@@ -1,6 +1,6 @@
 import { parseValue } from 'graphql';
 import { expect, test } from 'vitest';
-import { formatLong, parseLong, parseLongLiteral } from './long.ts';
+import { formatLong, parseLong, parseLongLiteral } from './scalars.ts';
 
 test.each([0, -1, 2_147_483_648, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])('accepts %s', (value) => {
   expect(parseLong(value)).toBe(value);

@@ -3,14 +3,15 @@ import {
   listWebhookDeliveries,
   retryWebhookDelivery,
   type WebhookDelivery,
+  type Delay,
+  delayReasons,
 } from '@deedwire/actions';
 import { toMilliPoints } from '@deedwire/operation-analysis';
 import { RequestError } from '../errors/request-error.ts';
 import { addMutation } from '../schema/add-mutation.ts';
-import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 import { chargeFurtherPart } from '../schema/operation-context.ts';
 import { addWebhookAttempt } from './attempt.ts';
-import { addWebhookDelay } from './delay.ts';
 import type { WebhookParts } from './webhook-parts.ts';
 
 /**
@@ -138,5 +139,22 @@ function checkInt(sequence: number): number {
   if (sequence <= largestInt) return sequence;
   throw new RequestError('SEQUENCE_TOO_LARGE', {
     message: `The sequence of this delivery is ${sequence}, and \`sequence\` is at most ${largestInt}. Select \`sequenceNumber\` instead.`,
+  });
+}
+
+/** Adds `WebhookDelayReason`. */
+export function addWebhookDelayReason(builder: InterfaceSchemaBuilder): WebhookParts['DelayReason'] {
+  return builder.enumType('WebhookDelayReason', { values: delayReasons });
+}
+
+/** Adds `WebhookDelay`. */
+function addWebhookDelay(builder: InterfaceSchemaBuilder, Reason: WebhookParts['DelayReason']): ObjectTypeRef<Delay> {
+  return builder.objectRef<Delay>('WebhookDelay').implement({
+    fields: (t) => ({
+      reason: t.expose('reason', { type: Reason }),
+      since: t.expose('since', { type: 'DateTime', nullable: true }),
+      until: t.expose('until', { type: 'DateTime', nullable: true }),
+      message: t.exposeString('message'),
+    }),
   });
 }

@@ -1,7 +1,6 @@
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
-import { addWebhookDelayReason } from './delay.ts';
-import { addWebhookDelivery } from './delivery.ts';
+import { addWebhookDelayReason, addWebhookDelivery } from './delivery.ts';
 import { addWebhookEvents, addWebhookEventType } from './event.ts';
 import { addWebhookListener } from './listener.ts';
 import { addWebhookReplay } from './replay.ts';

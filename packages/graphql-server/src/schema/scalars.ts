@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { GraphQLError, Kind, type ValueNode } from 'graphql';
 
 const dateTime = /^\d{4}-\d\d-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
 
@@ -22,5 +22,28 @@ export function parseDateTime(value: unknown): Date {
       : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
   throw new GraphQLError(
     `A DateTime is an RFC 3339 string with an offset, for example "2026-11-01T09:30:00.000Z"; found ${found}.`,
+  );
+}
+
+/** The value of an argument of the type `Long`. Larger integers would arrive as other ones: JSON numbers are doubles here. */
+export function parseLong(value: unknown): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  throw notLong(typeof value === 'number' || typeof value === 'string' ? JSON.stringify(value) : typeof value);
+}
+
+export function parseLongLiteral(node: ValueNode): number {
+  if (node.kind === Kind.INT) return parseLong(Number(node.value));
+  throw notLong(node.kind === Kind.FLOAT ? node.value : node.kind);
+}
+
+/** @throws {RangeError} for a number that is not exact */
+export function formatLong(value: number): number {
+  if (Number.isSafeInteger(value)) return value;
+  throw new RangeError(`${value} is not a Long.`);
+}
+
+function notLong(found: string): GraphQLError {
+  return new GraphQLError(
+    `A Long is an integer from -9007199254740991 to 9007199254740991; found ${found.slice(0, 60)}.`,
   );
 }
