@@ -4,6 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError, escapeIdentifier, escapeLiteral } from 'pg';
 
+/** A client, or a pool. */
+export interface Session {
+  query(text: string, values?: unknown[]): Promise<{ rowCount: number | null }>;
+}
+
 /** Opens a connection for `work` and closes it afterwards. */
 export async function withClient<T>(databaseUrl: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: databaseUrl });
@@ -25,14 +30,13 @@ export function urlOf(serverUrl: string, database: string): string {
 }
 
 /**
- * Creates a database on the server of `serverUrl` and returns its URL. Copies files: for our templates of about 12 MB, that
- * takes two thirds of the time of writing each page to the log, and less than half while others write.
+ * Creates a database. Copies files: for our templates of about 12 MB, that takes two thirds of the time of writing each page to
+ * the log, and less than half while others write.
  */
-export async function createDatabase(serverUrl: string, name: string, template = 'template1'): Promise<string> {
-  await withClient(serverUrl, (client) =>
-    client.query(`CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${escapeIdentifier(template)} STRATEGY FILE_COPY`),
+export async function createDatabase(session: Session, name: string, template: string): Promise<void> {
+  await session.query(
+    `CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${escapeIdentifier(template)} STRATEGY FILE_COPY`,
   );
-  return urlOf(serverUrl, name);
 }
 
 /**
@@ -57,14 +61,22 @@ export async function dropDatabase(serverUrl: string, name: string): Promise<voi
  *
  * @returns the URL of the database for this login
  */
-export async function createLogin(databaseUrl: string, name: string, role: string): Promise<string> {
+export function createLogin(databaseUrl: string, name: string, role: string): Promise<string> {
+  return withClient(databaseUrl, (client) => createLoginBy(client, databaseUrl, name, role));
+}
+
+/** As `createLogin`, by a session of a superuser. */
+export async function createLoginBy(
+  session: Session,
+  databaseUrl: string,
+  name: string,
+  role: string,
+): Promise<string> {
   const password = randomBytes(24).toString('base64url');
-  await withClient(databaseUrl, async (client) => {
-    const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);
-    const login = escapeIdentifier(name);
-    if (rowCount === 0) await client.query(`CREATE ROLE ${login} LOGIN IN ROLE ${escapeIdentifier(role)}`);
-    await client.query(`ALTER ROLE ${login} PASSWORD ${escapeLiteral(password)}`);
-  });
+  const { rowCount } = await session.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);
+  const login = escapeIdentifier(name);
+  if (rowCount === 0) await session.query(`CREATE ROLE ${login} LOGIN IN ROLE ${escapeIdentifier(role)}`);
+  await session.query(`ALTER ROLE ${login} PASSWORD ${escapeLiteral(password)}`);
   const url = new URL(databaseUrl);
   url.username = name;
   url.password = password;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { escapeIdentifier } from 'pg';
+import { escapeIdentifier, Pool } from 'pg';
 import type { ProvidedContext } from 'vitest';
-import { createDatabase, createLogin, dropDatabase, urlOf, withClient } from './database.ts';
+import { createDatabase, createLoginBy, dropDatabase, urlOf, withClient } from './database.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -32,23 +32,46 @@ export async function createTestDatabase({ template, prepare, server }: TestData
   const { url: serverUrl, namePrefix } = server ?? (await serverOfRun());
   const templateName = `${namePrefix}template_${template}`;
   const name = `${namePrefix}${randomBytes(6).toString('hex')}`;
-  await prepareTemplate(serverUrl, templateName, prepare);
-  const databaseUrl = await createDatabase(serverUrl, name, templateName);
+  const key = `${serverUrl} ${templateName}`;
+  const preparing = prepared.get(key) ?? prepareTemplate(serverUrl, templateName, prepare);
+  prepared.set(key, preparing);
+  await preparing.catch((error: unknown) => {
+    prepared.delete(key);
+    throw error;
+  });
+  await createDatabase(poolOf(serverUrl), name, templateName);
+  const databaseUrl = urlOf(serverUrl, name);
   const logins = new Map<string, Promise<string>>();
   return {
     databaseUrl,
     urlFor(role) {
-      const login = logins.get(role) ?? createLogin(databaseUrl, `${name}_${role}`, role);
+      const login = logins.get(role) ?? createLoginBy(poolOf(serverUrl), databaseUrl, `${name}_${role}`, role);
       logins.set(role, login);
       return login;
     },
     async drop() {
       await dropDatabase(serverUrl, name);
       const roles = [...logins.keys()].map((role) => escapeIdentifier(`${name}_${role}`));
-      if (roles.length > 0) await withClient(serverUrl, (client) => client.query(`DROP ROLE ${roles.join(', ')}`));
+      if (roles.length > 0) await poolOf(serverUrl).query(`DROP ROLE ${roles.join(', ')}`);
     },
   };
 }
+
+/** Of each server, by its URL. The sessions stay, because a new one costs far more than a statement. */
+const pools = new Map<string, Pool>();
+
+function poolOf(serverUrl: string): Pool {
+  const known = pools.get(serverUrl);
+  if (known !== undefined) return known;
+  const pool = new Pool({ connectionString: serverUrl, max: 2, idleTimeoutMillis: 0, allowExitOnIdle: true });
+  // A test may restart its server, which ends idle sessions.
+  pool.on('error', () => {});
+  pools.set(serverUrl, pool);
+  return pool;
+}
+
+/** The templates that this process has found prepared. */
+const prepared = new Map<string, Promise<void>>();
 
 /** Serializes the preparation of templates, because `prepare` creates roles, which all databases of a server share. */
 const templateLock = 0x7e5_7db;
