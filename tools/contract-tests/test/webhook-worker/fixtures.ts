@@ -1,9 +1,19 @@
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness, createTestAccounts, type Harness, type TestAccount } from '@deedwire/dev-environment/harness';
 import { startReceiver, type Receiver } from '@deedwire/testing';
 import { test as base } from 'vitest';
 
-/** Gives each test a database, workers and a receiver, so that tests can run at the same time. */
-export const test = base.extend<{ harness: Harness; receiver: Receiver }>({
+interface Fixtures {
+  /** A database of the test. */
+  harness: Harness;
+  receiver: Receiver;
+  /** A database with a worker, for the tests of a file that look only at what belongs to their partner. */
+  shared: Harness;
+  /** A partner of `shared`. */
+  partner: TestAccount;
+}
+
+/** Gives each test what it names, so that tests can run at the same time. */
+export const test = base.extend<Fixtures>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the names of the fixtures that a fixture needs from here
   harness: async ({}, use) => {
     const harness = await createHarness();
@@ -15,5 +25,19 @@ export const test = base.extend<{ harness: Harness; receiver: Receiver }>({
     const receiver = await startReceiver();
     await use(receiver);
     await receiver.close();
+  },
+  shared: [
+    // oxlint-disable-next-line no-empty-pattern -- as above
+    async ({}, use) => {
+      const shared = await createHarness();
+      await shared.startWorker();
+      await use(shared);
+      await shared.close();
+    },
+    { scope: 'file' },
+  ],
+  partner: async ({ shared }, use) => {
+    const { partner } = await createTestAccounts(shared.operator);
+    await use(partner);
   },
 });

@@ -7,15 +7,15 @@ import { test } from './fixtures.ts';
 // Concurrent, because most of them wait 5 s for the first retry.
 
 test.concurrent('a failed attempt is repeated on schedule with the same bytes and id and a new timestamp', async ({
-  harness,
+  shared,
+  partner,
   receiver,
 }) => {
-  await harness.startWorker();
-  const { secret } = await harness.subscribe(receiver.url, ['referral.created']);
+  const { secret } = await shared.subscribe(receiver.url, ['referral.created'], partner);
   receiver.onDelivery = (response) => {
     response.writeHead(receiver.deliveries.length === 1 ? 503 : 200).end();
   };
-  await harness.refer(1);
+  await shared.refer(1, partner);
   await receiver.waitFor(2);
 
   const [first, second] = receiver.deliveries;
@@ -27,7 +27,7 @@ test.concurrent('a failed attempt is repeated on schedule with the same bytes an
   verifyWebhook({ headers: second?.headers ?? {}, body: second?.body ?? '', secret });
 
   await eventually(async () => {
-    expect(await harness.deliveries()).toMatchObject([
+    expect(await shared.deliveries(partner)).toMatchObject([
       {
         status: 'DELIVERED',
         attempts: [
@@ -49,13 +49,12 @@ test.concurrent.for([
   },
 ])(
   'the Retry-After $retryAfter delays the next attempt by $seconds s, as its advice says',
-  async ({ retryAfter, seconds, advice }, { harness, receiver }) => {
-    await harness.startWorker();
-    await harness.subscribe(receiver.url, ['referral.created']);
+  async ({ retryAfter, seconds, advice }, { shared, partner, receiver }) => {
+    await shared.subscribe(receiver.url, ['referral.created'], partner);
     receiver.onDelivery = (response) => response.writeHead(503, { 'Retry-After': retryAfter }).end();
-    await harness.refer(1);
+    await shared.refer(1, partner);
     await eventually(async () => {
-      const [delivery] = await harness.deliveries();
+      const [delivery] = await shared.deliveries(partner);
       const [attempt, next] = delivery?.attempts.toSorted((a, b) => a.number - b.number) ?? [];
       expect(attempt).toMatchObject({ responseStatus: 503, advice: expect.stringMatching(advice) });
       // A busy machine can take seconds for the attempt, and make the next one before it is seen.
@@ -88,14 +87,13 @@ test.concurrent.for([
   },
 ] satisfies { fails: string; respond: Respond | null; advice: string }[])(
   'the advice for an attempt at a receiver that $fails names the cause',
-  async ({ respond, advice }, { harness, receiver }) => {
-    await harness.startWorker();
-    await harness.subscribe(receiver.url, ['referral.created']);
+  async ({ respond, advice }, { shared, partner, receiver }) => {
+    await shared.subscribe(receiver.url, ['referral.created'], partner);
     if (respond === null) await receiver.close();
     else receiver.onDelivery = respond;
-    await harness.refer(1);
+    await shared.refer(1, partner);
     await eventually(async () => {
-      const [delivery] = await harness.deliveries();
+      const [delivery] = await shared.deliveries(partner);
       expect(delivery?.attempts).toMatchObject([
         { number: 1, error: 'CONNECTION_FAILED', responseStatus: null, advice },
       ]);
@@ -104,15 +102,15 @@ test.concurrent.for([
 );
 
 test.concurrent('a receiver that does not respond has a TIMEOUT attempt and a next attempt', async ({
-  harness,
+  shared,
+  partner,
   receiver,
 }) => {
-  await harness.startWorker();
-  await harness.subscribe(receiver.url, ['referral.created']);
+  await shared.subscribe(receiver.url, ['referral.created'], partner);
   receiver.onDelivery = () => {};
-  await harness.refer(1);
+  await shared.refer(1, partner);
   await eventually(async () => {
-    expect(await harness.deliveries()).toMatchObject([
+    expect(await shared.deliveries(partner)).toMatchObject([
       {
         status: 'PENDING',
         nextAttemptAt: expect.any(Date),
@@ -135,28 +133,28 @@ test.concurrent('an address in WEBHOOK_DENIED_RANGES of the worker is not called
 });
 
 test.concurrent('410 pauses the subscription and keeps its events, and another URL resumes it', async ({
-  harness,
+  shared,
+  partner,
   receiver,
 }) => {
-  await harness.startWorker();
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  const { id } = await shared.subscribe(receiver.url, ['referral.created'], partner);
   receiver.onDelivery = (response) => {
     response.writeHead(410).end();
   };
-  await harness.refer(1);
+  await shared.refer(1, partner);
   await eventually(async () => {
-    expect(await findWebhookSubscription(harness.partnerApi, harness.accounts.partner, id)).toMatchObject({
+    expect(await findWebhookSubscription(shared.partnerApi, partner, id)).toMatchObject({
       status: 'PAUSED',
       pausedReason: 'GONE',
     });
   });
-  await harness.refer(1);
-  await eventually(async () => expect(await harness.deliveries()).toHaveLength(2));
-  expect(await harness.deliveries()).toMatchObject([{ nextAttemptAt: null }, { nextAttemptAt: null }]);
+  await shared.refer(1, partner);
+  await eventually(async () => expect(await shared.deliveries(partner)).toHaveLength(2));
+  expect(await shared.deliveries(partner)).toMatchObject([{ nextAttemptAt: null }, { nextAttemptAt: null }]);
 
   const successor = await startReceiver();
   try {
-    const { userErrors } = await updateWebhookSubscription(harness.partnerApi, harness.accounts.partner, {
+    const { userErrors } = await updateWebhookSubscription(shared.partnerApi, partner, {
       id,
       callbackUrl: successor.url,
     });

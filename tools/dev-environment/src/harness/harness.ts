@@ -75,9 +75,9 @@ export async function createHarness(...parameters: Parameters<typeof createMigra
     async convert(referralId: string): Promise<void> {
       await convertReferral(operator, { referralId });
     },
-    /** The deliveries of `accounts.partner`, newest first. */
-    async deliveries(): Promise<(WebhookDelivery & { attempts: WebhookAttempt[] })[]> {
-      const page = await listWebhookDeliveries(partnerApi, accounts.partner, { first: 100 });
+    /** The deliveries of a partner, newest first. */
+    async deliveries(partner: TestAccount = accounts.partner): Promise<(WebhookDelivery & { attempts: WebhookAttempt[] })[]> {
+      const page = await listWebhookDeliveries(partnerApi, partner, { first: 100 });
       const nodes = page.edges.map(({ node }) => node);
       const attempts = await listLatestAttempts(partnerApi, nodes);
       return nodes.map((node, index) => ({ ...node, attempts: attempts[index] ?? [] }));

@@ -1,7 +1,7 @@
 export { callOperator, callOperatorWith, type OperatorResult } from '../call-operator.ts';
 export { createMigratedDatabase } from './database.ts';
 export { createHarness, type Harness } from './harness.ts';
-export { raiseLimit } from './test-accounts.ts';
+export { createTestAccounts, raiseLimit } from './test-accounts.ts';
 export { joinSharedSystem, type SharedSystem } from './shared-system.ts';
 export { type TestAccount, type TestAccounts } from './test-accounts.ts';
 export { startTestSystem, type TestSystem, type TestSystemOptions } from './test-system.ts';
