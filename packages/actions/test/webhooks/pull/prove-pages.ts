@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { idAt, toRecordId } from '@deedwire/domain';
-import { startPostgres } from '@deedwire/embedded-postgres';
+import { createTestDatabase, type PostgresServer } from '@deedwire/embedded-postgres';
 import { createStore, migrate, onlyRow, type Store } from '@deedwire/store';
 import { patientTimeouts, seededRandom } from '@deedwire/testing';
 import type { SubscriptionId } from '@deedwire/webhooks/tables';
@@ -20,6 +20,8 @@ import { type PullPosition, readNumberedPage } from '../../../src/webhooks/pull/
 import { type NumberedRow, selectPulledSubscription } from '../../../src/webhooks/pull/statements.ts';
 
 export interface ProofOptions {
+  /** Is restarted. */
+  server: PostgresServer;
   /** How long the writers write between two disturbances. */
   phaseMs: number;
   seed: number;
@@ -52,12 +54,16 @@ class RolledBack extends Error {}
  * fifth is rolled back. Meanwhile the clock goes back by an hour, forward by two and back to the time, another worker takes over,
  * and the server restarts.
  */
-export async function provePages({ phaseMs, seed, fault }: ProofOptions): Promise<ProofResult> {
+export async function provePages({ server, phaseMs, seed, fault }: ProofOptions): Promise<ProofResult> {
   const random = seededRandom(seed);
-  const server = await startPostgres();
-  await migrate(server.url);
+  const database = await createTestDatabase({
+    template: 'migrated',
+    prepare: async (databaseUrl) => void (await migrate(databaseUrl)),
+    server: { url: server.url, namePrefix: 'proof_' },
+  });
+  const { databaseUrl } = database;
   const open = (applicationName: string): Store =>
-    createStore({ databaseUrl: server.url, applicationName, timeouts: patientTimeouts });
+    createStore({ databaseUrl, applicationName, timeouts: patientTimeouts });
   const [superuser, reading, ...writing] = ['superuser', 'reader', 'writer-1', 'writer-2', 'writer-3'].map(open);
   if (superuser === undefined || reading === undefined) throw new Error('No store.');
   const run = (text: string, values: unknown[] = []) =>
@@ -176,7 +182,7 @@ export async function provePages({ phaseMs, seed, fault }: ProofOptions): Promis
     else largest = BigInt(id ?? 0);
   }
   await Promise.all([superuser, reading, ...writing].map((store) => store.close()));
-  await server.stop();
+  await database.drop();
   return result;
 }
 
