@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -16,7 +18,7 @@ import type * as memoryModule from '../src/memory.ts';
 import type * as nodeModule from '../src/node.ts';
 import type * as postgresModule from '../src/postgres.ts';
 import type * as testingModule from '../src/testing.ts';
-import { type BuiltPackages, installBuiltPackages } from './support/built-packages.ts';
+import { installBuiltPackages } from './support/built-packages.ts';
 import { deliveryOf, secret, send } from './support/delivery.ts';
 import { silent } from './support/log.ts';
 
@@ -31,20 +33,19 @@ interface Copy {
   testing: typeof testingModule;
 }
 
-const installed: BuiltPackages[] = [];
-
-const first = await load();
-const second = await load();
+const built = await installBuiltPackages();
+const copied = await mkdtemp(join(tmpdir(), 'webhook-receiver-copied-'));
+await cp(built.folder, copied, { recursive: true });
+const first = await load(built.folder);
+const second = await load(copied);
 const database = await forFile(createTestDatabase({ template: 'webhook_receiver_copies', prepare: async () => {} }));
 
 afterAll(async () => {
-  await Promise.all(installed.map((built) => built.remove()));
+  await Promise.all([built.remove(), rm(copied, { recursive: true })]);
 });
 
-async function load(): Promise<Copy> {
-  const built = await installBuiltPackages();
-  installed.push(built);
-  const dist = join(built.folder, 'node_modules/@deedwire/webhook-receiver/dist');
+async function load(folder: string): Promise<Copy> {
+  const dist = join(folder, 'node_modules/@deedwire/webhook-receiver/dist');
   const of = (name: string) => import(pathToFileURL(join(dist, `${name}.js`)).href);
   return {
     main: await of('index'),
@@ -65,7 +66,7 @@ test('loads two copies, whose errors recognize each other', () => {
 });
 
 test('the command names a package that is missing', async () => {
-  const bin = join(installed[0]?.folder ?? '', 'node_modules/@deedwire/webhook-receiver/dist/bin.js');
+  const bin = join(built.folder, 'node_modules/@deedwire/webhook-receiver/dist/bin.js');
   const args = [bin, 'move-inbox', 'graphile-worker', '--database-url', database.databaseUrl];
   await expect(promisify(execFile)(process.execPath, args)).rejects.toMatchObject({
     code: 1,

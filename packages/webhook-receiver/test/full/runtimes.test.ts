@@ -34,7 +34,9 @@ describe.each([
   { runtime: deno, app: 'fetch', fix: fetchFix },
   { runtime: bun, app: 'fetch', fix: fetchFix },
 ] as const)('$runtime.name, $app', ({ runtime, app, fix }) => {
-  testConformance(runtimeAdapter(runtime, app, fix, server));
+  const adapter = runtimeAdapter(runtime, app, fix, server);
+  afterAll(() => adapter.stop());
+  testConformance(adapter);
 });
 
 const page = await readFile(new URL('../../docs/stores.md', import.meta.url), 'utf8');

@@ -39,9 +39,9 @@ async function expectUnhandled(subject: Subject, body: object): Promise<void> {
   expect(subject.handled).toEqual([]);
 }
 
-function head(headers: OutgoingHttpHeaders): string {
+function head(url: string, headers: OutgoingHttpHeaders): string {
   const lines = Object.entries({ host: 'localhost', ...headers }).map(([key, value]) => `${key}: ${String(value)}\r\n`);
-  return `POST /webhooks HTTP/1.1\r\n${lines.join('')}\r\n`;
+  return `POST ${new URL(url).pathname} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
 /** Opens a connection and writes the head of a request. */
@@ -50,7 +50,7 @@ async function open(subject: Subject, headers: OutgoingHttpHeaders): Promise<Soc
   // The server resets the connection of a client that writes after the response.
   socket.on('error', () => {});
   await once(socket, 'connect');
-  socket.write(head(headers));
+  socket.write(head(subject.running.url, headers));
   return socket;
 }
 

@@ -35,7 +35,8 @@ export const fetchApps = {
       if (mount === 'parser') await req.json();
       await next();
     });
-    app.all('/webhooks', honoHandler(receiver));
+    // With or without a segment before it: several receivers of a process have one.
+    app.all('*', honoHandler(receiver));
     return async (request, bindings, execution) => app.fetch(request, bindings, execution);
   },
 } as const;

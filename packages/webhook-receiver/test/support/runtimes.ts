@@ -156,43 +156,50 @@ export async function startWorker(
   return startProcess(workerd, worker);
 }
 
-/** The adapter that starts a process of a runtime for each receiver. */
+/** The adapter whose receivers are in one process of a runtime, which the first of them starts. */
 export function runtimeAdapter(
   runtime: Runtime,
   app: keyof typeof fetchApps,
   fix: string,
   server: { folder: string; code: string },
-): Adapter {
-  let processes = 0;
+): Adapter & { stop(): Promise<void> } {
+  const hooks: Hooks[] = [];
+  let starting: ReturnType<typeof start> | undefined;
+
+  async function start() {
+    const hooksServer = await serveHooks(hooks);
+    const settings: ServerSettings = { app, hooksUrl: hooksServer.url };
+    const code = `globalThis.serverSettings = ${JSON.stringify(settings)};\n${server.code}`;
+    const folder = await mkdtemp(join(server.folder, 'server-'));
+    for (const [name, content] of Object.entries({ ...runtime.files, 'server.js': code }))
+      await writeFile(join(folder, name), content);
+    const running = await startProcess(runtime, folder);
+    return {
+      port: running.port,
+      async stop() {
+        await running.stop();
+        await hooksServer.close();
+      },
+    };
+  }
+
   return {
     name: runtime.name,
     isBuffered: false,
     fix,
     excluded: runtime.excluded,
-    async start({ setup, mount, hooks }: Start) {
-      processes += 1;
-      const folder = join(server.folder, `${runtime.name} ${app} ${processes}`);
-      const hooksServer = await serveHooks(hooks);
-      const settings: ServerSettings = { app, setup, mount, hooksUrl: hooksServer.url };
-      const code = `globalThis.serverSettings = ${JSON.stringify(settings)};\n${server.code}`;
-      await mkdir(folder);
-      for (const [name, content] of Object.entries({ ...runtime.files, 'server.js': code }))
-        await writeFile(join(folder, name), content);
-      const running = await startProcess(runtime, folder);
+    async start({ setup, mount, hooks: ofReceiver }: Start) {
+      const { port } = await (starting ??= start());
+      const url = `http://127.0.0.1:${port}/${hooks.push(ofReceiver) - 1}`;
       const control = async (name: string, value: unknown = null) => {
-        const response = await fetch(`http://127.0.0.1:${running.port}/control/${name}`, {
-          method: 'POST',
-          body: JSON.stringify(value),
-        });
+        const response = await fetch(`${url}/${name}`, { method: 'POST', body: JSON.stringify(value) });
         return JSON.parse(await response.text());
       };
+      await control('start', { setup, mount });
       return {
-        url: `http://127.0.0.1:${running.port}/webhooks`,
-        port: running.port,
-        async stop() {
-          await running.stop();
-          await hooksServer.close();
-        },
+        url: `${url}/webhooks`,
+        port,
+        stop: async () => {},
         forget: (ids) => control('forget', ids),
         logged: () => control('logged'),
         isAborted: (id) => control('isAborted', id),
@@ -202,14 +209,17 @@ export function runtimeAdapter(
         },
       };
     },
+    stop: async () => (await starting)?.stop(),
   };
 }
 
-async function serveHooks(hooks: Hooks): Promise<{ url: string; close(): Promise<void> }> {
+/** @param hooks of each receiver, by its index */
+async function serveHooks(hooks: readonly Hooks[]): Promise<{ url: string; close(): Promise<void> }> {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const value = JSON.parse(await text(request));
+    const [, index, name] = request.url?.split('/') ?? [];
     try {
-      await (request.url === '/handle' ? hooks.handle(value) : hooks.handleUnknown(value));
+      await (name === 'handle' ? hooks[Number(index)]?.handle(value) : hooks[Number(index)]?.handleUnknown(value));
       response.end();
     } catch (error) {
       response.writeHead(500).end(String(error));
