@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { createTestDatabase, findFreePort, freezeSessions } from '@deedwire/embedded-postgres';
-import { eventually, readReceiverKitPages } from '@deedwire/testing';
+import { compileCache, eventually, readReceiverKitPages } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { secret } from './support/delivery.ts';
@@ -187,7 +187,9 @@ async function runScript(name: string, script: string, env: Record<string, strin
     process.exit();
     `,
   );
-  const { stdout } = await run(process.execPath, ['--conditions=deedwire-source', file], { env });
+  const { stdout } = await run(process.execPath, ['--conditions=deedwire-source', file], {
+    env: { ...env, ...compileCache },
+  });
   return stdout;
 }
 
@@ -321,7 +323,13 @@ it('runs as documented with each way to use PostgreSQL', async () => {
 it('ends after SIGTERM although the connections of its pool no longer respond', async () => {
   const port = String(await findFreePort());
   const child = spawn(process.execPath, ['--conditions=deedwire-source', join(project, 'postgres.ts')], {
-    env: { PORT: port, WEBHOOK_SECRET: secret, DATABASE_URL: database.databaseUrl, PGAPPNAME: 'readme' },
+    env: {
+      PORT: port,
+      WEBHOOK_SECRET: secret,
+      DATABASE_URL: database.databaseUrl,
+      PGAPPNAME: 'readme',
+      ...compileCache,
+    },
     stdio: 'inherit',
   });
   onTestFinished(() => void child.kill('SIGKILL'));

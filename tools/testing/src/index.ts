@@ -34,4 +34,4 @@ export { startRawReceiver, type RawReceiver } from './raw-receiver.ts';
 export { richSchema } from './rich-schema.ts';
 export { connect, type Connection } from './sql-connection.ts';
 export { startTcpProxy, type StatementFault, type TcpProxy } from './tcp-proxy.ts';
-export { missing, patientTimeouts, seededRandom, unknownGids } from './values.ts';
+export { compileCache, missing, patientTimeouts, seededRandom, unknownGids } from './values.ts';

@@ -24,6 +24,9 @@ export const unknownGids = (typeName: string): [string, string][] => [
   ['with an empty id', ''],
 ];
 
+/** For a process that inherits no environment: it reads the modules that other processes of the run have compiled. */
+export const compileCache = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '' };
+
 /** Timeouts of a store for tests that are not about timeouts. On a busy machine any connection or statement can be slow. */
 export const patientTimeouts = {
   connectMs: 120_000,

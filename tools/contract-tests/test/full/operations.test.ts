@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, findFreePort, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
-import { commandsOf, findProgram, type Receiver, startReceiver } from '@deedwire/testing';
+import { commandsOf, compileCache, findProgram, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
@@ -135,7 +135,7 @@ test.skipIf(isSkipped)('the commands of the page run as they stand, from an empt
   }
   await writeFile(join(folder, 'steps.sh'), `set -e\n${script}kill "$(cat ${folder}/deedwire-prometheus.pid)"\nwait\n`);
   const child = execFile('bash', [join(folder, 'steps.sh')], {
-    env: { PATH: `${folder}/bin:${process.env['PATH']}`, HOME: folder },
+    env: { PATH: `${folder}/bin:${process.env['PATH']}`, HOME: folder, ...compileCache },
     timeout: 300_000,
   });
   let output = '';

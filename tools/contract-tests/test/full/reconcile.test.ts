@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import { eventually, missing, postGraphql, receiverKitBlock } from '@deedwire/testing';
+import { compileCache, eventually, missing, postGraphql, receiverKitBlock } from '@deedwire/testing';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';
@@ -126,6 +126,7 @@ test('of pushes of which a proxy loses 5 %, reconcile finds exactly those while 
         CLIENT_ID: credentials.clientId,
         API_KEY: credentials.apiKey,
         ORGANIZATION_ID: credentials.organizationId,
+        ...compileCache,
       },
     },
   );
@@ -154,6 +155,7 @@ test('the program for a partner without a public URL has each event once, killed
     CLIENT_ID: clientId,
     API_KEY: apiKey,
     ORGANIZATION_ID: organizationId,
+    ...compileCache,
   };
   const printed: string[] = [];
   const start = (): ChildProcess => {

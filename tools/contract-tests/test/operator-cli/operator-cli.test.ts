@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { createMigratedDatabase, callOperator, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
+import { compileCache } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 
@@ -373,10 +374,10 @@ describe('the command line', () => {
 describe('the process', () => {
   const main = join(import.meta.dirname, '../../../../apps/operator-cli/src/main.ts');
 
-  /** It inherits no variables from this process. */
+  /** It inherits no setting from this process. */
   function spawnOperator(variables: Record<string, string>, ...commandArguments: string[]): Promise<OperatorResult> {
     const nodeArguments = ['--conditions=deedwire-source', main, ...commandArguments];
-    const child = spawn(process.execPath, nodeArguments, { env: variables });
+    const child = spawn(process.execPath, nodeArguments, { env: { ...variables, ...compileCache } });
     const output = { stdout: '', stderr: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));

@@ -57,7 +57,7 @@ export async function finished(child: ChildProcess): Promise<{ exitCode: number 
 /** The environment without the variables of pnpm, Node and the test runner, which a new user's shell does not have. */
 function userEnvironment(): NodeJS.ProcessEnv {
   const own = process.env;
-  const kept = ['HOME', 'LANG', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'npm_config_registry'];
+  const kept = ['HOME', 'LANG', 'TMPDIR', 'NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS', 'npm_config_registry'];
   const names = [...kept, ...Object.keys(own).filter((name) => /proxy$/i.test(name))];
   const path = (own['PATH'] ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'));
   return { ...Object.fromEntries(names.map((name) => [name, own[name]])), PATH: path.join(delimiter) };
