@@ -18,7 +18,8 @@ const execArgv = ['--max-semi-space-size=32', '--no-parallel-scavenge'];
 const bounds = { env, execArgv, testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } };
 const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**', '**/test/deploy/**'];
 const postgres = './tools/embedded-postgres/src/vitest-global-setup.ts';
-const withPackages = { globalSetup: [postgres, './tools/contract-tests/test/support/packed-packages.ts'] };
+const packages = './tools/contract-tests/test/support/packed-packages.ts';
+const apps = './tools/dev-environment/src/harness/shared-apps.ts';
 
 /** The files of `full` that take longest, which start first, so that no run ends with one of them alone. */
 const longest = [
@@ -30,14 +31,12 @@ const longest = [
   'tools/contract-tests/test/full/receiver-kit.test.ts',
   'tools/dev-environment/test/full/dev.test.ts',
   'tools/contract-tests/test/full/clients.test.ts',
-  'tools/contract-tests/test/full/other-languages.test.ts',
   'tools/contract-tests/test/full/connection-faults.test.ts',
   'tools/dev-environment/test/full/built-apps.test.ts',
   'packages/contract-check/test/full/outside.test.ts',
   'tools/contract-tests/test/full/operations.test.ts',
   'tools/contract-tests/test/full/receiver-kit-rotation.test.ts',
   'tools/contract-tests/test/full/tracing.test.ts',
-  'tools/contract-tests/test/full/trace-headers.test.ts',
 ];
 
 const placeOf = ({ moduleId }: TestSpecification): number => {
@@ -83,7 +82,7 @@ export default defineConfig({
           include: ['{packages,apps,tools}/*/test/**/*.test.ts'],
           exclude: slow,
           ...bounds,
-          globalSetup: [postgres, './tools/dev-environment/src/harness/shared-apps.ts'],
+          globalSetup: [postgres, apps],
         },
       },
       {
@@ -91,9 +90,10 @@ export default defineConfig({
         // Slow tests, run by `pnpm test:full`.
         test: {
           name: 'full',
+          isolate: false,
           include: ['{packages,apps,tools}/*/test/full/**/*.test.ts'],
           ...bounds,
-          ...withPackages,
+          globalSetup: [postgres, packages, apps],
         },
       },
       {
@@ -123,9 +123,10 @@ export default defineConfig({
           name: 'long',
           include: ['{packages,apps,tools}/*/test/long/**/*.test.ts', 'bench/test/long/**/*.test.ts'],
           ...bounds,
+          env: { ...env, LOAD_PAUSE_MS: '20' },
           testTimeout: 6 * 3_600_000,
           hookTimeout: 3_600_000,
-          ...withPackages,
+          globalSetup: [postgres, packages],
         },
       },
     ],

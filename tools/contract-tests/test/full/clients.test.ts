@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { succeed } from '../support/command.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
@@ -11,14 +11,14 @@ const examples = join(workspaceRoot, 'examples/clients');
 const page = readFileSync(join(workspaceRoot, 'docs/clients.md'), 'utf8');
 const partnerName = 'Keystone Estate Agents';
 
-let system: TestSystem;
+let system: SharedSystem;
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'deedwire-clients-'));
   await cp(examples, folder, { recursive: true, filter: (path) => !path.endsWith('node_modules') });
   await succeed('pnpm', ['install', '--frozen-lockfile', '--prefer-offline'], { cwd: folder });
-  system = await startTestSystem();
+  system = await joinSharedSystem();
 });
 
 afterAll(async () => {

@@ -24,7 +24,7 @@ import { subscribe } from '../support/subscribe.ts';
 const timeout = 300_000;
 /** Guards against hanging: a rejected delivery is retried after 5 s, and after a third failure after up to 54 s. */
 const waitMs = 120_000;
-const pauseMs = 30;
+const pauseMs = 80;
 const receiverPath = '/webhooks';
 const [oldSecret, newSecret] = [generateWebhookSecret(), generateWebhookSecret()];
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { TestSystem } from '@deedwire/dev-environment/harness';
+import type { SharedSystem } from '@deedwire/dev-environment/harness';
 import { findProgram, missing, startReceiver } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
@@ -182,7 +182,7 @@ interface Delivery {
   readonly body: Buffer;
 }
 
-async function receiveDelivery(system: TestSystem): Promise<Delivery> {
+async function receiveDelivery(system: Pick<SharedSystem, 'operator' | 'urls'>): Promise<Delivery> {
   const [{ client } = missing()] = await createPartnerAccounts(system, 1);
   const receiver = await startReceiver();
   try {
@@ -200,7 +200,10 @@ async function receiveDelivery(system: TestSystem): Promise<Delivery> {
 }
 
 /** What a library prints of a delivery of the sender, and of altered ones. */
-export async function verdictsOf(program: LibraryProgram, system: TestSystem): Promise<string[]> {
+export async function verdictsOf(
+  program: LibraryProgram,
+  system: Pick<SharedSystem, 'operator' | 'urls'>,
+): Promise<string[]> {
   return verdicts(program, alterations(await receiveDelivery(system), generateWebhookSecret()));
 }
 
