@@ -9,7 +9,8 @@ export async function eventually<Result>(check: () => Promise<Result> | Result, 
       return await check();
     } catch (error) {
       if (performance.now() > deadlineMs) throw error;
-      await sleep(10);
+      // A check that fails costs a query, and the text of its error.
+      await sleep(50);
     }
   }
 }

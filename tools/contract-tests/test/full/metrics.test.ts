@@ -174,15 +174,18 @@ test.skipIf(isWithoutPrometheus)(
     );
     const ended = new Promise((resolve) => prometheus.once('exit', resolve));
     try {
-      const query = async (expression: string): Promise<string> => {
-        const { exitCode, output } = await promtool(['query', 'instant', `http://127.0.0.1:${port}`, expression]);
-        if (exitCode !== 0) throw new Error(`${expression}: ${output}`);
-        return output;
+      // A process of promtool for each would take most of the CPU time of this test.
+      const query = async (expression: string): Promise<{ value: [number, string] }[]> => {
+        const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expression)}`;
+        const response = await fetch(url).catch(() => null);
+        if (response === null) return [];
+        const text = await response.text();
+        if (!response.ok) throw new Error(`${expression}: ${text}`);
+        return JSON.parse(text).data.result;
       };
       const countAnswers = async (): Promise<number> => {
-        const answers: string[] = [];
-        for (const expression of expressions) answers.push(await query(expression));
-        return answers.filter((answer) => answer.trim() !== '').length;
+        const answers = await Promise.all(expressions.map(query));
+        return answers.filter((answer) => answer.length > 0).length;
       };
       const firing = async (): Promise<string[]> => {
         const response = await fetch(`http://127.0.0.1:${port}/api/v1/alerts`).catch(() => null);
@@ -194,7 +197,7 @@ test.skipIf(isWithoutPrometheus)(
       };
       const alert = `DeedwireNotReady ${new URL(worker.adminUrl).host}`;
       await expect.poll(firing).toEqual([]);
-      await expect.poll(() => query('sum(up)')).toContain(`=> ${targets.length} @`);
+      await expect.poll(async () => (await query('sum(up)'))[0]?.value[1]).toBe(String(targets.length));
       // Without requests and deliveries, some rates have no value.
       await expect.poll(countAnswers).toBeGreaterThan(expressions.length / 2);
 
