@@ -76,7 +76,9 @@ export async function createHarness(...parameters: Parameters<typeof createMigra
       await convertReferral(operator, { referralId });
     },
     /** The deliveries of a partner, newest first. */
-    async deliveries(partner: TestAccount = accounts.partner): Promise<(WebhookDelivery & { attempts: WebhookAttempt[] })[]> {
+    async deliveries(
+      partner: TestAccount = accounts.partner,
+    ): Promise<(WebhookDelivery & { attempts: WebhookAttempt[] })[]> {
       const page = await listWebhookDeliveries(partnerApi, partner, { first: 100 });
       const nodes = page.edges.map(({ node }) => node);
       const attempts = await listLatestAttempts(partnerApi, nodes);
