@@ -213,7 +213,7 @@ describe('second release', () => {
     );
     await workspace.edit('apps/lender-api/src/schema/lender.ts', (text) => text.replace('motto:', 'slogan:'));
     await workspace.commitAll('Serve another field');
-    await expect(release()).rejects.toThrow('served instead of the contract: Lender.motto: The field was removed.');
+    await expect(release()).rejects.toThrow('Lender.motto: The field is in the SDL, but not served.');
     await workspace.git('reset', '--quiet', '--hard', 'HEAD~1');
     expect(linesOf(await release(), 'published')).toEqual(
       ['@deedwire/lender-schema', '@deedwire/webhook-events'].map((name) => `published ${name}@${second.get(name)}`),
