@@ -7,7 +7,7 @@ import {
   type ReplayWebhookEventsInput,
   resumeWebhookSubscription,
 } from '@deedwire/actions';
-import { callOperator, type Harness } from '@deedwire/dev-environment/harness';
+import { callOperator, type Harness, type TestAccount } from '@deedwire/dev-environment/harness';
 import { eventually, type Receiver } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { test } from './fixtures.ts';
@@ -15,11 +15,12 @@ import { test } from './fixtures.ts';
 const since = new Date('2026-01-02T00:00:00Z');
 
 async function start(
-  { partnerApi, accounts }: Harness,
+  { partnerApi }: Harness,
+  partner: TestAccount,
   subscriptionId: string,
   input: Partial<ReplayWebhookEventsInput> = { onlyFailed: false, since },
 ): Promise<string> {
-  const { webhookReplay, userErrors } = await replayWebhookEvents(partnerApi, accounts.partner, {
+  const { webhookReplay, userErrors } = await replayWebhookEvents(partnerApi, partner, {
     subscriptionId,
     ...input,
   });
@@ -27,14 +28,19 @@ async function start(
   return webhookReplay?.id ?? '';
 }
 
-const read = ({ partnerApi, accounts }: Harness, id: string) => findWebhookReplay(partnerApi, accounts.partner, id);
+const read = ({ partnerApi }: Harness, partner: TestAccount, id: string) => findWebhookReplay(partnerApi, partner, id);
+
+const expectNothingPending = ({ sql }: Harness, { accountId }: TestAccount) =>
+  eventually(async () =>
+    expect(await sql('select from webhook_pending_delivery where account_id = $1', [accountId])).toEqual([]),
+  );
 
 /** A subscription whose receiver has got `count` events. */
-async function deliver(harness: Harness, receiver: Receiver, count: number): Promise<string> {
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.refer(count);
+async function deliver(harness: Harness, partner: TestAccount, receiver: Receiver, count: number): Promise<string> {
+  const { id } = await harness.subscribe(receiver.url, ['referral.created'], partner);
+  await harness.refer(count, partner);
   await receiver.waitFor(count);
-  await eventually(async () => expect(await harness.sql('select from webhook_pending_delivery')).toEqual([]));
+  await expectNothingPending(harness, partner);
   return id;
 }
 
@@ -42,15 +48,15 @@ const sequences = ({ deliveries }: Receiver) =>
   deliveries.map(({ headers }) => Number(headers['x-service-webhook-sequence']));
 
 test.concurrent('everything of a range is sent again once, and the replay is COMPLETED', async ({
-  harness,
+  shared,
+  partner,
   receiver,
 }) => {
-  await harness.startWorker();
-  const subscriptionId = await deliver(harness, receiver, 30);
-  const id = await start(harness, subscriptionId, { onlyFailed: false, fromSequence: 6, toSequence: 25 });
+  const subscriptionId = await deliver(shared, partner, receiver, 30);
+  const id = await start(shared, partner, subscriptionId, { onlyFailed: false, fromSequence: 6, toSequence: 25 });
   await receiver.waitFor(50);
   await eventually(async () =>
-    expect(await read(harness, id)).toMatchObject({
+    expect(await read(shared, partner, id)).toMatchObject({
       status: 'COMPLETED',
       queuedCount: 20,
       skippedCount: 0,
@@ -74,53 +80,51 @@ test.concurrent('everything of a range is sent again once, and the replay is COM
 });
 
 test.concurrent('a replay waits while the subscription is paused, and new events are sent meanwhile', async ({
-  harness,
+  shared,
+  partner,
   receiver,
 }) => {
-  const { accounts, partnerApi } = harness;
-  await harness.startWorker();
-  const subscriptionId = await deliver(harness, receiver, 10);
-  await pauseWebhookSubscription(partnerApi, accounts.partner, { id: subscriptionId });
-  const id = await start(harness, subscriptionId);
-  expect(await read(harness, id)).toMatchObject({ status: 'RUNNING', waitsFor: 'PAUSED', queuedCount: 0 });
-  await resumeWebhookSubscription(partnerApi, accounts.partner, { id: subscriptionId });
-  await harness.refer(1);
+  const { partnerApi } = shared;
+  const subscriptionId = await deliver(shared, partner, receiver, 10);
+  await pauseWebhookSubscription(partnerApi, partner, { id: subscriptionId });
+  const id = await start(shared, partner, subscriptionId);
+  expect(await read(shared, partner, id)).toMatchObject({ status: 'RUNNING', waitsFor: 'PAUSED', queuedCount: 0 });
+  await resumeWebhookSubscription(partnerApi, partner, { id: subscriptionId });
+  await shared.refer(1, partner);
   await receiver.waitFor(21);
-  await eventually(async () => expect(await read(harness, id)).toMatchObject({ status: 'COMPLETED', queuedCount: 10 }));
+  await eventually(async () =>
+    expect(await read(shared, partner, id)).toMatchObject({ status: 'COMPLETED', queuedCount: 10 }),
+  );
 });
 
-test.concurrent('a cancelled replay sends what it has queued, and no more', async ({ harness, receiver }) => {
-  const { accounts, partnerApi } = harness;
-  await harness.startWorker();
-  const subscriptionId = await deliver(harness, receiver, 30);
-  const id = await start(harness, subscriptionId, { onlyFailed: false, since, maxPerSecond: 1 });
+test.concurrent('a cancelled replay sends what it has queued, and no more', async ({ shared, partner, receiver }) => {
+  const { partnerApi } = shared;
+  const subscriptionId = await deliver(shared, partner, receiver, 30);
+  const id = await start(shared, partner, subscriptionId, { onlyFailed: false, since, maxPerSecond: 1 });
   await receiver.waitFor(31);
-  await cancelWebhookReplay(partnerApi, accounts.partner, { id });
-  const replay = await read(harness, id);
+  await cancelWebhookReplay(partnerApi, partner, { id });
+  const replay = await read(shared, partner, id);
   expect(replay).toMatchObject({ status: 'CANCELLED', endedAt: expect.any(Date) });
-  await eventually(async () => expect(await harness.sql('select from webhook_pending_delivery')).toEqual([]));
+  await expectNothingPending(shared, partner);
   expect(receiver.deliveries).toHaveLength(30 + (replay?.queuedCount ?? 0));
   expect(replay?.queuedCount).toBeLessThan(20);
 });
 
-test.concurrent('a replay ends when its subscription is deleted', async ({ harness, receiver }) => {
-  const { accounts, partnerApi } = harness;
-  await harness.startWorker();
-  const subscriptionId = await deliver(harness, receiver, 20);
-  const id = await start(harness, subscriptionId, { onlyFailed: false, since, maxPerSecond: 1 });
+test.concurrent('a replay ends when its subscription is deleted', async ({ shared, partner, receiver }) => {
+  const { partnerApi } = shared;
+  const subscriptionId = await deliver(shared, partner, receiver, 20);
+  const id = await start(shared, partner, subscriptionId, { onlyFailed: false, since, maxPerSecond: 1 });
   await receiver.waitFor(21);
-  await deleteWebhookSubscription(partnerApi, accounts.partner, { id: subscriptionId });
-  await eventually(async () => {
-    expect(await harness.sql('select from webhook_replay where ended_at is null')).toEqual([]);
-    expect(await harness.sql('select from webhook_pending_delivery')).toEqual([]);
-  });
-  expect(await read(harness, id)).toMatchObject({ status: 'SUBSCRIPTION_DELETED' });
+  await deleteWebhookSubscription(partnerApi, partner, { id: subscriptionId });
+  const open = 'select from webhook_replay where ended_at is null and account_id = $1';
+  await eventually(async () => expect(await shared.sql(open, [partner.accountId])).toEqual([]));
+  await expectNothingPending(shared, partner);
+  expect(await read(shared, partner, id)).toMatchObject({ status: 'SUBSCRIPTION_DELETED' });
 });
 
-test.concurrent('an operator counts, replays and waits', async ({ harness, receiver }) => {
-  await harness.startWorker();
-  const subscriptionId = await deliver(harness, receiver, 20);
-  const env = { DATABASE_URL: await harness.database.urlFor('operator') };
+test.concurrent('an operator counts, replays and waits', async ({ shared, partner, receiver }) => {
+  const subscriptionId = await deliver(shared, partner, receiver, 20);
+  const env = { DATABASE_URL: await shared.database.urlFor('operator') };
   const options = ['--from-sequence', '1', '--all', '--max-per-second', '10'];
   const counted = await callOperator(env, 'subscription', 'replay', subscriptionId, ...options, '--dry-run');
   expect(counted).toEqual({
