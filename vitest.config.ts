@@ -123,7 +123,6 @@ export default defineConfig({
           name: 'long',
           include: ['{packages,apps,tools}/*/test/long/**/*.test.ts', 'bench/test/long/**/*.test.ts'],
           ...bounds,
-          env: { ...env, LOAD_PAUSE_MS: '20' },
           testTimeout: 6 * 3_600_000,
           hookTimeout: 3_600_000,
           globalSetup: [postgres, packages],

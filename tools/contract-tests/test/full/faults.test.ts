@@ -70,7 +70,7 @@ test('shares the work with a third worker, which loses its share when it is susp
   const load = system.startLoad();
   await received.waitForMore(50);
   await interruptions.during(third, () => suspend(third));
-  received.respond = respondAfterMs(50);
+  received.respond = respondAfterMs(20);
   await untilShared(system, halves);
   await received.waitForMore(50);
 
@@ -138,7 +138,7 @@ test('delivers every event when worker clocks are ten minutes fast and slow', { 
   const skewed = await Promise.all([system.addWorker(clockOffBy(600_000)), system.addWorker(clockOffBy(-600_000))]);
   system.workers.splice(0, 2, ...skewed);
   let responses = 0;
-  const respond = respondAfterMs(50);
+  const respond = respondAfterMs(20);
   system.received.respond = (response, request) => {
     responses += 1;
     if (responses > 2) respond(response, request);

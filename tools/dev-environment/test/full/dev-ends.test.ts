@@ -18,7 +18,12 @@ describe.skipIf(process.platform !== 'linux')('every process ends', () => {
     return dev;
   }
 
-  // After SIGTERM and SIGKILL to the process group: each home of `dev.test.ts` waits for the end of every process.
+  test.each(['SIGTERM', 'SIGKILL'] as const)('after %s to the process group', async (signal) => {
+    const dev = await startCompletely();
+    dev.signalGroup(signal);
+    await expect.poll(() => home.processes()).toEqual([]);
+  });
+
   test('after SIGKILL to its own process only', async () => {
     const dev = await startCompletely();
     dev.child.kill('SIGKILL');

@@ -57,7 +57,7 @@ export async function startDeliveryLog(): Promise<DeliveryLog> {
     url: receiver.url,
     deliveries,
     toleranceSeconds: 300,
-    respond: respondAfterMs(50),
+    respond: respondAfterMs(20),
     setSecret: (subscriptionId, secret) => void secrets.set(subscriptionId, secret),
     async waitForMore(count) {
       const target = deliveries.length + count;

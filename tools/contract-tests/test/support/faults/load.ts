@@ -29,8 +29,7 @@ export interface LoadOptions {
   concurrency?: number;
 }
 
-// About 20 events a second. The tests of `long` have a heavier load: `vitest.config.ts`.
-const pauseMs = Number(process.env['LOAD_PAUSE_MS'] ?? 300);
+const pauseMs = 20;
 const retryMs = 100;
 // Longer than any fault. Guards against a request that is never accepted.
 const acceptedWithinMs = 120_000;
