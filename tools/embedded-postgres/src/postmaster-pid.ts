@@ -27,7 +27,12 @@ export async function isReady(dataDirectory: string, pid: number): Promise<boole
 
 /** Its lines. Empty if there is no such file. */
 async function readPostmasterFile(dataDirectory: string): Promise<string[]> {
-  return (await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+  try {
+    return (await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 async function isServerOf(dataDirectory: string, pid: number): Promise<boolean> {

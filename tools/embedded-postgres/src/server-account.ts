@@ -31,7 +31,8 @@ export async function spawnAsOwner(
 }
 
 function idOf(flag: '-u' | '-g'): number {
-  const { status, stdout } = spawnSync('id', [flag, unprivilegedUser], { encoding: 'utf8' });
+  const { error, status, stdout } = spawnSync('id', [flag, unprivilegedUser], { encoding: 'utf8' });
+  if (error) throw error;
   if (status === 0) return Number(stdout);
   throw new Error(
     `PostgreSQL does not run as root, and the user "${unprivilegedUser}" does not exist. Run this command as a user other than root.`,

@@ -19,7 +19,9 @@ export function contractFilesOf(packageFolder: string): string[] {
 
 /** Whether a path in a package is that of a contract file. */
 export function isContractFile(path: string, appendOnly: readonly string[]): boolean {
-  return [...contractPatterns, versionStates, ...appendOnly].some((pattern) => matchesGlob(path, pattern));
+  return (
+    [versionStates, ...appendOnly].includes(path) || contractPatterns.some((pattern) => matchesGlob(path, pattern))
+  );
 }
 
 /** `contractCheck` in `package.json`: the paths of the append-only files, and the apps that serve the contract. */

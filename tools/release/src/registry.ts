@@ -56,14 +56,17 @@ export function openRegistry(url: string | null) {
 interface Outcome {
   error: Error | null;
   stdout: string;
-  /** Standard output and standard error. */
+  /** Standard output and standard error. Without both, why the program did not run. */
   output: string;
 }
 
+// The `.npmrc` of the workspace applies, wherever the release was started.
+const options = { encoding: 'utf8', cwd: join(import.meta.dirname, '../../..'), maxBuffer: 2 ** 28 } as const;
+
 function execute(program: string, programArguments: readonly string[]): Promise<Outcome> {
   return new Promise((resolve) => {
-    execFile(program, programArguments, { encoding: 'utf8' }, (error, stdout, stderr) =>
-      resolve({ error, stdout, output: `${stdout}${stderr}` }),
+    execFile(program, programArguments, options, (error, stdout, stderr) =>
+      resolve({ error, stdout, output: `${stdout}${stderr}` || (error?.message ?? '') }),
     );
   });
 }

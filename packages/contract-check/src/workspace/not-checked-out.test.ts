@@ -86,9 +86,24 @@ test('the comparison with a file that a sparse checkout leaves out is an error',
   );
 });
 
+const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n';
+
 test('a pointer of Git LFS is no contract', async () => {
-  write('packages/b/versions/1.graphql', 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n');
+  write('packages/b/versions/1.graphql', pointer);
   expect(await verdicts()).toContain('packages/b/versions/1.graphql: is a pointer of Git LFS, not the file itself.');
+});
+
+test('nor is a new one that a configuration lists', async () => {
+  write(
+    'contract-check.json',
+    JSON.stringify({ contracts: [{ ...entry('b'), files: ['*.graphql'], baseline: 'git:HEAD~1' }] }),
+  );
+  write('packages/b/schema.graphql', sdl);
+  commitAll(root);
+  merge(root);
+  write('packages/b/new.graphql', pointer);
+  commitAll(root);
+  expect(await verdicts()).toContain('packages/b/new.graphql: is a pointer of Git LFS, not the file itself.');
 });
 
 test('export-ignore hides no contract', async () => {

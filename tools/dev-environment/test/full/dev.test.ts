@@ -12,6 +12,23 @@ import { openHome } from '../../src/home.ts';
 import { newDevHome } from '../dev-process.ts';
 import { printedCommand, runOperator, waitForWebhook } from '../operator-commands.ts';
 
+test('--receiver delivers to the same subscriptions after a restart, without another handshake', async () => {
+  const withReceiver = { commandArguments: ['--receiver'] };
+  const home = await newDevHome();
+  const first = home.start({}, withReceiver);
+  await home.whenReady(first);
+  const line = /sample receiver +http:\/\/127\.0\.0\.1:(\d+)\//;
+  await expect.poll(first.output).toMatch(line);
+  const [, port = ''] = line.exec(first.output()) ?? [];
+  first.signalGroup('SIGINT');
+  expect(await first.ended).toBe(0);
+
+  const second = home.start({ RECEIVER_PORT: port }, withReceiver);
+  await home.whenReady(second);
+  await waitForWebhook(second, 'referral.created', await runOperator(home, await printedCommand(second)));
+  expect(second.output()).not.toContain('handshake');
+});
+
 test('--receiver exits with 1 when the callback URL is rejected', async () => {
   const home = await newDevHome();
   const dev = home.start({ WEBHOOK_CALLBACK_POLICY: 'public' }, { commandArguments: ['--receiver'] });
@@ -77,24 +94,17 @@ describe('DATABASE_URL', () => {
     expect(dev.output()).toMatch(/The database is not available\. \(connect ECONNREFUSED 127\.0\.0\.1:1\)\n$/);
   });
 
-  test('uses an empty database, delivers to the same subscriptions after a restart, and rejects the database of an earlier build', async () => {
+  test('uses an empty database, uses it again at the next start, and rejects the database of an earlier build', async () => {
     const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
     const env = { DATABASE_URL: database.databaseUrl };
-    const withReceiver = { commandArguments: ['--receiver'] };
     const home = await newDevHome();
-    const first = home.start(env, withReceiver);
+    const first = home.start(env);
     const file = await home.whenReady(first);
     expect(file.databaseUrl).toBe(database.databaseUrl);
-    const line = /sample receiver +http:\/\/127\.0\.0\.1:(\d+)\//;
-    await expect.poll(first.output).toMatch(line);
-    const [, port = ''] = line.exec(first.output()) ?? [];
     first.signalGroup('SIGTERM');
     await first.ended;
-
-    const second = home.start({ ...env, RECEIVER_PORT: port }, withReceiver);
+    const second = home.start(env);
     expect((await home.whenReady(second)).partner.apiKey).toBe(file.partner.apiKey);
-    await waitForWebhook(second, 'referral.created', await runOperator(home, await printedCommand(second)));
-    expect(second.output()).not.toContain('handshake');
     second.signalGroup('SIGTERM');
     await second.ended;
 
