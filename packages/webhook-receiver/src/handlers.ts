@@ -1,5 +1,4 @@
 import { parsedEventNames, type UnknownWebhookEvent, type WebhookEvent } from '@deedwire/webhook-events';
-import type { WebhookRequestHeaders } from '@deedwire/webhook-signing/web';
 import { eventNameProblem } from './event-name-problem.ts';
 
 /** What a request says in headers that are not signed. Anyone who can repeat a signed body can change them. */
@@ -110,27 +109,4 @@ function own(object: unknown, key: string): unknown {
   return typeof object === 'object' && object !== null && Object.hasOwn(object, key)
     ? Reflect.get(object, key)
     : undefined;
-}
-
-export function unsignedHeaders(headers: WebhookRequestHeaders): UnsignedHeaders {
-  return {
-    subscriptionId: header(headers, 'subscription-id'),
-    sequence: count(header(headers, 'sequence')),
-    attempt: count(header(headers, 'attempt')),
-    isTest: header(headers, 'test') === 'true',
-    isReplay: header(headers, 'replay') === 'true',
-  };
-}
-
-/** @param name without the prefix that they share */
-function header(headers: WebhookRequestHeaders, name: string): string | null {
-  const wanted = `x-service-webhook-${name}`;
-  if (typeof headers.get === 'function') return headers.get(wanted);
-  const found = Object.entries(headers).find(([key]) => key.toLowerCase() === wanted);
-  // Node gives an array for each name.
-  return found?.slice(1).flat()[0] ?? null;
-}
-
-function count(value: string | null): number | null {
-  return /^[1-9]\d{0,14}$/.test(value ?? '') ? Number(value) : null;
 }

@@ -1,5 +1,5 @@
 import { parseWebhookBody } from '@deedwire/webhook-events';
-import { checkTimeouts, Deadline } from './deadline.ts';
+import { checkTimeouts, Deadline, DeadlineError } from './deadline.ts';
 import { field } from './field.ts';
 import { runInTransaction } from './handler-transaction.ts';
 import {
@@ -181,10 +181,24 @@ export function jobInbox(
       throw new Error(`This process has no handler for ${deliveryName(parsed.event, id)}.`);
     if (stopping?.aborted === true) return 'stopped';
     const { source = 'push', ...unsigned }: StoredHeaders = JSON.parse(String(field(row, 'unsigned')));
-    await runInTransaction(connection, opened, field(row, 'xid'), (transaction) => {
-      const work = (signal: AbortSignal): unknown =>
-        handler(parsed.event, { id, transaction, signal, meta: { source, unsigned } });
-      return runs.runHandler(deadline, handlerTimeoutMs, work, lost, stopping);
+    await runInTransaction(connection, opened, field(row, 'xid'), async (transaction) => {
+      deadline.pause();
+      try {
+        await runs.run(
+          'handler',
+          handlerTimeoutMs,
+          (signal) => handler(parsed.event, { id, transaction, signal, meta: { source, unsigned } }),
+          lost,
+          stopping,
+        );
+      } catch (error) {
+        // The handler may still be in a statement.
+        if (error instanceof DeadlineError) deadline.expire(error);
+        // Without its connection, no handler can succeed.
+        throw lost?.aborted === true ? lost.reason : error;
+      } finally {
+        deadline.resume();
+      }
     });
     await connection.query(
       opened,

@@ -15,7 +15,6 @@ import {
   eventName,
   findHandler,
   type UnhandledEvent,
-  unsignedHeaders,
 } from './handlers.ts';
 import type { EventName, KeptEvents } from './kept-events.ts';
 import type { InboxReceiverOptions, WebhookReceiverOptions } from './options.ts';
@@ -32,6 +31,7 @@ import { ok, type Outcome, type OutcomeCode, refusal, type ReceiverResponse } fr
 import { Runs } from './runs.ts';
 import { secretsProblem } from './secrets.ts';
 import { type Forgettable, type OnceResult, WorkFailedError, type WebhookStore } from './store.ts';
+import { unsignedHeaders } from './unsigned-headers.ts';
 import type { AcceptResult, InboxDelivery, WebhookInbox } from './webhook-inbox.ts';
 
 /** A request as every platform can pass it. */
@@ -378,13 +378,23 @@ function createReceiver<Transaction, Context>(
     const work = async (transaction: Transaction, lost?: AbortSignal): Promise<void> => {
       // The response is already sent.
       deadline.signal.throwIfAborted();
-      const handle = (signal: AbortSignal): unknown =>
-        handler(event, { id, transaction, signal, meta: { source, unsigned } });
+      deadline.pause();
       try {
-        await runs.runHandler(deadline, handlerTimeoutMs, handle, lost);
+        await runs.run(
+          'handler',
+          handlerTimeoutMs,
+          (signal) => handler(event, { id, transaction, signal, meta: { source, unsigned } }),
+          lost,
+        );
       } catch (error) {
-        if (lost?.aborted !== true) failure = { error };
+        // The handler may still use the transaction.
+        if (error instanceof DeadlineError) deadline.expire(error);
+        // Without it, no handler can succeed.
+        if (lost?.aborted === true) throw lost.reason;
+        failure = { error };
         throw error;
+      } finally {
+        deadline.resume();
       }
     };
     try {

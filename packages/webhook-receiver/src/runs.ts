@@ -1,4 +1,4 @@
-import { Deadline, DeadlineError } from './deadline.ts';
+import { Deadline, type DeadlineError } from './deadline.ts';
 
 /** Reads bodies and runs handlers, each until its end or its deadline. */
 export class Runs {
@@ -35,31 +35,6 @@ export class Runs {
       deadline.stop();
       ended.abort();
       this.#deadlines.delete(deadline);
-    }
-  }
-
-  /**
-   * Runs a handler. The deadline of the store rests meanwhile.
-   *
-   * @param lost aborts when the connection is lost
-   * @throws the reason of `lost`: without its connection, no handler can succeed
-   */
-  async runHandler(
-    deadline: Deadline,
-    timeoutMs: number,
-    work: (signal: AbortSignal) => unknown,
-    lost: AbortSignal | undefined,
-    stopping?: AbortSignal,
-  ): Promise<void> {
-    deadline.pause();
-    try {
-      await this.run('handler', timeoutMs, work, lost, stopping);
-    } catch (error) {
-      // The handler may still use the transaction.
-      if (error instanceof DeadlineError) deadline.expire(error);
-      throw lost?.aborted === true ? lost.reason : error;
-    } finally {
-      deadline.resume();
     }
   }
 
