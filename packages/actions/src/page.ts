@@ -122,7 +122,7 @@ export function readPageRequest<Row, Position>(
  * @param readTo the last record that was read, if reading ended before the page was full, so that the next page continues there
  */
 export function toPage<Row, Node, Place = Row>(
-  order: Pick<ListOrder<Row | Place, unknown>, 'name' | 'write'>,
+  order: CursorOrder<Row | Place>,
   request: PageRequest,
   rows: readonly Row[],
   toNode: (row: Row) => Node,
@@ -132,7 +132,7 @@ export function toPage<Row, Node, Place = Row>(
   const edges = rows.slice(0, first).map((row) => new Edge(order, row, toNode(row)));
   return {
     edges,
-    endCursor: readTo === null ? (edges.at(-1)?.cursor ?? null) : formatCursor(order.name, order.write(readTo)),
+    endCursor: readTo === null ? (edges.at(-1)?.cursor ?? null) : cursorAt(order, readTo),
     hasNextPage: readTo !== null || rows.length > first,
     hasPreviousPage: (request.after ?? null) !== null,
   };
@@ -141,18 +141,24 @@ export function toPage<Row, Node, Place = Row>(
 /** Most clients ask for nodes only, so the cursor is written when it is read. */
 class Edge<Row, Node> {
   readonly node: Node;
-  readonly #order: Pick<ListOrder<Row, unknown>, 'name' | 'write'>;
+  readonly #order: CursorOrder<Row>;
   readonly #row: Row;
 
-  constructor(order: Pick<ListOrder<Row, unknown>, 'name' | 'write'>, row: Row, node: Node) {
+  constructor(order: CursorOrder<Row>, row: Row, node: Node) {
     this.node = node;
     this.#order = order;
     this.#row = row;
   }
 
   get cursor(): string {
-    return formatCursor(this.#order.name, this.#order.write(this.#row));
+    return cursorAt(this.#order, this.#row);
   }
+}
+
+type CursorOrder<Row> = Pick<ListOrder<Row, unknown>, 'name' | 'write'>;
+
+function cursorAt<Row>({ name, write }: CursorOrder<Row>, row: Row): string {
+  return formatCursor(name, write(row));
 }
 
 /** @param position as `ListOrder.write` returns it */
