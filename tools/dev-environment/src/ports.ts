@@ -13,7 +13,7 @@ export async function requireFreePorts(ports: Readonly<Record<string, number>>):
   for (const [variable, port] of Object.entries(ports)) {
     if (port === 0) continue;
     const other = variables.get(port);
-    variables.set(port, variable);
+    if (other === undefined) variables.set(port, variable);
     const problem = other !== undefined ? `already set by ${other}` : (await isFree(port)) ? null : 'in use';
     if (problem !== null)
       problems.push(

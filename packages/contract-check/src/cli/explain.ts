@@ -34,7 +34,11 @@ function verdictOf(rule: Rule | DirectedRule): string {
   return 'verdict' in rule ? rule.verdict : `${rule.producer.verdict} / ${rule.consumer.verdict}`;
 }
 
-/** A page about a rule: what it covers, its verdict and why, examples, and how to change it. @throws {UsageError} */
+/**
+ * A page about a rule in Markdown: what it covers, its verdict and why, examples, and how to change it.
+ *
+ * @throws {UsageError} when there is no such rule.
+ */
 export function explainRule(id: string): string {
   const found = allRules.find(({ rule }) => rule.id === id);
   if (found === undefined) {

@@ -68,7 +68,11 @@ const closedOutputs = new Option(
 const formatOption = new Option('--format <format>', 'how to print the result').choices(formats).default('text');
 const configOption = new Option('--config <file>', 'the configuration (default: contract-check.json, if it exists)');
 
-/** Parses a command line without the program name. @throws {UsageError} */
+/**
+ * Parses a command line without the program name.
+ *
+ * @throws {UsageError} when the command line is invalid.
+ */
 export function readInvocation(args: readonly string[], version: string): Invocation {
   let printed = '';
   const program = new Command('contract-check')
