@@ -1,4 +1,4 @@
-import type { EngineEvent } from '@deedwire/webhooks';
+import type { EngineEvent, WorkerId } from '@deedwire/webhooks';
 import { beforeEach, expect, test } from 'vitest';
 import { LoopHealth, type LoopName } from './loop-health.ts';
 
@@ -34,6 +34,15 @@ test('a loop that succeeds between its failures is no problem', () => {
     loops.succeeded('settle');
   }
   expect(loops.problems()).toEqual([]);
+});
+
+test('a worker that was declared dead is well when it has registered again', () => {
+  for (const loop of ['lease', 'refill', 'retention'] as const) {
+    nowMs = 0;
+    failUntil(60_000, loop);
+  }
+  loops.engineEvent({ kind: 'worker-registered', workerId: '2' as WorkerId });
+  expect(loops.problems()).toEqual(['the loop retention has failed for more than 60 s; see the log']);
 });
 
 test('failures are forgotten if the loop had nothing to do afterwards', () => {

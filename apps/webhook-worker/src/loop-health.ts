@@ -51,6 +51,7 @@ export class LoopHealth {
   engineEvent(event: EngineEvent): void {
     if (event.kind === 'loop-resumed') this.succeeded(event.loop);
     else if (event.kind === 'fanned-out') this.succeeded('round');
+    else if (event.kind === 'worker-registered') for (const loop of loopsOfRegistration) this.succeeded(loop);
     else {
       const loop = loopThatFailed(event);
       if (loop !== null) this.failed(loop);
@@ -66,6 +67,23 @@ export class LoopHealth {
       .map(([loop]) => `the loop ${loop} has failed for more than ${limitMs / 1_000} s; see the log`);
   }
 }
+
+/**
+ * Loops that renew the lease of a registration, or work on its shards. What they failed to do is dropped when the worker was
+ * declared dead. They begin anew when it registers again, and may have nothing to do.
+ */
+const loopsOfRegistration: readonly LoopName[] = [
+  'lease',
+  'shards',
+  'discover',
+  'round',
+  'unblock',
+  'refill',
+  'targets',
+  'countClaims',
+  'backlog',
+  'replays',
+];
 
 const loopsOfFailures: Partial<Record<EngineEvent['kind'], LoopName>> = {
   'renewal-failed': 'lease',
