@@ -212,6 +212,7 @@ describe('pipelined requests', () => {
       gates.shift()?.();
       responses += 1;
       await expect.poll(() => served(received())).toBe(responses);
+      await expect.poll(() => started.length).toBeGreaterThanOrEqual(8 + responses);
       expect(started).toHaveLength(8 + responses);
     }
     for (; responses < count; responses += 1) {

@@ -705,7 +705,7 @@ describe('of a server that does not respond as the API does', () => {
       respondWith(response, { errors: [error('RATE_LIMITED')] }, 429, { 'retry-after': '1' });
       return true;
     };
-    const run = receiverOf().reconcile(pullOf(), { timeoutMs: 1_500 });
+    const run = receiverOf().reconcile(pullOf(), { timeoutMs: 5_000 });
     await expect(run).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: 'UNAVAILABLE: The bucket of the API client is empty.',
