@@ -12,12 +12,13 @@ type Operation = (typeof operations)[number];
 /** The interface whose rows a role may use. Null: the rows of both. */
 const interfaceOfRole: Partial<Record<GroupRole, InterfaceName>> = { lender_api: 'lender', partner_api: 'partner' };
 
-/** The history and what refers to it. No foreign key leads into a partition, and only the worker writes these tables. */
+/** The history, what refers to it, and its counts. No foreign key leads into a partition, and only the worker writes these tables. */
 const withoutForeignKey = [
   'webhook_attempt',
   'webhook_delivery',
   'webhook_exchange',
   'webhook_failed_delivery',
+  'webhook_hour_statistics',
   'webhook_payload',
   'webhook_pending_delivery',
 ];

@@ -25,6 +25,7 @@ import { type QueueState, readQueueState } from './queue-state.ts';
 import { ReplayFeeder } from './replay/feeder.ts';
 import { createReplayStorage } from './replay/store-replays.ts';
 import { createRetention } from './retention/retention.ts';
+import { HourStatistics } from './statistics/hour-statistics.ts';
 import { BacklogRemover } from './subscriptions/backlog-remover.ts';
 import { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 import type { EventTypePin } from './subscriptions/read-pins.ts';
@@ -128,6 +129,8 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
 
   const exchanges = options.exchangeRetentionDays === 0 ? null : new Exchanges({ store, clock, onEvent });
 
+  const statistics = new HourStatistics({ store, clock, onEvent, ...writer });
+
   const dispatcher: Dispatcher = new Dispatcher({
     storage: createDispatchStorage({
       store,
@@ -141,6 +144,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     random,
     leaseMs,
     slots: options.slots,
+    onRecorded: (result, nowMs) => statistics.count(result, nowMs),
     onReplayedSettled: (lane) => replays.feedAgain(lane),
     onEvent(event) {
       if (event.kind === 'attempt') addExchange(event);
@@ -263,6 +267,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       await replays.stop();
       await dispatcher.drain();
       await exchanges?.stop();
+      await statistics.stop();
       await workers.stop();
     },
     async pauseRetired() {

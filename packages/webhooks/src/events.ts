@@ -30,6 +30,7 @@ export type EngineEvent =
   | RetentionEvent
   | BacklogEvent
   | ExchangesEvent
+  | StatisticsEvent
   | ReplayEvent
   /** The next number of a sequence is not beyond the numbers that rows contain. An operator must advance it. Raised once. */
   | { kind: 'sequence-behind'; alarm: true; sequence: string; command: string }
@@ -129,6 +130,12 @@ export type ExchangesEvent =
   | { kind: 'exchanges-dropped'; count: number }
   /** The database did not store them. The next ones are tried after a delay. */
   | { kind: 'exchanges-not-stored'; count: number; error: unknown };
+
+/** The database did not store what was counted. The worker tries again after a minute. Nothing else is affected. */
+export interface StatisticsEvent {
+  kind: 'statistics-not-stored';
+  error: unknown;
+}
 
 /** Events of retries and replays for logs and metrics. Alarms need an operator. */
 export type ReplayEvent =

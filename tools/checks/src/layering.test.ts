@@ -88,6 +88,7 @@ const webhookFolders: Record<string, readonly string[]> = {
   replay: ['kernel', 'fence'],
   retention: ['kernel'],
   exchanges: ['kernel'],
+  statistics: ['kernel', 'fence'],
 };
 
 interface WorkspacePackage {

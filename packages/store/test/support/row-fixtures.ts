@@ -208,6 +208,14 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
        values (${delivery}, 1, now(), ${subscription}, $1, 1, '{}', '{}', 0)`,
     ),
   ],
+  [
+    'webhook_hour_statistics',
+    child(
+      both,
+      `insert into webhook_hour_statistics (subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed)
+       values (${subscription}, date_trunc('hour', now()), 1, $1, 0, 0, 0)`,
+    ),
+  ],
   ['webhook_retention', { rowsOf: ['lender'], insert: null, isChild: false }],
   [
     'webhook_worker',

@@ -12,7 +12,7 @@ import { replayRoom } from './replay-room.ts';
 import { ResultRecorder } from './result-recorder.ts';
 import { Slots } from './slots.ts';
 import { SteadyClock } from './steady-clock.ts';
-import type { DeliveryKey, DispatchStorage } from './storage.ts';
+import type { DeliveryKey, DispatchStorage, Settlement } from './storage.ts';
 import { SuspectRuns } from './suspect-runs.ts';
 
 /**
@@ -79,6 +79,7 @@ export class Dispatcher {
       memory: this.#memory,
       scheduler: this.#scheduler,
       onEvent,
+      onRecorded: options.onRecorded,
       onConcluded: (queued) => {
         this.#suspects.end(queued);
         if (queued.delivery.replayId !== null) options.onReplayedSettled?.(queued.lane.id);
@@ -343,6 +344,8 @@ export interface DispatcherOptions extends Reports<DispatchEvent> {
   memory?: MemoryLimits | undefined;
   /** Idle lanes are evicted when there are more lanes than this. Defaults to 50,000. */
   lanesMax?: number | undefined;
+  /** Called for each result that storage has recorded, with the time of the database. */
+  onRecorded?: ((result: Settlement, nowMs: number) => void) | undefined;
   /** Called when a replayed delivery of the lane is settled, which may make room for others. */
   onReplayedSettled?: ((lane: SubscriptionId) => void) | undefined;
 }

@@ -30,6 +30,8 @@ export interface ResultRecorderOptions extends Reports<DispatchEvent> {
   leaseMs: number;
   memory: Memory;
   scheduler: LaneScheduler;
+  /** Storage has recorded the result. `nowMs` is the time of the database. */
+  onRecorded?: ((result: UnsettledResult, nowMs: number) => void) | undefined;
   /** The result of the delivery is recorded, its row is locked, or the delivery is set aside. */
   onConcluded: (queued: QueuedDelivery) => void;
   /** Called once after the results of one call. */
@@ -142,7 +144,7 @@ export class ResultRecorder {
   }
 
   #settled(batch: readonly UnsettledResult[], results: SettleResults): void {
-    const { clock, onEvent, afterConcluded } = this.#options;
+    const { clock, onEvent, onRecorded, afterConcluded } = this.#options;
     const nowMs = clock.nowMs();
     for (const result of batch) this.#remove(result);
     this.#refusedLanes.clear();
@@ -155,6 +157,7 @@ export class ResultRecorder {
       lane.known.delete(delivery.deliveryId);
       lane.endRecovery();
       if (stored !== null) lane.receiver.noteStored(shiftLaneState(stored, clock.offsetMs));
+      if (isSettled) onRecorded?.(result, nowMs - clock.offsetMs);
       if (!isSettled) this.#stale(result, nowMs);
       else if (result.next.kind === 'retry' && lane.isSending) this.#retry(result, nowMs + result.next.delayMs);
       this.#concluded(result, nowMs);

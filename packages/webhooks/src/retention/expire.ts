@@ -13,9 +13,11 @@ import {
 } from './partitions.ts';
 import {
   advanceExpiredBefore,
+  batchRows,
   deleteExpiredQueueEntries,
   deleteOldFailures,
   deleteOldReplays,
+  deleteOldStatistics,
   expirePendingDeliveries,
   type PendingKey,
   type QueueKey,
@@ -41,6 +43,7 @@ const overdueDays = 3;
 const dayMs = 86_400_000;
 // Nothing shows retries.
 const retryDays = 1;
+const statisticsDays = 7;
 
 // The first millisecond that ids can represent.
 const firstMs = Date.UTC(2026, 0, 1) + 1;
@@ -71,6 +74,9 @@ export async function expire(options: ExpireOptions, now: Date): Promise<void> {
   const replaysEndedBefore = daysBefore(now, retentionDays.replays);
   const retriesBefore = idAt<'WebhookReplay'>(daysBefore(now, retryDays));
   await walk<ReplayId>((after) => deleteOldReplays(store, { replaysEndedBefore, retriesBefore }, after));
+
+  const hoursBefore = daysBefore(now, statisticsDays);
+  while ((await deleteOldStatistics(store, hoursBefore)) === batchRows);
 
   const entries = await walk<QueueKey>((after) => deleteExpiredQueueEntries(store, eventsBefore, after));
   if (entries.changed > 0) onEvent({ kind: 'events-expired', alarm: true, count: entries.changed });

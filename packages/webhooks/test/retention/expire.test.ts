@@ -395,3 +395,24 @@ test('deletes retries after a day, and replays a number of days after their end'
   const rows = await superuser.run('select id::text from webhook_replay r order by r.id');
   expect(rows.map((row) => row['id'])).toEqual([replayId(98), replayId(80), replayId(4), replayId(-1)]);
 });
+
+test('keeps the counts of hours for 7 days', async () => {
+  await superuser.run(
+    `insert into webhook_hour_statistics (subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed)
+     select 1, $1::timestamptz + hours * interval '1 hour', n, 'partner', 1, 0, 0 from generate_series(0, 23) hours, generate_series(1, 300) n`,
+    [startOf(today)],
+  );
+  // At noon.
+  await expireAfter(6);
+  const hours = async () => {
+    const [row] = await superuser.run(
+      'select count(distinct hour)::int as hours, count(*)::int as rows from webhook_hour_statistics',
+    );
+    return row;
+  };
+  expect(await hours()).toEqual({ hours: 24, rows: 7_200 });
+  await expireAfter(7);
+  expect(await hours()).toEqual({ hours: 12, rows: 3_600 });
+  await expireAfter(8);
+  expect(await hours()).toEqual({ hours: 0, rows: 0 });
+});

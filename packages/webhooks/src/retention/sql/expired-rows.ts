@@ -233,3 +233,26 @@ export async function deleteOldReplays(
   const values = [after ?? 0, replaysBefore, retriesBefore, batchRows, replaysEndedBefore];
   return toBatch(onlyRow(await database.query<BatchRow<ReplayId>>(statement, values)));
 }
+
+/** Deletes up to `batchRows` counts of hours before `hoursBefore`, and returns their number. Served by webhook_hour_statistics_by_hour. */
+export async function deleteOldStatistics(database: Database, hoursBefore: Date): Promise<number> {
+  const statement = {
+    name: 'delete-old-statistics',
+    planning: 'in-index-order' as const,
+    text: `
+      with old as materialized (
+        select ctid
+        from webhook_hour_statistics
+        where hour < $1
+        order by hour
+        limit $2
+      ), deleted as (
+        delete from webhook_hour_statistics s
+        using old
+        where s.ctid = old.ctid
+        returning 1
+      )
+      select count(*)::int as count from deleted`,
+  };
+  return onlyRow(await database.query<{ count: number }>(statement, [hoursBefore, batchRows])).count;
+}
