@@ -8,6 +8,7 @@ import { type IdempotencyErrorCode, resultOf, type SaveResult, withIdempotencyKe
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './webhook-event-types.ts';
 import {
+  findNameError,
   webhookSecretInvalid,
   savedSubscription,
   webhookSubscriptionCodec,
@@ -29,6 +30,7 @@ export type CreateWebhookSubscriptionErrorCode =
   | IdempotencyErrorCode
   | VerificationErrorCode
   | 'LIMIT_REACHED'
+  | 'NAME_INVALID'
   | 'WEBHOOK_SECRET_INVALID';
 
 /** `CreateWebhookSubscriptionInput`. A field that is null or undefined is not set. */
@@ -36,6 +38,7 @@ export interface CreateWebhookSubscriptionInput {
   callbackUrl: string;
   eventTypes: readonly EventTypeChoice[];
   webhookSecret?: string | null | undefined;
+  name?: string | null | undefined;
   idempotencyKey?: string | null | undefined;
 }
 
@@ -65,6 +68,8 @@ export async function createWebhookSubscription(
       callbackUrl: input.callbackUrl,
       eventTypes: input.eventTypes.map(({ type, version }) => [type, version ?? null]),
       webhookSecret: input.webhookSecret ?? null,
+      // A key of an API of an earlier release, which knows no names, stays the same.
+      ...(input.name !== null && input.name !== undefined && { name: input.name }),
     },
     codec: webhookSubscriptionCodec,
   };
@@ -101,6 +106,8 @@ async function checkInput(
   if (!isWebhookSecret(webhookSecret)) {
     userErrors.push(webhookSecretInvalid(webhookSecret));
   }
+  const nameError = findNameError(input.name);
+  if (nameError !== null) userErrors.push(nameError);
   // Checked again under a lock before the subscription is saved.
   const count = await countSubscriptions(context.store, caller.accountId);
   if (count >= subscriptionsPerAccount) userErrors.push(limitReached);
@@ -129,6 +136,7 @@ async function verifyAndCreate(
       id,
       accountId: caller.accountId,
       interfaceName: caller.interfaceName,
+      name: input.name ?? null,
       callbackUrl: url,
       secretCiphertext,
     });

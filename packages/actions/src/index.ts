@@ -152,7 +152,6 @@ export {
 } from './webhook-events.ts';
 export { listWebhookEventTypes, type SubscribableEventType } from './webhook-event-types.ts';
 export {
-  countedDeliveriesMax,
   deleteWebhookSubscription,
   type DeleteWebhookSubscriptionResult,
   findWebhookSubscription,
@@ -175,6 +174,9 @@ export {
   type WebhookReplay,
   type WebhookReplayEstimate,
 } from './webhook-replays.ts';
+export { readWebhookHealth, readWebhookStatistics, type StatisticsRequest } from './webhook-subscription-health.ts';
+export { countedDeliveriesMax, type Health, healthStates } from './webhooks/subscriptions/health.ts';
+export type { HourStatistics } from './webhooks/subscriptions/hour-statistics.ts';
 export { type Delay, delayReasons } from './webhooks/deliveries/delay.ts';
 export { shownAttemptErrors } from './webhooks/deliveries/attempt-advice.ts';
 export { createEventWaits } from './webhooks/pull/event-waits.ts';

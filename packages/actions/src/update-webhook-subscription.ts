@@ -13,6 +13,7 @@ import {
   pinnableEventVersions,
 } from './webhook-event-types.ts';
 import {
+  findNameError,
   signingSecrets,
   subscriptionNotFound,
   toWebhookSubscription,
@@ -24,16 +25,23 @@ import {
   lockSubscription,
   selectSubscription,
   type SubscriptionRow,
+  updateSubscriptionName,
   updateSubscriptionUrl,
 } from './webhooks/subscriptions/subscriptions.ts';
 
-export type UpdateWebhookSubscriptionErrorCode = EventTypesErrorCode | VerificationErrorCode | 'NOT_FOUND';
+export type UpdateWebhookSubscriptionErrorCode =
+  | EventTypesErrorCode
+  | VerificationErrorCode
+  | 'NAME_INVALID'
+  | 'NOT_FOUND';
 
-/** `UpdateWebhookSubscriptionInput`. A field that is null or undefined stays unchanged. */
+/** `UpdateWebhookSubscriptionInput`. A field that is null or undefined stays unchanged, apart from `name`. */
 export interface UpdateWebhookSubscriptionInput {
   id: string;
   callbackUrl?: string | null | undefined;
   eventTypes?: readonly EventTypeChoice[] | null | undefined;
+  /** Null removes the name, and undefined leaves it unchanged. */
+  name?: string | null | undefined;
 }
 
 export type UpdateWebhookSubscriptionResult = MutationResult<
@@ -46,9 +54,11 @@ interface Change {
   callbackUrl: string | null;
   /** Null leaves the event types unchanged. */
   eventTypes: EventTypePin[] | null;
+  /** Null removes the name, and undefined leaves it unchanged. */
+  name: string | null | undefined;
 }
 
-/** Changes the callback URL or the event types of a subscription. Verifies a new URL first. */
+/** Changes the callback URL, the event types or the name of a subscription. Verifies a new URL first. */
 export async function updateWebhookSubscription(
   context: WebhookActionContext,
   caller: Caller,
@@ -78,7 +88,7 @@ function parseChange(
   input: UpdateWebhookSubscriptionInput,
   current: SubscriptionRow,
 ): { change: Change; userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[] } {
-  const change: Change = { callbackUrl: null, eventTypes: null };
+  const change: Change = { callbackUrl: null, eventTypes: null, name: input.name };
   const userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[] = [];
   if (input.callbackUrl !== null && input.callbackUrl !== undefined) {
     const url = context.sender.check(input.callbackUrl);
@@ -91,6 +101,8 @@ function parseChange(
     change.eventTypes = choice.eventTypes;
     userErrors.push(...choice.userErrors);
   }
+  const nameError = findNameError(input.name);
+  if (nameError !== null) userErrors.push(nameError);
   return { change, userErrors };
 }
 
@@ -114,12 +126,17 @@ async function save(
       const arePinsServed = arePinnable(change.eventTypes, context.now());
       await endPause(transaction, locked, { isUrlVerified: false, arePinsServed, byOwner: false });
     }
+    if (change.name !== undefined) await updateSubscriptionName(transaction, id, change.name);
     const { accountId, interfaceName } = caller;
     await appendAuditEntry(transaction, caller, {
       action: 'webhook_subscription.update',
       subject: formatGid(context.gidNamespace, 'WebhookSubscription', id),
       account: { id: accountId, interfaceName },
-      details: { callbackUrlChanged: change.callbackUrl !== null, eventTypesChanged: change.eventTypes !== null },
+      details: {
+        callbackUrlChanged: change.callbackUrl !== null,
+        eventTypesChanged: change.eventTypes !== null,
+        nameChanged: change.name !== undefined,
+      },
     });
     if (change.callbackUrl !== null || change.eventTypes !== null) {
       await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });

@@ -402,7 +402,11 @@ function toAttemptsPage(context: ActionContext, request: AttemptsRequest): Attem
 }
 
 /** The id of a record in a result. */
-function idOf<Type extends GidTypeName>({ gidNamespace }: ActionContext, type: Type, gid: string): RecordId<Type> {
+export function idOf<Type extends GidTypeName>(
+  { gidNamespace }: ActionContext,
+  type: Type,
+  gid: string,
+): RecordId<Type> {
   const id = parseGid(gidNamespace, type, gid);
   if (id === null) throw new Error(`${gid} is not the ${type} of a result.`);
   return id;

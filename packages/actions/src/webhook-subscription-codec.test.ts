@@ -3,6 +3,7 @@ import { webhookSubscriptionCodec, type WebhookSubscription } from './webhook-su
 
 const subscription: WebhookSubscription = {
   id: 'gid://service/WebhookSubscription/1',
+  name: 'Orders',
   callbackUrl: 'https://receiver.example/hook',
   status: 'PAUSED',
   pausedReason: 'GONE',
@@ -13,7 +14,7 @@ const subscription: WebhookSubscription = {
 };
 
 const stored =
-  '{"id":"gid://service/WebhookSubscription/1","callbackUrl":"https://receiver.example/hook","status":"PAUSED",' +
+  '{"id":"gid://service/WebhookSubscription/1","name":"Orders","callbackUrl":"https://receiver.example/hook","status":"PAUSED",' +
   '"pausedReason":"GONE","pausedAt":"2026-11-21T08:00:00.000Z",' +
   '"eventTypes":[{"type":"referral.created","version":"2026-11-01"}],"createdAt":"2026-11-20T08:00:00.123Z",' +
   '"rotation":{"startedAt":"2026-11-21T09:00:00.000Z","endsAt":"2026-11-22T09:00:00.000Z"}}';
@@ -29,7 +30,7 @@ test('reads an active subscription', () => {
   expect(webhookSubscriptionCodec.decode(JSON.parse(json))).toEqual(active);
 });
 
-test('reads a subscription of a build without rotations', () => {
-  const { rotation: _, ...earlier } = JSON.parse(stored);
-  expect(webhookSubscriptionCodec.decode(earlier)).toEqual({ ...subscription, rotation: null });
+test('reads a subscription of a build without rotations and names', () => {
+  const { rotation: _, name: __, ...earlier } = JSON.parse(stored);
+  expect(webhookSubscriptionCodec.decode(earlier)).toEqual({ ...subscription, rotation: null, name: null });
 });

@@ -1,4 +1,12 @@
-import { formatAccountGid, formatGid, type InterfaceName, parseGid, secretAssociatedData } from '@deedwire/domain';
+import {
+  describeSubscriptionName,
+  formatAccountGid,
+  formatGid,
+  type InterfaceName,
+  isSubscriptionName,
+  parseGid,
+  secretAssociatedData,
+} from '@deedwire/domain';
 import type { SecretKeyRing, Transaction } from '@deedwire/store';
 import { eraseIdempotencyKeysOfRecord } from '@deedwire/store/idempotency';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
@@ -11,6 +19,7 @@ import { inputError, type MutationResult, type UserError } from './errors.ts';
 import { type SavedResult, timeCodec } from './idempotency.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 import { notASubscription } from './subscription-ref.ts';
+import { countedDeliveriesMax, type Health, selectHealth } from './webhooks/subscriptions/health.ts';
 import {
   deleteEventTypePins,
   lockSubscription,
@@ -38,7 +47,7 @@ export const subscriptionNotFound = inputError('NOT_FOUND', 'id', 'You have no s
 /** `WebhookSubscription`. */
 export interface WebhookSubscription extends Pick<
   SubscriptionRow,
-  'callbackUrl' | 'pausedReason' | 'pausedAt' | 'eventTypes' | 'createdAt'
+  'name' | 'callbackUrl' | 'pausedReason' | 'pausedAt' | 'eventTypes' | 'createdAt'
 > {
   id: string;
   status: 'ACTIVE' | 'PAUSED';
@@ -49,6 +58,7 @@ export interface WebhookSubscription extends Pick<
 export function toWebhookSubscription(gidNamespace: string, row: SubscriptionRow): WebhookSubscription {
   return {
     id: formatGid(gidNamespace, 'WebhookSubscription', row.id),
+    name: row.name,
     callbackUrl: row.callbackUrl,
     status: row.pausedAt === null ? 'ACTIVE' : 'PAUSED',
     pausedReason: row.pausedReason,
@@ -134,15 +144,12 @@ export async function listAllWebhookSubscriptions(
   );
 }
 
-/** Counting deliveries of a subscription ends there. */
-export const countedDeliveriesMax = 1_000;
-
 /** A subscription with what is known about its deliveries and its receiver. */
 export type ShownSubscription = SubscriptionOfAccount &
-  Omit<SubscriptionState, 'lastSequence'> & { lastSequence: number };
+  Omit<SubscriptionState, 'lastSequence'> & { lastSequence: number; health: Health };
 
 /**
- * A subscription of any account. The numbers of deliveries are at most `countedDeliveriesMax`.
+ * A subscription of any account. The number of failed deliveries is at most `countedDeliveriesMax`.
  *
  * @throws {RefusedError} `NOT_FOUND` if it does not exist
  */
@@ -153,10 +160,13 @@ export async function readWebhookSubscription(
   const id = parseGid(context.gidNamespace, 'WebhookSubscription', input.subscriptionId);
   const row = id === null ? null : await selectSubscriptionOfAnyAccount(context.store, id);
   const state = row === null ? null : await selectSubscriptionState(context.store, row.id, countedDeliveriesMax);
-  if (row === null || state === null) throw await notASubscription(context, input.subscriptionId);
+  const health = row === null ? undefined : (await selectHealth(context.store, row.accountId, [row.id])).get(row.id);
+  if (row === null || state === null || health === undefined)
+    throw await notASubscription(context, input.subscriptionId);
   return {
     ...toSubscriptionOfAccount(context.gidNamespace, row),
     ...state,
+    health,
     lastSequence: Number(state.lastSequence),
   };
 }
@@ -206,6 +216,7 @@ export async function deleteLocked(
  */
 export const webhookSubscriptionCodec = z.object({
   id: z.string(),
+  name: z.string().nullable().default(null),
   callbackUrl: z.string(),
   status: z.enum(['ACTIVE', 'PAUSED']),
   pausedReason: z.enum(['OWNER', 'GONE', 'FAILING', 'VERSION_RETIRED']).nullable(),
@@ -235,6 +246,12 @@ export function signingSecrets(
   const decrypt = (ciphertext: Buffer): string => keys.decrypt(ciphertext, secretAssociatedData(id));
   const secret = decrypt(secretCiphertext);
   return rotation === null ? { secret } : { secret, nextSecret: decrypt(rotation.nextSecretCiphertext) };
+}
+
+/** The user error of a name that is not valid. Null for a valid one, and for none. */
+export function findNameError(name: string | null | undefined): UserError<'NAME_INVALID'> | null {
+  if (name === null || name === undefined || isSubscriptionName(name)) return null;
+  return inputError('NAME_INVALID', 'name', describeSubscriptionName(name));
 }
 
 /** The user error of a webhook secret that is malformed. */

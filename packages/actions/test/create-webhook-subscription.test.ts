@@ -41,6 +41,7 @@ test('pins the current versions, encrypts the secret and returns it once', async
   expect(userErrors).toEqual([]);
   expect(webhookSubscription).toEqual({
     id: expect.stringMatching(/^gid:\/\/service\/WebhookSubscription\/\d+$/),
+    name: null,
     callbackUrl: firstUrl,
     status: 'ACTIVE',
     pausedReason: null,

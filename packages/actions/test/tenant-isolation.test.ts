@@ -18,6 +18,8 @@ import {
   ownLender,
   readLenderName,
   readPartner,
+  readWebhookHealth,
+  readWebhookStatistics,
   pauseWebhookSubscription,
   replayWebhookEvents,
   resumeWebhookSubscription,
@@ -298,4 +300,33 @@ test('each account reads its own record', async () => {
   expect(await readLenderName(world.lenderApi, world.lender)).toBe('Lender');
   expect(await listTeamMembers(world.lenderApi, world.lender)).toHaveLength(1);
   expect(await readPartner(world.partnerApi, world.partner)).toEqual({ id: world.partner.gid, name: 'Partner' });
+});
+
+test('the health and the statistics of a subscription are those of its account only, also if a bug passes another id', async () => {
+  const id = await subscription(world.partner);
+  const number = id.split('/').at(-1);
+  await world.sql(
+    `with state as (
+       insert into webhook_receiver_state (subscription_id, url_number, consecutive_failures, breaker_probes) values ($1, 1, 3, 0)
+     )
+     insert into webhook_hour_statistics (subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed)
+     values ($1, date_trunc('hour', now(), 'UTC'), 1, 'partner', 5, 0, 0)`,
+    [number],
+  );
+  const read = async (context: Context, caller: Account) => {
+    const [health] = await readWebhookHealth(context, caller, [id]);
+    const [hours] = await readWebhookStatistics(context, caller, [{ subscriptionId: id, hours: 2 }]);
+    return { state: health?.state, delivered: Array.isArray(hours) && hours.map((each) => each.deliveredCount).at(-1) };
+  };
+  expect(await read(world.partnerApi, world.partner)).toEqual({ state: 'RETRYING', delivered: 5 });
+  const impostor = { ...world.lender, accountId: world.partner.accountId };
+  for (const [context, caller] of [
+    [world.partnerApi, world.otherPartner],
+    [world.lenderApi, world.lender],
+    [world.lenderApi, impostor],
+  ] as const)
+    expect(await read(context, caller)).toEqual({ state: 'PAUSED', delivered: 0 });
+  // As one that is deleted while an operation runs.
+  await deleteWebhookSubscription(world.partnerApi, world.partner, { id });
+  expect(await read(world.partnerApi, world.partner)).toEqual({ state: 'PAUSED', delivered: 0 });
 });

@@ -31,6 +31,7 @@ export {
 } from './referral.ts';
 export { sampleSnapshots } from './sample-snapshots.ts';
 export { secretAssociatedData } from './secret-associated-data.ts';
+export { describeSubscriptionName, isSubscriptionName } from './subscription-name.ts';
 export { findTeamMemberProblems, isAccountName, teamMembersMax, type TeamMemberDetails } from './team.ts';
 export { invisibleCharacters, terminalText } from './terminal-text.ts';
 export { describeLength } from './text.ts';

@@ -249,15 +249,15 @@ function isIncluded(directives: readonly DirectiveNode[] = [], variables: Variab
   });
 }
 
-/** A list of records by their identifiers has an item for each, and one with `first` has as many as it. */
+/** A list of records by their identifiers has an item for each, and one with `first` or `hours` has as many as it. */
 function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, items: number, defaults: Defaults): Count {
-  const argument = (['ids', 'first'] as const).find((sized) => field.args.some(({ name }) => name === sized));
+  const argument = (['ids', 'first', 'hours'] as const).find((sized) => field.args.some(({ name }) => name === sized));
   return argument === undefined ? items : sizeIn(argument, field, node, items, defaults);
 }
 
 /** An argument that is out of range fails its field, so it costs no more than the maximum. */
 function sizeIn(
-  argumentName: 'first' | 'ids',
+  argumentName: 'first' | 'hours' | 'ids',
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
   maximum: number,

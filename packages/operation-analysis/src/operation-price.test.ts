@@ -19,6 +19,10 @@ const schema = buildSchema(/* GraphQL */ `
     id: ID!
     motto: String
     helpers: [Owner!]!
+    days(hours: Int = 24): [Day!]!
+  }
+  type Day {
+    events: Int!
   }
   type LetterConnection {
     edges: [LetterEdge!]!
@@ -53,7 +57,7 @@ const pricing = createPricing(schema, {
   costs: {
     weights: { 'Ledger.note': 5, 'Ledger.memo': 7, 'Letter.text': 30, 'Mutation.rename': 10, 'Owner.motto': 0.5 },
     pageMaximums: { 'Letter.text': 40 },
-    listSizes: { 'Letter.copies': 2, 'Owner.helpers': 50, 'Query.few': 4, 'Query.owners': 30 },
+    listSizes: { 'Letter.copies': 2, 'Owner.days': 168, 'Owner.helpers': 50, 'Query.few': 4, 'Query.owners': 30 },
     pageSizeMaximum: 100,
   },
   operationCostPoints: 1000,
@@ -72,6 +76,13 @@ function price(query: string, { variables = {}, operationName }: Options = {}): 
 }
 
 const requested = (query: string, options?: Options): number => price(query, options).requestedQueryCost;
+
+test('a list of `hours` has as many items, and never more than its size', () => {
+  const query = 'query ($hours: Int) { me { days(hours: $hours) { events } } }';
+  const of = (hours: unknown): number => requested(query, { variables: { hours } });
+  expect([1, 100, 168, 10_000, 0, -1].map(of)).toEqual([3, 104, 175, 175, 1, 1]);
+  expect([requested(query), of(null), requested('{ me { days { events } } }')]).toEqual([26, 26, 26]);
+});
 
 test('a list of `ids` in a variable has as many items', () => {
   const query = 'query ($ids: [ID!]! = ["1", "2"]) { owners(ids: $ids) { motto } }';

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
-import { findReferralProblems, findTeamMemberProblems, isAccountName, isDeclineReason } from '@deedwire/domain';
+import {
+  findReferralProblems,
+  findTeamMemberProblems,
+  isAccountName,
+  isDeclineReason,
+  isSubscriptionName,
+} from '@deedwire/domain';
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
 import manifest from '@deedwire/partner-schema/2026-11-01.manifest.json' with { type: 'json' };
@@ -70,6 +76,7 @@ const lengths: Readonly<Record<string, Length>> = {
     value: (length) => `https://a.example/${letters(length - 18)}`,
     accepts: (text) => sender.check(text).ok,
   },
+  'webhook_subscription.name': { max: limits.webhookSubscriptionNameCharacters.value, accepts: isSubscriptionName },
   'webhook_subscription.next_secret_ciphertext': { max: 155, value: bytes },
   'webhook_subscription.secret_ciphertext': { max: 155, value: bytes },
   'webhook_subscription_event_type.event_type': { max: 100 },

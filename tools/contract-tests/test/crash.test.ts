@@ -1,6 +1,6 @@
 import { convertReferral } from '@deedwire/actions';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
-import { acknowledge, type Receiver, startReceiver } from '@deedwire/testing';
+import { acknowledge, missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
@@ -22,6 +22,10 @@ afterEach(async () => {
   await t.close();
   await receiver.close();
 });
+
+interface Shown {
+  webhookSubscriptions: { nodes: { health: { state: string }; statistics: { deliveredCount: number }[] }[] };
+}
 
 test('a worker killed between taking and settling a delivery loses no event', async () => {
   // The receiver does not respond, so the delivery is taken and sent, but not settled.
@@ -49,4 +53,13 @@ test('a worker killed between taking and settling a delivery loses no event', as
       { sequence: 1, status: 'DELIVERED', attempts: [{ number: 1, responseStatus: 204 }] },
     ]);
   expect(receiver.deliveries).toHaveLength(3);
+
+  // What the first worker sent and did not record is counted by the second one only.
+  t.system.apps['webhook-worker'].kill('SIGTERM');
+  await t.system.apps['webhook-worker'].ended;
+  const query = '{ webhookSubscriptions { nodes { health { state } statistics(hours: 2) { deliveredCount } } } }';
+  const { body } = await postGraphql<Shown>(t.urls.partner, t.accounts.partner.credential, { query });
+  const [{ health, statistics } = missing()] = body.data?.webhookSubscriptions.nodes ?? [];
+  expect(health).toEqual({ state: 'HEALTHY' });
+  expect(statistics.reduce((sum, { deliveredCount }) => sum + deliveredCount, 0)).toBe(2);
 });

@@ -26,6 +26,7 @@ const schemas = [lender, partner].flatMap(({ sdl, versions }) =>
 
 test('the page has the operations that the tests below run, and they are valid at every version', () => {
   expect(Object.keys(documents)).toEqual([
+    'Health',
     'SendTest',
     'FindDeliveries',
     'Subscriptions',
@@ -40,6 +41,7 @@ test('the page has the operations that the tests below run, and they are valid a
 });
 
 test.each([
+  ['health.state', 'WebhookSubscriptionHealthState'],
   ['status', 'WebhookDeliveryStatus'],
   ['delay.reason', 'WebhookDelayReason'],
   ['error', 'WebhookAttemptError'],

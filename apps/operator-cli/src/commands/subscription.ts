@@ -53,6 +53,7 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
         id: (row) => row.id,
         columns: {
           subscription: (row) => row.id,
+          name: (row) => row.name,
           status: (row) => (row.pausedReason === null ? row.status : `PAUSED with ${row.pausedReason}`),
           'callback URL': (row) => row.callbackUrl,
           account: (row) => row.accountId,
@@ -237,30 +238,36 @@ function describe({ id, pausedReason, pausedAt }: WebhookSubscription): string {
 
 const timeOf = (time: Date | null): string => time?.toISOString() ?? '-';
 
-const countOf = (count: number): string => (count < countedDeliveriesMax ? String(count) : `${count} or more`);
+const countOf = (count: number, isLowerBound: boolean): string => `${count}${isLowerBound ? ' or more' : ''}`;
 
 function describeAll(shown: ShownSubscription): string {
-  const { rotation, pausedReason, consecutiveFailures } = shown;
+  const { rotation, pausedReason, health, failedDeliveries } = shown;
   const lines: [name: string, value: string][] = [
     ['subscription', shown.id],
+    ['name', shown.name ?? '-'],
     ['account', `${shown.accountId} (${shown.interfaceName})`],
     ['callback URL', shown.callbackUrl],
     ['status', pausedReason === null ? shown.status : `PAUSED with ${pausedReason} since ${timeOf(shown.pausedAt)}`],
     ['created', timeOf(shown.createdAt)],
     ['rotation', rotation === null ? '-' : `until ${timeOf(rotation.endsAt)}`],
     ['last sequence', String(shown.lastSequence)],
-    ['pending', countOf(shown.pendingDeliveries)],
-    ['failed', countOf(shown.failedDeliveries)],
-    ['failures in a row', String(consecutiveFailures ?? 0)],
-    ...(consecutiveFailures === null
+    ['health', health.state],
+    ['pending', countOf(health.pendingCount, health.pendingCountIsLowerBound)],
+    ...(health.oldestPendingAt === null
+      ? []
+      : [['oldest pending', timeOf(health.oldestPendingAt)] satisfies [string, string]]),
+    ['failed', countOf(failedDeliveries, failedDeliveries >= countedDeliveriesMax)],
+    ['last delivered', timeOf(health.lastDeliveredAt)],
+    ['failures in a row', String(health.consecutiveFailures)],
+    ...(health.consecutiveFailures === 0
       ? []
       : [
-          ['failing since', timeOf(shown.failingSince)] satisfies [string, string],
-          ['last failure', timeOf(shown.lastFailureAt)] satisfies [string, string],
+          ['failing since', timeOf(health.failingSince)] satisfies [string, string],
+          ['last failure', timeOf(health.lastFailureAt)] satisfies [string, string],
         ]),
-    ...(shown.breakerOpenUntil === null
+    ...(health.breakerOpenUntil === null
       ? []
-      : [['breaker open until', timeOf(shown.breakerOpenUntil)] satisfies [string, string]]),
+      : [['breaker open until', timeOf(health.breakerOpenUntil)] satisfies [string, string]]),
     ...(shown.holdUntil === null ? [] : [['Retry-After until', timeOf(shown.holdUntil)] satisfies [string, string]]),
     ...shown.eventTypes.map(({ type, version }): [string, string] => ['event type', `${type} ${version}`]),
   ];

@@ -3,6 +3,8 @@ import {
   type Caller,
   countWebhookAttempts,
   findWebhookSubscriptions,
+  type Health,
+  type HourStatistics,
   type LenderContext,
   listDeliveriesOfSubscriptions,
   type ListedAttempt,
@@ -10,7 +12,10 @@ import {
   readResponseBodies,
   readWebhookDelays,
   readWebhookExchanges,
+  readWebhookHealth,
   readWebhookPayloads,
+  readWebhookStatistics,
+  type StatisticsRequest,
   type Page,
   type PullContext,
   type SubscriptionDeliveriesRequest,
@@ -66,12 +71,25 @@ function createLoaders(actions: InterfaceActionContext, caller: Caller, extraWor
     webhookSubscriptions: new DataLoader<string, WebhookSubscription | null>((ids) =>
       findWebhookSubscriptions(actions, caller, ids),
     ),
+    /** By the identifier of the subscription. */
+    webhookHealth: new DataLoader<string, Health>(async (ids) => {
+      const healths = await readWebhookHealth(actions, caller, ids);
+      for (const { pendingCount } of healths) extraWork.cost += pendingCount * costOfPendingDelivery;
+      return healths;
+    }),
+    webhookStatistics: loader<StatisticsRequest, HourStatistics[]>(
+      (_, requests) => readWebhookStatistics(actions, caller, requests),
+      ({ subscriptionId, hours }) => JSON.stringify([subscriptionId, hours]),
+    ),
     deliveriesOfSubscriptions: loader<SubscriptionDeliveriesRequest, Page<WebhookDelivery>>(
       (_, requests) => listDeliveriesOfSubscriptions(actions, caller, requests, () => chargeFurtherPart(extraWork)),
       ({ subscriptionId, first, after, status }) => JSON.stringify([subscriptionId, first, after, status]),
     ),
   };
 }
+
+/** Counting 1,000 takes PostgreSQL about a millisecond. */
+const costOfPendingDelivery = toMilliPoints(0.005);
 
 /** A page of deliveries reads one part of the history after the other until it is full. The first one belongs to its price. */
 const costOfFurtherPart = toMilliPoints(10);

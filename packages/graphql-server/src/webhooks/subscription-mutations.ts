@@ -22,6 +22,7 @@ export function addWebhookSubscriptionMutations(
       callbackUrl: t.string({ required: true }),
       eventTypes: t.field({ type: [EventTypeInput], required: true }),
       webhookSecret: t.string(),
+      name: t.string(),
       idempotencyKey: t.string(),
     }),
     codes: [
@@ -33,6 +34,7 @@ export function addWebhookSubscriptionMutations(
       'IDEMPOTENCY_KEY_INVALID',
       'IDEMPOTENCY_KEY_REUSED',
       'LIMIT_REACHED',
+      'NAME_INVALID',
       'WEBHOOK_SECRET_INVALID',
     ],
     resolve: (input, { actions, caller }) => createWebhookSubscription(actions, caller, input),
@@ -47,6 +49,7 @@ export function addWebhookSubscriptionMutations(
       id: t.id({ required: true }),
       callbackUrl: t.string(),
       eventTypes: t.field({ type: [EventTypeInput] }),
+      name: t.string(),
     }),
     codes: [
       ...verificationErrorCodes,
@@ -54,6 +57,7 @@ export function addWebhookSubscriptionMutations(
       'EVENT_TYPE_UNKNOWN',
       'EVENT_VERSION_UNKNOWN',
       'LIMIT_REACHED',
+      'NAME_INVALID',
       'NOT_FOUND',
     ],
     resolve(input, context) {

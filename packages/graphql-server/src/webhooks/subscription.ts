@@ -36,6 +36,7 @@ export function addWebhookSubscription(
   const Subscription = builder.objectRef<WebhookSubscription>('WebhookSubscription').implement({
     fields: (t) => ({
       id: t.exposeID('id'),
+      name: t.exposeString('name', { nullable: true }),
       callbackUrl: t.exposeString('callbackUrl'),
       status: t.field({ type: Status, resolve: ({ status }) => status }),
       pausedReason: t.field({ type: PausedReason, nullable: true, resolve: ({ pausedReason }) => pausedReason }),

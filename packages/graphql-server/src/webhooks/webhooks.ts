@@ -2,6 +2,7 @@ import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 import { addWebhookDelayReason, addWebhookDelivery } from './delivery.ts';
 import { addWebhookEvents, addWebhookEventType } from './event.ts';
+import { addWebhookHealth } from './health.ts';
 import { addWebhookListener } from './listener.ts';
 import { addWebhookReplay } from './replay.ts';
 import { addWebhookSubscriptionMutations } from './subscription-mutations.ts';
@@ -26,6 +27,7 @@ export function addWebhooks(
     EventTypeInput: addWebhookSubscriptionEventTypeInput(builder),
   };
   const parts: WebhookParts = { ...shared, Subscription: addWebhookSubscription(builder, shared) };
+  addWebhookHealth(builder, parts);
   addWebhookSubscriptionMutations(builder, parts);
   addWebhookEventType(builder);
   addWebhookEvents(builder, parts);

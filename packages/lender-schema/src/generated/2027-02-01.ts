@@ -421,6 +421,8 @@ export type WebhookEventVersionStatus =
 export type WebhookSubscription = {
   /** Global identifier of the subscription, in the form `gid://<namespace>/WebhookSubscription/<number>`. */
   id: Scalars['ID']['output'];
+  /** Name that you gave the subscription. Null if it has none. */
+  name: Maybe<Scalars['String']['output']>;
   /** URL that events are sent to, in normalized form. It has passed the handshake. */
   callbackUrl: Scalars['String']['output'];
   /** Status of the subscription. */
@@ -435,8 +437,22 @@ export type WebhookSubscription = {
   createdAt: Scalars['DateTime']['output'];
   /** The rotation of the webhook secret that is in progress. Null if there is none. */
   rotation: Maybe<WebhookSecretRotation>;
+  /** What is known about the receiver, and what waits for it. */
+  health: WebhookSubscriptionHealth;
+  /**
+   * What happened in the last hours (UTC): one item for each hour, oldest first, also for hours in which nothing happened. The
+   * last item is the current hour. Counts are kept for 7 days. A worker stores its counts once a minute, so the latest minute can
+   * be missing. If a worker is killed, its last minute stays missing.
+   */
+  statistics: Array<WebhookHourStatistics>;
   /** Deliveries to the subscription, newest first. */
   deliveries: WebhookDeliveryConnection;
+};
+
+
+/** A callback URL and the event types that are sent to it. */
+export type WebhookSubscriptionStatisticsArgs = {
+  hours?: InputMaybe<Scalars['Int']['input']>;
 };
 
 
@@ -445,6 +461,72 @@ export type WebhookSubscriptionDeliveriesArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
   status?: InputMaybe<WebhookDeliveryStatus>;
+};
+
+/**
+ * What is known about the receiver of a subscription, and what waits for it. A new callback URL and the end of a pause start a new
+ * series of attempts: what is said about failures is about those since.
+ */
+export type WebhookSubscriptionHealth = {
+  /** State of the receiver, or that the subscription is paused. */
+  state: WebhookSubscriptionHealthState;
+  /** Number of failed attempts since the last successful one, of all deliveries together. */
+  consecutiveFailures: Scalars['Int']['output'];
+  /** When the first of these attempts failed. It starts anew after 15 hours without a failure. Null if there is none. */
+  failingSince: Maybe<Scalars['DateTime']['output']>;
+  /** When the last of these attempts failed. Null if there is none. */
+  lastFailureAt: Maybe<Scalars['DateTime']['output']>;
+  /**
+   * The minute in which a delivery was last delivered, of the last 7 days. The latest minute can be missing, as in `statistics`. Null
+   * if nothing was delivered.
+   */
+  lastDeliveredAt: Maybe<Scalars['DateTime']['output']>;
+  /**
+   * Until when nothing is sent because 10 attempts or more failed in a row. Deliveries are then sent one at a time until one
+   * succeeds, so the time can lie in the past. Null unless so many failed.
+   */
+  breakerOpenUntil: Maybe<Scalars['DateTime']['output']>;
+  /** Number of deliveries with the status `PENDING`, also while the subscription is paused. Counting ends at 1,000. */
+  pendingCount: Scalars['Int']['output'];
+  /** Whether there are more than `pendingCount`. */
+  pendingCountIsLowerBound: Scalars['Boolean']['output'];
+  /** When the oldest of these deliveries was created. Null if there is none. */
+  oldestPendingAt: Maybe<Scalars['DateTime']['output']>;
+};
+
+/** State of a subscription and its receiver. More values may be added; handle unknown ones. */
+export type WebhookSubscriptionHealthState =
+  /** No attempt has failed since the last successful one, or there was no attempt. */
+  | 'HEALTHY'
+  /** Attempts have failed since the last successful one. Deedwire retries their deliveries. */
+  | 'RETRYING'
+  /**
+   * The first failure since the last success is 5 minutes old or older, or 10 attempts or more failed in a row. See the advice of the
+   * latest attempts.
+   */
+  | 'FAILING'
+  /** The subscription is paused: nothing is sent. `pausedReason` says why. */
+  | 'PAUSED'
+  | '%future added value';
+
+/** What happened to the deliveries of a subscription in an hour, test events included. */
+export type WebhookHourStatistics = {
+  /** Start of the hour (UTC). */
+  hour: Scalars['DateTime']['output'];
+  /** Number of deliveries that were delivered. One that is delivered again after a retry or a replay counts again. */
+  deliveredCount: Scalars['Int']['output'];
+  /** Number of attempts that failed. */
+  failedAttemptCount: Scalars['Int']['output'];
+  /**
+   * Number of deliveries whose last attempt failed, so that their status became `FAILED`. An event that could not be rendered has no
+   * attempt, and is not counted.
+   */
+  failedCount: Scalars['Int']['output'];
+  /**
+   * The longest time from an event until it was delivered, in seconds, without deliveries that a retry or a replay queued again. Null if
+   * there is none.
+   */
+  longestWaitSeconds: Maybe<Scalars['Int']['output']>;
 };
 
 /** A rotation of a webhook secret. Until it ends, the old and the new secret sign. */
@@ -832,6 +914,11 @@ export type CreateWebhookSubscriptionInput = {
    */
   webhookSecret?: InputMaybe<Scalars['String']['input']>;
   /**
+   * Name of the subscription for people: 1 to 100 characters, not blank, and none that is invisible or changes the direction of the
+   * text. Two subscriptions can have the same name.
+   */
+  name?: InputMaybe<Scalars['String']['input']>;
+  /**
    * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
    * key and the same input returns the first successful result instead of running the mutation again. The response then
    * contains `"idempotency": { "replayed": true }` in `extensions`.
@@ -888,6 +975,8 @@ export type CreateWebhookSubscriptionUserErrorCode =
   | 'IDEMPOTENCY_KEY_REUSED'
   /** You have 20 subscriptions. Delete one first; sending the request again does not help. */
   | 'LIMIT_REACHED'
+  /** The name is blank, has more than 100 characters, or contains a character that is invisible or changes the direction of the text. */
+  | 'NAME_INVALID'
   /**
    * The handshake response did not contain the verification token. Return a JSON object with the `verification_token` that
    * was sent.
@@ -910,7 +999,7 @@ export type CreateWebhookSubscriptionUserErrorCode =
   | 'WEBHOOK_SECRET_INVALID'
   | '%future added value';
 
-/** Input of `updateWebhookSubscription`. A field that is omitted or null is left unchanged. */
+/** Input of `updateWebhookSubscription`. A field that is omitted is left unchanged, and so is one that is null, except for `name`. */
 export type UpdateWebhookSubscriptionInput = {
   /** Global identifier of the subscription to change. */
   id: Scalars['ID']['input'];
@@ -925,6 +1014,8 @@ export type UpdateWebhookSubscriptionInput = {
    * retired version. If you have paused it too, it stays paused with `OWNER`.
    */
   eventTypes?: InputMaybe<Array<WebhookSubscriptionEventTypeInput>>;
+  /** New name, as at creation. Null removes the name. */
+  name?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** Result of `updateWebhookSubscription`. */
@@ -968,6 +1059,8 @@ export type UpdateWebhookSubscriptionUserErrorCode =
   | 'EVENT_VERSION_UNKNOWN'
   /** Not returned. `VERIFICATION_RATE_LIMITED` reports that 20 handshakes took place in the current minute. */
   | 'LIMIT_REACHED'
+  /** The name is blank, has more than 100 characters, or contains a character that is invisible or changes the direction of the text. */
+  | 'NAME_INVALID'
   /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
   /**

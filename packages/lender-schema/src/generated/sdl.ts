@@ -441,6 +441,10 @@ type WebhookSubscription {
   """
   id: ID!
   """
+  Name that you gave the subscription. Null if it has none.
+  """
+  name: String
+  """
   URL that events are sent to, in normalized form. It has passed the handshake.
   """
   callbackUrl: String!
@@ -469,6 +473,21 @@ type WebhookSubscription {
   """
   rotation: WebhookSecretRotation
   """
+  What is known about the receiver, and what waits for it.
+  """
+  health: WebhookSubscriptionHealth!
+  """
+  What happened in the last hours (UTC): one item for each hour, oldest first, also for hours in which nothing happened. The
+  last item is the current hour. Counts are kept for 7 days. A worker stores its counts once a minute, so the latest minute can
+  be missing. If a worker is killed, its last minute stays missing.
+  """
+  statistics(
+    """
+    Number of hours to return, from 1 to 168. Defaults to 24; null selects the default.
+    """
+    hours: Int = 24
+  ): [WebhookHourStatistics!]!
+  """
   Deliveries to the subscription, newest first.
   """
   deliveries(
@@ -485,6 +504,102 @@ type WebhookSubscription {
     """
     status: WebhookDeliveryStatus
   ): WebhookDeliveryConnection!
+}
+
+"""
+What is known about the receiver of a subscription, and what waits for it. A new callback URL and the end of a pause start a new
+series of attempts: what is said about failures is about those since.
+"""
+type WebhookSubscriptionHealth {
+  """
+  State of the receiver, or that the subscription is paused.
+  """
+  state: WebhookSubscriptionHealthState!
+  """
+  Number of failed attempts since the last successful one, of all deliveries together.
+  """
+  consecutiveFailures: Int!
+  """
+  When the first of these attempts failed. It starts anew after 15 hours without a failure. Null if there is none.
+  """
+  failingSince: DateTime
+  """
+  When the last of these attempts failed. Null if there is none.
+  """
+  lastFailureAt: DateTime
+  """
+  The minute in which a delivery was last delivered, of the last 7 days. The latest minute can be missing, as in \`statistics\`. Null
+  if nothing was delivered.
+  """
+  lastDeliveredAt: DateTime
+  """
+  Until when nothing is sent because 10 attempts or more failed in a row. Deliveries are then sent one at a time until one
+  succeeds, so the time can lie in the past. Null unless so many failed.
+  """
+  breakerOpenUntil: DateTime
+  """
+  Number of deliveries with the status \`PENDING\`, also while the subscription is paused. Counting ends at 1,000.
+  """
+  pendingCount: Int!
+  """
+  Whether there are more than \`pendingCount\`.
+  """
+  pendingCountIsLowerBound: Boolean!
+  """
+  When the oldest of these deliveries was created. Null if there is none.
+  """
+  oldestPendingAt: DateTime
+}
+
+"""
+State of a subscription and its receiver. More values may be added; handle unknown ones.
+"""
+enum WebhookSubscriptionHealthState {
+  """
+  No attempt has failed since the last successful one, or there was no attempt.
+  """
+  HEALTHY
+  """
+  Attempts have failed since the last successful one. Deedwire retries their deliveries.
+  """
+  RETRYING
+  """
+  The first failure since the last success is 5 minutes old or older, or 10 attempts or more failed in a row. See the advice of the
+  latest attempts.
+  """
+  FAILING
+  """
+  The subscription is paused: nothing is sent. \`pausedReason\` says why.
+  """
+  PAUSED
+}
+
+"""
+What happened to the deliveries of a subscription in an hour, test events included.
+"""
+type WebhookHourStatistics {
+  """
+  Start of the hour (UTC).
+  """
+  hour: DateTime!
+  """
+  Number of deliveries that were delivered. One that is delivered again after a retry or a replay counts again.
+  """
+  deliveredCount: Int!
+  """
+  Number of attempts that failed.
+  """
+  failedAttemptCount: Int!
+  """
+  Number of deliveries whose last attempt failed, so that their status became \`FAILED\`. An event that could not be rendered has no
+  attempt, and is not counted.
+  """
+  failedCount: Int!
+  """
+  The longest time from an event until it was delivered, in seconds, without deliveries that a retry or a replay queued again. Null if
+  there is none.
+  """
+  longestWaitSeconds: Int
 }
 
 """
@@ -1086,6 +1201,11 @@ input CreateWebhookSubscriptionInput {
   """
   webhookSecret: String
   """
+  Name of the subscription for people: 1 to 100 characters, not blank, and none that is invisible or changes the direction of the
+  text. Two subscriptions can have the same name.
+  """
+  name: String
+  """
   Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
   key and the same input returns the first successful result instead of running the mutation again. The response then
   contains \`"idempotency": { "replayed": true }\` in \`extensions\`.
@@ -1173,6 +1293,10 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   LIMIT_REACHED
   """
+  The name is blank, has more than 100 characters, or contains a character that is invisible or changes the direction of the text.
+  """
+  NAME_INVALID
+  """
   The handshake response did not contain the verification token. Return a JSON object with the \`verification_token\` that
   was sent.
   """
@@ -1205,7 +1329,7 @@ enum CreateWebhookSubscriptionUserErrorCode {
 }
 
 """
-Input of \`updateWebhookSubscription\`. A field that is omitted or null is left unchanged.
+Input of \`updateWebhookSubscription\`. A field that is omitted is left unchanged, and so is one that is null, except for \`name\`.
 """
 input UpdateWebhookSubscriptionInput {
   """
@@ -1223,6 +1347,10 @@ input UpdateWebhookSubscriptionInput {
   retired version. If you have paused it too, it stays paused with \`OWNER\`.
   """
   eventTypes: [WebhookSubscriptionEventTypeInput!]
+  """
+  New name, as at creation. Null removes the name.
+  """
+  name: String
 }
 
 """
@@ -1288,6 +1416,10 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   Not returned. \`VERIFICATION_RATE_LIMITED\` reports that 20 handshakes took place in the current minute.
   """
   LIMIT_REACHED
+  """
+  The name is blank, has more than 100 characters, or contains a character that is invisible or changes the direction of the text.
+  """
+  NAME_INVALID
   """
   You have no subscription with this identifier.
   """
@@ -2702,6 +2834,10 @@ type WebhookSubscription {
   """
   id: ID!
   """
+  Name that you gave the subscription. Null if it has none.
+  """
+  name: String
+  """
   URL that events are sent to, in normalized form. It has passed the handshake.
   """
   callbackUrl: String!
@@ -2730,6 +2866,21 @@ type WebhookSubscription {
   """
   rotation: WebhookSecretRotation
   """
+  What is known about the receiver, and what waits for it.
+  """
+  health: WebhookSubscriptionHealth!
+  """
+  What happened in the last hours (UTC): one item for each hour, oldest first, also for hours in which nothing happened. The
+  last item is the current hour. Counts are kept for 7 days. A worker stores its counts once a minute, so the latest minute can
+  be missing. If a worker is killed, its last minute stays missing.
+  """
+  statistics(
+    """
+    Number of hours to return, from 1 to 168. Defaults to 24; null selects the default.
+    """
+    hours: Int = 24
+  ): [WebhookHourStatistics!]!
+  """
   Deliveries to the subscription, newest first.
   """
   deliveries(
@@ -2746,6 +2897,102 @@ type WebhookSubscription {
     """
     status: WebhookDeliveryStatus
   ): WebhookDeliveryConnection!
+}
+
+"""
+What is known about the receiver of a subscription, and what waits for it. A new callback URL and the end of a pause start a new
+series of attempts: what is said about failures is about those since.
+"""
+type WebhookSubscriptionHealth {
+  """
+  State of the receiver, or that the subscription is paused.
+  """
+  state: WebhookSubscriptionHealthState!
+  """
+  Number of failed attempts since the last successful one, of all deliveries together.
+  """
+  consecutiveFailures: Int!
+  """
+  When the first of these attempts failed. It starts anew after 15 hours without a failure. Null if there is none.
+  """
+  failingSince: DateTime
+  """
+  When the last of these attempts failed. Null if there is none.
+  """
+  lastFailureAt: DateTime
+  """
+  The minute in which a delivery was last delivered, of the last 7 days. The latest minute can be missing, as in \`statistics\`. Null
+  if nothing was delivered.
+  """
+  lastDeliveredAt: DateTime
+  """
+  Until when nothing is sent because 10 attempts or more failed in a row. Deliveries are then sent one at a time until one
+  succeeds, so the time can lie in the past. Null unless so many failed.
+  """
+  breakerOpenUntil: DateTime
+  """
+  Number of deliveries with the status \`PENDING\`, also while the subscription is paused. Counting ends at 1,000.
+  """
+  pendingCount: Int!
+  """
+  Whether there are more than \`pendingCount\`.
+  """
+  pendingCountIsLowerBound: Boolean!
+  """
+  When the oldest of these deliveries was created. Null if there is none.
+  """
+  oldestPendingAt: DateTime
+}
+
+"""
+State of a subscription and its receiver. More values may be added; handle unknown ones.
+"""
+enum WebhookSubscriptionHealthState {
+  """
+  No attempt has failed since the last successful one, or there was no attempt.
+  """
+  HEALTHY
+  """
+  Attempts have failed since the last successful one. Deedwire retries their deliveries.
+  """
+  RETRYING
+  """
+  The first failure since the last success is 5 minutes old or older, or 10 attempts or more failed in a row. See the advice of the
+  latest attempts.
+  """
+  FAILING
+  """
+  The subscription is paused: nothing is sent. \`pausedReason\` says why.
+  """
+  PAUSED
+}
+
+"""
+What happened to the deliveries of a subscription in an hour, test events included.
+"""
+type WebhookHourStatistics {
+  """
+  Start of the hour (UTC).
+  """
+  hour: DateTime!
+  """
+  Number of deliveries that were delivered. One that is delivered again after a retry or a replay counts again.
+  """
+  deliveredCount: Int!
+  """
+  Number of attempts that failed.
+  """
+  failedAttemptCount: Int!
+  """
+  Number of deliveries whose last attempt failed, so that their status became \`FAILED\`. An event that could not be rendered has no
+  attempt, and is not counted.
+  """
+  failedCount: Int!
+  """
+  The longest time from an event until it was delivered, in seconds, without deliveries that a retry or a replay queued again. Null if
+  there is none.
+  """
+  longestWaitSeconds: Int
 }
 
 """
@@ -3347,6 +3594,11 @@ input CreateWebhookSubscriptionInput {
   """
   webhookSecret: String
   """
+  Name of the subscription for people: 1 to 100 characters, not blank, and none that is invisible or changes the direction of the
+  text. Two subscriptions can have the same name.
+  """
+  name: String
+  """
   Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
   key and the same input returns the first successful result instead of running the mutation again. The response then
   contains \`"idempotency": { "replayed": true }\` in \`extensions\`.
@@ -3434,6 +3686,10 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   LIMIT_REACHED
   """
+  The name is blank, has more than 100 characters, or contains a character that is invisible or changes the direction of the text.
+  """
+  NAME_INVALID
+  """
   The handshake response did not contain the verification token. Return a JSON object with the \`verification_token\` that
   was sent.
   """
@@ -3466,7 +3722,7 @@ enum CreateWebhookSubscriptionUserErrorCode {
 }
 
 """
-Input of \`updateWebhookSubscription\`. A field that is omitted or null is left unchanged.
+Input of \`updateWebhookSubscription\`. A field that is omitted is left unchanged, and so is one that is null, except for \`name\`.
 """
 input UpdateWebhookSubscriptionInput {
   """
@@ -3484,6 +3740,10 @@ input UpdateWebhookSubscriptionInput {
   retired version. If you have paused it too, it stays paused with \`OWNER\`.
   """
   eventTypes: [WebhookSubscriptionEventTypeInput!]
+  """
+  New name, as at creation. Null removes the name.
+  """
+  name: String
 }
 
 """
@@ -3549,6 +3809,10 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   Not returned. \`VERIFICATION_RATE_LIMITED\` reports that 20 handshakes took place in the current minute.
   """
   LIMIT_REACHED
+  """
+  The name is blank, has more than 100 characters, or contains a character that is invisible or changes the direction of the text.
+  """
+  NAME_INVALID
   """
   You have no subscription with this identifier.
   """

@@ -90,7 +90,9 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "WebhookReplayEstimate.byType": 0.25,
       "WebhookSubscription.callbackUrl": 2.1,
       "WebhookSubscription.eventTypes": 0.25,
+      "WebhookSubscription.name": 0.13,
       "WebhookSubscription.rotation": 0.25,
+      "WebhookSubscription.statistics": 0.25,
       "WebhookSubscriptionConnection.edges": 0.25,
       "WebhookSubscriptionConnection.nodes": 0.5,
       "WebhookSubscriptionEdge.node": 0.5
@@ -119,7 +121,8 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "WebhookExchange.responseHeaders": 40,
       "WebhookListener.eventTypes": 12,
       "WebhookReplayEstimate.byType": 12,
-      "WebhookSubscription.eventTypes": 12
+      "WebhookSubscription.eventTypes": 12,
+      "WebhookSubscription.statistics": 168
     },
     "pageMaximums": {
       "WebhookEvent.payload": 400

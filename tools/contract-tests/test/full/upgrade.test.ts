@@ -273,3 +273,71 @@ test('a worker and an API of the last release never send to a listener of this b
     await system.observer.run('select paused_reason, callback_url from webhook_subscription where id = $1', [number]),
   ).toEqual([{ paused_reason: 'OWNER', callback_url: '' }]);
 });
+
+test(
+  'an API of this build shows the health of a receiver of a worker of the last release, and one of the last release keeps its name',
+  { timeout },
+  async () => {
+    const stopWorkers = async (): Promise<void> => {
+      for (const worker of system.workers.splice(0)) {
+        worker.kill('SIGTERM');
+        await worker.ended;
+      }
+    };
+    await stopWorkers();
+    const { credential } = system.t.accounts.partner;
+    const [lastApi = missing()] = system.apis;
+    const api = await system.startApi({}, workspaceRoot);
+    async function ask<Result>(of: { url: string | null }, query: string, variables: object = {}): Promise<Result> {
+      const { body } = await postGraphql<Record<string, Result>>(`${of.url}/partners/graphql`, credential, {
+        query,
+        variables,
+      });
+      expect(body.errors).toBeUndefined();
+      return Object.values(body.data ?? {})[0] ?? missing();
+    }
+    const webhookSecret = generateWebhookSecret();
+    const receiver = await startLibraryReceiver(verify, [webhookSecret]);
+    onTestFinished(() => receiver.close());
+    const client = createClient(`${api.url}/partners/graphql`, credential);
+    const { id } = await subscribe(client, {
+      callbackUrl: receiver.url,
+      eventTypes: [{ type: 'webhook.test' }],
+      webhookSecret,
+    });
+    const update = `mutation ($input: UpdateWebhookSubscriptionInput!) { updateWebhookSubscription(input: $input) { userErrors { code } } }`;
+    expect(await ask(api, update, { input: { id, name: 'Orders' } })).toEqual({ userErrors: [] });
+    const eventTypes = [{ type: 'webhook.test' }, { type: 'referral.declined' }];
+    expect(await ask(lastApi, update, { input: { id, eventTypes } })).toEqual({ userErrors: [] });
+
+    const read = () =>
+      ask<{ name: string; health: object; statistics: { deliveredCount: number }[] }>(
+        api,
+        `query ($id: ID!) { webhookSubscription(id: $id) { name health { state pendingCount consecutiveFailures }
+          statistics(hours: 2) { deliveredCount } } }`,
+        { id },
+      );
+    const send = async () => {
+      const { sendTestWebhookEvent } = await client.request(operations.SendTestDocument, {
+        input: { subscriptionId: id },
+      });
+      expect(sendTestWebhookEvent.userErrors).toEqual([]);
+    };
+    const counted = async () => (await read()).statistics.reduce((sum, { deliveredCount }) => sum + deliveredCount, 0);
+    const healthy = { state: 'HEALTHY', pendingCount: 0, consecutiveFailures: 0 };
+
+    system.workers.push(await system.addWorker());
+    await send();
+    await pullSettledDeliveries(client, id, 1);
+    await eventually(async () => expect(await read()).toMatchObject({ name: 'Orders', health: healthy }), timeout);
+    await stopWorkers();
+    expect(await counted()).toBe(0);
+
+    system.workers.push(await system.addWorker({}, workspaceRoot));
+    await send();
+    await pullSettledDeliveries(client, id, 2);
+    await stopWorkers();
+    expect(await counted()).toBe(1);
+    expect(await read()).toMatchObject({ name: 'Orders', health: healthy });
+  },
+);

@@ -142,6 +142,7 @@ describe('subscription list and show', () => {
     expect(await listed('subscription', 'list', '--account', partner)).toEqual([
       {
         id: subscription.gid,
+        name: null,
         accountId: partner,
         interfaceName: 'partner',
         callbackUrl: 'https://receiver.example/',
@@ -167,14 +168,18 @@ describe('subscription list and show', () => {
     const { stdout } = await operate('subscription', 'show', subscription.gid);
     expect(stdout.split('\n').map((line) => line.split(/ {2,}/).join(': '))).toEqual([
       `subscription: ${subscription.gid}`,
+      'name: -',
       `account: ${harness.accounts.partner.id} (partner)`,
       'callback URL: https://receiver.example/',
       'status: ACTIVE',
       expect.stringMatching(/^created: 20/),
       'rotation: -',
       'last sequence: 1',
+      'health: FAILING',
       'pending: 1',
+      expect.stringMatching(/^oldest pending: 20/),
       'failed: 0',
+      'last delivered: -',
       'failures in a row: 12',
       'failing since: 2026-11-01T08:00:00.000Z',
       'last failure: 2026-11-01T09:00:00.000Z',
@@ -184,9 +189,8 @@ describe('subscription list and show', () => {
     expect(JSON.parse((await operate('subscription', 'show', other.gid, '--json')).stdout)).toMatchObject({
       id: other.gid,
       lastSequence: 1,
-      pendingDeliveries: 0,
-      consecutiveFailures: null,
-      breakerOpenUntil: null,
+      name: null,
+      health: { state: 'HEALTHY', pendingCount: 0, consecutiveFailures: 0, breakerOpenUntil: null },
     });
     expect(await operate('subscription', 'show', 'gid://service/WebhookSubscription/1', '--json')).toMatchObject({
       exitCode: 1,

@@ -32,6 +32,7 @@ const largest: LargestValues = {
     'Referral.externalReference': 200,
     'Referral.note': 5000,
     'WebhookSubscription.callbackUrl': 2048,
+    'WebhookSubscription.name': 100,
     'WebhookAttempt.advice': 250,
     'WebhookDelay.message': 250,
     'WebhookDelivery.payload': 256_000,

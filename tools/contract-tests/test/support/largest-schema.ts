@@ -66,6 +66,11 @@ export function largestSchema(
           if (first < 1 || first > 100) throw new InvalidPage(`\`first\` must be 1 to 100; it is ${first}.`);
           return isList ? many(Math.min(first, count ?? 100)) : { page: Math.min(first, count ?? 100) };
         }
+        if (field.args.some(({ name }) => name === 'hours')) {
+          const hours = Number(args['hours'] ?? 24);
+          if (hours < 1 || hours > 168) throw new InvalidPage(`\`hours\` must be 1 to 168; it is ${hours}.`);
+          return many(hours);
+        }
         if (!isList) return value();
         const length = Array.isArray(args['ids']) ? args['ids'].length : (count ?? source.page);
         if (length === undefined) throw new Error(`There is no largest number of items for ${coordinate}.`);

@@ -94,9 +94,9 @@ function field(state: State, parent: GraphQLObjectType, one: GraphQLField<unknow
 function argumentsOf(state: State, parent: GraphQLObjectType, { name, args }: GraphQLField<unknown, unknown>): string {
   const { random } = state;
   const texts = args.flatMap((argument) => {
-    if (argument.name === 'first') {
+    if (argument.name === 'first' || argument.name === 'hours') {
       if (random.chance(0.2)) return [];
-      return [`first: ${random.chance(0.4) ? variable(state, 'Int', pageSizes) : random.pick(pageSizes)}`];
+      return [`${argument.name}: ${random.chance(0.4) ? variable(state, 'Int', pageSizes) : random.pick(pageSizes)}`];
     }
     if (!isNonNullType(argument.type)) return [];
     const value = state.values[`${parent.name}.${name}(${argument.name}:)`];

@@ -41,6 +41,8 @@ export const limitDescriptions: Readonly<Record<string, string>> = {
   webhookSecretMaximumBytes: 'Maximum length of a webhook secret after decoding.',
   webhookSecretMinimumBytes: 'Minimum length of a webhook secret after decoding.',
   webhookSecretOverlapSeconds: 'Overlap of a rotation of a webhook secret.',
+  webhookStatisticsHours: 'Hours that `WebhookSubscription.statistics` returns, and for which counts are kept.',
+  webhookSubscriptionNameCharacters: 'Length of the name of a subscription.',
   webhookSubscriptions: 'Subscriptions of an account.',
   webhookListeners: 'Listeners of an account.',
   webhookTestEventsPerMinute: 'Test events that an account sends.',

@@ -13,6 +13,8 @@ export interface SubscriptionOwner {
 
 export interface SubscriptionRow {
   id: SubscriptionId;
+  /** Null if its owner has given it none. */
+  name: string | null;
   callbackUrl: string;
   secretCiphertext: Buffer;
   /** The rotation that has not ended. Null if there is none. */
@@ -33,7 +35,7 @@ type StoredSubscription = Omit<SubscriptionRow, 'rotation'> &
 
 /** The columns of `StoredSubscription`, from `webhook_subscription s`. */
 const subscriptionColumns = `
-  s.id, s.callback_url as "callbackUrl", s.paused_reason as "pausedReason", s.paused_at as "pausedAt",
+  s.id, s.name, s.callback_url as "callbackUrl", s.paused_reason as "pausedReason", s.paused_at as "pausedAt",
   s.created_at as "createdAt", ${secretColumns('now()')},
   case when s.rotation_ends_at > now() then s.rotation_started_at end as "rotationStartedAt",
   case when s.rotation_ends_at > now() then s.rotation_ends_at end as "rotationEndsAt",
@@ -132,23 +134,13 @@ export async function selectSubscriptionsOfAllAccounts(
   return rows.map((row) => toSubscriptionRow(row));
 }
 
-function countOf(table: string): string {
-  return `(select count(*)::int from (select from ${table} where subscription_id = s.id limit $2) counted)`;
-}
-
 /** What is stored about a subscription beside its settings. */
 export interface SubscriptionState {
   /** The sequence of the last delivery. 0 if there is none. */
   lastSequence: string;
-  /** At most `countMax`. */
-  pendingDeliveries: number;
   /** At most `countMax`. Includes expired ones. */
   failedDeliveries: number;
-  /** Of the receiver at the callback URL. All are null if no attempt has failed since the last success. */
-  consecutiveFailures: number | null;
-  failingSince: Date | null;
-  lastFailureAt: Date | null;
-  breakerOpenUntil: Date | null;
+  /** Until when the receiver asked for no request. Null if no attempt has failed since the last success. */
   holdUntil: Date | null;
 }
 
@@ -181,10 +173,12 @@ export async function selectSubscriptionState(
   const statement = {
     name: 'select-subscription-state',
     text: `
-      select coalesce(q.last_sequence, 0) as "lastSequence", ${countOf('webhook_pending_delivery')} as "pendingDeliveries",
-        ${countOf('webhook_failed_delivery')} as "failedDeliveries", r.consecutive_failures as "consecutiveFailures",
-        r.failing_since as "failingSince", r.last_failure_at as "lastFailureAt",
-        r.breaker_open_until as "breakerOpenUntil", r.hold_until as "holdUntil"
+      select coalesce(q.last_sequence, 0) as "lastSequence",
+        (
+          select count(*)::int
+          from (select from webhook_failed_delivery where subscription_id = s.id limit $2) counted
+        ) as "failedDeliveries",
+        r.hold_until as "holdUntil"
       from webhook_subscription s
       left join webhook_subscription_sequence q on q.subscription_id = s.id
       left join webhook_receiver_state r
@@ -285,6 +279,7 @@ export async function insertSubscription(
     id: SubscriptionId;
     accountId: AccountId;
     interfaceName: InterfaceName;
+    name: string | null;
     callbackUrl: string;
     secretCiphertext: Buffer;
   },
@@ -293,16 +288,16 @@ export async function insertSubscription(
     name: 'insert-subscription',
     text: `
       with subscription as (
-        insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
-        values ($1, $2, $3, $4, $5, nextval('webhook_queue_position'))
+        insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, name, queue_position)
+        values ($1, $2, $3, $4, $5, $6, nextval('webhook_queue_position'))
         returning id, interface
       )
       insert into webhook_subscription_sequence (subscription_id, interface)
       select id, interface
       from subscription`,
   };
-  const { id, accountId, interfaceName, callbackUrl, secretCiphertext } = subscription;
-  await transaction.query(statement, [id, accountId, interfaceName, callbackUrl, secretCiphertext]);
+  const { id, accountId, interfaceName, callbackUrl, secretCiphertext, name } = subscription;
+  await transaction.query(statement, [id, accountId, interfaceName, callbackUrl, secretCiphertext, name]);
   await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
 }
 
@@ -323,6 +318,19 @@ export async function updateSubscriptionUrl(
       where id = $1 and callback_url <> $2`,
   };
   await transaction.query(statement, [id, callbackUrl]);
+}
+
+/** Served by webhook_subscription_pkey. */
+export async function updateSubscriptionName(
+  transaction: Transaction,
+  id: SubscriptionId,
+  name: string | null,
+): Promise<void> {
+  const statement = {
+    name: 'update-subscription-name',
+    text: 'update webhook_subscription set name = $2 where id = $1',
+  };
+  await transaction.query(statement, [id, name]);
 }
 
 /**

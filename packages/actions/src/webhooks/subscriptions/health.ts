@@ -1,0 +1,131 @@
+import { type AccountId, timeOf } from '@deedwire/domain';
+import type { Database } from '@deedwire/store';
+import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
+
+export const healthStates = ['HEALTHY', 'RETRYING', 'FAILING', 'PAUSED'] as const;
+
+/** `WebhookSubscriptionHealth`. What says something about failures is about the receiver at the callback URL. */
+export interface Health {
+  state: (typeof healthStates)[number];
+  consecutiveFailures: number;
+  failingSince: Date | null;
+  lastFailureAt: Date | null;
+  /** The minute. Null if no delivery of the last 7 days is known to be delivered. */
+  lastDeliveredAt: Date | null;
+  /** Null while the breaker is closed. Can lie in the past. */
+  breakerOpenUntil: Date | null;
+  /** At most `countedDeliveriesMax`. */
+  pendingCount: number;
+  pendingCountIsLowerBound: boolean;
+  oldestPendingAt: Date | null;
+}
+
+/** Counting deliveries of a subscription ends there. */
+export const countedDeliveriesMax = 1_000;
+
+/** A receiver that has failed for so long is failing. */
+const failingAfterMs = 5 * 60 * 1_000;
+
+/** What the database knows. Times are by its clock. */
+export interface HealthFacts extends Pick<
+  Health,
+  'failingSince' | 'lastFailureAt' | 'lastDeliveredAt' | 'breakerOpenUntil'
+> {
+  now: Date;
+  isPaused: boolean;
+  /** Null if storage has no failures of the receiver. */
+  consecutiveFailures: number | null;
+  /** At most one more than `countedDeliveriesMax`. */
+  pendingCount: number;
+  oldestPending: DeliveryId | null;
+}
+
+export function healthOf(facts: HealthFacts): Health {
+  const { now, isPaused, failingSince, lastFailureAt, lastDeliveredAt, breakerOpenUntil, pendingCount, oldestPending } =
+    facts;
+  const consecutiveFailures = facts.consecutiveFailures ?? 0;
+  const hasFailedForLong = failingSince !== null && now.getTime() - failingSince.getTime() >= failingAfterMs;
+  let state: Health['state'] = 'HEALTHY';
+  if (isPaused) state = 'PAUSED';
+  else if (breakerOpenUntil !== null || hasFailedForLong) state = 'FAILING';
+  else if (consecutiveFailures > 0) state = 'RETRYING';
+  return {
+    state,
+    consecutiveFailures,
+    failingSince,
+    lastFailureAt,
+    lastDeliveredAt,
+    breakerOpenUntil,
+    pendingCount: Math.min(pendingCount, countedDeliveriesMax),
+    pendingCountIsLowerBound: pendingCount > countedDeliveriesMax,
+    oldestPendingAt: oldestPending && timeOf(oldestPending),
+  };
+}
+
+/** Of a subscription that was deleted after it was read. */
+export const healthOfNone: Health = {
+  state: 'PAUSED',
+  consecutiveFailures: 0,
+  failingSince: null,
+  lastFailureAt: null,
+  lastDeliveredAt: null,
+  breakerOpenUntil: null,
+  pendingCount: 0,
+  pendingCountIsLowerBound: false,
+  oldestPendingAt: null,
+};
+
+/**
+ * Reads the health of subscriptions of an account, without deleted ones. Served by the primary keys of webhook_subscription,
+ * webhook_receiver_state and webhook_pending_delivery, and by webhook_hour_statistics_delivered.
+ */
+export async function selectHealth(
+  database: Database,
+  accountId: AccountId,
+  ids: readonly SubscriptionId[],
+): Promise<Map<SubscriptionId, Health>> {
+  const statement = {
+    name: 'select-subscription-health',
+    planning: 'in-index-order' as const,
+    text: `
+      select s.id, clock_timestamp() as now, s.paused_reason is not null as "isPaused",
+        r.consecutive_failures as "consecutiveFailures", r.failing_since as "failingSince", r.last_failure_at as "lastFailureAt",
+        r.breaker_open_until as "breakerOpenUntil", waiting."pendingCount", waiting."oldestPending",
+        (
+          -- Of the last two processes that delivered: a shard can have returned to the first one.
+          select max(last_delivered_at)
+          from (
+            select last_delivered_at
+            from webhook_hour_statistics
+            where subscription_id = s.id and has_delivered
+            order by hour desc, counter_id desc
+            limit 2
+          ) latest
+        ) as "lastDeliveredAt"
+      from unnest($2::bigint[]) as wanted (id)
+      cross join lateral (
+        select id, url_number, paused_reason
+        from webhook_subscription
+        where id = wanted.id and account_id = $1 and kind = 'PUSH' and deleted_at is null
+        limit 1
+      ) s
+      left join lateral (
+        select *
+        from webhook_receiver_state
+        where subscription_id = s.id and url_number = s.url_number and consecutive_failures > 0
+        limit 1
+      ) r on true
+      cross join lateral (
+        select count(*)::int as "pendingCount", min(delivery_id) as "oldestPending"
+        from (
+          select delivery_id
+          from webhook_pending_delivery
+          where subscription_id = s.id
+          order by delivery_id
+          limit ${countedDeliveriesMax + 1}
+        ) pending
+      ) waiting`,
+  };
+  const rows = await database.query<HealthFacts & { id: SubscriptionId }>(statement, [accountId, ids]);
+  return new Map(rows.map(({ id, ...facts }) => [id, healthOf(facts)]));
+}

@@ -1,0 +1,139 @@
+import { pauseWebhookSubscription, resumeWebhookSubscription } from '@deedwire/actions';
+import type { Harness } from '@deedwire/dev-environment/harness';
+import { eventually, missing, postGraphql } from '@deedwire/testing';
+import { expect } from 'vitest';
+import { test } from './fixtures.ts';
+
+interface Shown {
+  health: { state: string; consecutiveFailures: number; pendingCount: number; breakerOpenUntil: string | null };
+  statistics: {
+    deliveredCount: number;
+    failedAttemptCount: number;
+    failedCount: number;
+    longestWaitSeconds: number | null;
+  }[];
+}
+
+/** Reads health and statistics over HTTP. */
+async function startApi(harness: Harness): Promise<(id: string) => Promise<Shown>> {
+  const api = await harness.startPartnerApi();
+  await api.whenReady;
+  const { credential } = harness.accounts.partner;
+  return async (id) => {
+    const query = `query ($id: ID!) { webhookSubscription(id: $id) {
+      health { state consecutiveFailures failingSince lastFailureAt lastDeliveredAt breakerOpenUntil pendingCount }
+      statistics(hours: 2) { deliveredCount failedAttemptCount failedCount longestWaitSeconds }
+    } }`;
+    const { body } = await postGraphql<{ webhookSubscription: Shown }>(`${api.url}/partners/graphql`, credential, {
+      query,
+      variables: { id },
+    });
+    expect(body.errors).toBeUndefined();
+    return body.data?.webhookSubscription ?? missing();
+  };
+}
+
+/** Of two hours, because a test can begin in one and end in the next. */
+const sum = ({ statistics }: Shown, count: 'deliveredCount' | 'failedAttemptCount' | 'failedCount'): number =>
+  statistics.reduce((total, hour) => total + hour[count], 0);
+
+const attempts = async (harness: Harness): Promise<{ succeeded: number; failed: number }> => {
+  const [counted] = await harness.sql(
+    `select count(*) filter (where response_status = 204)::int as succeeded, count(*) filter (where response_status <> 204)::int as failed
+     from webhook_attempt`,
+  );
+  return counted as { succeeded: number; failed: number };
+};
+
+test('health follows a receiver that fails, is down, works again and is gone', async ({ harness, receiver }) => {
+  const read = await startApi(harness);
+  const worker = await harness.startWorker();
+  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.refer(3);
+  await receiver.waitFor(3);
+  await eventually(async () =>
+    expect(await read(id)).toMatchObject({
+      health: { state: 'HEALTHY', consecutiveFailures: 0, failingSince: null, pendingCount: 0 },
+    }),
+  );
+
+  receiver.onDelivery = (response) => void response.writeHead(500).end();
+  await harness.refer(2);
+  await eventually(async () =>
+    expect(await read(id)).toMatchObject({
+      health: {
+        state: 'RETRYING',
+        consecutiveFailures: 2,
+        failingSince: expect.any(String),
+        breakerOpenUntil: null,
+        pendingCount: 2,
+      },
+    }),
+  );
+  await harness.refer(10);
+  await eventually(async () =>
+    expect(await read(id)).toMatchObject({
+      health: { state: 'FAILING', breakerOpenUntil: expect.any(String), pendingCount: 12 },
+    }),
+  );
+
+  receiver.onDelivery = (response) => void response.writeHead(204).end();
+  await eventually(async () =>
+    expect(await read(id)).toMatchObject({
+      health: { state: 'HEALTHY', consecutiveFailures: 0, lastFailureAt: null, breakerOpenUntil: null },
+    }),
+  );
+  receiver.onDelivery = (response) => void response.writeHead(410).end();
+  await harness.refer(1);
+  await eventually(async () =>
+    expect(await read(id)).toMatchObject({ health: { state: 'PAUSED', consecutiveFailures: 0 } }),
+  );
+  await harness.stopWorker(worker);
+  const shown = await read(id);
+  const counted = await attempts(harness);
+  expect([sum(shown, 'deliveredCount'), sum(shown, 'failedAttemptCount')]).toEqual([counted.succeeded, counted.failed]);
+  expect(shown).toMatchObject({ health: { lastDeliveredAt: expect.stringMatching(/:00\.000Z$/) } });
+  expect(shown.statistics.some(({ longestWaitSeconds }) => longestWaitSeconds !== null)).toBe(true);
+});
+
+test('statistics count each attempt once while shards move from worker to worker', async ({ harness, receiver }) => {
+  const read = await startApi(harness);
+  const workers = [await harness.startWorker()];
+  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  receiver.onDelivery = (response) => {
+    response.writeHead(receiver.deliveries.length % 5 === 0 ? 500 : 204).end();
+  };
+  for (let round = 1; round <= 3; round += 1) {
+    await harness.refer(20);
+    workers.push(await harness.startWorker());
+    await receiver.waitFor(20 * round);
+    await harness.stopWorker(workers.shift() ?? missing());
+  }
+  for (const worker of workers) await harness.stopWorker(worker);
+  const shown = await read(id);
+  const counted = await attempts(harness);
+  expect(counted.failed).toBeGreaterThan(0);
+  expect([sum(shown, 'deliveredCount'), sum(shown, 'failedAttemptCount')]).toEqual([counted.succeeded, counted.failed]);
+});
+
+test('an attempt that is the last one counts as a failure of its delivery', async ({ harness, receiver }) => {
+  const read = await startApi(harness);
+  const worker = await harness.startWorker();
+  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  receiver.onDelivery = (response) => void response.writeHead(500).end();
+  const { partnerApi, accounts } = harness;
+  await pauseWebhookSubscription(partnerApi, accounts.partner, { id });
+  await harness.refer(1);
+  await eventually(async () =>
+    expect(await harness.sql('update webhook_pending_delivery set attempts = 14 returning 1')).toHaveLength(1),
+  );
+  expect((await read(id)).health).toMatchObject({ state: 'PAUSED', pendingCount: 1 });
+  await resumeWebhookSubscription(partnerApi, accounts.partner, { id });
+  await eventually(async () => expect(await harness.sql('select from webhook_failed_delivery')).toHaveLength(1));
+  await harness.stopWorker(worker);
+  const shown = await read(id);
+  expect([sum(shown, 'failedAttemptCount'), sum(shown, 'failedCount'), sum(shown, 'deliveredCount')]).toEqual([
+    1, 1, 0,
+  ]);
+  expect(shown.health).toMatchObject({ state: 'RETRYING', pendingCount: 0, lastDeliveredAt: null });
+});
