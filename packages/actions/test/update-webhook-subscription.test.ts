@@ -174,17 +174,26 @@ test('returns NOT_FOUND when the subscription is deleted during the handshake', 
   });
 });
 
-test('deleting erases the secret and the event types, and queues the change, once', async () => {
+test('deleting erases the name, the URL, the secret and the event types, and queues the change, once', async () => {
+  await update({ name: 'Orders' });
   await world.sql('delete from webhook_event_queue');
   const remove = () => deleteWebhookSubscription(world.partnerApi, world.partner, { id });
   const results = await Promise.all([remove(), remove(), remove()]);
   expect(results.map(({ deletedWebhookSubscriptionId }) => deletedWebhookSubscriptionId).filter(Boolean)).toEqual([id]);
-  expect(await world.sql('select secret_ciphertext from webhook_subscription where deleted_at is not null')).toEqual([
-    { secret_ciphertext: Buffer.alloc(0) },
-  ]);
+  expect(
+    await world.sql(
+      'select name, callback_url, secret_ciphertext from webhook_subscription where deleted_at is not null',
+    ),
+  ).toEqual([{ name: null, callback_url: '', secret_ciphertext: Buffer.alloc(0) }]);
   expect(await world.sql('select from webhook_subscription_event_type')).toEqual([]);
   expect(await changes()).toEqual([id]);
   expect(world.partnerApi.notified).toBe(1);
+});
+
+test('a deletion by an API of an earlier release erases the name', async () => {
+  await update({ name: 'Orders' });
+  await world.sql(`update webhook_subscription set deleted_at = now(), callback_url = '', secret_ciphertext = ''`);
+  expect(await world.sql('select name from webhook_subscription')).toEqual([{ name: null }]);
 });
 
 test('does not wait for a lock on the subscription of another account', async () => {

@@ -382,7 +382,7 @@ export async function markSubscriptionDeleted(transaction: Transaction, id: Subs
     name: 'mark-subscription-deleted',
     text: `
       update webhook_subscription
-      set deleted_at = now(), callback_url = '', secret_ciphertext = '', next_secret_ciphertext = null,
+      set deleted_at = now(), name = null, callback_url = '', secret_ciphertext = '', next_secret_ciphertext = null,
         rotation_started_at = null, rotation_ends_at = null
       where id = $1`,
   };

@@ -1,11 +1,11 @@
 -- What happened to the deliveries of a subscription in an hour. Workers of earlier releases count nothing.
 --
--- A worker counts in memory what it records, and writes the counts once a minute. Each writes rows of its own, as totals, so that
--- a write that is repeated counts once, and workers that send for a subscription one after the other need not know of each other.
+-- A worker counts in memory what it records, and writes the counts once a minute. Each process writes separate rows, as totals, so
+-- that a repeated write counts once, and the counts of processes that send for a subscription one after the other add up.
 create table webhook_hour_statistics (
   subscription_id bigint not null,
   hour timestamptz(3) not null,
-  -- Of a process for the hour: the time of its first count, and a random part.
+  -- Of a process for the hour or a part of it: the time of its first count, and a random part.
   counter_id bigint not null,
   interface interface_name not null,
   delivered int not null,
