@@ -92,15 +92,16 @@ export async function selectHealth(
         r.consecutive_failures as "consecutiveFailures", r.failing_since as "failingSince", r.last_failure_at as "lastFailureAt",
         r.breaker_open_until as "breakerOpenUntil", waiting."pendingCount", waiting."oldestPending",
         (
-          -- Of the last two processes that delivered: a shard can have returned to the first one.
+          -- Of all processes that delivered in that hour: a shard can return to an earlier one.
           select max(last_delivered_at)
-          from (
-            select last_delivered_at
+          from webhook_hour_statistics
+          where subscription_id = s.id and has_delivered and hour = (
+            select hour
             from webhook_hour_statistics
             where subscription_id = s.id and has_delivered
-            order by hour desc, counter_id desc
-            limit 2
-          ) latest
+            order by hour desc
+            limit 1
+          )
         ) as "lastDeliveredAt"
       from unnest($2::bigint[]) as wanted (id)
       cross join lateral (
