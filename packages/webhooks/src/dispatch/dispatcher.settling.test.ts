@@ -317,3 +317,18 @@ test('logs a result that matched no row', async () => {
   await world.clock.advance(1_000);
   expect(world.eventsOf('settlement-stale')).toMatchObject([{ delivery: { deliveryId: '1' } }]);
 });
+
+test('reports which results were recorded: also late successes, and none that matched no row', async () => {
+  const recorded: string[] = [];
+  const world = new World({ onRecorded: ({ delivery }) => recorded.push(delivery.deliveryId) });
+  const lane = world.addLane(1, succeedsAfter(100));
+  world.storage.isLate = ({ delivery }) => delivery.deliveryId === '2';
+  world.offer(lane, 2);
+  await world.clock.advance(1_000);
+  expect(recorded).toEqual(['1', '2']);
+  world.offer(lane, 1);
+  await world.clock.advance(50);
+  world.storage.owner += 1;
+  await world.clock.advance(1_000);
+  expect(recorded).toEqual(['1', '2']);
+});

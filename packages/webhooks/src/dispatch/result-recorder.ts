@@ -152,12 +152,13 @@ export class ResultRecorder {
     onEvent({ kind: 'settled', count: batch.length });
     for (const result of batch) {
       const { lane, delivery } = result.queued;
-      const isSettled = results.get(result) === 'settled';
+      const outcome = results.get(result);
+      const isSettled = outcome === 'settled';
       const stored = isSettled ? result.laneState : null;
       lane.known.delete(delivery.deliveryId);
       lane.endRecovery();
       if (stored !== null) lane.receiver.noteStored(shiftLaneState(stored, clock.offsetMs));
-      if (isSettled) onRecorded?.(result, nowMs - clock.offsetMs);
+      if (isSettled || outcome === 'late') onRecorded?.(result, nowMs - clock.offsetMs);
       if (!isSettled) this.#stale(result, nowMs);
       else if (result.next.kind === 'retry' && lane.isSending) this.#retry(result, nowMs + result.next.delayMs);
       this.#concluded(result, nowMs);

@@ -55,10 +55,11 @@ export interface Refill {
 }
 
 /**
- * `stale`: the delivery is no longer pending with the number of attempts that this worker read. Storage still records a
- * success, but not a failure. `locked`: nothing was recorded yet.
+ * `late` and `stale`: the delivery is no longer pending with the number of attempts that this worker read. Storage has recorded
+ * a late success. It records no stale result: a failure, or what an earlier call has recorded, whose response was lost.
+ * `locked`: nothing was recorded yet.
  */
-export type SettleResult = 'settled' | 'stale' | 'locked';
+export type SettleResult = 'settled' | 'late' | 'stale' | 'locked';
 
 /** By settlement and not by id: V8 would keep each string that is a key until the next full collection. */
 export type SettleResults = ReadonlyMap<Settlement, SettleResult>;

@@ -84,6 +84,10 @@ async function settleBatch(
   if (late.length > 0) {
     const deliveries = await recordLateSuccesses(store, id, late);
     if (deliveries.length > 0) onEvent({ kind: 'late-success-recorded', deliveries });
+    const recorded = new Set(deliveries);
+    for (const settlement of sorted)
+      if (results.get(settlement) === 'stale' && recorded.has(settlement.delivery.deliveryId))
+        results.set(settlement, 'late');
   }
   failpoint('settle-after-write');
   return results;

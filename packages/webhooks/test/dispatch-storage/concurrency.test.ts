@@ -80,7 +80,7 @@ test('a late success waits for a failure that another worker is recording, and t
   await untilBlocked(world.admin, 2);
   await release();
   expect(resultsOf(await settling)).toEqual(['settled', 'settled']);
-  expect(resultsOf(await late)).toEqual(['stale']);
+  expect(resultsOf(await late)).toEqual(['late']);
   expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 4, failed: 0 });
 });
 

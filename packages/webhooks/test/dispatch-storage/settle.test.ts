@@ -301,7 +301,7 @@ describe('a late success', () => {
   test('of a rescheduled delivery completes it', async () => {
     const { lane, deliveries } = await world.seedLane(1);
     await settle(failure(deliveries[0], 0));
-    expect(await settle(late(deliveries[0]))).toEqual(['stale']);
+    expect(await settle(late(deliveries[0]))).toEqual(['late']);
     expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 2, failed: 0 });
     expect(await attemptsOf(deliveries[0])).toMatchObject([
       { number: 1, response_status: 500 },
@@ -322,10 +322,10 @@ describe('a late success', () => {
     const { lane, deliveries } = await world.seedLane(1);
     const other = new Date('2026-11-20T10:00:01Z');
     await settle(success(deliveries[0], { startedAt: other }));
-    await settle(late(deliveries[0]));
+    expect(await settle(late(deliveries[0]))).toEqual(['late']);
     expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 2, failed: 0 });
     const before = await world.snapshot();
-    await settle(late(deliveries[0]));
+    expect(await settle(late(deliveries[0]))).toEqual(['stale']);
     expect(await world.snapshot()).toEqual(before);
     world.events.splice(0);
   });

@@ -44,6 +44,9 @@ export class MemoryStorage {
   /** Another transaction holds a lock on the row, so the result is not recorded. */
   isLocked: (settlement: Settlement) => boolean = () => false;
 
+  /** Another worker has recorded another result of such a settlement, which is recorded nevertheless. */
+  isLate: (settlement: Settlement) => boolean = () => false;
+
   /** Another transaction holds a lock on the row, so its claims are not counted. */
   skips: (id: DeliveryId) => boolean = () => false;
 
@@ -184,6 +187,7 @@ export class MemoryStorage {
 
   #resultOf(settlement: Settlement, owner: number): SettleResult {
     if (this.isLocked(settlement)) return 'locked';
+    if (this.isLate(settlement)) return 'late';
     return owner === this.owner ? this.#settleOne(settlement) : 'stale';
   }
 

@@ -395,7 +395,7 @@ async function feedBesideLateSuccess(): Promise<{ lane: SubscriptionId; queued: 
   await untilBlocked(world.admin, 1);
   mayCommit.resolve();
   const queued = await feeding;
-  expect([...(await late).values()]).toEqual(['stale']);
+  expect([...(await late).values()]).toEqual(['late']);
   expect(world.events.splice(0)).toEqual([{ kind: 'late-success-recorded', deliveries: [last.deliveryId] }]);
   if (queued === 'changed') throw new Error('The replay has changed.');
   expect(await world.counts(lane)).toEqual({ pending: 2, attempts: 3, failed: 0 });
@@ -407,7 +407,7 @@ const settle = async (...settlements: Settlement[]) => [...(await world.storage.
 describe('a success from before a replay that is recorded while the replay queues its delivery', () => {
   test('leaves room for the success of the replay', async () => {
     const { lane, queued } = await feedBesideLateSuccess();
-    expect(await settle(...queued.map((delivery) => success(delivery)))).toEqual(['settled', 'stale']);
+    expect(await settle(...queued.map((delivery) => success(delivery)))).toEqual(['settled', 'late']);
     expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 5, failed: 0 });
     world.events.splice(0);
   });
