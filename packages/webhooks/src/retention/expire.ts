@@ -62,7 +62,7 @@ function daysBefore(now: Date, days: number): Date {
  * locked; the next run continues.
  *
  * The order matters. Queue entries are deleted before pending deliveries, so that fan-out writes no more of them. Both are
- * deleted before payloads. Failures are deleted after deliveries.
+ * deleted before payloads. Failures are deleted after deliveries. Counts of hours come last, because nothing depends on them.
  */
 export async function expire(options: ExpireOptions, now: Date): Promise<void> {
   const { store, retentionDays, wait, onEvent } = options;
@@ -74,9 +74,6 @@ export async function expire(options: ExpireOptions, now: Date): Promise<void> {
   const replaysEndedBefore = daysBefore(now, retentionDays.replays);
   const retriesBefore = idAt<'WebhookReplay'>(daysBefore(now, retryDays));
   await walk<ReplayId>((after) => deleteOldReplays(store, { replaysEndedBefore, retriesBefore }, after));
-
-  const hoursBefore = daysBefore(now, statisticsDays);
-  while ((await deleteOldStatistics(store, hoursBefore)) === batchRows);
 
   const entries = await walk<QueueKey>((after) => deleteExpiredQueueEntries(store, eventsBefore, after));
   if (entries.changed > 0) onEvent({ kind: 'events-expired', alarm: true, count: entries.changed });
@@ -98,6 +95,9 @@ export async function expire(options: ExpireOptions, now: Date): Promise<void> {
   }
   const droppedBefore = idAt<'WebhookDelivery'>(firstTimeOf(bounds.deliveries));
   await walk<PendingKey>((after) => deleteOldFailures(store, droppedBefore, after));
+
+  const hoursBefore = daysBefore(now, statisticsDays);
+  while ((await deleteOldStatistics(store, hoursBefore)) === batchRows) if (!(await wait(0))) return;
 }
 
 /**

@@ -57,9 +57,9 @@ afterEach(async () => {
 });
 
 /** Runs retention `days` after noon of the day of the rows. */
-async function expireAfter(days: number): Promise<void> {
+async function expireAfter(days: number, using = wait): Promise<void> {
   const now = new Date(startOf(today + days).getTime() + 12 * 3_600_000);
-  await expire({ store, retentionDays, wait, onEvent: (event) => events.push(event) }, now);
+  await expire({ store, retentionDays, wait: using, onEvent: (event) => events.push(event) }, now);
 }
 
 /** Does not wait. */
@@ -396,23 +396,42 @@ test('deletes retries after a day, and replays a number of days after their end'
   expect(rows.map((row) => row['id'])).toEqual([replayId(98), replayId(80), replayId(4), replayId(-1)]);
 });
 
-test('keeps the counts of hours for 7 days', async () => {
-  await superuser.run(
+/** Inserts 300 counts of each hour of the day of the rows. */
+const seedStatistics = () =>
+  superuser.run(
     `insert into webhook_hour_statistics (subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed)
      select 1, $1::timestamptz + hours * interval '1 hour', n, 'partner', 1, 0, 0 from generate_series(0, 23) hours, generate_series(1, 300) n`,
     [startOf(today)],
   );
+
+const hours = async () => {
+  const [row] = await superuser.run(
+    'select count(distinct hour)::int as hours, count(*)::int as rows from webhook_hour_statistics',
+  );
+  return row;
+};
+
+test('keeps the counts of hours for 7 days', async () => {
+  await seedStatistics();
   // At noon.
   await expireAfter(6);
-  const hours = async () => {
-    const [row] = await superuser.run(
-      'select count(distinct hour)::int as hours, count(*)::int as rows from webhook_hour_statistics',
-    );
-    return row;
-  };
   expect(await hours()).toEqual({ hours: 24, rows: 7_200 });
   await expireAfter(7);
   expect(await hours()).toEqual({ hours: 12, rows: 3_600 });
   await expireAfter(8);
   expect(await hours()).toEqual({ hours: 0, rows: 0 });
+});
+
+test('drops partitions although the database refuses to delete counts of hours', async () => {
+  await seedDelivery(1);
+  await superuser.run('revoke delete on webhook_hour_statistics from webhook_worker');
+  await expect(expireAfter(38)).rejects.toThrow('permission denied');
+  expect(await counts()).toMatchObject({ deliveries: 0, attempts: 0 });
+});
+
+test('deletes no more counts of hours once the worker stops', async () => {
+  await expireAfter(8);
+  await seedStatistics();
+  await expireAfter(8, async () => false);
+  expect(await hours()).toMatchObject({ rows: 2_200 });
 });
