@@ -8,6 +8,7 @@ export interface WorkerMetrics {
   attemptDuration: Histogram;
   deliveryLag: Histogram;
   exchangesLost: Counter;
+  statisticsLost: Counter;
   alarms: Counter<'alarm'>;
   loopFailures: Counter<'loop'>;
 }
@@ -142,6 +143,11 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
     exchangesLost: new Counter({
       name: 'deedwire_webhook_exchanges_lost_total',
       help: 'Attempts whose details were to be kept, but were not stored.',
+      registers,
+    }),
+    statisticsLost: new Counter({
+      name: 'deedwire_webhook_statistics_lost_total',
+      help: 'Counts of a subscription in an hour that were not stored.',
       registers,
     }),
     alarms: new Counter({

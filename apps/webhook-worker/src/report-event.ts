@@ -55,6 +55,7 @@ export function createReporter({
     if (event.kind === 'settled') return;
     if (event.kind === 'exchanges-dropped') return metrics.exchangesLost.inc(event.count);
     if (event.kind === 'exchanges-not-stored') metrics.exchangesLost.inc(event.count);
+    if (event.kind === 'statistics-dropped') metrics.statisticsLost.inc(event.count);
     if (event.kind === 'fanned-out') {
       metrics.entriesFannedOut.inc(event.entries);
       metrics.deliveriesCreated.inc(event.deliveries);

@@ -261,6 +261,8 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     },
     stopClaiming: () => dispatcher.stopClaiming(),
     async drain() {
+      // If something of what follows does not end, only what is counted from now on is lost.
+      void statistics.write();
       await Promise.all([workers.leave(), retention.stop()]);
       await fanOut.stop();
       await backlogs.stop();

@@ -131,11 +131,12 @@ export type ExchangesEvent =
   /** The database did not store them. The next ones are tried after a delay. */
   | { kind: 'exchanges-not-stored'; count: number; error: unknown };
 
-/** The database did not store what was counted. The worker tries again after a minute. Nothing else is affected. */
-export interface StatisticsEvent {
-  kind: 'statistics-not-stored';
-  error: unknown;
-}
+/** Counts of subscriptions by hour were not stored. Nothing else is affected. */
+export type StatisticsEvent =
+  /** The database did not store those of so many hours. The worker tries again after a minute, unless it stops. */
+  | { kind: 'statistics-not-stored'; hours: number; error: unknown }
+  /** The counts of so many subscriptions and hours are lost: the database refused them for too long, or until the worker stopped. */
+  | { kind: 'statistics-dropped'; count: number };
 
 /** Events of retries and replays for logs and metrics. Alarms need an operator. */
 export type ReplayEvent =

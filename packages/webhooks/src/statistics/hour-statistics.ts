@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Database } from '@deedwire/store';
+import { type Database, StoreUnavailableError } from '@deedwire/store';
 import type { Reports, StatisticsEvent, WritesForWorker } from '../events.ts';
 import { FencedOutError } from '../fence/fence.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -26,18 +26,24 @@ const writeMs = 60_000;
 const batchMax = 10_000;
 /** While the database refuses the counts, those of earlier hours are dropped. */
 const hoursMax = 24;
+/** The memory of more, about 9 MB, is freed once they are written, although their hour is not over. */
+const subscriptionsMax = 50_000;
 
-type Counts = { -readonly [Name in keyof HourTotals]: HourTotals[Name] } & { isChanged: boolean };
+type Counts = { -readonly [Name in keyof HourTotals]: HourTotals[Name] };
 
-/** What this process has counted in an hour. */
+/** What this process has counted in an hour, or in a part of it. */
 interface Hour {
   readonly startMs: number;
   /**
-   * Distinguishes its rows from those of other processes, and of the same hour after the clock was set back: the time of the first
-   * count, and a random part.
+   * Distinguishes its rows from those of other processes, of other parts of the hour, and of the same hour after the clock was set
+   * back: the time of the first count, and a random part.
    */
   readonly counterId: number;
   readonly counts: Map<SubscriptionId, Counts>;
+  /** What is not written yet. */
+  changed: Set<Counts>;
+  /** Nothing more is counted in it. */
+  isClosed: boolean;
 }
 
 /**
@@ -47,10 +53,11 @@ interface Hour {
  */
 export class HourStatistics {
   readonly #options: HourStatisticsOptions;
-  /** The last one is the current one. The others are kept until they are written. */
+  /** The last one is the current one, unless it is closed. The others are kept until they are written. */
   #hours: Hour[] = [];
   #cancelTimer: (() => void) | null = null;
-  #writing = Promise.resolve();
+  #cancelForgetting: (() => void) | null = null;
+  #writing: Promise<boolean> | null = null;
   #isStopped = false;
 
   constructor(options: HourStatisticsOptions) {
@@ -59,8 +66,9 @@ export class HourStatistics {
 
   /** @param nowMs database time */
   count({ delivery, attempt, next }: RecordedResult, nowMs: number): void {
-    const counts = this.#countsOf(delivery.subscriptionId, nowMs);
-    counts.isChanged = true;
+    const hour = this.#hourOf(nowMs);
+    const counts = countsOf(hour, delivery.subscriptionId);
+    hour.changed.add(counts);
     if (next.kind === 'delivered') {
       counts.delivered += 1;
       counts.lastDeliveredMs = nowMs;
@@ -73,77 +81,118 @@ export class HourStatistics {
     this.#planWrite();
   }
 
+  /** Writes what was counted, or waits for the write that is running. Returns whether the database accepted all. */
+  write(): Promise<boolean> {
+    this.#cancelForgetting?.();
+    this.#writing ??= this.#writeHours().finally(() => {
+      this.#writing = null;
+      if (this.#hasChanged()) this.#planWrite();
+      else this.#forgetLater();
+    });
+    return this.#writing;
+  }
+
   /** Writes what was counted, unless the database refuses it. Call it when nothing more is counted. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTimer?.();
-    await this.#writing;
-    await this.#write();
+    // A write that fails can take as long as a statement may, and a second one would too.
+    const isRefused = this.#writing !== null && !(await this.#writing);
+    if (!isRefused) await this.write();
+    this.#drop(this.#hours);
+    this.#hours = [];
   }
 
-  #countsOf(subscriptionId: SubscriptionId, nowMs: number): Counts {
-    let hour = this.#hours.at(-1);
-    if (hour === undefined || nowMs < hour.startMs || nowMs >= hour.startMs + hourMs) {
-      hour = {
-        startMs: nowMs - (nowMs % hourMs),
-        counterId: Math.floor(nowMs) * 1_024 + randomInt(1_024),
-        counts: new Map(),
-      };
-      this.#hours.push(hour);
-    }
-    let counts = hour.counts.get(subscriptionId);
-    if (counts === undefined) {
-      counts = {
-        subscriptionId,
-        delivered: 0,
-        failedAttempts: 0,
-        failed: 0,
-        longestWaitMs: null,
-        lastDeliveredMs: null,
-        isChanged: false,
-      };
-      hour.counts.set(subscriptionId, counts);
-    }
-    return counts;
+  #hourOf(nowMs: number): Hour {
+    const current = this.#hours.at(-1);
+    const isOf = ({ startMs }: Hour): boolean => nowMs >= startMs && nowMs < startMs + hourMs;
+    if (current?.isClosed === false && isOf(current)) return current;
+    if (current !== undefined) current.isClosed = true;
+    const hour: Hour = {
+      startMs: nowMs - (nowMs % hourMs),
+      counterId: Math.floor(nowMs) * 1_024 + randomInt(1_024),
+      counts: new Map(),
+      changed: new Set(),
+      isClosed: false,
+    };
+    this.#hours.push(hour);
+    return hour;
+  }
+
+  #hasChanged(): boolean {
+    return this.#hours.some(({ changed }) => changed.size > 0);
   }
 
   #planWrite(): void {
     if (this.#isStopped || this.#cancelTimer !== null) return;
     this.#cancelTimer = this.#options.clock.setTimer(() => {
       this.#cancelTimer = null;
-      this.#writing = this.#writing.then(() => this.#write());
+      void this.write();
     }, writeMs);
   }
 
-  async #write(): Promise<void> {
+  /** Frees the memory of the current hour after it is over. Until then, its counts are needed: rows contain totals. */
+  #forgetLater(): void {
+    if (this.#isStopped || this.#hours.length === 0) return;
+    this.#cancelForgetting = this.#options.clock.setTimer(() => {
+      this.#hours = this.#hours.filter(({ changed }) => changed.size > 0);
+    }, hourMs);
+  }
+
+  async #writeHours(): Promise<boolean> {
     const { onEvent, onFenced } = this.#options;
-    this.#hours = this.#hours.slice(-hoursMax);
-    try {
-      for (const hour of this.#hours) {
-        const isOver = hour !== this.#hours.at(-1);
+    this.#drop(this.#hours.splice(0, Math.max(0, this.#hours.length - hoursMax)));
+    const errors: unknown[] = [];
+    for (const hour of [...this.#hours]) {
+      try {
         await this.#writeHour(hour);
-        if (isOver) this.#hours = this.#hours.filter((each) => each !== hour);
+      } catch (error) {
+        if (error instanceof FencedOutError) {
+          onFenced();
+          return false;
+        }
+        errors.push(error);
+        // The database would not accept the next ones either. It can refuse a single hour.
+        if (error instanceof StoreUnavailableError) break;
       }
-    } catch (error) {
-      this.#planWrite();
-      if (error instanceof FencedOutError) onFenced();
-      else onEvent({ kind: 'statistics-not-stored', error });
     }
+    if (errors.length > 0) onEvent({ kind: 'statistics-not-stored', hours: errors.length, error: errors[0] });
+    return errors.length === 0;
   }
 
   async #writeHour(hour: Hour): Promise<void> {
     const { store, workerId } = this.#options;
-    const changed = [...hour.counts.values()].filter(({ isChanged }) => isChanged);
-    for (let from = 0; from < changed.length; from += batchMax) {
-      const batch = changed.slice(from, from + batchMax);
-      // What is counted meanwhile changes them again.
-      for (const counts of batch) counts.isChanged = false;
-      try {
-        await writeHourTotals(store, workerId(), hour, batch);
-      } catch (error) {
-        for (const counts of batch) counts.isChanged = true;
-        throw error;
-      }
+    // What is counted meanwhile is written a minute later.
+    const writing = [...hour.changed];
+    hour.changed = new Set();
+    let written = 0;
+    try {
+      for (; written < writing.length; written += batchMax)
+        await writeHourTotals(store, workerId(), hour, writing.slice(written, written + batchMax));
+    } finally {
+      for (const counts of writing.slice(written)) hour.changed.add(counts);
     }
+    if (hour.counts.size > subscriptionsMax) hour.isClosed = true;
+    if (hour.isClosed && hour.changed.size === 0) this.#hours = this.#hours.filter((each) => each !== hour);
   }
+
+  #drop(hours: readonly Hour[]): void {
+    const count = hours.reduce((sum, { changed }) => sum + changed.size, 0);
+    if (count > 0) this.#options.onEvent({ kind: 'statistics-dropped', count });
+  }
+}
+
+function countsOf(hour: Hour, subscriptionId: SubscriptionId): Counts {
+  const known = hour.counts.get(subscriptionId);
+  if (known !== undefined) return known;
+  const counts: Counts = {
+    subscriptionId,
+    delivered: 0,
+    failedAttempts: 0,
+    failed: 0,
+    longestWaitMs: null,
+    lastDeliveredMs: null,
+  };
+  hour.counts.set(subscriptionId, counts);
+  return counts;
 }

@@ -1,6 +1,6 @@
 import { toRecordId } from '@deedwire/domain';
 import { createStore, type Database, StoreUnavailableError } from '@deedwire/store';
-import { connect } from '@deedwire/testing';
+import { connect, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';
 import type { StatisticsEvent } from '../../src/events.ts';
@@ -31,7 +31,7 @@ let clock: VirtualClock;
 let workerId: WorkerId;
 let one: SubscriptionId;
 let other: SubscriptionId;
-let events: StatisticsEvent['kind'][];
+let reported: StatisticsEvent[];
 let fenced: number;
 
 type Query = (...parameters: Parameters<Database['query']>) => Promise<object[]>;
@@ -46,7 +46,7 @@ beforeEach(async () => {
     await seedSubscription(transaction, account),
     await seedSubscription(transaction, account),
   ]);
-  [events, fenced] = [[], 0];
+  [reported, fenced] = [[], 0];
 });
 
 /** The counts of a process. */
@@ -62,7 +62,7 @@ const startCounting = (using: Query = (statement, values) => store.query(stateme
     clock,
     workerId: () => workerId,
     onFenced: () => void (fenced += 1),
-    onEvent: ({ kind }) => events.push(kind),
+    onEvent: (event) => reported.push(event),
   });
 
 interface Counted {
@@ -135,7 +135,6 @@ test('writes what changed once a minute, as totals', async () => {
   // The wait of what a replay queued is not one. Rows without changes are not written again.
   const last = new Date(Date.parse(midnight) + 3 * minute);
   expect(await rows()).toEqual([row(one, 0, { delivered: 2, attempts: 2, failed: 1, wait: 10, last })]);
-  expect(clock.timers).toBe(0);
 });
 
 test('counts a write once that is repeated because its outcome was unknown', async () => {
@@ -153,7 +152,7 @@ test('counts a write once that is repeated because its outcome was unknown', asy
   losesResponses = false;
   await passMinute();
   expect(await rows()).toMatchObject([{ delivered: 2 }]);
-  expect(events).toEqual(['statistics-not-stored', 'statistics-not-stored']);
+  expect(reported.map(({ kind }) => kind)).toEqual(['statistics-not-stored', 'statistics-not-stored']);
 });
 
 test('an hour is complete although its last counts are written in the next one', async () => {
@@ -184,7 +183,7 @@ test('a clock that is set back adds to the earlier hour, and takes nothing away'
   expect(Number(before['delivered']) + Number(back['delivered'])).toBe(3);
 });
 
-test('processes that send for a subscription one after the other have rows of their own, each written at its stop', async () => {
+test('processes that send for a subscription one after the other have separate rows, each written at its stop', async () => {
   const [first, second] = [startCounting(), startCounting()];
   count(first, one);
   await first.stop();
@@ -206,7 +205,7 @@ test('a worker that was declared dead writes nothing until it has registered aga
   await superuser.run('update webhook_worker set alive = false where id = $1', [workerId]);
   count(statistics, one);
   await passMinute();
-  expect({ fenced, events }).toEqual({ fenced: 1, events: [] });
+  expect({ fenced, reported }).toEqual({ fenced: 1, reported: [] });
   expect(await rows()).toMatchObject([{ delivered: 1 }]);
   workerId = await seedWorker(admin);
   await passMinute();
@@ -244,20 +243,128 @@ test('writes 10,000 subscriptions with one statement a minute, of two hours with
   expect(statements).toBe(5);
 });
 
-test('keeps few hours in memory while the database refuses them', async () => {
+test('keeps few hours in memory while the database refuses them, and reports what it drops', async () => {
   const written: unknown[] = [];
   let refuses = true;
   const statistics = startCounting(async (_, [, startMs]) => {
-    if (refuses) throw new Error('refused');
+    if (refuses) throw new StoreUnavailableError(new Error('connection lost'));
     written.push(startMs);
     return [{ isAlive: true }];
   });
   for (let hours = 0; hours < 30; hours += 1) {
     count(statistics, one);
+    count(statistics, other);
     await passMinute();
     clock.step(hour);
   }
+  expect(reported.filter(({ kind }) => kind === 'statistics-dropped')).toEqual(
+    Array.from({ length: 6 }, () => ({ kind: 'statistics-dropped', count: 2 })),
+  );
   refuses = false;
   await statistics.stop();
   expect(written).toHaveLength(24);
+});
+
+test('writes later hours while the database refuses an earlier one', async () => {
+  const statistics = startCounting(async (...parameters) => {
+    const [, values = []] = parameters;
+    if (values[1] === Date.parse(midnight)) throw new Error('refused');
+    return store.query<object>(...parameters);
+  });
+  count(statistics, one);
+  clock.step(hour);
+  count(statistics, one);
+  await passMinute();
+  expect(await rows()).toMatchObject([row(one, 1, { delivered: 1, wait: 3600, last: new Date('2026-11-20T01:00Z') })]);
+  expect(reported).toEqual([{ kind: 'statistics-not-stored', hours: 1, error: new Error('refused') }]);
+  await statistics.stop();
+  expect(reported.at(-1)).toEqual({ kind: 'statistics-dropped', count: 1 });
+});
+
+test('frees the counts of many subscriptions once they are written, and counts them in new rows', async () => {
+  const written: [counterId: unknown, ids: string][] = [];
+  let isSlow = false;
+  const statistics = startCounting(async (_, [, , counterId, ids]) => {
+    written.push([counterId, String(ids)]);
+    // Counted during the write.
+    if (isSlow) count(statistics, one);
+    isSlow = false;
+    return [{ isAlive: true }];
+  });
+  const countMany = (subscriptions: number): void => {
+    for (let number = 1; number <= subscriptions; number += 1)
+      count(statistics, toRecordId<'WebhookSubscription'>(String(number)));
+  };
+  countMany(50_000);
+  await passMinute();
+  countMany(1);
+  await passMinute();
+  expect(new Set(written.splice(0).map(([counterId]) => counterId)).size).toBe(1);
+
+  countMany(50_001);
+  isSlow = true;
+  await passMinute();
+  const [[first] = missing()] = written.splice(0);
+  count(statistics, other);
+  await passMinute();
+  expect(written).toEqual([
+    [first, `{${one}}`],
+    [expect.any(Number), `{${other}}`],
+  ]);
+  expect(written[1]?.[0]).not.toBe(first);
+});
+
+test('frees the last counts after an hour without any', async () => {
+  const counters: unknown[] = [];
+  const statistics = startCounting(async (_, [, , counterId]) => {
+    counters.push(counterId);
+    return [{ isAlive: true }];
+  });
+  for (const pauseMs of [0, hour - minute, hour]) {
+    await clock.advance(pauseMs);
+    // So that the hour is the same.
+    clock.step(-pauseMs);
+    count(statistics, one);
+    await passMinute();
+  }
+  expect(counters[0]).toBe(counters[1]);
+  expect(counters[2]).not.toBe(counters[1]);
+  await clock.advance(hour);
+  expect(clock.timers).toBe(0);
+});
+
+test('a stop waits for a write that fails, and does not repeat it', async () => {
+  const failing = Promise.withResolvers<never>();
+  let statements = 0;
+  const statistics = startCounting(() => {
+    statements += 1;
+    return failing.promise;
+  });
+  count(statistics, one);
+  const writing = statistics.write();
+  count(statistics, other);
+  const stopping = statistics.stop();
+  failing.reject(new StoreUnavailableError(new Error('timeout')));
+  await stopping;
+  expect(await writing).toBe(false);
+  expect(statements).toBe(1);
+  expect(reported).toMatchObject([
+    { kind: 'statistics-not-stored', hours: 1 },
+    { kind: 'statistics-dropped', count: 2 },
+  ]);
+  expect(clock.timers).toBe(0);
+});
+
+test('a stop writes what was counted while an earlier write ran', async () => {
+  const statistics = startCounting();
+  count(statistics, one);
+  void statistics.write();
+  count(statistics, one);
+  count(statistics, other);
+  await statistics.stop();
+  expect(await rows()).toMatchObject([
+    { id: one, delivered: 2 },
+    { id: other, delivered: 1 },
+  ]);
+  expect(clock.timers).toBe(0);
 });

@@ -116,6 +116,32 @@ test('statistics count each attempt once while shards move from worker to worker
   expect([sum(shown, 'deliveredCount'), sum(shown, 'failedAttemptCount')]).toEqual([counted.succeeded, counted.failed]);
 });
 
+test('a worker that stops writes its counts before it waits for receivers that do not respond', async ({
+  harness,
+  receiver,
+}) => {
+  const read = await startApi(harness);
+  const worker = await harness.startWorker();
+  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.refer(3);
+  await receiver.waitFor(3);
+  await eventually(async () => expect((await read(id)).health.pendingCount).toBe(0));
+  const waiting = Promise.withResolvers<void>();
+  receiver.onDelivery = (response) => void waiting.promise.then(() => response.writeHead(204).end());
+  await harness.refer(1);
+  await receiver.waitFor(4);
+  const stopping = harness.stopWorker(worker);
+  await eventually(async () =>
+    expect(await read(id)).toMatchObject({
+      health: { pendingCount: 1 },
+      statistics: expect.arrayContaining([expect.objectContaining({ deliveredCount: 3 })]),
+    }),
+  );
+  waiting.resolve();
+  await stopping;
+  expect(sum(await read(id), 'deliveredCount')).toBe(4);
+});
+
 test('an attempt that is the last one counts as a failure of its delivery', async ({ harness, receiver }) => {
   const read = await startApi(harness);
   const worker = await harness.startWorker();

@@ -37,6 +37,7 @@ const writeStatement: Statement = {
         where id = r.subscription_id and deleted_at is null
         limit 1
       ) s
+      order by r.subscription_id
       on conflict (subscription_id, hour, counter_id) do update
       -- Totals only grow. A write that was given up can be carried out after later ones.
       set delivered = greatest(stored.delivered, excluded.delivered),
