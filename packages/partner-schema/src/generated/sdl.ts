@@ -723,8 +723,8 @@ type WebhookSubscription {
   health: WebhookSubscriptionHealth!
   """
   What happened in the last hours (UTC): one item for each hour, oldest first, also for hours in which nothing happened. The
-  last item is the current hour. Counts are kept for 7 days. A worker stores its counts once a minute, so the latest minute can
-  be missing. If a worker is killed, its last minute stays missing.
+  last item is the current hour. Counts are stored once a minute and kept for 7 days. After a fault in Deedwire, the counts of the
+  minute before it can stay missing, and so can results that Deedwire had to store again: use \`deliveries\` for an exact record.
   """
   statistics(
     """
@@ -752,8 +752,8 @@ type WebhookSubscription {
 }
 
 """
-What is known about the receiver of a subscription, and what waits for it. A new callback URL and the end of a pause start a new
-series of attempts: what is said about failures is about those since.
+What is known about the receiver of a subscription, and what waits for it. The fields about failures cover the attempts since the
+callback URL was last changed or the subscription was last resumed.
 """
 type WebhookSubscriptionHealth {
   """
@@ -765,16 +765,17 @@ type WebhookSubscriptionHealth {
   """
   consecutiveFailures: Int!
   """
-  When the first of these attempts failed. It starts anew after 15 hours without a failure. Null if there is none.
+  When the first of these attempts failed. It starts anew after 15 hours without a failure. Null if no attempt has failed, or if the
+  failures may be due to Deedwire's own network.
   """
   failingSince: DateTime
   """
-  When the last of these attempts failed. Null if there is none.
+  When the last of these attempts failed. Null if no attempt has failed, or if the failures may be due to Deedwire's own network.
   """
   lastFailureAt: DateTime
   """
-  The minute in which a delivery was last delivered, of the last 7 days. The latest minute can be missing, as in \`statistics\`. Null
-  if nothing was delivered.
+  The minute in which a delivery was last delivered, also to an earlier callback URL, within the last 7 days. Counts can be missing,
+  as in \`statistics\`. Null if no such delivery is counted.
   """
   lastDeliveredAt: DateTime
   """
@@ -828,7 +829,7 @@ type WebhookHourStatistics {
   """
   hour: DateTime!
   """
-  Number of deliveries that were delivered. One that is delivered again after a retry or a replay counts again.
+  Number of deliveries that were delivered. A delivery that is delivered again, for example after a retry or a replay, counts again.
   """
   deliveredCount: Int!
   """
@@ -836,8 +837,8 @@ type WebhookHourStatistics {
   """
   failedAttemptCount: Int!
   """
-  Number of deliveries whose last attempt failed, so that their status became \`FAILED\`. An event that could not be rendered has no
-  attempt, and is not counted.
+  Number of deliveries whose status became \`FAILED\` after Deedwire began to send them. Deliveries that failed earlier, because their
+  event could not be rendered, are not counted.
   """
   failedCount: Int!
   """
@@ -1447,7 +1448,8 @@ input CreateWebhookSubscriptionInput {
   webhookSecret: String
   """
   Name of the subscription for people: 1 to 100 characters, not blank, and none that is invisible or changes the direction of the
-  text. Two subscriptions can have the same name.
+  text. Variation selectors (U+FE0F) and joiners (U+200C, U+200D) are allowed between visible characters, as in emoji. Two
+  subscriptions can have the same name.
   """
   name: String
   """
@@ -1538,7 +1540,8 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   LIMIT_REACHED
   """
-  The name is blank, has more than 100 characters, or contains a character that is invisible or changes the direction of the text.
+  The name is blank, has more than 100 characters, contains a character that is invisible or changes the direction of the text, or
+  is not well-formed Unicode.
   """
   NAME_INVALID
   """
@@ -1662,7 +1665,8 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   LIMIT_REACHED
   """
-  The name is blank, has more than 100 characters, or contains a character that is invisible or changes the direction of the text.
+  The name is blank, has more than 100 characters, contains a character that is invisible or changes the direction of the text, or
+  is not well-formed Unicode.
   """
   NAME_INVALID
   """
