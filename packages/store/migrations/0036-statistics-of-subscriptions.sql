@@ -2,6 +2,8 @@
 --
 -- A worker counts in memory what it records, and writes the counts once a minute. Each process writes separate rows, as totals, so
 -- that a repeated write counts once, and the counts of processes that send for a subscription one after the other add up.
+-- No subscription has 2^31 attempts in an hour.
+-- squawk-ignore-file prefer-bigint-over-int
 create table webhook_hour_statistics (
   subscription_id bigint not null,
   hour timestamptz(3) not null,

@@ -143,7 +143,8 @@ export class HourStatistics {
     const { onEvent, onFenced } = this.#options;
     this.#drop(this.#hours.splice(0, Math.max(0, this.#hours.length - hoursMax)));
     const errors: unknown[] = [];
-    for (const hour of [...this.#hours]) {
+    const hours = [...this.#hours];
+    for (const hour of hours) {
       try {
         await this.#writeHour(hour);
       } catch (error) {

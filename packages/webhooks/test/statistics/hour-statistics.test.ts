@@ -267,7 +267,7 @@ test('keeps few hours in memory while the database refuses them, and reports wha
 
 test('writes later hours while the database refuses an earlier one', async () => {
   const statistics = startCounting(async (...parameters) => {
-    const [, values = []] = parameters;
+    const [, values] = parameters;
     if (values[1] === Date.parse(midnight)) throw new Error('refused');
     return store.query<object>(...parameters);
   });
