@@ -83,6 +83,19 @@ async function readList(): Promise<{ buffers: number; ms: number; costs: unknown
   return { buffers: [...most.values()].reduce((sum, buffers) => sum + buffers, 0), ms, costs };
 }
 
+/** Reads a week of 10 subscriptions, and returns what reads more than its rows: each hour has two, which are in different pages. */
+async function readWeek(): Promise<unknown[]> {
+  const api = await connect(await database.urlFor('partner_api'));
+  const { database: explaining, costs } = explainingDatabase(api);
+  await selectHourStatistics(explaining, accountId, subscriptionIds.slice(0, 10), statisticsHoursMax);
+  await api.close();
+  return costs.filter(({ buffers }) => buffers > 10 * (2 * statisticsHoursMax + 20));
+}
+
+test('a week of 10 subscriptions reads its rows, and not those of others, before tables are analyzed', async () => {
+  expect(await readWeek()).toEqual([]);
+});
+
 test.each([
   { waiting: 0, buffersMax: 200 },
   { waiting: 20, buffersMax: 200 },
@@ -102,11 +115,7 @@ test.each([
   },
 );
 
-test('a week of 10 subscriptions reads its rows, and not those of others', async () => {
-  const api = await connect(await database.urlFor('partner_api'));
-  const { database: explaining, costs } = explainingDatabase(api);
-  await selectHourStatistics(explaining, accountId, subscriptionIds.slice(0, 10), statisticsHoursMax);
-  await api.close();
-  // Each hour has two rows, which are in different pages.
-  expect(costs.filter(({ buffers }) => buffers > 10 * (2 * statisticsHoursMax + 20))).toEqual([]);
+test('a week of 10 subscriptions reads its rows, and not those of others, once tables are analyzed', async () => {
+  await superuser.run('vacuum (analyze)');
+  expect(await readWeek()).toEqual([]);
 });
