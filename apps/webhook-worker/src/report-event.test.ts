@@ -26,11 +26,12 @@ const delivery: Extract<EngineEvent, { kind: 'attempt' }>['delivery'] = {
   body: new Uint8Array(),
 };
 
-test('logs why the host of an attempt could not be called', () => {
+function startReporting() {
   const lines: string[] = [];
+  const registry = new Registry();
   const report = createReporter({
     logger: createLogger({ name: 'test', level: 'info' }, { write: (line) => lines.push(line) }),
-    metrics: createWorkerMetrics(new Registry(), () => ({
+    metrics: createWorkerMetrics(registry, () => ({
       inFlight: 0,
       unsettled: 0,
       queued: 0,
@@ -44,6 +45,11 @@ test('logs why the host of an attempt could not be called', () => {
     gidNamespace: 'service',
     now: () => new Date(0),
   });
+  return { report, registry, logged: () => lines.map((line) => JSON.parse(line)) };
+}
+
+test('logs why the host of an attempt could not be called', () => {
+  const { report, logged } = startReporting();
   report({
     kind: 'attempt',
     urlNumber: 1,
@@ -59,7 +65,7 @@ test('logs why the host of an attempt could not be called', () => {
     },
     next: { kind: 'failed' },
   });
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+  expect(logged()).toMatchObject([
     {
       msg: 'attempt',
       requestId: 'request-1',
@@ -68,5 +74,16 @@ test('logs why the host of an attempt could not be called', () => {
       host: 'vault.corp.example',
       found: '10.1.2.3 is not public',
     },
+  ]);
+});
+
+test('counts and logs the counts of hours that are lost, and only logs those that are tried again', async () => {
+  const { report, registry, logged } = startReporting();
+  report({ kind: 'statistics-not-stored', hours: 2, error: new Error('timeout') });
+  report({ kind: 'statistics-dropped', count: 3 });
+  expect(await registry.metrics()).toContain('\ndeedwire_webhook_statistics_lost_total 3\n');
+  expect(logged()).toMatchObject([
+    { msg: 'statistics-not-stored', hours: 2, err: { message: 'timeout' } },
+    { msg: 'statistics-dropped', count: 3 },
   ]);
 });
