@@ -151,10 +151,10 @@ async function applyNext(run: Run): Promise<Step> {
       ? watched(client.query(next.sql))
       : buildIndex({
           databaseUrl,
-          sql: next.sql,
           index,
-          waitMs: run.deadlineMs - performance.now(),
-          pauseMs,
+          lockMs: lockTimeoutMs,
+          deadlineMs: run.deadlineMs,
+          watchEveryMs,
           onWait: onBlocked,
         }));
     await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [next.name, next.checksum]);

@@ -102,6 +102,19 @@ const stateOfIndex = async () => {
   return row ?? null;
 };
 
+const createPartition = (number: number): string =>
+  `create table event_${number} partition of event for values from (${number}0) to (${number}9)`;
+/** By the name of the table. */
+const indexesOfEvent = async () =>
+  connection.run(
+    `select indrelid::regclass::text as table, indexrelid::regclass::text as index, indisvalid as valid
+     from pg_index where indrelid in (select relid from pg_partition_tree('event')) order by 1`,
+  );
+const indexedPartitions = (...numbers: number[]) => [
+  { table: 'event', index: 'event_by_name', valid: true },
+  ...numbers.map((number) => ({ table: `event_${number}`, index: `event_by_name_${number}`, valid: true })),
+];
+
 /** Runs `work` while a transaction that has written the table is open. */
 async function whileATransactionIsOpen(work: (writer: Connection) => Promise<void>): Promise<void> {
   const writer = await connect(database.databaseUrl);
@@ -370,6 +383,90 @@ describe('an empty database', () => {
       const complete = await stateOfIndex();
       expect(await applyMigrations(database.databaseUrl, addIndex, {})).toEqual({ applied: ['0001-index'] });
       expect(await stateOfIndex()).toEqual(complete);
+    });
+
+    describe('of a partitioned table', () => {
+      const addToAll = [
+        {
+          name: '0001-index',
+          checksum: 'x',
+          sql: '-- no transaction\ncreate index concurrently if not exists event_by_name on event (name)\n  where name is not null;\n',
+        },
+      ];
+      beforeEach(async () => {
+        await connection.run('create table event (id int, name text) partition by range (id)');
+        for (const number of [1, 2, 3]) await connection.run(createPartition(number));
+        await connection.run(`insert into event values (10, 'Ada'), (20, 'Grace')`);
+      });
+
+      test('builds an index on each partition while rows are inserted, also on one that is attached meanwhile', async () => {
+        const writer = await connect(database.databaseUrl);
+        // The build on the second partition waits for this transaction.
+        await writer.run(`begin; insert into event_2 values (21, 'Barbara')`);
+        let meanwhile: Promise<unknown> | undefined;
+        const migrating = applyMigrations(database.databaseUrl, addToAll, {
+          onWait: () => {
+            meanwhile ??= connection
+              .run(
+                `set lock_timeout = '100ms'; insert into event values (11, 'Edsger'), (22, 'Tony');
+                 create table event_4 (id int, name text); alter table event attach partition event_4 for values from (40) to (49);
+                 insert into event values (40, 'Donald')`,
+              )
+              .then(() => writer.run('commit'));
+          },
+        });
+        expect(await migrating).toEqual({ applied: ['0001-index'] });
+        await meanwhile;
+        await writer.close();
+        expect(await indexesOfEvent()).toEqual([
+          ...indexedPartitions(1, 2, 3),
+          { table: 'event_4', index: 'event_4_name_idx', valid: true },
+        ]);
+        await connection.run('set enable_seqscan = off');
+        const plan = await connection.run(`explain select from event where name = 'Donald'`);
+        expect(JSON.stringify(plan)).toMatch(/event_by_name_1.*event_by_name_2.*event_4_name_idx/);
+        expect(
+          await connection.run(
+            `select id from event where name in ('Barbara', 'Edsger', 'Tony', 'Donald') order by id`,
+          ),
+        ).toEqual([11, 21, 22, 40].map((id) => ({ id })));
+      });
+
+      test('continues after an interruption with the partition whose index is not complete', async () => {
+        const writer = await connect(database.databaseUrl);
+        await writer.run(`begin; insert into event_2 values (21, 'Barbara')`);
+        await expect(applyMigrations(database.databaseUrl, addToAll, { waitMs: 0 })).rejects.toThrow(
+          MigrationBlockedError,
+        );
+        await writer.run('commit');
+        await writer.close();
+        expect(await indexesOfEvent()).toMatchObject([
+          { index: 'event_by_name', valid: false },
+          { index: 'event_by_name_1', valid: true },
+          { index: 'event_by_name_2', valid: false },
+        ]);
+        expect(await applyMigrations(database.databaseUrl, addToAll, {})).toEqual({ applied: ['0001-index'] });
+        expect(await indexesOfEvent()).toEqual(indexedPartitions(1, 2, 3));
+      });
+
+      test('waits in short tries for what has written the table, so that others write it', async () => {
+        const writer = await connect(database.databaseUrl);
+        await writer.run(`begin; insert into event values (21, 'Barbara')`);
+        let waits = 0;
+        const migrating = applyMigrations(database.databaseUrl, addToAll, {
+          onWait: () => {
+            waits += 1;
+            // Waits behind the try, and not for the transaction.
+            if (waits === 1)
+              void connection
+                .run(`set lock_timeout = '5s'; insert into event values (11, 'Edsger')`)
+                .then(() => writer.run('commit'));
+          },
+        });
+        expect(await migrating).toEqual({ applied: ['0001-index'] });
+        await writer.close();
+        expect(await indexesOfEvent()).toEqual(indexedPartitions(1, 2, 3));
+      });
     });
 
     test.each([
