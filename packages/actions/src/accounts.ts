@@ -6,6 +6,7 @@ import {
   parseGid,
   parseRecordId,
   type RecordId,
+  toRecordId,
   describeLength,
   isAccountName,
 } from '@deedwire/domain';
@@ -86,7 +87,8 @@ export async function updateLender(
     if (account.name === input.name) return;
     await nameOperator(transaction, context.operator, 'lender.update');
     await updateAccountName(transaction, account.id, input.name);
-    await appendEvent(transaction, account, 'lender.updated', { lender: { id: input.lenderId, name: input.name } });
+    const snapshot = { lender: { id: input.lenderId, name: input.name } };
+    await appendEvent(transaction, account, 'lender.updated', toRecordId(account.id), snapshot);
   });
   return { id: input.lenderId, name: input.name };
 }

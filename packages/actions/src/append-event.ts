@@ -1,4 +1,4 @@
-import type { AccountId, EventSnapshots, InterfaceName } from '@deedwire/domain';
+import type { AccountId, EventSnapshots, InterfaceName, RecordId, recordTypeOf } from '@deedwire/domain';
 import type { InsertedRow, Transaction } from '@deedwire/store';
 import { eventRow, insertEvent } from '@deedwire/webhooks/outbox';
 import type { Caller } from './context.ts';
@@ -7,6 +7,9 @@ interface EventAccount {
   id: AccountId;
   interfaceName: InterfaceName;
 }
+
+/** The record that an event is about. */
+type EventRecord<Type extends keyof EventSnapshots> = RecordId<NonNullable<(typeof recordTypeOf)[Type]>>;
 
 /** What an event keeps of its caller. */
 export type EventCause = Pick<Caller, 'requestId' | 'traceParent'>;
@@ -25,10 +28,11 @@ export async function appendEvent<Type extends keyof EventSnapshots>(
   transaction: Transaction,
   account: EventAccount,
   type: Type,
+  recordId: EventRecord<Type>,
   snapshot: EventSnapshots[Type],
   cause?: EventCause,
 ): Promise<void> {
-  await insertEvent(transaction, newEvent(account, type, snapshot, cause));
+  await insertEvent(transaction, newEvent(account, type, recordId, snapshot, cause));
 }
 
 /** As `appendEvent`, for a write that only inserts rows. */
@@ -36,13 +40,19 @@ export function appendedEvent<Type extends keyof EventSnapshots>(
   id: string,
   account: EventAccount,
   type: Type,
+  recordId: EventRecord<Type>,
   snapshot: EventSnapshots[Type],
   cause?: EventCause,
 ): InsertedRow {
-  return eventRow(id, newEvent(account, type, snapshot, cause));
+  return eventRow(id, newEvent(account, type, recordId, snapshot, cause));
 }
 
-function newEvent(account: EventAccount, type: string, snapshot: object, cause: EventCause | undefined) {
-  const { id: accountId, interfaceName } = account;
-  return { accountId, interfaceName, type, snapshot, ...originOfCause(cause) };
+function newEvent(
+  { id: accountId, interfaceName }: EventAccount,
+  type: string,
+  recordId: string,
+  snapshot: object,
+  cause: EventCause | undefined,
+) {
+  return { accountId, interfaceName, type, recordId, snapshot, ...originOfCause(cause) };
 }

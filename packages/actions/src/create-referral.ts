@@ -103,8 +103,9 @@ function newReferral(
   const { clientName, clientEmail, externalReference, note } = details;
   return {
     ids: 2,
-    rows({ now, ids: [referralId = '', eventId = ''] }) {
-      const id = formatGid(gidNamespace, 'Referral', toRecordId(referralId));
+    rows({ now, ids: [drawnId = '', eventId = ''] }) {
+      const referralId = toRecordId<'Referral'>(drawnId);
+      const id = formatGid(gidNamespace, 'Referral', referralId);
       const referral: Referral = {
         id,
         status: 'OPEN',
@@ -120,8 +121,8 @@ function newReferral(
       const cause = isCaller(by) ? by : undefined;
       return {
         rows: [
-          referralRow(toRecordId(referralId), partnerId, details),
-          appendedEvent(eventId, account, 'referral.created', snapshot, cause),
+          referralRow(referralId, partnerId, details),
+          appendedEvent(eventId, account, 'referral.created', referralId, snapshot, cause),
           auditedChange(by, { action: 'referral.create', subject: id, account }),
         ],
         answer: referral,

@@ -197,7 +197,7 @@ export async function convertReferral(
     const { id } = await insertMatter(transaction, referral.id, { reference, openedAt });
     const matterGid = formatGid(context.gidNamespace, 'Matter', id);
     const account = { id: referral.accountId, interfaceName: 'partner' } as const;
-    await appendEvent(transaction, account, 'referral.converted', {
+    await appendEvent(transaction, account, 'referral.converted', referral.id, {
       referral: { id: input.referralId, status: 'CONVERTED', externalReference: referral.externalReference },
       matter: { id: matterGid, reference, openedAt: openedAt.toISOString() },
       convertedAt: closedAt.toISOString(),
@@ -235,7 +235,7 @@ export async function declineReferral(
     const referral = await lockOpenReferral(context, transaction, input.referralId);
     const { closedAt } = await closeReferral(transaction, referral.id, { status: 'DECLINED', reason });
     const account = { id: referral.accountId, interfaceName: 'partner' } as const;
-    await appendEvent(transaction, account, 'referral.declined', {
+    await appendEvent(transaction, account, 'referral.declined', referral.id, {
       referral: { id: input.referralId, status: 'DECLINED', externalReference: referral.externalReference },
       declinedAt: closedAt.toISOString(),
       reason,

@@ -98,8 +98,7 @@ export async function addTeamMember(
     }
     await checkTeamMemberEmail(transaction, lender, input.email, null);
     const row = await insertTeamMember(transaction, lender.id, input);
-    const added = toTeamMember(context.gidNamespace, row);
-    await appendTeamEvent(context, transaction, 'team_member.added', lender, added);
+    const added = await appendTeamEvent(context, transaction, 'team_member.added', lender, row);
     await appendAuditEntry(transaction, context.operator, {
       action: 'member.add',
       subject: added.id,
@@ -132,8 +131,8 @@ export async function updateTeamMember(
       return toTeamMember(context.gidNamespace, row);
     }
     await checkTeamMemberEmail(transaction, lender, details.email, row);
-    const updated = toTeamMember(context.gidNamespace, await updateTeamMemberRow(transaction, row.id, details));
-    await appendTeamEvent(context, transaction, 'team_member.updated', lender, updated);
+    const updatedRow = await updateTeamMemberRow(transaction, row.id, details);
+    const updated = await appendTeamEvent(context, transaction, 'team_member.updated', lender, updatedRow);
     await appendAuditEntry(transaction, context.operator, {
       action: 'member.update',
       subject: updated.id,
@@ -153,8 +152,7 @@ export async function removeTeamMember(context: OperatorContext, input: { teamMe
   return context.store.transaction(async (transaction) => {
     const { lender, row } = await lockTeamMember(context, transaction, input.teamMemberId);
     await deleteTeamMember(transaction, row.id);
-    const removed = toTeamMember(context.gidNamespace, row);
-    await appendTeamEvent(context, transaction, 'team_member.removed', lender, removed);
+    const removed = await appendTeamEvent(context, transaction, 'team_member.removed', lender, row);
     await appendAuditEntry(transaction, context.operator, {
       action: 'member.remove',
       subject: removed.id,
@@ -204,16 +202,18 @@ async function checkTeamMemberEmail(
   }
 }
 
-/** Appends an event about a team member, in the transaction of the change. */
+/** Appends an event about a team member, in the transaction of the change, and returns the team member that it reports. */
 async function appendTeamEvent(
   context: ActionContext,
   transaction: Transaction,
   type: 'team_member.added' | 'team_member.removed' | 'team_member.updated',
   lender: AccountRow,
-  teamMember: TeamMember,
-): Promise<void> {
-  await appendEvent(transaction, lender, type, {
+  row: LenderMemberRow,
+): Promise<TeamMember> {
+  const teamMember = toTeamMember(context.gidNamespace, row);
+  await appendEvent(transaction, lender, type, row.id, {
     lender: { id: formatAccountGid(context.gidNamespace, 'lender', lender.id), name: lender.name },
     teamMember,
   });
+  return teamMember;
 }

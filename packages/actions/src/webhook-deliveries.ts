@@ -1,4 +1,14 @@
-import { type AccountId, formatGid, type GidTypeName, parseGid, type RecordId, timeOf } from '@deedwire/domain';
+import {
+  type AccountId,
+  type EventRecordType,
+  formatGid,
+  type GidTypeName,
+  parseGid,
+  parseRecordId,
+  type RecordId,
+  recordTypeOf,
+  timeOf,
+} from '@deedwire/domain';
 import { findEventType } from '@deedwire/webhook-events';
 import { findAccount } from './accounts.ts';
 import type { ActionContext, Caller } from './context.ts';
@@ -10,6 +20,11 @@ import { adviceFor, type ShownAttemptError, toShownAttemptError } from './webhoo
 import { type AttemptRow, type AttemptsPage, selectAttempts } from './webhooks/deliveries/attempts.ts';
 import { type Delay, selectDelays } from './webhooks/deliveries/delay.ts';
 import { selectDeliveriesOfEach, type SubscriptionPage } from './webhooks/deliveries/deliveries-of-each.ts';
+import {
+  type RecordEvents,
+  type RecordFilter,
+  selectDeliveriesOfRecord,
+} from './webhooks/deliveries/deliveries-of-record.ts';
 import { selectDeliveriesOfType } from './webhooks/deliveries/deliveries-of-type.ts';
 import {
   type DeliveryFilter,
@@ -84,6 +99,8 @@ export interface WebhookDeliveriesRequest extends PageRequest {
 export interface FilteredDeliveriesRequest extends WebhookDeliveriesRequest {
   /** A page reads at most 5,000 deliveries, so it can be short. */
   eventType?: string | null | undefined;
+  /** Only deliveries of events about the record with this global identifier, of any type of `EventRecordType`. */
+  recordId?: string | null | undefined;
   /** Only deliveries that were created at this time or later. */
   since?: Date | null | undefined;
   /** Only deliveries that were created before this time. */
@@ -94,7 +111,7 @@ export interface FilteredDeliveriesRequest extends WebhookDeliveriesRequest {
   onFurtherPart?: () => void;
 }
 
-/** The caller's deliveries, newest first. Empty if `subscriptionId` is not a subscription of the caller. */
+/** The caller's deliveries, newest first. Empty if `subscriptionId` or `recordId` does not name a record of the caller. */
 export async function listWebhookDeliveries(
   context: ActionContext,
   caller: Caller,
@@ -102,13 +119,14 @@ export async function listWebhookDeliveries(
 ): Promise<Page<WebhookDelivery>> {
   const gid = request.subscriptionId ?? null;
   const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
-  const { status = null, eventType = null, since = null, until = null } = request;
+  const { status = null, eventType = null, recordId = null, since = null, until = null } = request;
   const filter = { accountId: caller.accountId, subscriptionId, status, since, until };
   // The arguments are checked also if nothing is read.
   readPageRequest(deliveryOrder, request);
   if (gid !== null && subscriptionId === null) {
     return toPage(deliveryOrder, request, [], (row: DeliveryRow) => toWebhookDelivery(context.gidNamespace, row));
   }
+  if (recordId !== null) return pageOfRecord(context, filter, eventsAbout(context, recordId, eventType), request);
   return pageOfDeliveries(context, filter, eventType, request);
 }
 
@@ -130,6 +148,47 @@ async function pageOfDeliveries(
     );
   const { rows, readTo } = await selectDeliveriesOfType(context.store, filter, eventType, page, request);
   return toPage(deliveryOrder, request, rows, toNode, readTo === null ? null : { id: readTo });
+}
+
+function pageOfRecord(
+  context: ActionContext,
+  filter: RecordFilter,
+  events: RecordEvents | null,
+  request: FilteredDeliveriesRequest,
+): Promise<Page<WebhookDelivery>> {
+  return keysetPage(
+    deliveryOrder,
+    request,
+    async ({ after, limit }) =>
+      events === null
+        ? []
+        : selectDeliveriesOfRecord(context.store, filter, events, { afterId: after, limit }, request.onFurtherPart),
+    (row) => toWebhookDelivery(context.gidNamespace, row),
+  );
+}
+
+/**
+ * The events about a record. Null if there can be none.
+ *
+ * @param eventType null for any type
+ * @param parseNumber reads what is not a global identifier
+ */
+function eventsAbout(
+  { gidNamespace }: ActionContext,
+  record: string,
+  eventType: string | null,
+  parseNumber: typeof parseRecordId<EventRecordType> = () => null,
+): RecordEvents | null {
+  let recordId: RecordEvents['recordId'] | null = null;
+  const eventTypes: string[] = [];
+  for (const [type, recordType] of Object.entries(recordTypeOf)) {
+    if (recordType === null || (eventType !== null && eventType !== type)) continue;
+    const id = parseGid(gidNamespace, recordType, record) ?? parseNumber(record);
+    if (id === null) continue;
+    recordId = id;
+    eventTypes.push(type);
+  }
+  return recordId === null ? null : { recordId, eventTypes };
 }
 
 /** A page of the deliveries to a subscription. */
@@ -191,6 +250,8 @@ function toSubscriptionPage(
 export interface AllDeliveriesRequest extends FilteredDeliveriesRequest {
   /** The global identifier of a lender or partner. */
   accountId?: string | null | undefined;
+  /** As of the caller's deliveries, or the number of the record. */
+  recordId?: string | null | undefined;
 }
 
 /**
@@ -202,13 +263,20 @@ export async function listAllWebhookDeliveries(
   context: ActionContext,
   request: AllDeliveriesRequest,
 ): Promise<Page<WebhookDelivery>> {
-  const { status = null, eventType = null, since = null, until = null } = request;
+  const { status = null, eventType = null, recordId = null, since = null, until = null } = request;
   if (eventType !== null && findEventType(eventType) === undefined)
     throw new RefusedError('INVALID', describeUnknownType(null, eventType));
   const of = await ownerOfDeliveries(context, request);
+  if (recordId !== null) {
+    const filter = { ...(of ?? { accountId: null, subscriptionId: null }), status, since, until };
+    return pageOfRecord(context, filter, eventsAbout(context, recordId, eventType, parseRecordId), request);
+  }
   if (of !== null) return pageOfDeliveries(context, { ...of, status, since, until }, eventType, request);
   if (eventType !== null)
-    throw new RefusedError('INVALID', 'Deliveries of an event type are listed for an account or a subscription only.');
+    throw new RefusedError(
+      'INVALID',
+      'Deliveries of an event type are listed for an account, a subscription or a record only.',
+    );
   return keysetPage(
     deliveryOrder,
     request,

@@ -1,6 +1,8 @@
 // The content that the outbox stores for each event, from which every version of its payload is rendered. Ids are global
 // identifiers, times are RFC 3339 in UTC. One build writes a snapshot and another, newer or older, reads it: only add fields.
 
+import type { GidTypeName } from './gid.ts';
+import type { InterfaceName } from './interface-name.ts';
 import type { ReferralStatus } from './referral.ts';
 
 interface ReferralSnapshot {
@@ -36,3 +38,27 @@ export interface EventSnapshots {
   'team_member.updated': { lender: LenderSnapshot; teamMember: TeamMemberSnapshot };
   'webhook.test': { message: string };
 }
+
+/**
+ * The type of the record that an event is about, by which its deliveries are found. Of an event with two records it is the one that
+ * changed: a team member and not its lender, a referral and not its matter. Null: it reports no change of a record.
+ */
+export const recordTypeOf = {
+  'lender.updated': 'Lender',
+  'referral.converted': 'Referral',
+  'referral.created': 'Referral',
+  'referral.declined': 'Referral',
+  'team_member.added': 'TeamMember',
+  'team_member.removed': 'TeamMember',
+  'team_member.updated': 'TeamMember',
+  'webhook.test': null,
+} as const satisfies Record<keyof EventSnapshots, GidTypeName | null>;
+
+/** The types of the records that events are about. */
+export type EventRecordType = NonNullable<(typeof recordTypeOf)[keyof EventSnapshots]>;
+
+/** The types of the records of an interface that events are about. */
+export const eventRecordTypes = {
+  lender: ['Lender', 'TeamMember'],
+  partner: ['Referral'],
+} as const satisfies Record<InterfaceName, readonly EventRecordType[]>;

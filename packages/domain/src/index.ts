@@ -6,7 +6,7 @@ export {
   type Deprecation,
   type DeprecationDocumentation,
 } from './deprecation.ts';
-export type { EventSnapshots } from './event-snapshots.ts';
+export { eventRecordTypes, type EventRecordType, type EventSnapshots, recordTypeOf } from './event-snapshots.ts';
 export {
   formatAccountGid,
   formatGid,

@@ -16,6 +16,13 @@ interface Difference {
  * reason, and nowhere else.
  */
 const intendedDescriptions: Readonly<Record<string, Difference>> = {
+  'Query.webhookDeliveries(recordId:)': {
+    lender: `Filter by record: only deliveries of events about the lender or the team member with this global identifier, also if it was
+deleted. An event about a team member is not one about the lender. The list is empty if you have no such record. Deliveries
+from before the release that added this argument are not found: see the changelog.`,
+    partner: `Filter by record: only deliveries of events about the referral with this global identifier. The list is empty if you have no
+such referral. Deliveries from before the release that added this argument are not found: see the changelog.`,
+  },
   'WebhookDeliveryEvent.type': {
     lender: 'Name of the event type, for example `lender.updated`.',
     partner: 'Name of the event type, for example `referral.converted`.',

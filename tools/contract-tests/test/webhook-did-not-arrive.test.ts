@@ -29,6 +29,7 @@ test('the page has the operations that the tests below run, and they are valid a
     'Health',
     'SendTest',
     'FindDeliveries',
+    'FindDeliveriesOfRecord',
     'Subscriptions',
     'ExplainDelivery',
     'OlderAttempts',
@@ -58,6 +59,7 @@ describe.each([
 ] as const)('the $name interface', ({ name, eventType }) => {
   let t: SharedSystem;
   let receiver: Receiver;
+  let recordId: string;
   const startedAt = new Date(Date.now() - 60_000).toISOString();
 
   beforeAll(async () => {
@@ -68,15 +70,21 @@ describe.each([
       createWebhookSubscription(input: $input) { userErrors { code } } }`;
     const input = { callbackUrl: receiver.url, eventTypes: [{ type: eventType }] };
     await run(subscribe, { input });
-    if (name === 'partner')
-      await run('mutation { createReferral(input: { clientName: "Ada" }) { userErrors { code } } }', {});
-    else
-      await addTeamMember(t.operator, {
+    if (name === 'partner') {
+      const { createReferral } = await run<{ createReferral: { referral: { id: string } } }>(
+        'mutation { createReferral(input: { clientName: "Ada" }) { referral { id } } }',
+        {},
+      );
+      recordId = createReferral.referral.id;
+    } else {
+      const { id } = await addTeamMember(t.operator, {
         lenderId: t.accounts.lender.id,
         firstName: 'Dai',
         lastName: 'Wei',
         email: 'dai.wei@northwind.example',
       });
+      recordId = id;
+    }
     await receiver.waitFor(1);
   });
   afterAll(async () => {
@@ -105,8 +113,11 @@ describe.each([
     return found.webhookDeliveries.nodes[0]?.id ?? missing();
   }
 
-  test('finds the delivery by its type and time, and nothing later', async () => {
-    await findDelivery();
+  test('finds the delivery by its type and time, and by its record, and nothing later', async () => {
+    const id = await findDelivery();
+    expect(await run(documents['FindDeliveriesOfRecord'] ?? '', { recordId })).toMatchObject({
+      webhookDeliveries: { nodes: [{ id, event: { type: eventType } }] },
+    });
     const later = { eventType, since: new Date(Date.now() + 60_000).toISOString() };
     expect(await run(documents['FindDeliveries'] ?? '', later)).toEqual({
       webhookDeliveries: { nodes: [], pageInfo: { endCursor: null, hasNextPage: false } },

@@ -12,6 +12,7 @@ import {
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
+import { eventRecordTypes } from '@deedwire/domain';
 import { Option, type Command } from 'commander';
 import { curlCommand } from '../curl-command.ts';
 import { describeExchange } from '../describe-exchange.ts';
@@ -31,6 +32,7 @@ interface ListOptions extends OutputOptions, Window {
   subscription?: string;
   status?: WebhookDelivery['status'];
   type?: string;
+  record?: string;
   since?: Date;
   until?: Date;
 }
@@ -50,7 +52,16 @@ export function addDeliveryCommands(program: Command, shell: Shell): void {
     .addOption(
       new Option('--status <status>', 'filter by status').choices(['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED']),
     )
-    .option('--type <event type>', 'only those of this event type; needs --account or --subscription')
+    .option('--type <event type>', 'only those of this event type; needs --account, --subscription or --record')
+    .addOption(
+      gidOption(
+        shell,
+        'record',
+        'only those of events about this record',
+        ...eventRecordTypes.partner,
+        ...eventRecordTypes.lender,
+      ),
+    )
     .option('--since <time>', `only those created at this time or later: ${pastTimes}`, parsePastTime)
     .option('--until <time>', 'only those created before this time, in the same forms', parsePastTime)
     .addOption(limitOption())
@@ -61,16 +72,31 @@ export function addDeliveryCommands(program: Command, shell: Shell): void {
   deedwire-operator delivery list --status FAILED --since yesterday
   deedwire-operator delivery list --account Partner/4711 --type referral.created \\
     --since 2027-01-31T09:00Z
+  deedwire-operator delivery list --record Referral/4711
 
-No index lists deliveries by type. With --type, also name --since: otherwise the whole history of the account is searched.`),
+No index lists deliveries by type. With --type, also name --since or --record: otherwise the whole history of the account is searched.
+
+--record lists the deliveries of events about a referral, a lender or a team member, also if it was deleted. Changes of a team member
+are events about the team member, not about the lender. Events from before the upgrade that added this option are not found.`),
     )
     .action(
-      async ({ account, subscription, status, type, since, until, ...options }: ListOptions, command: Command) => {
-        if (type !== undefined && account === undefined && subscription === undefined)
-          command.error('error: --type needs --account or --subscription');
+      async (
+        { account, subscription, status, type, record, since, until, ...options }: ListOptions,
+        command: Command,
+      ) => {
+        if (type !== undefined && account === undefined && subscription === undefined && record === undefined)
+          command.error('error: --type needs --account, --subscription or --record');
         if (since !== undefined && until !== undefined && since >= until)
           command.error('error: --since must be before --until');
-        const filter = { accountId: account, subscriptionId: subscription, status, eventType: type, since, until };
+        const filter = {
+          accountId: account,
+          subscriptionId: subscription,
+          status,
+          eventType: type,
+          recordId: record,
+          since,
+          until,
+        };
         let searched = 0;
         const progress = createProgress(shell, options);
         const onSearched = (deliveries: number): void => {

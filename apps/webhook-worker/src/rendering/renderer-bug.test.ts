@@ -13,6 +13,7 @@ test('rejects a payload with a field that is not published', () => {
     accountId: toRecordId<'Partner'>('6'),
     interfaceName: 'partner',
     type: 'webhook.test',
+    recordId: null,
     occurredAt: new Date(),
     snapshot: {},
     requestId: null,

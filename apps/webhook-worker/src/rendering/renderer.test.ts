@@ -16,6 +16,7 @@ function render(type: string, snapshot: unknown, version = '2026-11-01'): Buffer
   const account = {
     accountId: toRecordId<'Partner'>('6'),
     interfaceName: 'partner',
+    recordId: null,
     requestId: null,
     isTest: false,
   } as const;

@@ -23,6 +23,9 @@ export async function addSubscription(
   await insertEventTypePins(transaction, { id, interfaceName }, [eventType, writtenEventType]);
 }
 
+/** Each event is about another record. */
+let records = 0;
+
 /** @param name appears in the body of the webhook as the external reference of its referral */
 export async function addEvent(transaction: Transaction, accountId: AccountId, name: string): Promise<void> {
   const at = '2026-11-03T09:30:00.000Z';
@@ -30,6 +33,7 @@ export async function addEvent(transaction: Transaction, accountId: AccountId, n
     accountId,
     interfaceName,
     type: eventType.type,
+    recordId: String((records += 1)),
     snapshot: {
       referral: { id: 'gid://service/Referral/4711', status: 'CONVERTED', externalReference: name },
       matter: { id: 'gid://service/Matter/99', reference: 'M-2026-000099', openedAt: at },

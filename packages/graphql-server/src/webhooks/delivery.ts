@@ -6,6 +6,7 @@ import {
   type Delay,
   delayReasons,
 } from '@deedwire/actions';
+import { eventRecordTypes } from '@deedwire/domain';
 import { toMilliPoints } from '@deedwire/operation-analysis';
 import { RequestError } from '../errors/request-error.ts';
 import { addMutation } from '../schema/add-mutation.ts';
@@ -102,12 +103,14 @@ export function addWebhookDelivery(
         subscriptionId: t.arg.id(),
         status: t.arg({ type: Status }),
         eventType: t.arg.string(),
+        recordId: t.arg.id(),
         since: t.arg({ type: 'DateTime' }),
         until: t.arg({ type: 'DateTime' }),
       },
       resolve(_, page, context) {
-        const { subscriptionId = null } = page;
+        const { subscriptionId = null, recordId = null } = page;
         if (subscriptionId !== null) checkId(context, 'WebhookSubscription', 'subscriptionId', subscriptionId);
+        if (recordId !== null) checkId(context, eventRecordTypes[context.caller.interfaceName], 'recordId', recordId);
         const onSearched = (deliveries: number): void => {
           context.extraWork.cost += deliveries * costOfSearchedDelivery;
         };

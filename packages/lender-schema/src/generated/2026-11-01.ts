@@ -94,6 +94,7 @@ export type QueryWebhookDeliveriesArgs = {
   subscriptionId?: InputMaybe<Scalars['ID']['input']>;
   status?: InputMaybe<WebhookDeliveryStatus>;
   eventType?: InputMaybe<Scalars['String']['input']>;
+  recordId?: InputMaybe<Scalars['ID']['input']>;
   since?: InputMaybe<Scalars['DateTime']['input']>;
   until?: InputMaybe<Scalars['DateTime']['input']>;
 };

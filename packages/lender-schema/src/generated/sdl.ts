@@ -79,6 +79,12 @@ type Query {
     """
     eventType: String
     """
+    Filter by record: only deliveries of events about the lender or the team member with this global identifier, also if it was
+    deleted. An event about a team member is not one about the lender. The list is empty if you have no such record. Deliveries
+    from before the release that added this argument are not found: see the changelog.
+    """
+    recordId: ID
+    """
     Only deliveries that were created at this time or later.
     """
     since: DateTime
@@ -2433,6 +2439,12 @@ type Query {
     \`actualQueryCost\`.
     """
     eventType: String
+    """
+    Filter by record: only deliveries of events about the lender or the team member with this global identifier, also if it was
+    deleted. An event about a team member is not one about the lender. The list is empty if you have no such record. Deliveries
+    from before the release that added this argument are not found: see the changelog.
+    """
+    recordId: ID
     """
     Only deliveries that were created at this time or later.
     """

@@ -136,6 +136,11 @@ type Query {
     """
     eventType: String
     """
+    Filter by record: only deliveries of events about the referral with this global identifier. The list is empty if you have no
+    such referral. Deliveries from before the release that added this argument are not found: see the changelog.
+    """
+    recordId: ID
+    """
     Only deliveries that were created at this time or later.
     """
     since: DateTime

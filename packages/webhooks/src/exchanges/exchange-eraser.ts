@@ -4,7 +4,7 @@ import { pgArray } from '../kernel/sql.ts';
 
 /** Deliveries per step. Each can have 20 attempts with 16 kB, so that a step deletes some megabytes at most. */
 const batchSize = 200;
-/** A day costs 3 locks. */
+/** A day costs 4 locks. */
 const daysPerStatement = 14;
 
 /**

@@ -37,6 +37,7 @@ const storedEvent = (id: number, type: string, accountId: AccountId = account.id
   accountId,
   interfaceName: 'partner',
   type,
+  recordId: null,
   occurredAt: new Date(0),
   snapshot: {},
   requestId: null,

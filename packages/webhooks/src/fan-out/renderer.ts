@@ -10,6 +10,8 @@ export interface StoredEvent extends Origin {
   readonly accountId: AccountId;
   readonly interfaceName: InterfaceName;
   readonly type: string;
+  /** The record that the event is about. Null: none, or an app of an earlier release stored the event. */
+  readonly recordId: string | null;
   readonly occurredAt: Date;
   /** The data from which every version of the payload is rendered. */
   readonly snapshot: unknown;

@@ -8,6 +8,8 @@ export interface NewEvent extends Origin {
   accountId: AccountId;
   interfaceName: InterfaceName;
   type: string;
+  /** The record that the event is about. Null: none. */
+  recordId: string | null;
   snapshot: object;
 }
 
@@ -17,10 +19,10 @@ const appendEvents: Statement = {
   name: 'append-events',
   text: `
     with event as (
-      insert into webhook_event (id, account_id, interface, event_type, snapshot, request_id)
-      select coalesce(id, new_record_id()), account_id, interface, event_type, snapshot, request_id
-      from unnest($1::bigint[], $2::bigint[], $3::interface_name[], $4::text[], $5::json[], $6::text[])
-        as e (id, account_id, interface, event_type, snapshot, request_id)
+      insert into webhook_event (id, account_id, interface, event_type, snapshot, request_id, record_id)
+      select coalesce(id, new_record_id()), account_id, interface, event_type, snapshot, request_id, record_id
+      from unnest($1::bigint[], $2::bigint[], $3::interface_name[], $4::text[], $5::json[], $6::text[], $7::bigint[])
+        as e (id, account_id, interface, event_type, snapshot, request_id, record_id)
       returning id, account_id, interface
     )
     insert into webhook_event_queue (account_id, interface, event_id)
@@ -35,10 +37,10 @@ const appendEvents: Statement = {
  * @param id null: the statement draws it
  */
 export function eventRow(id: string | null, event: NewEvent): InsertedRow {
-  const { accountId, interfaceName, type, snapshot } = event;
+  const { accountId, interfaceName, type, snapshot, recordId } = event;
   return {
     into: appendEvents,
-    values: [id, accountId, interfaceName, type, JSON.stringify(snapshot), storedOrigin(event)],
+    values: [id, accountId, interfaceName, type, JSON.stringify(snapshot), storedOrigin(event), recordId],
   };
 }
 
@@ -75,7 +77,7 @@ const appendTestEvent: Statement = {
  */
 export async function insertTestEvent(
   transaction: Transaction,
-  event: NewEvent,
+  event: Omit<NewEvent, 'recordId'>,
   subscriptionId: SubscriptionId,
 ): Promise<EventId> {
   const { accountId, interfaceName, type, snapshot } = event;

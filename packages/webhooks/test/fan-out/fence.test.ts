@@ -59,6 +59,7 @@ async function seedRound(world: FanOutWorld, deliveries = 2): Promise<RoundPlan>
       accountId: seeded.id,
       interfaceName,
       type: 'referral.created',
+      recordId: index === 1 ? null : '4711',
       occurredAt: new Date('2026-11-20T12:00:00.000Z'),
       snapshot: {},
       requestId: `"request" \\ ${index}`,
@@ -113,9 +114,9 @@ test('writes everything in one statement', async () => {
   ).toEqual([
     { id: pending, request_id: '"request" \\ 1', is_test: true, sequence: 2, body_bytes: 6, attempts: 0, takes: 0 },
   ]);
-  expect(await world.rows('select id, is_test from webhook_delivery order by sequence')).toEqual([
-    { id: failed, is_test: false },
-    { id: pending, is_test: true },
+  expect(await world.rows('select id, is_test, record_id from webhook_delivery order by sequence')).toEqual([
+    { id: failed, is_test: false, record_id: '4711' },
+    { id: pending, is_test: true, record_id: null },
   ]);
   expect(await world.rows(`select convert_from(body, 'UTF8') as body from webhook_payload`)).toEqual([
     { body: 'body 1' },

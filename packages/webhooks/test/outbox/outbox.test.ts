@@ -25,7 +25,7 @@ async function notificationsOf(work: (transaction: Transaction) => Promise<unkno
 
 const queue = () =>
   superuser.run(
-    `select q.account_id, q.shard, q.interface, q.subscription_id, e.event_type, e.snapshot, e.request_id
+    `select q.account_id, q.shard, q.interface, q.subscription_id, e.event_type, e.snapshot, e.request_id, e.record_id
      from webhook_event_queue q
      left join webhook_event e on e.id = q.event_id and e.account_id = q.account_id
      order by q.position`,
@@ -33,14 +33,14 @@ const queue = () =>
 
 test('queues events and changes of subscriptions in their order, and notifies the owner of the shard', async () => {
   const { id: accountId, interfaceName } = account;
-  const event = { accountId, interfaceName, type: 'referral.created', requestId: 'request' };
+  const event = { accountId, interfaceName, type: 'referral.created', requestId: 'request', recordId: '4711' };
   const shard = shardOf(accountId);
   const ofAccount = { account_id: accountId, shard, interface: interfaceName };
 
   const notified = await notificationsOf(async (transaction) => {
     await insertEvent(transaction, { ...event, snapshot: { number: 1 } });
     const subscriptionId = await seedSubscription(transaction, account);
-    await insertEvent(transaction, { ...event, snapshot: { number: 2 }, requestId: null });
+    await insertEvent(transaction, { ...event, snapshot: { number: 2 }, requestId: null, recordId: null });
     await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId });
   });
   expect(new Set(notified)).toEqual(new Set([String(shard)]));
@@ -51,12 +51,13 @@ test('queues events and changes of subscriptions in their order, and notifies th
     event_type: null,
     snapshot: null,
     request_id: null,
+    record_id: null,
   };
   const queuedEvent = { ...ofAccount, subscription_id: null, event_type: 'referral.created' };
   expect(await queue()).toEqual([
-    { ...queuedEvent, snapshot: { number: 1 }, request_id: 'request' },
+    { ...queuedEvent, snapshot: { number: 1 }, request_id: 'request', record_id: '4711' },
     change,
-    { ...queuedEvent, snapshot: { number: 2 }, request_id: null },
+    { ...queuedEvent, snapshot: { number: 2 }, request_id: null, record_id: null },
     change,
   ]);
   // The subscription receives the second event only.
@@ -69,7 +70,7 @@ test('queues events and changes of subscriptions in their order, and notifies th
 
 test('an event needs a transaction, which notifies the worker', async () => {
   const { id: accountId, interfaceName } = account;
-  const event = { accountId, interfaceName, type: 'referral.created', snapshot: {}, requestId: null };
+  const event = { accountId, interfaceName, type: 'referral.created', recordId: null, snapshot: {}, requestId: null };
   // @ts-expect-error -- a store is not a transaction
   await expect(insertEvent(store, event)).rejects.toThrow('notifyAfterCommit is not a function');
 });
@@ -90,7 +91,8 @@ test.each([
   ['request id', { requestId: 'x'.repeat(201) }],
 ])('a login of an interface cannot store an event whose %s would fill the memory of a worker', async (_, change) => {
   const { id: accountId, interfaceName } = account;
-  const event = { accountId, interfaceName, type: 'referral.created', snapshot: {}, requestId: null, ...change };
+  const stored = { type: 'referral.created', recordId: null, snapshot: {}, requestId: null, ...change };
+  const event = { accountId, interfaceName, ...stored };
   await expect(notificationsOf((transaction) => insertEvent(transaction, event))).rejects.toThrow(
     'violates check constraint "webhook_event_is_readable"',
   );

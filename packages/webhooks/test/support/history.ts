@@ -1,4 +1,4 @@
-import { idAt, toRecordId, type AccountId } from '@deedwire/domain';
+import { idAt, toRecordId, type AccountId, type RecordId } from '@deedwire/domain';
 import type { Connection } from '@deedwire/testing';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import { historyTables, partitionedTables, type PartitionedTable } from '../../src/retention/partitions.ts';
@@ -33,6 +33,8 @@ export interface History {
   busy: { accountId: AccountId; subscriptionIds: SubscriptionId[] };
   /** One delivery, 30 days ago, to every second subscription. */
   quiet: { accountId: AccountId; subscriptionIds: SubscriptionId[] };
+  /** 40 deliveries of the busy account are about this record, half of them pending, as of two events to 20 subscriptions. 2.4 % of all are about the one with the next id. */
+  recordId: RecordId<'Referral'>;
 }
 
 export interface HistorySize {
@@ -77,11 +79,15 @@ export async function fillHistory(connection: Connection, { finished, pending }:
         else $3::bigint
       end as subscription_id,
       'partner'::interface_name as interface, id - 1 as event_id, 'referral.created' as event_type,
-      '2026-11-01' as event_version, now() as occurred_at, n as sequence
+      '2026-11-01' as event_version, now() as occurred_at, n as sequence,
+      case when n % ($2::int / 20) = 7 then $7::bigint when n % 41 = 3 then $7::bigint + 1 else id - 2 end as record_id
     from (
       select n, ((($5::bigint + ($6::bigint - $5::bigint) / $2::int * n) >> 12) << 12) + (n & 4095) as id
       from generate_series(1, $2::int) n
     ) numbered`;
+  const stored = `insert into webhook_delivery (id, account_id, subscription_id, interface, event_id, event_type, event_version,
+      occurred_at, sequence, record_id) ${deliveries}`;
+  const recordId = toRecordId<'Referral'>(String(idDaysAgo(37)));
   const [dominant = busy.subscriptionIds[0], ...others] = busy.subscriptionIds;
   const parameters = (count: number, oldest: bigint, newest: bigint): unknown[] => [
     busy.accountId,
@@ -90,9 +96,10 @@ export async function fillHistory(connection: Connection, { finished, pending }:
     others.slice(0, 5),
     oldest,
     newest,
+    recordId,
   ];
   await connection.run(
-    `with delivery as (insert into webhook_delivery ${deliveries} returning id, subscription_id, sequence),
+    `with delivery as (${stored} returning id, subscription_id, sequence),
       attempt as (
         insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
         select id, number, subscription_id, 'partner', now(), 5,
@@ -103,7 +110,7 @@ export async function fillHistory(connection: Connection, { finished, pending }:
     parameters(finished, idDaysAgo(36), idDaysAgo(0.1)),
   );
   await connection.run(
-    `with delivery as (insert into webhook_delivery ${deliveries} returning *)
+    `with delivery as (${stored} returning *)
     insert into webhook_pending_delivery
       (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
        due_at, body_bytes)
@@ -136,5 +143,5 @@ export async function fillHistory(connection: Connection, { finished, pending }:
   );
   await connection.run('update webhook_retention set expired_before = $1', [idDaysAgo(30)]);
   await connection.run(`set session_replication_role = default`);
-  return { busy, quiet };
+  return { busy, quiet, recordId };
 }

@@ -99,7 +99,8 @@ export async function seedEvents(
 ): Promise<void> {
   const { id: accountId, interfaceName } = account;
   for (let number = first; number < first + count; number += 1) {
-    await insertEvent(transaction, { accountId, interfaceName, type, snapshot: { number }, requestId: null });
+    const event = { type, recordId: String(number), snapshot: { number }, requestId: null };
+    await insertEvent(transaction, { accountId, interfaceName, ...event });
   }
 }
 

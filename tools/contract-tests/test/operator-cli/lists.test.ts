@@ -17,13 +17,13 @@ const subscription = await insertSubscription(harness, 'partner', harness.accoun
 const other = await insertSubscription(harness, 'lender', harness.accounts.lender);
 const deliveries: StoredDelivery[] = [];
 for (let sequence = 1; sequence <= 4; sequence += 1) {
-  const eventType = sequence === 2 ? 'referral.created' : 'webhook.test';
-  deliveries.push(await insertDelivery(harness, subscription, { sequence, eventType }));
+  const about = sequence === 2 ? { eventType: 'referral.created', recordId: '4711' } : {};
+  deliveries.push(await insertDelivery(harness, subscription, { sequence, ...about }));
 }
 const [attempted, , third] = deliveries;
 if (attempted !== undefined) await insertAttempts(harness, subscription, attempted, [503, 200]);
 if (third !== undefined) await insertPending(harness, subscription, third, { attempts: 1, dueInSeconds: 3_600 });
-deliveries.push(await insertDelivery(harness, other));
+deliveries.push(await insertDelivery(harness, other, { eventType: 'team_member.removed', recordId: '4712' }));
 
 const operate = (...commandArguments: string[]): Promise<OperatorResult> => callOperator(env, ...commandArguments);
 
@@ -211,6 +211,24 @@ describe('delivery list', () => {
     expect(idsOf(await listed('delivery', 'list', ...partner, '--status', 'PENDING'))).toEqual([gidOf(2)]);
     expect(idsOf(await listed('delivery', 'list', '--status', 'PENDING'))).toEqual([gidOf(2)]);
     expect(idsOf(await listed('delivery', 'list', ...partner, '--type', 'referral.created'))).toEqual([gidOf(1)]);
+    const referral = ['--record', 'Referral/4711'];
+    expect(idsOf(await listed('delivery', 'list', ...referral))).toEqual([gidOf(1)]);
+    expect(idsOf(await listed('delivery', 'list', '--record', '4711'))).toEqual([gidOf(1)]);
+    expect(idsOf(await listed('delivery', 'list', '--record', 'gid://service/TeamMember/4712'))).toEqual([gidOf(4)]);
+    expect(idsOf(await listed('delivery', 'list', ...partner, ...referral, '--status', 'DELIVERED'))).toEqual([
+      gidOf(1),
+    ]);
+    expect(idsOf(await listed('delivery', 'list', ...referral, '--type', 'referral.created'))).toEqual([gidOf(1)]);
+    for (const filters of [
+      ['--record', 'Lender/4711'],
+      ['--record', 'Referral/4713'],
+      [...partner, '--record', '4712'],
+      [...referral, '--subscription', other.gid],
+      [...referral, '--type', 'referral.declined'],
+      [...referral, '--status', 'FAILED'],
+    ]) {
+      expect(await listed('delivery', 'list', ...filters)).toEqual([]);
+    }
     const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
     for (const time of [dayAgo, '24h', 'yesterday']) {
       for (const of of [[], partner]) {
@@ -234,7 +252,8 @@ describe('delivery list', () => {
   });
 
   test.each<[string[], number, string]>([
-    [['--type', 'webhook.test'], 2, '--type needs --account or --subscription'],
+    [['--type', 'webhook.test'], 2, '--type needs --account, --subscription or --record'],
+    [['--record', 'Matter/1'], 2, 'This is a Matter; pass a Referral or a Lender or a TeamMember.'],
     [['--account', 'Partner/1', '--type', 'referral.craeted'], 1, 'Did you mean "referral.created"?'],
     [['--since', '2027-01-02', '--until', '2027-01-01'], 2, '--since must be before --until'],
     [['--limit', '10001'], 2, 'It must be a whole number from 1 to 10000.'],

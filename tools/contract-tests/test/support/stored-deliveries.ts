@@ -62,14 +62,14 @@ export async function insertListener(
 export async function insertDelivery(
   harness: Harness,
   { id: subscriptionId, account, interfaceName }: StoredSubscription,
-  { sequence = 1, eventType = 'webhook.test', createdAt = new Date() } = {},
+  { sequence = 1, eventType = 'webhook.test', createdAt = new Date(), recordId = 'null' } = {},
 ): Promise<StoredDelivery> {
   const [id, eventId] = [drawId(createdAt), drawId(createdAt)];
   await harness.sql(
     `insert into webhook_delivery
-       (id, subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+       (id, subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence, record_id)
      values (${id}, ${subscriptionId}, ${account.accountId}, '${interfaceName}', ${eventId}, '${eventType}', '2026-11-01',
-       '2026-11-02T09:30:00Z', ${sequence})`,
+       '2026-11-02T09:30:00Z', ${sequence}, ${recordId})`,
   );
   return { id, gid: `gid://service/WebhookDelivery/${id}`, eventId, sequence };
 }

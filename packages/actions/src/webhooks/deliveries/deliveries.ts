@@ -49,10 +49,10 @@ export type DeliveryFilter = {
   | { accountId: null; subscriptionId: SubscriptionId }
 );
 
-// A step in the index of a day costs 3 buffers for each subscription. A day costs 3 locks.
+// A step in the index of a day costs 3 buffers for each subscription. A day costs 4 locks.
 const stepsPerStatement = 80;
 const daysMin = 4;
-const daysMax = 14;
+export const daysMax = 14;
 
 /** How many days a statement may read of the deliveries to this number of subscriptions. */
 export function daysPerPart(subscriptions: number): number {
@@ -178,7 +178,7 @@ async function bySubscription(
     );
 }
 
-// Each delivery costs up to 16 buffers, and each day 3 locks.
+// Each delivery costs up to 16 buffers, and each day 4 locks.
 const idsPerStatement = 30;
 const daysPerStatement = 10;
 

@@ -129,7 +129,7 @@ export async function selectDeliveryIds(
   ]);
 }
 
-// Each delivery costs up to four buffers, and each day 3 locks.
+// Each delivery costs up to four buffers, and each day 4 locks.
 const typesPerStatement = 100;
 const daysPerStatement = 14;
 

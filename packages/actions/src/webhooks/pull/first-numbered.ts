@@ -94,7 +94,7 @@ async function firstNumbers(
   return [];
 }
 
-/** How many partitions a statement reads. A partition costs 3 locks. */
+/** How many partitions a statement reads. A partition costs 4 locks. */
 export const daysPerStatement = 10;
 
 /** Ids are drawn within a millisecond in any order. */

@@ -8,7 +8,7 @@ export interface Sequences {
   until: number | null;
 }
 
-/** Each day costs 3 locks. */
+/** Each day costs 4 locks. */
 const daysPerStatement = 10;
 
 const idsPerMinute = idsPerDay / (24n * 60n);

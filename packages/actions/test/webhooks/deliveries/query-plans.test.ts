@@ -19,6 +19,12 @@ test.each(['before', 'after'])(
     // Before version 17, PostgreSQL searches an index from its root for each element of an array.
     const most = (await majorOf(superuser)) < 17 ? 600 : 500;
     expect(measured.filter(({ buffers, locks }) => buffers > most || locks > 64)).toEqual([]);
+    // A filter by status loads the deliveries that can have it, one by one, as does one by subscription if the record has many.
+    const ofRecords = measured.filter(({ list }) =>
+      /^a record(?: without deliveries)?, any status|^a record with many deliveries, any status, /.test(list),
+    );
+    expect(ofRecords.filter(({ buffersOfPage }) => buffersOfPage > most)).toEqual([]);
+    expect(ofRecords).toHaveLength(14);
   },
 );
 

@@ -211,6 +211,7 @@ function planOf(
       accountId,
       interfaceName,
       type,
+      recordId: null,
       occurredAt: new Date(),
       snapshot: {},
       requestId: null,

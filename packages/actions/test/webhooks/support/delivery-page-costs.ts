@@ -5,6 +5,7 @@ import type { History } from '@deedwire/webhooks/test-support';
 import { selectAttempts } from '../../../src/webhooks/deliveries/attempts.ts';
 import { selectDelays } from '../../../src/webhooks/deliveries/delay.ts';
 import { selectDeliveriesOfEach } from '../../../src/webhooks/deliveries/deliveries-of-each.ts';
+import { selectDeliveriesOfRecord } from '../../../src/webhooks/deliveries/deliveries-of-record.ts';
 import { selectDeliveriesOfType } from '../../../src/webhooks/deliveries/deliveries-of-type.ts';
 import {
   selectDeliveries,
@@ -32,6 +33,8 @@ export interface PageCost {
   statements: number;
   /** The maximum of all statements. */
   buffers: number;
+  /** The sum of all statements. */
+  buffersOfPage: number;
   /** The maximum of all statements. */
   locks: number;
   /** The statement that read the most buffers. */
@@ -57,6 +60,10 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
       rows: rows.length,
       statements: costs.length,
       buffers: costliest.buffers,
+      buffersOfPage: costs.reduce(
+        (sum, { statement, buffers }) => sum + (statement.endsWith('(custom)') ? buffers : 0),
+        0,
+      ),
       locks: Math.max(...costs.map(({ locks }) => locks)),
       costliest: costliest.statement,
     });
@@ -90,6 +97,29 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
       });
       // A record costs the same in each state except for pending ones, which are in another table.
       if (last !== undefined && (status === null || status === 'PENDING')) await measureRecords(name, last);
+    }
+  }
+  const busyRecord = toRecordId<'Referral'>(String(BigInt(history.recordId) + 1n));
+  for (const [name, recordId] of [
+    ['a record', history.recordId],
+    ['a record with many deliveries', busyRecord],
+    ['a record without deliveries', toRecordId<'Referral'>('1')],
+  ] as const) {
+    for (const status of recordId === busyRecord ? [null] : statuses) {
+      // The first subscription has most of them, the last one none.
+      for (const subscriptionId of [null, busy.subscriptionIds[0] ?? null, busy.subscriptionIds[5] ?? null]) {
+        const filter = { accountId: busy.accountId, subscriptionId, status };
+        const events = { recordId, eventTypes: ['referral.created'] };
+        let afterId: DeliveryRow['id'] | null = null;
+        for (const page of ['first page', 'second page']) {
+          const of = subscriptionId === null ? '' : ` to subscription ${busy.subscriptionIds.indexOf(subscriptionId)}`;
+          await measure(`${name}, ${status ?? 'any status'}${of}, ${page}`, api, async (database) => {
+            const rows = await selectDeliveriesOfRecord(database, filter, events, { afterId, limit: 21 });
+            afterId = rows.at(-1)?.id ?? afterId;
+            return rows;
+          });
+        }
+      }
     }
   }
   for (const status of statuses) {

@@ -67,17 +67,20 @@ function roundStatement(name: string, isExceptional: boolean): Statement {
           ($9::bigint[])[d.subscription] as account_id, ($10::interface_name[])[d.subscription] as interface,
           d.event_id, ($11::text[])[d.type] as event_type, ($12::text[])[d.version] as event_version, d.occurred_at,
           d.request_id, sequences.last_before[d.subscription] + d.ordinal as sequence, d.body_bytes,
-          d.event_id = any($27::bigint[]) as is_test, d.subscription = any($28::int[]) as is_listener
+          d.event_id = any($27::bigint[]) as is_test, d.subscription = any($28::int[]) as is_listener, d.record_id
         from worker, sequences,
           unnest(
-            $13::int[], $14::int[], $15::bigint[], $16::smallint[], $17::smallint[], $18::timestamptz[], $19::text[], $20::int[]
-          ) with ordinality as d (subscription, ordinal, event_id, type, version, occurred_at, request_id, body_bytes, number)
+            $13::int[], $14::int[], $15::bigint[], $16::smallint[], $17::smallint[], $18::timestamptz[], $19::text[], $20::int[],
+            $29::bigint[]
+          ) with ordinality
+            as d (subscription, ordinal, event_id, type, version, occurred_at, request_id, body_bytes, record_id, number)
       ),
       stored as (
         insert into webhook_delivery (
-          id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence, is_test
+          id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence, is_test, record_id
         )
-        select id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence, is_test
+        select id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence, is_test,
+          record_id
         from delivery
       ),
       pending as (
@@ -107,7 +110,7 @@ function roundStatement(name: string, isExceptional: boolean): Statement {
       deferred as (
         insert into webhook_event_queue (account_id, interface, event_id, subscription_id, blocked_on)
         select r.account_id, r.interface, r.event_id, r.subscription_id, r.blocked_on
-        from worker, unnest($29::bigint[], $30::interface_name[], $31::bigint[], $32::bigint[], $33::text[])
+        from worker, unnest($30::bigint[], $31::interface_name[], $32::bigint[], $33::bigint[], $34::text[])
           as r (account_id, interface, event_id, subscription_id, blocked_on)
       )`)}
       select exists (select from worker) as "isAlive",
@@ -276,6 +279,7 @@ function roundParameters(plan: RoundPlan): unknown[] {
     // Few. A flag for each delivery would cost all rounds more.
     pgArray(deliveries.flatMap(({ event }) => (event.isTest ? [event.id] : []))),
     pgArray(subscriptions.flatMap(({ index, isListener }) => (isListener ? [index + 1] : []))),
+    pgArray(deliveries.map(({ event }) => event.recordId)),
   ];
 }
 

@@ -9,7 +9,7 @@ const rowsPerPart = 256;
 // Rows need an index signature.
 type ReplayedRow = ReplayedDelivery & Record<string, unknown>;
 
-// Each day costs 3 locks.
+// Each day costs 4 locks.
 const daysPerPart = 10n;
 
 // webhook_delivery_by_subscription, in the partitions between both ids.

@@ -1,0 +1,228 @@
+import { idAt, toRecordId } from '@deedwire/domain';
+import { createStore, type Database } from '@deedwire/store';
+import { connect, missing } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
+import {
+  createMigratedDatabase,
+  createPastPartitions,
+  seedAccount,
+  seedSubscription,
+} from '@deedwire/webhooks/test-support';
+import { describe, expect, test } from 'vitest';
+import { type RecordFilter, selectDeliveriesOfRecord } from '../../../src/webhooks/deliveries/deliveries-of-record.ts';
+import type { DeliveryStatus } from '../../../src/webhooks/deliveries/pages.ts';
+
+const nowMs = Date.now();
+const timeDaysAgo = (days: number): Date => new Date(nowMs - days * 86_400_000);
+const idDaysAgo = (days: number): bigint => BigInt(idAt(timeDaysAgo(days)));
+
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
+const open = async (role: 'partner_api' | 'operator') =>
+  forFile(createStore({ databaseUrl: await database.urlFor(role), applicationName: 'test' }));
+const [api, operator] = [await open('partner_api'), await open('operator')];
+await createPastPartitions(superuser, 38);
+
+const [own, other] = [await seedAccount(store), await seedAccount(store)];
+const subscribe = (account: typeof own) => store.transaction((transaction) => seedSubscription(transaction, account));
+const subscriptions = {
+  first: await subscribe(own),
+  second: await subscribe(own),
+  deleted: await subscribe(own),
+  foreign: await subscribe(other),
+};
+await superuser.run('update webhook_subscription_sequence set last_sequence = 1');
+await superuser.run('update webhook_retention set expired_before = $1', [idDaysAgo(30)]);
+await superuser.run('update webhook_subscription set deleted_at = now() where id = $1', [subscriptions.deleted]);
+
+/** Created 34 days ago. */
+const record = toRecordId<'Referral'>(String(idDaysAgo(34)));
+const otherRecord = toRecordId<'Referral'>(String(idDaysAgo(34) + 1n));
+
+interface Stored {
+  id: DeliveryId;
+  subscriptionId: SubscriptionId;
+  eventType: string;
+  status: DeliveryStatus;
+}
+
+// At each of these times 7 deliveries to each subscription, two of which are about the record.
+const stored: Stored[] = [];
+for (const [time, days] of [0.01, 0.5, 3, 16, 29.5, 33.9].entries()) {
+  for (const [place, subscriptionId] of Object.values(subscriptions).entries()) {
+    for (let number = 0; number < 7; number += 1) {
+      const id = toRecordId<'WebhookDelivery'>(String(idDaysAgo(days) + BigInt(time * 1000 + place * 10 + number)));
+      const eventType = number % 2 === 0 ? 'referral.created' : 'referral.converted';
+      const isFailed = (time + place + number) % 3 === 0;
+      const status = isFailed ? (days > 30 ? 'EXPIRED' : 'FAILED') : number === 1 ? 'PENDING' : 'DELIVERED';
+      // Of the others, one each is about another record, about none, and about a record of another type with the same id.
+      const recordId = number < 2 ? record : number === 2 ? otherRecord : number === 3 ? null : record;
+      const type = number === 4 ? 'team_member.added' : eventType;
+      const isListed = recordId === record && number !== 4 && subscriptionId !== subscriptions.deleted;
+      await insert({ id, subscriptionId, eventType: type, status, recordId });
+      if (isListed) stored.push({ id, subscriptionId, eventType, status });
+    }
+  }
+}
+stored.sort((a, b) => (BigInt(a.id) > BigInt(b.id) ? -1 : 1));
+
+async function insert({ id, subscriptionId, eventType, status, recordId }: Stored & { recordId: string | null }) {
+  const accountId = subscriptionId === subscriptions.foreign ? other.id : own.id;
+  await superuser.run(
+    `insert into webhook_delivery
+       (id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence, record_id)
+     values ($1, $2, $3, 'partner', $1, $4, '2026-11-01', now(), 1, $5)`,
+    [id, accountId, subscriptionId, eventType, recordId],
+  );
+  if (status === 'FAILED' || status === 'EXPIRED')
+    await superuser.run(`insert into webhook_failed_delivery values ($1, $2, 'partner')`, [subscriptionId, id]);
+  if (status === 'PENDING')
+    await superuser.run(
+      `insert into webhook_pending_delivery
+         (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence, due_at,
+          body_bytes)
+       values ($1, $2, $3, 'partner', $2, $4, '2026-11-01', now(), 1, now(), 9)`,
+      [subscriptionId, id, accountId, eventType],
+    );
+}
+
+const events = { recordId: record, eventTypes: ['referral.created', 'referral.converted'] };
+
+async function readAll(
+  reader: typeof api,
+  filter: RecordFilter,
+  limit: number,
+  of: typeof events = events,
+): Promise<Pick<Stored, 'id' | 'status'>[]> {
+  const found: Pick<Stored, 'id' | 'status'>[] = [];
+  for (;;) {
+    const page = await selectDeliveriesOfRecord(reader, filter, of, { afterId: found.at(-1)?.id ?? null, limit });
+    found.push(...page.map(({ id, status }) => ({ id, status })));
+    if (page.length < limit) return found;
+  }
+}
+
+const listed = (isListed: (delivery: Stored) => boolean) =>
+  stored.filter((delivery) => isListed(delivery)).map(({ id, status }) => ({ id, status }));
+
+const all = { accountId: own.id, subscriptionId: null, status: null } as const;
+const isConverted = ({ eventType }: Stored): boolean => eventType === 'referral.converted';
+const inPeriod = ({ id }: Stored): boolean => BigInt(id) >= idDaysAgo(20) && BigInt(id) < idDaysAgo(2);
+const isOwn = ({ subscriptionId }: Stored): boolean => subscriptionId !== subscriptions.foreign;
+
+describe.each([null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const)('with the status %s', (status) => {
+  const hasStatus = (delivery: Stored): boolean => status === null || delivery.status === status;
+
+  test.each([100, 9, 2, 1])('lists the deliveries of a record, newest first, in pages of %d', async (limit) => {
+    const found = await readAll(api, { ...all, status }, limit);
+    expect(found).toEqual(listed((delivery) => isOwn(delivery) && hasStatus(delivery)));
+    expect(found.length).toBeGreaterThan(1);
+  });
+
+  test('lists those to a subscription, of a type, and of a period', async () => {
+    const { second: subscriptionId, foreign } = subscriptions;
+    const ofSecond = (delivery: Stored): boolean => delivery.subscriptionId === subscriptionId && hasStatus(delivery);
+    expect(await readAll(api, { ...all, subscriptionId, status }, 3)).toEqual(listed(ofSecond));
+    expect(await readAll(api, { ...all, subscriptionId: foreign, status }, 3)).toEqual([]);
+    const converted = { ...events, eventTypes: ['referral.converted'] };
+    expect(await readAll(api, { ...all, subscriptionId, status }, 3, converted)).toEqual(
+      listed((delivery) => ofSecond(delivery) && isConverted(delivery)),
+    );
+    const [since, until] = [timeDaysAgo(20), timeDaysAgo(2)];
+    expect(await readAll(api, { ...all, status, since, until }, 3)).toEqual(
+      listed((delivery) => isOwn(delivery) && hasStatus(delivery) && inPeriod(delivery)),
+    );
+  });
+
+  test('lists those of all accounts to an operator, and of one subscription of any', async () => {
+    const any = { accountId: null, subscriptionId: null, status };
+    expect(await readAll(operator, any, 10)).toEqual(listed(hasStatus));
+    const { foreign: subscriptionId } = subscriptions;
+    expect(await readAll(operator, { ...any, subscriptionId }, 10)).toEqual(
+      listed((delivery) => delivery.subscriptionId === subscriptionId && hasStatus(delivery)),
+    );
+  });
+});
+
+test('lists nothing of a record that does not exist, or is said to be created later', async () => {
+  for (const id of ['1', String(BigInt(record) - 1n), String(idDaysAgo(-400)), String(2n ** 63n - 1n)]) {
+    expect(await readAll(api, all, 10, { ...events, recordId: toRecordId(id) })).toEqual([]);
+  }
+});
+
+test('lists nothing to an account that has had no delivery', async () => {
+  const { id: accountId } = await seedAccount(store);
+  expect(await readAll(api, { ...all, accountId }, 10)).toEqual([]);
+});
+
+test('loads no delivery of a foreign record, so that it takes as long as one that does not exist', async () => {
+  const stranger = await seedAccount(store);
+  await store.transaction((transaction) => seedSubscription(transaction, stranger));
+  await superuser.run('update webhook_subscription_sequence set last_sequence = 1');
+  const names: string[] = [];
+  const watched: Database = {
+    query: (statement, values) => {
+      names.push(statement.name);
+      return api.query(statement, values);
+    },
+  };
+  const filter = { ...all, accountId: stranger.id };
+  expect(await selectDeliveriesOfRecord(watched, filter, events, { afterId: null, limit: 21 })).toEqual([]);
+  expect(new Set(names)).toEqual(new Set(['select-listed-subscriptions-of-account', 'select-deliveries-of-record']));
+});
+
+test('reports each statement that reads a part of the history after the first', async () => {
+  let further = 0;
+  const read = (limit: number, status: DeliveryStatus | null) => {
+    further = 0;
+    return selectDeliveriesOfRecord(api, { ...all, status }, events, { afterId: null, limit }, () => (further += 1));
+  };
+  // The newest 14 days have more than two.
+  expect(await read(2, null)).toHaveLength(2);
+  expect(further).toBe(0);
+  // All 34 days are searched.
+  await read(100, null);
+  expect(further).toBeGreaterThan(1);
+  expect(await read(1, 'EXPIRED')).toHaveLength(1);
+  expect(further).toBeGreaterThan(1);
+});
+
+test('reads a page from the index of records alone', async () => {
+  const plans: string[] = [];
+  const explaining = {
+    async query<Row>(statement: Parameters<typeof api.query>[0], values: readonly unknown[]): Promise<Row[]> {
+      if (statement.name !== 'select-deliveries-of-record') return api.query(statement, values) as Promise<Row[]>;
+      const explain = { ...statement, name: 'explained', text: `explain ${statement.text}` };
+      plans.push(JSON.stringify(await api.query(explain, values)));
+      return api.query(statement, values) as Promise<Row[]>;
+    },
+  };
+  await superuser.run('vacuum (analyze) webhook_delivery');
+  const found = await selectDeliveriesOfRecord(explaining, all, events, { afterId: null, limit: 21 });
+  expect(found.length).toBe(21);
+  expect(plans.length).toBeGreaterThan(0);
+  for (const plan of plans) {
+    expect(plan).toMatch(/Index (?:Only )?Scan Backward using webhook_delivery_\w*record/);
+    expect(plan).not.toMatch(/Seq Scan|Bitmap|->  (?:Incremental )?Sort |_pkey|by_subscription|subscription_id_id_idx/);
+  }
+});
+
+test('every partition has the index, also one that is created later', async () => {
+  await superuser.run('call webhook_create_partitions(20)');
+  const partitions = await superuser.run(
+    `select count(*)::int as all, count(i.inhrelid)::int as indexed, bool_and(x.indisvalid) as valid
+     from pg_inherits p
+     left join pg_index x on x.indrelid = p.inhrelid and x.indexrelid in (
+       select inhrelid from pg_inherits where inhparent = 'webhook_delivery_by_record'::regclass
+     )
+     left join pg_inherits i on i.inhrelid = x.indexrelid
+     where p.inhparent = 'webhook_delivery'::regclass`,
+  );
+  expect(partitions).toEqual([{ all: 59, indexed: 59, valid: true }]);
+  const [parent = missing()] = await superuser.run(
+    `select indisvalid as valid from pg_index where indexrelid = 'webhook_delivery_by_record'::regclass`,
+  );
+  expect(parent).toEqual({ valid: true });
+});
