@@ -42,7 +42,7 @@ import {
   selectShownPayloads,
 } from './webhooks/deliveries/exchanges.ts';
 import { AttemptFollower, type Followed } from './webhooks/deliveries/followed-attempts.ts';
-import type { DeliveryRow, DeliveryStatus } from './webhooks/deliveries/pages.ts';
+import type { DeliveryRow, DeliveryStatus, FoundPage } from './webhooks/deliveries/pages.ts';
 
 /** `WebhookDelivery`, without its attempts. */
 export interface WebhookDelivery {
@@ -123,9 +123,7 @@ export async function listWebhookDeliveries(
   const filter = { accountId: caller.accountId, subscriptionId, status, since, until };
   // The arguments are checked also if nothing is read.
   readPageRequest(deliveryOrder, request);
-  if (gid !== null && subscriptionId === null) {
-    return toPage(deliveryOrder, request, [], (row: DeliveryRow) => toWebhookDelivery(context.gidNamespace, row));
-  }
+  if (gid !== null && subscriptionId === null) return toFoundPage(context, request, { rows: [], readTo: null });
   if (recordId !== null) return pageOfRecord(context, filter, eventsAbout(context, recordId, eventType), request);
   return pageOfDeliveries(context, filter, eventType, request);
 }
@@ -136,35 +134,38 @@ async function pageOfDeliveries(
   eventType: string | null,
   request: FilteredDeliveriesRequest,
 ): Promise<Page<WebhookDelivery>> {
-  const toNode = (row: DeliveryRow): WebhookDelivery => toWebhookDelivery(context.gidNamespace, row);
   const { after, limit } = readPageRequest(deliveryOrder, request);
   const page = { afterId: after, limit };
-  if (eventType === null)
-    return toPage(
-      deliveryOrder,
-      request,
-      await selectDeliveries(context.store, filter, page, request.onFurtherPart),
-      toNode,
-    );
-  const { rows, readTo } = await selectDeliveriesOfType(context.store, filter, eventType, page, request);
-  return toPage(deliveryOrder, request, rows, toNode, readTo === null ? null : { id: readTo });
+  const found =
+    eventType === null
+      ? { rows: await selectDeliveries(context.store, filter, page, request.onFurtherPart), readTo: null }
+      : await selectDeliveriesOfType(context.store, filter, eventType, page, request);
+  return toFoundPage(context, request, found);
 }
 
-function pageOfRecord(
+/** @param events null if there can be none */
+async function pageOfRecord(
   context: ActionContext,
   filter: RecordFilter,
   events: RecordEvents | null,
   request: FilteredDeliveriesRequest,
 ): Promise<Page<WebhookDelivery>> {
-  return keysetPage(
-    deliveryOrder,
-    request,
-    async ({ after, limit }) =>
-      events === null
-        ? []
-        : selectDeliveriesOfRecord(context.store, filter, events, { afterId: after, limit }, request.onFurtherPart),
-    (row) => toWebhookDelivery(context.gidNamespace, row),
-  );
+  const { after, limit } = readPageRequest(deliveryOrder, request);
+  const page = { afterId: after, limit };
+  const found =
+    events === null
+      ? { rows: [], readTo: null }
+      : await selectDeliveriesOfRecord(context.store, filter, events, page, request.onFurtherPart);
+  return toFoundPage(context, request, found);
+}
+
+function toFoundPage(
+  { gidNamespace }: ActionContext,
+  request: FilteredDeliveriesRequest,
+  { rows, readTo }: FoundPage,
+): Page<WebhookDelivery> {
+  const continuation = readTo === null ? null : { id: readTo };
+  return toPage(deliveryOrder, request, rows, (row) => toWebhookDelivery(gidNamespace, row), continuation);
 }
 
 /**

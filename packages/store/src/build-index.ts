@@ -108,9 +108,19 @@ async function buildOnPartitions(builder: Client, index: ConcurrentIndex, times:
     if (partition === undefined) return;
     // Partitions have the name of their table, and the day.
     const name = partition.table.replace(index.table, index.name);
-    await buildOn(builder, index, { name, table: partition.table }, times);
-    await builder.query(`alter index ${index.name} attach partition ${name}`);
+    try {
+      await buildOn(builder, index, { name, table: partition.table }, times);
+      await builder.query(`alter index ${index.name} attach partition ${name}`);
+    } catch (error) {
+      // Retention drops partitions meanwhile.
+      if (await exists(builder, partition.table)) throw error;
+    }
   }
+}
+
+async function exists(builder: Client, table: string): Promise<boolean> {
+  const { rows } = await builder.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [table]);
+  return onlyRow(rows).exists;
 }
 
 async function setLockTimeout(builder: Client, ms: number): Promise<void> {

@@ -49,6 +49,11 @@ const allMigrations = [
   '0031-end-of-deleted-subscriptions',
   '0032-details-of-failures',
   '0033-queue-by-account',
+  '0034-names-of-subscriptions',
+  '0035-bound-of-names-holds-for-all-rows',
+  '0036-statistics-of-subscriptions',
+  '0037-records-of-events',
+  '0038-deliveries-by-record',
 ];
 
 let database: TestDatabase;
@@ -447,6 +452,21 @@ describe('an empty database', () => {
         ]);
         expect(await applyMigrations(database.databaseUrl, addToAll, {})).toEqual({ applied: ['0001-index'] });
         expect(await indexesOfEvent()).toEqual(indexedPartitions(1, 2, 3));
+      });
+
+      test('goes on if a partition is dropped before its index is built', async () => {
+        const retention = await connect(database.databaseUrl);
+        await retention.run('begin; lock table event_2 in access exclusive mode');
+        let dropping: Promise<unknown> | undefined;
+        const migrating = applyMigrations(database.databaseUrl, addToAll, {
+          onWait: () => {
+            dropping ??= retention.run('drop table event_2; commit');
+          },
+        });
+        expect(await migrating).toEqual({ applied: ['0001-index'] });
+        await dropping;
+        await retention.close();
+        expect(await indexesOfEvent()).toEqual(indexedPartitions(1, 3));
       });
 
       test('waits in short tries for what has written the table, so that others write it', async () => {

@@ -71,7 +71,12 @@ const details = { partnerId: t.accounts.partner.id, clientEmail: null, note: nul
 const { id: referralId } = await createReferralForPartner(t.operator, { ...details, clientName: 'Ada' });
 const { matterId } = await convertReferral(t.operator, { referralId });
 const { id: otherReferralId } = await createReferralForPartner(t.operator, { ...details, clientName: 'Grace' });
-await receiver.waitFor(9);
+// The strangers have deliveries too, without which nothing would be read for them.
+await clientOf('otherLender', date).subscribe(['lender.updated']);
+await clientOf('otherPartner', date).subscribe(['referral.created']);
+await updateLender(t.operator, { lenderId: t.accounts.otherLender.id, name: 'Southwind' });
+await createReferralForPartner(t.operator, { ...details, partnerId: t.accounts.otherPartner.id, clientName: 'Emmy' });
+await receiver.waitFor(11);
 
 const partners = served.filter(({ account }) => account === 'partner');
 const lenders = served.filter(({ account }) => account === 'lender');

@@ -137,7 +137,9 @@ type Query {
     eventType: String
     """
     Filter by record: only deliveries of events about the referral with this global identifier. The list is empty if you have no
-    such referral. Deliveries from before the release that added this argument are not found: see the changelog.
+    such referral. A page reads at most 200 deliveries of the record, so with further filters it can be short: continue with \`endCursor\`
+    while \`hasNextPage\` is true. Deliveries from before the service was upgraded to the release that added this argument are not
+    found; the operator of the service knows the date.
     """
     recordId: ID
     """

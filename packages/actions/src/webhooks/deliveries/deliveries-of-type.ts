@@ -1,16 +1,7 @@
 import type { Database, PageQuery } from '@deedwire/store';
-import type { DeliveryId } from '@deedwire/webhooks/tables';
 import { type DeliveryFilter, openList, selectDeliveriesById } from './deliveries.ts';
 import { selectDeliveryIds, selectEventTypes, type TypedIdRow } from './delivery-ids.ts';
-import { mergeIds, type ReadIds, type DeliveryRow, reportFurther } from './pages.ts';
-
-/** A page of deliveries of one event type. */
-export interface TypedPage {
-  /** At most as many as the page has, newest first. */
-  rows: DeliveryRow[];
-  /** The oldest delivery that was read, if the search ended before the page was full and can continue. Otherwise null. */
-  readTo: DeliveryId | null;
-}
+import { type DeliveryRow, type FoundPage, mergeIds, type ReadIds, reportFurther } from './pages.ts';
 
 // No index lists deliveries by type: it would cost 2 µs for each delivery.
 const readMax = 5_000;
@@ -39,7 +30,7 @@ export async function selectDeliveriesOfType(
   eventType: string,
   page: PageQuery<'WebhookDelivery'>,
   { onSearched, onFurtherPart = () => {} }: SearchEvents = {},
-): Promise<TypedPage> {
+): Promise<FoundPage> {
   const { index, ranges, subscriptionIds } = await openList(database, filter, page.afterId);
   const rows: DeliveryRow[] = [];
   let read = 0;

@@ -81,6 +81,10 @@ export function listedRange(bounds: ListBounds, status: DeliveryStatus | null, a
   }
 }
 
+export function intersect(a: IdRange, b: IdRange): IdRange {
+  return { min: larger(a.min, b.min), before: smaller(a.before, b.before) };
+}
+
 /** The part of a range that was drawn at `since` or later, and before `until`. Null does not restrict it. */
 export function betweenTimes({ min, before }: IdRange, since: Date | null, until: Date | null): IdRange {
   return {
@@ -95,6 +99,14 @@ function smaller(a: bigint, b: bigint): bigint {
 
 function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
+}
+
+/** A page of a list that no index has: deliveries are read and left out. */
+export interface FoundPage {
+  /** At most as many as the page has, newest first. */
+  rows: DeliveryRow[];
+  /** The oldest delivery that was read, if the search ended before the page was full and can continue. Otherwise null. */
+  readTo: DeliveryId | null;
 }
 
 export interface PageSource {

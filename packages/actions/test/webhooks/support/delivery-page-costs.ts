@@ -114,7 +114,7 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
         for (const page of ['first page', 'second page']) {
           const of = subscriptionId === null ? '' : ` to subscription ${busy.subscriptionIds.indexOf(subscriptionId)}`;
           await measure(`${name}, ${status ?? 'any status'}${of}, ${page}`, api, async (database) => {
-            const rows = await selectDeliveriesOfRecord(database, filter, events, { afterId, limit: 21 });
+            const { rows } = await selectDeliveriesOfRecord(database, filter, events, { afterId, limit: 21 });
             afterId = rows.at(-1)?.id ?? afterId;
             return rows;
           });
