@@ -18,10 +18,14 @@ interface Difference {
 const intendedDescriptions: Readonly<Record<string, Difference>> = {
   'Query.webhookDeliveries(recordId:)': {
     lender: `Filter by record: only deliveries of events about the lender or the team member with this global identifier, also if it was
-deleted. An event about a team member is not one about the lender. The list is empty if you have no such record. Deliveries
-from before the release that added this argument are not found: see the changelog.`,
+deleted. An event about a team member is not one about the lender. The list is empty if you have no such record. A page reads at
+most 200 deliveries of the record, so with further filters it can be short: continue with \`endCursor\` while \`hasNextPage\` is
+true. Deliveries from before the service was upgraded to the release that added this argument are not found; the operator of
+the service knows the date.`,
     partner: `Filter by record: only deliveries of events about the referral with this global identifier. The list is empty if you have no
-such referral. Deliveries from before the release that added this argument are not found: see the changelog.`,
+such referral. A page reads at most 200 deliveries of the record, so with further filters it can be short: continue with \`endCursor\`
+while \`hasNextPage\` is true. Deliveries from before the service was upgraded to the release that added this argument are not
+found; the operator of the service knows the date.`,
   },
   'WebhookDeliveryEvent.type': {
     lender: 'Name of the event type, for example `lender.updated`.',

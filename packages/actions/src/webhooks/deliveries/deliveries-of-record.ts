@@ -146,26 +146,27 @@ async function selectRows(
   return database.query<RecordRow>(statement, [accountIds, recordId, range.min, range.before, rowsPerStatement]);
 }
 
+const nextAccount = (condition: string): string => `
+  select account_id as id
+  from webhook_delivery
+  where record_id = any (array[$1::bigint]) ${condition} and id >= $2::bigint and id < $3::bigint
+  order by record_id, account_id
+  limit 1`;
+
 /** The accounts with deliveries of a record. Reads webhook_delivery_by_record once for each, not all of their rows. */
 async function selectAccountsOf(
   database: Database,
   recordId: RecordEvents['recordId'],
   range: IdRange,
 ): Promise<AccountId[]> {
-  const next = (condition: string): string => `
-    select account_id as id
-    from webhook_delivery
-    where record_id = any (array[$1::bigint]) ${condition} and id >= $2::bigint and id < $3::bigint
-    order by record_id, account_id
-    limit 1`;
   const statement = {
     name: 'select-accounts-of-record',
     planning: 'in-index-order' as const,
     text: `
       with recursive account as (
-        (${next('')})
+        (${nextAccount('')})
         union all
-        select (${next('and account_id > account.id')}) from account where account.id is not null
+        select (${nextAccount('and account_id > account.id')}) from account where account.id is not null
       )
       select id from account where id is not null`,
   };
