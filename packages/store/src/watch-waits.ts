@@ -37,6 +37,7 @@ export async function watchWaits<Result>(
   }
 }
 
+/** Without this session, for whose statement an index build waits if both run at the same moment. */
 async function selectLockHolders(client: Client, waiting: number): Promise<LockHolder[]> {
   const { rows } = await client.query<LockHolder>(
     `select blocking.pid, coalesce(a.usename, '') as login,
@@ -44,7 +45,7 @@ async function selectLockHolders(client: Client, waiting: number): Promise<LockH
        floor(extract(epoch from clock_timestamp() - a.xact_start))::int as seconds
      from unnest(pg_blocking_pids($1)) blocking (pid)
      left join pg_stat_activity a on a.pid = blocking.pid
-     where a.pid is not null or blocking.pid = 0
+     where (a.pid is not null or blocking.pid = 0) and blocking.pid <> pg_backend_pid()
      group by 1, 2, 3, 4, 5, a.xact_start
      order by a.xact_start
      limit 5`,

@@ -705,12 +705,14 @@ describe('of a server that does not respond as the API does', () => {
       respondWith(response, { errors: [error('RATE_LIMITED')] }, 429, { 'retry-after': '1' });
       return true;
     };
-    const run = receiverOf().reconcile(pullOf(), { timeoutMs: 5_000 });
+    const run = receiverOf().reconcile(pullOf(), { timeoutMs: 4_000 });
     await expect(run).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: 'UNAVAILABLE: The bucket of the API client is empty.',
     });
-    expect(logged).toEqual([expect.stringContaining('The bucket of the API client is empty.')]);
+    // Once a second, or less often on a busy machine.
+    expect(logged.length).toBeGreaterThan(0);
+    expect(logged.filter((line) => !line.includes('The bucket of the API client is empty.'))).toEqual([]);
   });
 
   test('refusals are errors at once, and a redirect gets no credentials', async () => {
