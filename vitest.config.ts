@@ -19,7 +19,7 @@ const bounds = { env, execArgv, testTimeout: 300_000, hookTimeout: 300_000, expe
 const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**', '**/test/deploy/**'];
 const postgres = './tools/embedded-postgres/src/vitest-global-setup.ts';
 const packages = './tools/contract-tests/test/support/packed-packages.ts';
-const apps = './tools/dev-environment/src/harness/shared-apps.ts';
+const apps = './tools/dev-environment/test/harness/shared-apps.ts';
 
 /** The files of `full` that take longest, which start first, so that no run ends with one of them alone. */
 const longest = [

@@ -1,13 +1,5 @@
-import type { Server, Socket } from 'node:net';
-import {
-  listen,
-  startRawReceiver,
-  startReceiver,
-  type Listening,
-  type RawReceiver,
-  type Receiver,
-  type Respond,
-} from '@deedwire/testing';
+import { createServer, type Server, type Socket } from 'node:net';
+import { listen, startReceiver, type Listening, type Receiver, type Respond } from '@deedwire/testing';
 import { onTestFinished } from 'vitest';
 
 /** Starts a server. It is closed, with all its connections, when the test has finished. */
@@ -21,9 +13,19 @@ export async function httpReceiver(respond: Respond): Promise<Receiver> {
   return closedAfterTest(await startReceiver({ path, onHandshake: respond, onDelivery: respond }));
 }
 
-/** As `startRawReceiver`. */
-export async function rawReceiver(onData: (socket: Socket, connection: number) => void): Promise<RawReceiver> {
-  return closedAfterTest(await startRawReceiver(onData));
+/**
+ * A receiver that writes any bytes to the socket, valid HTTP or not.
+ *
+ * @param onData called for each chunk that arrives, with the number of its connection, starting at 1
+ */
+export async function rawReceiver(onData: (socket: Socket, connection: number) => void) {
+  let count = 0;
+  const server = createServer((socket) => {
+    const connection = (count += 1);
+    socket.on('data', () => onData(socket, connection));
+  });
+  const started = await listening(server);
+  return { ...started, url: `http://127.0.0.1:${started.port}/hook` };
 }
 
 /** Calls `act` every `ms` until the socket has closed. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { convertReferral } from '@deedwire/actions';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
-import { missing, unknownGids, type Receiver, startReceiver } from '@deedwire/testing';
+import { missing, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { parse } from 'graphql';
@@ -26,6 +26,16 @@ afterEach(async () => {
     await t.partner.request(operations.UnsubscribeDocument, { input: { id } });
   }
 });
+
+/** Ids that identify no record of the type, as `[description, id]`. */
+const unknownGids = (typeName: string): [string, string][] => [
+  ['with an unknown id', `gid://service/${typeName}/9223372036854775807`],
+  ['with the id of another type', 'gid://service/Matter/1'],
+  ['with an id of another namespace', `gid://elsewhere/${typeName}/1`],
+  ['with an id that is too large', `gid://service/${typeName}/99999999999999999999`],
+  ['with a malformed id', "'; drop table webhook_subscription; --"],
+  ['with an empty id', ''],
+];
 
 type Input = operations.SubscribeMutationVariables['input'];
 

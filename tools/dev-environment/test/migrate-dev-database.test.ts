@@ -3,7 +3,7 @@ import { connect } from '@deedwire/testing';
 import { expect, test, vi } from 'vitest';
 import { CannotStartError } from '../src/command-line.ts';
 import { migrateDevDatabase } from '../src/dev-database.ts';
-import { createMigratedDatabase } from '../src/harness/index.ts';
+import { createMigratedDatabase } from './harness/index.ts';
 
 const say = vi.fn<(text: string) => void>();
 

@@ -7,8 +7,8 @@ import {
 } from '@deedwire/actions';
 import { createStore } from '@deedwire/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createMigratedDatabase } from '../src/harness/database.ts';
 import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from '../src/seed.ts';
+import { createMigratedDatabase } from './harness/database.ts';
 
 let context: OperatorContext;
 let cleanUp: () => Promise<void>;

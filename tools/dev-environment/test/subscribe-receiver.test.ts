@@ -2,9 +2,9 @@ import { postGraphql } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { DevCaller } from '../src/dev-file.ts';
-import { createHarness, type Harness } from '../src/harness/index.ts';
 import { startSampleReceiver, type SampleReceiver } from '../src/sample-receiver.ts';
 import { subscribeReceiver } from '../src/subscribe-receiver.ts';
+import { createHarness, type Harness } from './harness/index.ts';
 
 const webhookSecret = generateWebhookSecret();
 let harness: Harness;

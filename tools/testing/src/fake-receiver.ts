@@ -30,7 +30,7 @@ export interface Receiver extends Listening {
   waitFor(count: number): Promise<ReceivedRequest[]>;
 }
 
-export interface ReceiverOptions {
+interface ReceiverOptions {
   /** Defaults to `/hook`. */
   path?: string;
   /** Defaults to `echoToken`. */
@@ -40,7 +40,7 @@ export interface ReceiverOptions {
 }
 
 /** Echoes the body, which holds only the token. */
-export const echoToken: Respond = (response, { body }) => {
+const echoToken: Respond = (response, { body }) => {
   response.writeHead(200, { 'Content-Type': 'application/json' }).end(body);
 };
 

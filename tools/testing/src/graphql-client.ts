@@ -8,7 +8,7 @@ export interface Credential {
   organizationId: string;
 }
 
-export interface GraphqlError {
+interface GraphqlError {
   message: string;
   path?: (string | number)[];
   extensions: { code: string; requestId: string; documentationUrl: string };
@@ -21,7 +21,7 @@ export interface GraphqlResponse<Data> {
   body: { data?: Data | null; errors?: GraphqlError[] };
 }
 
-export interface GraphqlResult<Data> {
+interface GraphqlResult<Data> {
   status: number;
   headers: Headers;
   data: Data | null | undefined;

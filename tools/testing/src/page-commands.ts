@@ -1,40 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** A fenced block of a page in Markdown. */
-export interface PageBlock {
-  /** The nearest heading before it. */
-  section: string;
-  /** For example `sh`, `sql`, or `text` for output. */
-  language: string;
-  code: string;
-}
-
-/** The blocks of a page, in order. */
-export function blocksOf(page: string): PageBlock[] {
-  const blocks: PageBlock[] = [];
-  let section = '';
-  for (const [, , language = '', code = '', heading] of page.matchAll(/^( *)```(\w*).*\n([^]*?)^\1```$|^#+ (.*)$/gm)) {
-    if (heading === undefined) blocks.push({ section, language, code });
-    else section = heading;
-  }
-  return blocks;
-}
-
-/** Whether a reader of the page runs a block. */
-export function isCommand({ language }: PageBlock): boolean {
-  return ['sh', 'sql', 'js'].includes(language);
-}
-
 /**
- * What a reader of a section runs, in order.
+ * What a reader of a section of a page in Markdown runs, in order: its fenced blocks, without those that show output.
  *
  * @throws {Error} unless the section has as many blocks of this kind as the caller runs
  */
 export function commandsOf(page: string, section: string, count: number): string[] {
-  const commands = blocksOf(page).filter((block) => block.section === section && isCommand(block));
+  const commands: string[] = [];
+  let nearest = '';
+  for (const [, , language = '', code = '', heading] of page.matchAll(/^( *)```(\w*).*\n([^]*?)^\1```$|^#+ (.*)$/gm)) {
+    if (heading !== undefined) nearest = heading;
+    else if (nearest === section && ['sh', 'sql', 'js'].includes(language)) commands.push(code);
+  }
   if (commands.length !== count) throw new Error(`The section ${section} has ${commands.length} blocks of commands.`);
-  return commands.map(({ code }) => code);
+  return commands;
 }
 
 const pages = [

@@ -14,16 +14,6 @@ export function missing(): never {
   throw new Error('A value that the test needs is missing.');
 }
 
-/** Ids that identify no record of the type, as `[description, id]`. */
-export const unknownGids = (typeName: string): [string, string][] => [
-  ['with an unknown id', `gid://service/${typeName}/9223372036854775807`],
-  ['with the id of another type', 'gid://service/Matter/1'],
-  ['with an id of another namespace', `gid://elsewhere/${typeName}/1`],
-  ['with an id that is too large', `gid://service/${typeName}/99999999999999999999`],
-  ['with a malformed id', "'; drop table webhook_subscription; --"],
-  ['with an empty id', ''],
-];
-
 /** For a process that inherits no environment: it reads the modules that other processes of the run have compiled. */
 export const compileCache = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '' };
 

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { createHarness, type Harness } from '../../src/harness/index.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
+import { createHarness, type Harness } from '../harness/index.ts';
 import { buildImages, run, tryRun } from './support/containers.ts';
 import { expectDelivery } from './support/journey.ts';
 

@@ -9,8 +9,8 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { commandsOf, missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createMigratedDatabase } from '../../src/harness/index.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
+import { createMigratedDatabase } from '../harness/index.ts';
 import { isWithout } from './support/containers.ts';
 
 const apps = ['lender-api', 'partner-api', 'webhook-worker'] as const;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { perApp } from '../app-process.ts';
-import { groupRole, interfaceUrls, startSystem, type SystemOptions } from '../start-system.ts';
+import { perApp } from '../../src/app-process.ts';
+import { groupRole, interfaceUrls, startSystem, type SystemOptions } from '../../src/start-system.ts';
 
 export type TestAppOptions = Pick<SystemOptions, 'env' | 'appEnv' | 'onLine' | 'ports' | 'workspace'>;
 

@@ -1,4 +1,4 @@
-import { ensureOpenReferrals } from '../seed.ts';
+import { ensureOpenReferrals } from '../../src/seed.ts';
 import type { createMigratedDatabase } from './database.ts';
 import { createHarness } from './harness.ts';
 import { startTestApps, type TestAppOptions } from './start-test-apps.ts';

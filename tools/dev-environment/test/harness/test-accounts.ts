@@ -1,8 +1,8 @@
 import { type Caller, type OperatorContext, setClientLimit } from '@deedwire/actions';
 import { type InterfaceName, toRecordId } from '@deedwire/domain';
 import { type Client, createClient } from '@deedwire/testing';
-import type { DevAccount, DevSeed } from '../dev-state.ts';
-import { ofAccounts, seed } from '../seed.ts';
+import type { DevAccount, DevSeed } from '../../src/dev-state.ts';
+import { ofAccounts, seed } from '../../src/seed.ts';
 
 export type TestAccount = DevAccount & Caller;
 

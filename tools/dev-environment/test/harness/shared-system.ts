@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { withClient } from '@deedwire/embedded-postgres';
 import { inject } from 'vitest';
-import { ensureOpenReferrals } from '../seed.ts';
+import { ensureOpenReferrals } from '../../src/seed.ts';
 import { openActionContext } from './action-context.ts';
 import type { SharedApps } from './shared-apps.ts';
 import { createClients, createTestAccounts } from './test-accounts.ts';

@@ -1,4 +1,4 @@
-export { callOperator, callOperatorWith, type OperatorResult } from '../call-operator.ts';
+export { callOperator, callOperatorWith, type OperatorResult } from '../../src/call-operator.ts';
 export { createMigratedDatabase } from './database.ts';
 export { createHarness, type Harness } from './harness.ts';
 export { createTestAccounts, raiseLimit } from './test-accounts.ts';
