@@ -49,6 +49,9 @@ export interface Bench {
   run(options: BenchOptions): Promise<BenchResult>;
 }
 
+/** What a part of a bench measures. */
+export type ResultOf<Measure extends (options: BenchOptions) => unknown> = Awaited<ReturnType<Measure>>;
+
 /** A part of a bench that can run alone. It starts its own servers. */
 export interface Part {
   /** One line for the help. */

@@ -21,15 +21,11 @@ export async function startChild<Request extends number | string | object, Respo
     if (child.connected) child.disconnect();
     await exited;
   });
+  const failed = exited.then(([code]) => Promise.reject(new Error(`${module} ended with exit code ${String(code)}.`)));
+  failed.catch(() => {});
   const message = async <Message>(): Promise<Message> => {
-    const { promise, resolve, reject } = Promise.withResolvers<Message>();
-    const onExit = (code: number | null) => reject(new Error(`${module} ended with exit code ${String(code)}.`));
-    child.once('message', (value) => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both sides are in this folder
-      resolve(value as Message);
-    });
-    child.once('exit', onExit);
-    return promise.finally(() => child.off('exit', onExit));
+    const [value] = await Promise.race([once(child, 'message'), failed]);
+    return value;
   };
   return {
     ready: await message<string>(),

@@ -1,8 +1,28 @@
 /** The program behind `pnpm bench`. `scripts/bench.ts` installs the peers and starts it. */
-import { BenchProblem } from './bench.ts';
-import { benches } from './benches.ts';
+import { type Bench, BenchProblem } from './bench.ts';
 import { helpText, parseCommand } from './command-line.ts';
+import { comparisonBench } from './comparisons/comparison.ts';
+import { sender } from './comparisons/sender.ts';
+import { signing } from './comparisons/signing.ts';
+import { delivery } from './delivery/delivery.ts';
+import { graphql } from './graphql/graphql.ts';
 import { saveResult, writePage } from './page/write-page.ts';
+import { plugins } from './plugins/plugins.ts';
+import { replay } from './replay/replay.ts';
+import { services } from './services/services.ts';
+import { versions } from './versions/versions.ts';
+
+/** A new bench is a file in `comparisons/` or a folder, and an entry here. */
+const benches: readonly Bench[] = [
+  delivery,
+  replay,
+  graphql,
+  comparisonBench(sender),
+  comparisonBench(signing),
+  plugins,
+  services,
+  versions,
+];
 
 // The reader of the report, for example `head`, has ended: exit with the code of SIGPIPE, which Node ignores.
 process.stdout.on('error', () => process.exit(141));

@@ -48,9 +48,7 @@ export async function startBenchPostgres(defer: Defer) {
     /** Creates a database and returns its URL. */
     async createDatabase(name: string): Promise<string> {
       await client.query(`create database ${escapeIdentifier(name)}`);
-      const url = new URL(server.url);
-      url.pathname = `/${name}`;
-      return url.href;
+      return new URL(`/${name}`, server.url).href;
     },
     async usage(): Promise<StoreUsage> {
       const result = await client.query<{ bytes: string }>(`select pg_current_wal_insert_lsn() - '0/0' as bytes`);

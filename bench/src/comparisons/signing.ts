@@ -48,20 +48,9 @@ function verification(scheme: 'both' | 'standard'): Contestant {
 }
 
 // Peers are imported by their own contestants only. Stripe's API key is not used for signatures.
-async function stripeWebhooks() {
-  const { Stripe } = await import('stripe');
-  return new Stripe('sk_test_unused').webhooks;
-}
-
-async function svixWebhook() {
-  const { Webhook } = await import('svix');
-  return new Webhook(secret);
-}
-
-async function standardWebhook() {
-  const { Webhook } = await import('standardwebhooks');
-  return new Webhook(secret);
-}
+const stripeWebhooks = async () => new (await import('stripe')).Stripe('sk_test_unused').webhooks;
+const svixWebhook = async () => new (await import('svix')).Webhook(secret);
+const standardWebhook = async () => new (await import('standardwebhooks')).Webhook(secret);
 
 export const signing: ComparisonBench = {
   name: 'signing',

@@ -5,10 +5,9 @@ import { measureHanging } from './parts/hanging.ts';
 import { measureHistory } from './parts/history.ts';
 import { measureIdleAndLoaded } from './parts/latency.ts';
 import { measureAccount, measureStore, measureWorkers } from './parts/limits.ts';
-import { measureMemory } from './parts/memory.ts';
 import { measureRates } from './parts/rates.ts';
 import { measureStatements } from './parts/statements.ts';
-import { measureWrite } from './parts/write.ts';
+import { measureMemory, measureWrite } from './parts/write.ts';
 import * as report from './report.ts';
 
 export const delivery: Bench = benchOfParts({

@@ -1,5 +1,4 @@
-import { meanRatio } from '../geometric-mean.ts';
-import { rateRatio, rateRatios } from '../rounds.ts';
+import { meanRatio, rateRatio, rateRatios } from '../rounds.ts';
 import { type OursOptions, startOurs } from './ours/start-ours.ts';
 import { measureWorkloads, rateResult } from './rate-rounds.ts';
 import { withServers } from './stack.ts';
@@ -19,21 +18,13 @@ export async function measureOurPair(
       await startOurs({ postgres, receiver, defer }, { database: 'second', ...second }),
     ];
     const measured = await measureWorkloads(contestants, receiver, { quick, rounds, perRound, progress });
-    const pairs = measured.map(({ measured: of, ...workload }) => ({
-      workload,
-      own: of.get(first.name) ?? [],
-      other: of.get(second.name) ?? [],
-    }));
-    const workloads = pairs.map(({ workload, own, other }) => ({
-      ...workload,
-      results: [rateResult(first.name, own), rateResult(second.name, other)],
-      rateRatio: rateRatio(own, other),
-    }));
-    return {
-      rounds,
-      perRound,
-      workloads,
-      rateRatio: meanRatio(pairs.flatMap(({ own, other }) => rateRatios(own, other))),
-    };
+    const ratios: number[] = [];
+    const workloads = measured.map(({ measured: of, ...workload }) => {
+      const [own, other] = [of.get(first.name) ?? [], of.get(second.name) ?? []];
+      ratios.push(...rateRatios(own, other));
+      const results = [rateResult(first.name, own), rateResult(second.name, other)];
+      return { ...workload, results, rateRatio: rateRatio(own, other) };
+    });
+    return { rounds, perRound, workloads, rateRatio: meanRatio(ratios) };
   });
 }

@@ -1,20 +1,41 @@
-/** Runs one peer in this process: `peer-process.ts <name> <URL of its store> <origins as JSON>`. */
+/**
+ * Runs one peer in this process: `peer-process.ts <name> <URL of its store> <origins as JSON>`. Its first message is the id of the
+ * process of its store, if it has started one.
+ */
 import { randomUUID } from 'node:crypto';
 import { serveParent } from '../child.ts';
 import { measure } from '../rounds.ts';
 import { event } from '../signed-headers.ts';
 import type { PeerName } from './peer-names.ts';
-import { startBare } from './peers/bare.ts';
 import { startBullMq } from './peers/bullmq.ts';
 import { startGraphileWorker } from './peers/graphile-worker.ts';
 import { startPgBoss } from './peers/pg-boss.ts';
-import type { StartPeer } from './peers/queue.ts';
+import { concurrency, type StartPeer } from './peers/queue.ts';
 import { createPost, type PeerDelivery } from './signed-post.ts';
 
 /** Adds deliveries that take turns over the receivers, or sends them, which is answered by a Measurement. */
 export type PeerRequest =
   | { request: 'add'; deliveries: number; firstReceiver: number; receivers: number }
   | { request: 'drain' };
+
+/** No queue: the limit. */
+const startBare: StartPeer = async (_storeUrl, post) => {
+  let waiting: readonly PeerDelivery[] = [];
+  return {
+    async add(deliveries) {
+      waiting = [...waiting, ...deliveries];
+    },
+    async drain() {
+      const next = waiting.values();
+      waiting = [];
+      const send = async () => {
+        for (const delivery of next) await post(delivery);
+      };
+      await Promise.all(Array.from({ length: concurrency }, send));
+    },
+    countUnsettled: async () => waiting.length,
+  };
+};
 
 const peers: Readonly<Record<PeerName, StartPeer>> = {
   bare: startBare,
@@ -55,4 +76,4 @@ async function answer(message: PeerRequest): Promise<unknown> {
   return measurement;
 }
 
-serveParent('ready', answer);
+serveParent(String(peer.storePid ?? ''), answer);

@@ -1,7 +1,7 @@
 import { median } from 'simple-statistics';
 import type { StoreUsage } from '../postgres.ts';
 import { wholeNumber } from '../report.ts';
-import { cpuMicroseconds, interleaved, knownMedian, type Measurement, perSecond } from '../rounds.ts';
+import { cpuMicroseconds, difference, interleaved, knownMedian, type Measurement, perSecond } from '../rounds.ts';
 import type { Receivers } from './receivers.ts';
 import { type Workload, workloads } from './workloads.ts';
 
@@ -87,11 +87,11 @@ async function measureRound(
     throw new Error(
       `${contestant.name}: ${operations} deliveries, ${attempts} attempts, ${arrived} arrived in ${requests} requests.`,
     );
-  const used = (name: keyof StoreUsage): number | null => {
-    const [end, start] = [after[name], before[name]];
-    return end === null || start === null ? null : end - start;
+  return {
+    ...measurement,
+    storeCpuMs: difference(after.cpuMs, before.cpuMs),
+    walBytes: difference(after.walBytes, before.walBytes),
   };
-  return { ...measurement, storeCpuMs: used('cpuMs'), walBytes: used('walBytes') };
 }
 
 export type RateResult = ReturnType<typeof rateResult>;

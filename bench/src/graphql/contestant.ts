@@ -1,8 +1,9 @@
+import { run, workspaceRoot } from '@deedwire/checks';
 import type { InterfaceName } from '@deedwire/domain';
+import { type AppProcess, type AppProcessOptions, startAppProcess } from '../app-process.ts';
 import { startChild } from '../child.ts';
 import type { ProcessUsage } from '../rounds.ts';
 import type { Defer } from '../with-cleanup.ts';
-import { type OurAppOptions, startOurApp } from './our-app.ts';
 import { peerNames } from './peer-names.ts';
 import type { Caller, World } from './world.ts';
 
@@ -42,4 +43,46 @@ export async function startPeers({ databaseUrl }: World, defer: Defer): Promise<
     });
   }
   return contestants;
+}
+
+const paths: Record<InterfaceName, string> = { lender: '/lenders/graphql', partner: '/partners/graphql' };
+
+interface OurAppOptions extends Pick<AppProcessOptions, 'built' | 'checkout'> {
+  databaseUrl: string;
+  /** As in WEBHOOK_SECRET_KEYS. */
+  secretKeys: string;
+  /** Added to the environment of the app. */
+  env?: AppProcessOptions['env'];
+}
+
+/** Starts the app of an interface with the settings of production. */
+export async function startOurApp(
+  defer: Defer,
+  interfaceName: InterfaceName,
+  { databaseUrl, secretKeys, built, env = {}, checkout }: OurAppOptions,
+): Promise<AppProcess & { url: string }> {
+  const app = await startAppProcess(defer, {
+    app: `${interfaceName}-api`,
+    built,
+    env: {
+      DATABASE_URL: databaseUrl,
+      WEBHOOK_SECRET_KEYS: secretKeys,
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      SHUTDOWN_DELAY_MS: '0',
+      // On a busy machine, the default would turn slow responses into 503, which fail the bench.
+      DATABASE_TIMEOUT_MS: '60000',
+      ...env,
+    },
+    checkout,
+  });
+  return { ...app, url: `${app.url ?? ''}${paths[interfaceName]}` };
+}
+
+export async function buildApps(apps: readonly string[]): Promise<void> {
+  const filters = apps.map((app) => `--filter=@deedwire/${app}`);
+  const options = ['run', 'build', ...filters, '--output-logs=errors-only'];
+  const { succeeded, output } = await run('turbo', options, workspaceRoot);
+  if (!succeeded) throw new Error(`The apps do not build:\n${output}`);
 }

@@ -1,9 +1,8 @@
 import type { Bench } from '../bench.ts';
 import { describeMachine } from '../report.ts';
 import { withCleanup } from '../with-cleanup.ts';
-import { startOurs, startPeers } from './contestant.ts';
+import { buildApps, startOurs, startPeers } from './contestant.ts';
 import { withWorld } from './load.ts';
-import { buildApps } from './our-app.ts';
 import { byPeer } from './peer-names.ts';
 import { type GraphqlReport, graphqlMarkdown, type ShapeResult } from './report.ts';
 import { connectionCounts, connectionsResult, type GraphqlPlan, measureContestants } from './rounds.ts';

@@ -1,18 +1,15 @@
-import type { BenchOptions } from '../bench.ts';
+import type { ResultOf } from '../bench.ts';
 import type { ComparisonReport } from '../comparisons/comparison.ts';
 import type { measureFair } from '../delivery/parts/fair.ts';
 import type { measureHanging } from '../delivery/parts/hanging.ts';
 import type { measureHistory } from '../delivery/parts/history.ts';
 import type { measureIdleAndLoaded } from '../delivery/parts/latency.ts';
 import type { measureAccount, measureStore, measureWorkers } from '../delivery/parts/limits.ts';
-import type { measureMemory } from '../delivery/parts/memory.ts';
 import type { RatesResult } from '../delivery/parts/rates.ts';
 import type { measureStatements } from '../delivery/parts/statements.ts';
-import type { WriteResult } from '../delivery/parts/write.ts';
+import type { measureMemory, WriteResult } from '../delivery/parts/write.ts';
 import type { GraphqlReport } from '../graphql/report.ts';
 import type { ReportHead } from '../report.ts';
-
-type ResultOf<Measure extends (options: BenchOptions) => unknown> = Awaited<ReturnType<Measure>>;
 
 /** What `pnpm bench delivery --json` prints. */
 export interface DeliveryReport extends ReportHead, RatesResult {

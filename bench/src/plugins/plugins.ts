@@ -1,7 +1,6 @@
 import type { Bench } from '../bench.ts';
-import { startOurs } from '../graphql/contestant.ts';
+import { buildApps, startOurs } from '../graphql/contestant.ts';
 import { withWorld } from '../graphql/load.ts';
-import { buildApps } from '../graphql/our-app.ts';
 import { measureContestants, ratioResults, ratioTable } from '../graphql/rounds.ts';
 import { shapes } from '../graphql/shapes.ts';
 import { describeMachine, introduction } from '../report.ts';

@@ -1,19 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { cancelReplay, insertReplay, type ReplayRow, selectReplay } from '@deedwire/actions/webhooks';
 import type { AccountId, RecordId } from '@deedwire/domain';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { interfaceName } from '../delivery/ours/engine-tables.ts';
 import { fillHistory } from '../delivery/ours/fill-history.ts';
-import { createOurSystem, type OurSystem } from '../delivery/ours/our-system.ts';
+import { createOurSystem, type OurSystem, until } from '../delivery/ours/our-system.ts';
 import { type BenchPostgres, createBenchStore } from '../postgres.ts';
 import type { Defer } from '../with-cleanup.ts';
 
 /** The most that the API accepts as `maxPerSecond`. */
 const perSecond = 500;
-
-const pollMs = 10;
-// A guard against hanging only.
-const timeoutMs = 300_000;
 
 /** Deliveries of the only subscription of an account, by their ids: the first one included, the last one not. */
 interface DeliveryRange {
@@ -77,13 +72,8 @@ export function createOurReplays({ databaseUrl }: OurSystem, defer: Defer) {
         queued: async () => (await read(accountId, id)).queued,
         /** Resolves when it has ended, with the number of deliveries that it has queued. */
         async ended(): Promise<number> {
-          const deadline = performance.now() + timeoutMs;
-          for (;;) {
-            const { endedAt, queued } = await read(accountId, id);
-            if (endedAt !== null) return queued;
-            if (performance.now() > deadline) throw new Error('The replay does not end.');
-            await sleep(pollMs);
-          }
+          await until(async () => (await read(accountId, id)).endedAt !== null, 'The replay does not end.');
+          return (await read(accountId, id)).queued;
         },
         cancel: () => store.transaction((transaction) => cancelReplay(transaction, accountId, id)),
       };

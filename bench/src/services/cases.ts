@@ -5,6 +5,7 @@ import { machineMs } from '../child.ts';
 import { arrivalLatencies } from '../delivery/latency.ts';
 import type { Receivers } from '../delivery/receivers.ts';
 import type { Load } from '../graphql/load.ts';
+import { difference } from '../rounds.ts';
 import type { EventsRound } from './report.ts';
 import type { EventRequest, Service, Tenant } from './service-api.ts';
 
@@ -31,7 +32,7 @@ export async function sendEvents(
   const elapsedMs = performance.now() - startMs;
   await sleep(settleMs);
   const after = await service.cpuMs();
-  return { operations, elapsedMs, cpuMs: before === null || after === null ? null : after - before };
+  return { operations, elapsedMs, cpuMs: difference(after, before) };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { insertEventTypePins, insertSubscription, reserveSubscriptionId } from '@deedwire/actions/webhooks';
 import { type AccountId, secretAssociatedData } from '@deedwire/domain';
-import type { createSecretKeyRing, Database, Transaction } from '@deedwire/store';
+import { type createSecretKeyRing, type Database, onlyRow, type Transaction } from '@deedwire/store';
 import { insertEvent } from '@deedwire/webhooks/outbox';
 import { secret } from '../../signed-headers.ts';
 
@@ -19,7 +19,7 @@ export async function addSubscription(
   const { accountId, callbackUrl } = target;
   const id = await reserveSubscriptionId(transaction);
   const secretCiphertext = keyRing.encrypt(secret, secretAssociatedData(id));
-  await insertSubscription(transaction, { id, accountId, interfaceName, callbackUrl, secretCiphertext });
+  await insertSubscription(transaction, { id, accountId, interfaceName, name: null, callbackUrl, secretCiphertext });
   await insertEventTypePins(transaction, { id, interfaceName }, [eventType, writtenEventType]);
 }
 
@@ -47,14 +47,12 @@ export async function addEvent(transaction: Transaction, accountId: AccountId, n
 export async function hasUnsettled(database: Database): Promise<boolean> {
   const text = `
     select exists (select from webhook_event_queue) or exists (select from webhook_pending_delivery) as unsettled`;
-  const [row] = await database.query<{ unsettled: boolean }>({ name: 'bench-has-unsettled', text }, []);
-  return row?.unsettled ?? false;
+  return onlyRow(await database.query<{ unsettled: boolean }>({ name: 'bench-has-unsettled', text }, [])).unsettled;
 }
 
 export async function countAttempts(database: Database): Promise<number> {
   const text = 'select count(*)::int as attempts from webhook_attempt';
-  const [row] = await database.query<{ attempts: number }>({ name: 'bench-count-attempts', text }, []);
-  return row?.attempts ?? 0;
+  return onlyRow(await database.query<{ attempts: number }>({ name: 'bench-count-attempts', text }, [])).attempts;
 }
 
 /** The number of shards that each worker owns, the smallest first. Shards without an owner are not counted. */

@@ -17,7 +17,8 @@ const pollMs = 2;
 // A guard against hanging only.
 const timeoutMs = 300_000;
 
-async function until(condition: () => Promise<boolean>, problem: string): Promise<void> {
+/** Asks again until a condition holds. */
+export async function until(condition: () => Promise<boolean>, problem: string): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`After ${timeoutMs / 1000} s: ${problem}`);

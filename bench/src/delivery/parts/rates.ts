@@ -1,6 +1,7 @@
+import { spawnSync, type SpawnSyncOptions } from 'node:child_process';
 import type { BenchOptions } from '../../bench.ts';
 import { startChild } from '../../child.ts';
-import type { BenchPostgres, StoreUsage } from '../../postgres.ts';
+import type { BenchPostgres } from '../../postgres.ts';
 import { processStat } from '../../process-cpu.ts';
 import { type Measurement, rateRatio } from '../../rounds.ts';
 import type { Defer } from '../../with-cleanup.ts';
@@ -8,7 +9,6 @@ import { startOurs } from '../ours/start-ours.ts';
 import { type PeerName, peerNames } from '../peer-names.ts';
 import type { PeerRequest } from '../peer-process.ts';
 import { type DeliveryContestant, measureWorkloads, rateResult } from '../rate-rounds.ts';
-import { startRedis } from '../redis.ts';
 import { withServers } from '../stack.ts';
 import { firstReceiver, ours, receiverCount, subscriptionCount } from '../workloads.ts';
 
@@ -22,9 +22,8 @@ export function measureRates({ quick, perRound = quick ? 200 : 8_000, progress }
     const contestants = [await startOurs({ postgres, receiver, defer }, { name: ours })];
     for (const name of peerNames) {
       progress(`Starting ${name}`);
-      const store = await startStore(name, postgres, { install: !quick, progress }, defer);
-      if (store === null) unavailable[name] = 'redis-server is not installed.';
-      else contestants.push(await startPeerContestant(name, store, receiver.origins, defer));
+      if (name === 'bullmq' && !ensureRedis({ quick, progress })) unavailable[name] = 'redis-server is not installed.';
+      else contestants.push(await startPeerContestant(name, postgres, receiver.origins, defer));
     }
     const measured = await measureWorkloads(contestants, receiver, { quick, rounds, perRound, progress });
     const workloads = measured.map(({ measured: of, ...workload }) => {
@@ -43,35 +42,16 @@ export function measureRates({ quick, perRound = quick ? 200 : 8_000, progress }
   });
 }
 
-/** Null if the store cannot be had. */
-async function startStore(
-  name: PeerName,
-  postgres: BenchPostgres,
-  options: Parameters<typeof startRedis>[0],
-  defer: Defer,
-): Promise<PeerStore | null> {
-  if (name === 'bare') return { url: '', usage: async () => ({ cpuMs: null, walBytes: null }) };
-  if (name !== 'bullmq') return { url: await postgres.createDatabase(name), usage: () => postgres.usage() };
-  const redis = await startRedis(options, defer);
-  if (redis === null) return null;
-  const usage = async () => ({ cpuMs: processStat(redis.pid)?.cpuMs ?? null, walBytes: null });
-  return { url: redis.socket, usage };
-}
-
-interface PeerStore {
-  url: string;
-  usage(): Promise<StoreUsage>;
-}
-
 /** Starts the process of a peer. Its deliveries take turns over the receivers of the workload. */
 async function startPeerContestant(
   name: PeerName,
-  store: PeerStore,
+  postgres: BenchPostgres,
   origins: readonly string[],
   defer: Defer,
 ): Promise<DeliveryContestant> {
-  const module = './delivery/peer-process.ts';
-  const child = await startChild<PeerRequest, Measurement>(defer, module, name, store.url, JSON.stringify(origins));
+  const isOnPostgres = name !== 'bare' && name !== 'bullmq';
+  const args = [name, isOnPostgres ? await postgres.createDatabase(name) : '', JSON.stringify(origins)];
+  const child = await startChild<PeerRequest, Measurement>(defer, './delivery/peer-process.ts', ...args);
   return {
     name,
     prepare(workload, deliveries) {
@@ -82,6 +62,23 @@ async function startPeerContestant(
       const measurement = await child.ask({ request: 'drain' });
       return { ...measurement, attempts: measurement.operations };
     },
-    storeUsage: () => store.usage(),
+    async storeUsage() {
+      if (isOnPostgres) return postgres.usage();
+      return { cpuMs: processStat(Number(child.ready))?.cpuMs ?? null, walBytes: null };
+    },
   };
+}
+
+const hasRedis = (): boolean => spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
+
+/** Whether redis-server is installed. Installs it where root runs this on Debian, unless `quick`. */
+function ensureRedis({ quick, progress }: { quick: boolean; progress: (line: string) => void }): boolean {
+  if (hasRedis() || quick || process.getuid?.() !== 0) return hasRedis();
+  progress('Installing redis-server with apt-get');
+  // In run level 1, Debian's packages do not start their services.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  const options: SpawnSyncOptions = { env, stdio: ['ignore', 'ignore', 'inherit'] };
+  spawnSync('apt-get', ['-qq', 'update'], options);
+  spawnSync('apt-get', ['-qq', 'install', '-y', '--no-install-recommends', 'redis-server'], options);
+  return hasRedis();
 }

@@ -1,10 +1,12 @@
 import type { BenchOptions } from '../../bench.ts';
+import { buildApps } from '../../graphql/contestant.ts';
 import { startLoad } from '../../graphql/load.ts';
+import { perSecond } from '../../rounds.ts';
 import { writePeerNames } from '../peer-names.ts';
 import { withStack } from '../stack.ts';
 import { startOurContestants } from '../write/our-contestants.ts';
 import { startWritePeer } from '../write/peer-contestant.ts';
-import { runWriteRounds } from '../write/rounds.ts';
+import { measureRound, runWriteRounds } from '../write/rounds.ts';
 
 export type WriteResult = Awaited<ReturnType<typeof measureWrite>>;
 
@@ -25,5 +27,28 @@ export function measureWrite({ quick, progress }: BenchOptions) {
     }
     const servers = { load: await startLoad(defer), receiver, postgres };
     return { ...plan, results: await runWriteRounds(contestants, servers, plan, progress) };
+  });
+}
+
+export async function measureMemory({ quick, progress }: BenchOptions) {
+  const durationMs = quick ? 2_000 : 60_000;
+  progress('Building the apps');
+  await buildApps(['partner-api', 'webhook-worker']);
+  return withStack(1, async ({ postgres, receiver, system }, defer) => {
+    const callbackUrl = `${receiver.origins[0] ?? ''}/hooks`;
+    const { withKeys, app, worker } = await startOurContestants(system, callbackUrl, { built: true, defer });
+    const load = await startLoad(defer);
+    const [apiBefore, workerBefore] = [await app.memory(), await worker.memory()];
+    progress(`${durationMs / 1000} s of load`);
+    const measured = await measureRound(withKeys, { load, receiver, postgres }, { connections, durationMs });
+    return {
+      connections,
+      durationMs,
+      eventsPerSecond: perSecond(measured),
+      apps: [
+        { name: 'partner-api', before: apiBefore, after: await app.memory() },
+        { name: 'webhook-worker', before: workerBefore, after: await worker.memory() },
+      ],
+    };
   });
 }

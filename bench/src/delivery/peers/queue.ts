@@ -11,9 +11,11 @@ export interface Peer {
   countUnsettled(): Promise<number>;
   /** Stops what `drain` started. Not measured. */
   rest?(): Promise<unknown>;
+  /** The process of its store, if it has started one. */
+  readonly storePid?: number | undefined;
 }
 
-/** @param storeUrl the database or the socket that belongs to this peer alone */
+/** @param storeUrl the database that belongs to this peer alone. Empty if it needs none. */
 export type StartPeer = (storeUrl: string, post: Post) => Promise<Peer>;
 
 /** A queue in PostgreSQL whose jobs commit together with the rows of an application. */

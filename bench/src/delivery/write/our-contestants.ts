@@ -1,6 +1,6 @@
 import { createLogin } from '@deedwire/embedded-postgres';
 import type { AppProcess, AppProcessOptions } from '../../app-process.ts';
-import { startOurApp } from '../../graphql/our-app.ts';
+import { startOurApp } from '../../graphql/contestant.ts';
 import type { Defer } from '../../with-cleanup.ts';
 import type { OurSystem } from '../ours/our-system.ts';
 import { ours } from '../workloads.ts';

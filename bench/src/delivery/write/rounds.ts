@@ -3,7 +3,7 @@ import type { Child } from '../../child.ts';
 import type { LoadRequest, LoadResult } from '../../graphql/load-process.ts';
 import type { BenchPostgres } from '../../postgres.ts';
 import { wholeNumber } from '../../report.ts';
-import { type Done, interleaved, knownMedian, medianRatio, perSecond, rateRatio } from '../../rounds.ts';
+import { difference, type Done, interleaved, knownMedian, medianRatio, perSecond, rateRatio } from '../../rounds.ts';
 import type { Receivers } from '../receivers.ts';
 
 /** An API that commits a record with its event, and a worker that sends the webhook, each in its own process. */
@@ -69,16 +69,9 @@ export async function measureRound(
   const { operations } = await load.ask({ ...contestant.request, ...plan });
   await receiver.waitFor(operations);
   const elapsedMs = performance.now() - startMs;
-  const { api, worker, postgres: server } = await readCpuMs();
-  return {
-    operations,
-    elapsedMs,
-    cpuMs: {
-      api: api - before.api,
-      worker: worker - before.worker,
-      postgres: before.postgres === null || server === null ? null : server - before.postgres,
-    },
-  };
+  const after = await readCpuMs();
+  const [api, worker] = [after.api - before.api, after.worker - before.worker];
+  return { operations, elapsedMs, cpuMs: { api, worker, postgres: difference(after.postgres, before.postgres) } };
 }
 
 /**

@@ -20,16 +20,6 @@ interface KeyRow {
   cost_restore_rate: number;
 }
 
-interface CachedKey {
-  row: KeyRow;
-  readMs: number;
-}
-
-interface Bucket {
-  points: number;
-  atMs: number;
-}
-
 /** As long as ours. */
 const keyCacheMs = 900;
 const requestTimeoutMs = 10_000;
@@ -65,8 +55,8 @@ export async function startGuardedMercurius(pool: Pool): Promise<string> {
     help: 'Time of requests, by status.',
     labelNames: ['status'],
   });
-  const keys = new Map<string, CachedKey>();
-  const buckets = new Map<string, Bucket>();
+  const keys = new Map<string, { row: KeyRow; readMs: number }>();
+  const buckets = new Map<string, { points: number; atMs: number }>();
   const callers = new WeakMap<FastifyRequest, KeyRow & { keyId: string }>();
 
   async function findKey(keyId: string): Promise<KeyRow | undefined> {

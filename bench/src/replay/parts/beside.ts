@@ -5,8 +5,6 @@ import { fillHistory } from '../../delivery/ours/fill-history.ts';
 import { withStack } from '../../delivery/stack.ts';
 import { createOurReplays } from '../our-replays.ts';
 
-export type BesideResult = Awaited<ReturnType<typeof measureBeside>>;
-
 const responseMs = 100;
 /** New events of each account. */
 const perSecond = 20;

@@ -10,8 +10,6 @@ import {
 import type { BenchPostgres } from '../../postgres.ts';
 import { createHistories, createOurReplays, type History } from '../our-replays.ts';
 
-export type GrowthResult = Awaited<ReturnType<typeof measureGrowth>>;
-
 interface Size extends History {
   replays: ReturnType<typeof createOurReplays>;
 }

@@ -13,8 +13,6 @@ import { createBenchStore, startBenchPostgres } from '../../postgres.ts';
 import { withCleanup } from '../../with-cleanup.ts';
 import { createHistories } from '../our-replays.ts';
 
-export type PullResult = Awaited<ReturnType<typeof measurePull>>;
-
 const pageSize = 100;
 /** Pages read no delivery that is more than a day older than its subscription. */
 const historyHours = 20;

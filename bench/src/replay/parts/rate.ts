@@ -3,8 +3,6 @@ import type { BenchOptions } from '../../bench.ts';
 import { drainOnce, withStack } from '../../delivery/stack.ts';
 import { createOurReplays } from '../our-replays.ts';
 
-export type RateResult = Awaited<ReturnType<typeof measureRate>>;
-
 const responseTimesMs = [20, 100, 400];
 /** The requests of one subscription at the same time. */
 const requestsMax = 16;
