@@ -27,6 +27,12 @@ export const devConfig = z.object({
 
 export type DevConfig = z.output<typeof devConfig>;
 
+/** The ports that a run listens on, by variable. */
+export function portsOf(config: DevConfig, { receiver }: { receiver: boolean }): Record<string, number> {
+  const ports = Object.entries(config).filter((entry): entry is [string, number] => typeof entry[1] === 'number');
+  return Object.fromEntries(ports.filter(([name]) => receiver || name !== 'RECEIVER_PORT'));
+}
+
 export function systemPorts(config: DevConfig): Pick<SystemOptions, 'ports' | 'adminPorts'> {
   return {
     ports: { 'lender-api': config.LENDER_API_PORT, 'partner-api': config.PARTNER_API_PORT },

@@ -4,7 +4,7 @@ import { readConfig } from '@deedwire/service-runtime';
 import { createStore, StoreUnavailableError } from '@deedwire/store';
 import { credentialHeaders } from '@deedwire/testing';
 import { devHelp, type DevOptions, parseDevOptions, UsageError } from './command-line.ts';
-import { devConfig, type DevConfig, systemPorts } from './dev-config.ts';
+import { devConfig, type DevConfig, portsOf, systemPorts } from './dev-config.ts';
 import { claimDatabase, type DevDatabase, migrateDevDatabase, openDevDatabase } from './dev-database.ts';
 import { devVariables, toDevFile } from './dev-file.ts';
 import type { DatabaseState, DevSeed } from './dev-state.ts';
@@ -23,17 +23,8 @@ import { workspaceRoot } from './workspace.ts';
 const stopping = new AbortController();
 
 async function dev(config: DevConfig, options: DevOptions): Promise<void> {
-  const { LENDER_API_PORT, PARTNER_API_PORT, RECEIVER_PORT } = config;
-  const { LENDER_API_ADMIN_PORT, PARTNER_API_ADMIN_PORT, WEBHOOK_WORKER_PORT } = config;
   const home = await openHome(resolve(config.DEEDWIRE_HOME ?? join(workspaceRoot, '.local')));
-  await requireFreePorts({
-    LENDER_API_PORT,
-    PARTNER_API_PORT,
-    LENDER_API_ADMIN_PORT,
-    PARTNER_API_ADMIN_PORT,
-    WEBHOOK_WORKER_PORT,
-    ...(options.receiver && { RECEIVER_PORT }),
-  });
+  await requireFreePorts(portsOf(config, options));
 
   let running = false;
   let database: DevDatabase | undefined;
@@ -70,7 +61,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   if (options.receiver) {
     receiver = await startSampleReceiver({
       secret: state.webhookSecret,
-      port: RECEIVER_PORT,
+      port: config.RECEIVER_PORT,
       print: (text) => say(formatLine('receiver', text)),
     });
   }

@@ -110,8 +110,11 @@ export async function majorVersion({ postgres }: PostgresBinaries): Promise<numb
   return Number(major);
 }
 
-/** Server settings. They are passed at each start, so that they also apply to an existing data directory. */
-/** @param major version of the server */
+/**
+ * Server settings. They are passed at each start, so that they also apply to an existing data directory.
+ *
+ * @param major version of the server
+ */
 export function serverSettings(port: number, durable: boolean, major: number): string[] {
   const settings: Record<string, string | number> = {
     port,

@@ -19,27 +19,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /** Removes the databases and logins of this run from a shared server. Keeps the group roles, which other runs use. */
 async function removeAll(serverUrl: string, namePrefix: string): Promise<void> {
-  const databases = await namesOf(
-    serverUrl,
-    'SELECT datname AS name FROM pg_database WHERE starts_with(datname, $1)',
-    namePrefix,
-  );
-  for (const database of databases) {
-    await withClient(serverUrl, (client) =>
-      client.query(`ALTER DATABASE ${escapeIdentifier(database)} IS_TEMPLATE false`),
-    );
-    await dropDatabase(serverUrl, database);
-  }
-  const roles = await namesOf(
-    serverUrl,
-    'SELECT rolname AS name FROM pg_roles WHERE starts_with(rolname, $1)',
-    namePrefix,
-  );
-  for (const role of roles)
-    await withClient(serverUrl, (client) => client.query(`DROP ROLE ${escapeIdentifier(role)}`));
-}
-
-async function namesOf(serverUrl: string, query: string, namePrefix: string): Promise<string[]> {
-  const { rows } = await withClient(serverUrl, (client) => client.query<{ name: string }>(query, [namePrefix]));
-  return rows.map((row) => row.name);
+  await withClient(serverUrl, async (client) => {
+    const namesOf = async (query: string): Promise<string[]> =>
+      (await client.query<{ name: string }>(query, [namePrefix])).rows.map(({ name }) => name);
+    for (const database of await namesOf('SELECT datname AS name FROM pg_database WHERE starts_with(datname, $1)')) {
+      await client.query(`ALTER DATABASE ${escapeIdentifier(database)} IS_TEMPLATE false`);
+      await dropDatabase(serverUrl, database);
+    }
+    for (const role of await namesOf('SELECT rolname AS name FROM pg_roles WHERE starts_with(rolname, $1)'))
+      await client.query(`DROP ROLE ${escapeIdentifier(role)}`);
+  });
 }

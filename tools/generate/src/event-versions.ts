@@ -1,27 +1,29 @@
 import type { EventVersionStatus } from '@deedwire/webhook-events';
 import { fileExists, readText } from './workspace-files.ts';
 
-export interface EventLifecycle {
+/** A version, as `versions.json` lists it. */
+export interface ListedVersion {
+  readonly version: string;
   readonly status: EventVersionStatus;
   readonly deprecatedOn: string | null;
   readonly sunsetOn: string | null;
 }
 
-export interface EventVersions {
-  readonly type: string;
-  /** Oldest first. */
-  readonly versions: readonly { readonly version: string; readonly lifecycle: EventLifecycle }[];
-}
-
 const list = 'packages/webhook-events/versions.json';
 
-/** The list of all event types and versions, ordered by name. */
-export function readEventVersions(): EventVersions[] {
-  const types: Record<string, Record<string, EventLifecycle>> = JSON.parse(readText(list));
-  return sorted(types).map(([type, versions]) => ({
-    type,
-    versions: sorted(versions).map(([version, lifecycle]) => ({ version, lifecycle })),
-  }));
+/** All event types, ordered by name, with their versions. */
+export function readEventVersions(): { type: string; versions: ListedVersion[] }[] {
+  const types: Record<string, object> = JSON.parse(readText(list));
+  return sorted(types).map(([type, versions]) => ({ type, versions: listedVersions(versions) }));
+}
+
+/** The versions of an interface, oldest first. */
+export function readInterfaceVersions(packageFolder: string): ListedVersion[] {
+  return listedVersions(JSON.parse(readText(`${packageFolder}/versions.json`)));
+}
+
+function listedVersions(versions: object): ListedVersion[] {
+  return sorted<Omit<ListedVersion, 'version'>>({ ...versions }).map(([version, state]) => ({ version, ...state }));
 }
 
 function sorted<Value>(values: Readonly<Record<string, Value>>): [key: string, value: Value][] {

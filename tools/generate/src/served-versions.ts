@@ -1,6 +1,5 @@
-import { identifierOf, compact, readEventVersions, requireFile } from './event-versions.ts';
+import { identifierOf, compact, readEventVersions, readInterfaceVersions, requireFile } from './event-versions.ts';
 import { banner, type Generated } from './generated.ts';
-import { readText } from './workspace-files.ts';
 
 /** The list of renderers in `webhook-worker` and the lists of schemas in both APIs: one entry for each version that is not retired. */
 export function servedVersions(): Generated {
@@ -19,7 +18,7 @@ function renderersSource(): string {
   const imports: string[] = [];
   const entries: string[] = [];
   for (const { type, versions } of readEventVersions()) {
-    const rendered = versions.filter(({ lifecycle }) => lifecycle.status !== 'retired').map(({ version }) => version);
+    const rendered = versions.filter(({ status }) => status !== 'retired').map(({ version }) => version);
     for (const version of rendered) {
       requireFile(`apps/webhook-worker/src/rendering/${type}/${version}.ts`, type, version);
       imports.push(`import { render as ${identifierOf(type, version)} } from '../rendering/${type}/${version}.ts';\n`);
@@ -37,12 +36,8 @@ ${entries.join('')}};
 }
 
 function schemasSource(interfaceName: string): string {
-  const lifecycles: Record<string, { status: string }> = JSON.parse(
-    readText(`packages/${interfaceName}-schema/versions.json`),
-  );
-  const dates = Object.keys(lifecycles)
-    .filter((date) => lifecycles[date]?.status !== 'retired')
-    .toSorted();
+  const served = readInterfaceVersions(`packages/${interfaceName}-schema`).filter(({ status }) => status !== 'retired');
+  const dates = served.map(({ version }) => version);
   return `${banner}
 import type { GraphQLSchema } from 'graphql';
 ${dates.map((date) => `import { createSchema as createSchema${compact(date)} } from '../versions/${date}.ts';\n`).join('')}

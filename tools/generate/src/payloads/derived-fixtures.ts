@@ -1,18 +1,8 @@
 import { join } from 'node:path';
 import { readRecords, releasedStatus } from '@deedwire/release';
+import { type PayloadSchema, withoutNull } from '../reference/event-page/payload-fields.ts';
 import { fileExists, filesBelow, readText, workspaceRoot } from '../workspace-files.ts';
 import type { EventVersion } from './event-types.ts';
-
-/** The JSON Schema keywords from which fixtures are derived. */
-export interface FixtureSchema {
-  readonly type?: string | readonly string[];
-  readonly const?: unknown;
-  readonly format?: string;
-  readonly pattern?: string;
-  readonly properties?: Readonly<Record<string, FixtureSchema>>;
-  readonly required?: readonly string[];
-  readonly anyOf?: readonly FixtureSchema[];
-}
 
 /** The names of derived fixtures. Give a fixture that you write by hand another name. */
 const derivedName =
@@ -20,7 +10,7 @@ const derivedName =
 
 interface Field {
   readonly path: readonly string[];
-  readonly schema: FixtureSchema;
+  readonly schema: PayloadSchema;
   readonly isRequired: boolean;
   readonly isNullable: boolean;
 }
@@ -31,7 +21,7 @@ interface Field {
  *
  * @throws {Error} if a field has a shape from which no fixture can be derived. The message names the field.
  */
-export function deriveFixtures(schema: FixtureSchema, typical: object): Map<string, unknown> {
+export function deriveFixtures(schema: PayloadSchema, typical: object): Map<string, unknown> {
   const fixtures = new Map<string, unknown>();
   const date = String(valueAt(typical, ['version']));
   const add = (path: string, body: unknown): void => void fixtures.set(`${path}.json`, body);
@@ -69,30 +59,23 @@ export function deriveFixtures(schema: FixtureSchema, typical: object): Map<stri
 }
 
 /** Every field of a body. A field comes before the fields inside it. */
-function fieldsOf(schema: FixtureSchema, typical: object, parent: readonly string[] = []): Field[] {
+function fieldsOf(schema: PayloadSchema, typical: object, parent: readonly string[] = []): Field[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const path = [...parent, name];
-    const { schema: field, isNullable } = withoutNull(property, path);
+    const { isNullable, ...field } = withoutNull(property);
+    if (field.anyOf !== undefined)
+      throw new Error(
+        `${path.join('.')}: no fixture can be derived from alternatives. Use one type, which can be nullable.`,
+      );
+    const types = [field.type ?? []].flat();
+    if (!types.includes('string') && !types.includes('object'))
+      throw new Error(`${path.join('.')}: no fixture can be derived from the type ${types.join(', ')}.`);
     const typicalValue = valueAt(typical, path);
     if (typicalValue === undefined || typicalValue === null)
       throw new Error(`${path.join('.')}: the typical body has no value. Write one, so that fixtures can be derived.`);
     const isRequired = schema.required?.includes(name) === true;
     return [{ path, schema: field, isRequired, isNullable }, ...fieldsOf(field, typical, path)];
   });
-}
-
-function withoutNull(schema: FixtureSchema, path: readonly string[]): { schema: FixtureSchema; isNullable: boolean } {
-  const [first, second, ...others] = schema.anyOf ?? [];
-  const isNullable = second?.type === 'null' && others.length === 0;
-  if (schema.anyOf !== undefined && !isNullable)
-    throw new Error(
-      `${path.join('.')}: no fixture can be derived from alternatives. Use one type, which can be nullable.`,
-    );
-  const field = first ?? schema;
-  const types = [field.type ?? []].flat();
-  if (!types.includes('string') && !types.includes('object'))
-    throw new Error(`${path.join('.')}: no fixture can be derived from the type ${types.join(', ')}.`);
-  return { schema: field, isNullable: isNullable || types.includes('null') };
 }
 
 function valueAt(body: unknown, path: readonly string[]): unknown {
@@ -127,7 +110,7 @@ const root = 'packages/webhook-events';
  *
  * @throws {Error} if the typical body is missing or does not match the schema. The message names the file and the field.
  */
-export function derivedFixturesOf(type: string, { version, body }: EventVersion, schema: FixtureSchema) {
+export function derivedFixturesOf(type: string, { version, body }: EventVersion, schema: PayloadSchema) {
   const folder = `${root}/fixtures/${type}/${version}`;
   const file = `${folder}/accept/typical.json`;
   if (!fileExists(file)) throw new Error(`${file} is missing. Write a typical body.`);

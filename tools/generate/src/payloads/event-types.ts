@@ -1,15 +1,11 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { EventVersionStatus, InterfaceName } from '@deedwire/webhook-events';
+import type { InterfaceName } from '@deedwire/webhook-events';
 import type { z } from 'zod';
-import { readEventVersions, requireFile } from '../event-versions.ts';
+import { type ListedVersion, readEventVersions, requireFile } from '../event-versions.ts';
 import { readText, workspaceRoot } from '../workspace-files.ts';
 
-export interface EventVersion {
-  readonly version: string;
-  readonly status: EventVersionStatus;
-  readonly deprecatedOn: string | null;
-  readonly sunsetOn: string | null;
+export interface EventVersion extends ListedVersion {
   readonly body: z.ZodType;
 }
 
@@ -34,11 +30,7 @@ export async function readEventTypes(): Promise<EventType[]> {
   return await Promise.all(
     readEventVersions().map(async ({ type, versions: listed }) => {
       const versions = await Promise.all(
-        listed.map(async ({ version, lifecycle }) => ({
-          version,
-          ...lifecycle,
-          body: await readPayload(type, version),
-        })),
+        listed.map(async (version) => ({ ...version, body: await readPayload(type, version.version) })),
       );
       const description = versions.at(-1)?.body.meta()?.description;
       const interfaces = audiences[type]?.interfaces;

@@ -47,9 +47,10 @@ export function describeUpgrade(differences: readonly Difference[]): string[] {
   return ['## Breaking changes', tableOf(required), '## Other changes', tableOf(others)];
 }
 
-/** The paths are those of the contracts without file extension, relative to the workspace root. */
-export function interfaceDifferences(older: string, newer: string): Difference[] {
-  const schemas = compareGraphql(sourceOf(`${older}.graphql`), sourceOf(`${newer}.graphql`));
-  const manifests = compareManifests(sourceOf(`${older}.manifest.json`), sourceOf(`${newer}.manifest.json`));
+/** @param folder of the contract package, relative to the workspace root */
+export function interfaceDifferences(folder: string, older: string, newer: string): Difference[] {
+  const source = (version: string, kind: string) => sourceOf(`${folder}/versions/${version}.${kind}`);
+  const schemas = compareGraphql(source(older, 'graphql'), source(newer, 'graphql'));
+  const manifests = compareManifests(source(older, 'manifest.json'), source(newer, 'manifest.json'));
   return [...schemas.changes, ...manifests.changes];
 }

@@ -1,11 +1,11 @@
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
-import { buildASTSchema, type GraphQLSchema } from 'graphql';
+import { mapElements } from '@deedwire/release';
+import { buildASTSchema, type DocumentNode, type GraphQLSchema, parse } from 'graphql';
 import { type Example, readExamples } from './examples.ts';
 import { type History, readHistory, type Remark, remarksOn } from './history.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { type Manifest, readManifest } from './manifest.ts';
-import { parseWithRemarks } from './sdl-remarks.ts';
 
 export interface InterfaceVersion extends Lifecycle {
   /** Its descriptions contain the remarks. */
@@ -61,4 +61,16 @@ function readVersions(folder: string, history: History, { versions, sdl }: Regis
     const remark = remarksOn(history, lifecycle.version);
     return { ...lifecycle, schema, manifest, remark, examples: examples.get(lifecycle.version) ?? [] };
   });
+}
+
+/**
+ * Parses SDL and appends the remark of each element to its description. An element without a description stays without one, so
+ * that the tests find it.
+ */
+function parseWithRemarks(sdl: string, remark: Remark): DocumentNode {
+  return mapElements(parse(sdl), ({ description, ...element }, coordinate, parent) =>
+    description === undefined
+      ? undefined
+      : { ...element, description: { ...description, value: description.value + remark(coordinate, parent) } },
+  );
 }

@@ -3,6 +3,7 @@ import type { Generated } from '../generated.ts';
 import { readText } from '../workspace-files.ts';
 import { changelogPage } from './changelog-page.ts';
 import { deliveriesPage } from './deliveries-page.ts';
+import { interfaceDifferences } from './differences.ts';
 import { eventPage } from './event-page/event-page.ts';
 import {
   eventsFolder,
@@ -14,7 +15,7 @@ import {
 import { payloadUpgradePage } from './event-page/payload-upgrade-page.ts';
 import { readHistory } from './history.ts';
 import { indexPage } from './index-page.ts';
-import { readInterfaceContracts } from './interface-contracts.ts';
+import { packageFolder, readInterfaceContracts } from './interface-contracts.ts';
 import { interfacePage } from './interface-page/interface-page.ts';
 import { interfaceUpgradePage } from './interface-page/interface-upgrade-page.ts';
 import { code, table } from './markdown.ts';
@@ -41,7 +42,8 @@ export function referencePages(): Map<string, string> {
       );
     }
     for (const { from, to } of upgrades(contract.versions)) {
-      pages.set(`${name}/${upgradeFile(from, to)}`, interfaceUpgradePage(contract, from, to));
+      const differences = interfaceDifferences(packageFolder(name), from.version, to.version);
+      pages.set(`${name}/${upgradeFile(from, to)}`, interfaceUpgradePage(contract, from, to, differences));
     }
   }
   for (const eventType of webhookEventTypes) {

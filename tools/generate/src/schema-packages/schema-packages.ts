@@ -1,20 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type ListedVersion, readInterfaceVersions } from '../event-versions.ts';
 import { banner, literalOf, type Generated } from '../generated.ts';
+import { type Manifest, readManifest } from '../reference/manifest.ts';
 import { readText } from '../workspace-files.ts';
 import { clientTypes, type ServedVersion } from './client-types.ts';
 
-interface Manifest {
-  readonly errors: Readonly<Record<string, unknown>>;
-  readonly pagination: { readonly firstMaximum: number };
-  readonly costWeights?: Readonly<Record<string, number>>;
-  readonly costListSizes?: Readonly<Record<string, number>>;
-  readonly costPageMaximums?: Readonly<Record<string, number>>;
-}
-
 interface Version extends ServedVersion {
-  readonly lifecycle: object;
-  readonly sdl: string;
+  readonly listed: ListedVersion;
   readonly manifest: Manifest;
 }
 
@@ -38,7 +31,7 @@ async function schemaPackage(name: string): Promise<Map<string, string>> {
     manifest: [],
     sdl: versions.map(({ date, sdl }) => `  ['${date}', \`${sdl.replaceAll(/[\\`]|\$(?=\{)/g, String.raw`\$&`)}\`],\n`),
     'unknown-version-error': [],
-    versions: versions.map(({ date, lifecycle }) => `  ${literalOf({ version: date, ...lifecycle })},\n`),
+    versions: versions.map(({ listed }) => `  ${literalOf(listed)},\n`),
   };
   const types = await clientTypes(versions);
   return new Map(
@@ -51,14 +44,12 @@ async function schemaPackage(name: string): Promise<Map<string, string>> {
 
 /** Oldest first. */
 function readVersions(folder: string): Version[] {
-  const lifecycles: Record<string, object> = JSON.parse(readText(`${folder}/versions.json`));
-  return Object.entries(lifecycles)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([date, lifecycle]) => {
-      const sdl = readText(`${folder}/versions/${date}.graphql`);
-      const manifest: Manifest = JSON.parse(readText(`${folder}/versions/${date}.manifest.json`));
-      return { date, lifecycle, sdl, manifest, errorCodes: Object.keys(manifest.errors) };
-    });
+  return readInterfaceVersions(folder).map((listed) => {
+    const date = listed.version;
+    const sdl = readText(`${folder}/versions/${date}.graphql`);
+    const manifest = readManifest(`${folder}/versions/${date}.manifest.json`);
+    return { date, listed, sdl, manifest, errorCodes: Object.keys(manifest.errors) };
+  });
 }
 
 function costs(manifest: Manifest): object {

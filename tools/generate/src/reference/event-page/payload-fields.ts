@@ -54,7 +54,7 @@ export function payloadFields(schema: PayloadSchema, remark: Remark = () => '', 
       {
         path,
         type: typeSummary(field, types.filter((type) => type !== 'null').join(' or ')),
-        isNullable: isNullable || types.includes('null'),
+        isNullable,
         description: (field.description ?? '') + remark(`$.${path}`, parent === '' ? null : `$.${parent}`),
       },
       ...payloadFields(field, remark, path),
@@ -62,11 +62,12 @@ export function payloadFields(schema: PayloadSchema, remark: Remark = () => '', 
   });
 }
 
-/** Replaces the alternatives of a nullable field by the schema of its value. Other alternatives stay, and are reported. */
+/** Replaces the alternatives of a nullable field by the schema of its value. Other alternatives stay. */
 export function withoutNull(schema: PayloadSchema): PayloadSchema & { isNullable: boolean } {
   const { anyOf = [], ...rest } = schema;
   const [value, nothing] = anyOf;
-  if (anyOf.length !== 2 || nothing?.type !== 'null') return { ...schema, isNullable: false };
+  if (anyOf.length !== 2 || nothing?.type !== 'null')
+    return { ...schema, isNullable: [schema.type].flat().includes('null') };
   return { ...rest, ...value, isNullable: true };
 }
 

@@ -2,7 +2,7 @@ import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import type { Example } from '../examples.ts';
 import type { InterfaceVersion } from '../interface-contracts.ts';
-import { upgradePage } from './interface-upgrade-page.ts';
+import { interfaceUpgradePage } from './interface-upgrade-page.ts';
 
 const unchanged = { isFirst: false, status: 'current', added: [], removed: [], changes: [] };
 const contract = {
@@ -63,7 +63,7 @@ test('shows each affected operation before and after, and names the other ones',
     difference('major', 'Day.TUESDAY'),
     difference('minor', 'Query.new'),
   ];
-  const text = upgradePage(contract, from, to, differences);
+  const text = interfaceUpgradePage(contract, from, to, differences);
   const sections = new Map(
     text
       .split(/^## /m)
@@ -92,6 +92,6 @@ test('shows each affected operation before and after, and names the other ones',
 });
 
 test('states that there are no breaking changes', () => {
-  const text = upgradePage(contract, { ...from, examples: stable }, { ...to, examples: stable }, []);
+  const text = interfaceUpgradePage(contract, { ...from, examples: stable }, { ...to, examples: stable }, []);
   expect(text).toContain('## Breaking changes\n\nNone.\n\n## Other changes\n\nNone.\n\n## Unchanged operations');
 });

@@ -1,25 +1,18 @@
-import { describeUpgrade, type Difference, interfaceDifferences, isBreaking } from '../differences.ts';
-import type { Example, Exchange } from '../examples.ts';
+import { describeUpgrade, type Difference, isBreaking } from '../differences.ts';
+import type { Example } from '../examples.ts';
 import { releaseOf } from '../history.ts';
-import { type InterfaceContract, type InterfaceVersion, packageFolder } from '../interface-contracts.ts';
-import { anchor, code, codeBlock, jsonBlock, link, page } from '../markdown.ts';
+import type { InterfaceContract, InterfaceVersion } from '../interface-contracts.ts';
+import { anchor, code, codeBlock, link, page } from '../markdown.ts';
 import { upgradeIntroduction } from '../upgrade-links.ts';
-import { operationHeading } from './operation.ts';
+import { describeExchange, operationHeading } from './operation.ts';
 import { usedCoordinates } from './used-coordinates.ts';
 
-/** How to move requests from one version of an interface to a newer one. */
+/**
+ * How to move requests from one version of an interface to a newer one.
+ *
+ * @param differences between both versions
+ */
 export function interfaceUpgradePage(
-  contract: InterfaceContract,
-  from: InterfaceVersion,
-  to: InterfaceVersion,
-): string {
-  const { name } = contract;
-  const path = ({ version }: InterfaceVersion): string => `${packageFolder(name)}/versions/${version}`;
-  return upgradePage(contract, from, to, interfaceDifferences(path(from), path(to)));
-}
-
-/** @param differences between both versions */
-export function upgradePage(
   { name, history }: Pick<InterfaceContract, 'name' | 'history'>,
   from: InterfaceVersion,
   to: InterfaceVersion,
@@ -93,15 +86,7 @@ function describeOperation(
 function show({ document, exchanges }: Example): string[] {
   return [
     codeBlock('graphql', document),
-    ...exchanges.filter(({ result }) => result === 'success').flatMap(showExchange),
-  ];
-}
-
-function showExchange({ variables, response }: Exchange): string[] {
-  return [
-    ...(Object.keys(variables).length === 0 ? [] : ['Variables:', jsonBlock(variables)]),
-    'Response:',
-    jsonBlock(response),
+    ...exchanges.filter(({ result }) => result === 'success').flatMap(describeExchange),
   ];
 }
 

@@ -23,7 +23,7 @@ export function describeOperation(example: Example, field: Field): string[] {
 }
 
 /** @throws {Error} if the response has not been recorded */
-function describeExchange({ result, variables, responsePath, response }: Exchange): string[] {
+export function describeExchange({ result, variables, responsePath, response }: Exchange): string[] {
   if (response === null) {
     throw new Error(`${responsePath} is missing: run \`vitest run tools/contract-tests/test/examples.test.ts -u\``);
   }
