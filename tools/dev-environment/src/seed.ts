@@ -17,6 +17,12 @@ import type { InterfaceName } from '@deedwire/domain';
 import type { Store } from '@deedwire/store';
 import type { DevAccount, DevSeed } from './dev-state.ts';
 
+/** What writes the first rows of a database. */
+export interface Seeding {
+  seed: typeof seed;
+  ensureOpenReferrals: typeof ensureOpenReferrals;
+}
+
 const openReferrals = 25;
 
 /** The context of an operator who seeds a database. */

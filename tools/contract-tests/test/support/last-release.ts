@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Seeding } from '@deedwire/dev-environment/harness';
 import { applyMigrations, readMigrations } from '@deedwire/store';
 import { succeed } from './command.ts';
 import { workspaceRoot } from './workspace-copy.ts';
@@ -11,6 +12,8 @@ export interface Release {
   folder: string;
   /** Applies the migrations of the release. */
   migrate(databaseUrl: string): Promise<unknown>;
+  /** Its code that writes the first rows: that of this build can need columns that the release does not have. */
+  seeding(): Promise<Seeding>;
   remove(): Promise<void>;
 }
 
@@ -39,6 +42,7 @@ export async function checkOutLastRelease(migration?: string): Promise<Release> 
   return {
     folder,
     migrate: (databaseUrl) => applyMigrations(databaseUrl, migrations, {}),
+    seeding: () => import(pathToFileURL(join(folder, 'tools/dev-environment/src/seed.ts')).href),
     remove: () => rm(folder, { recursive: true }),
   };
 }

@@ -10,6 +10,7 @@ import {
 } from '@deedwire/actions';
 import { createStore } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
+import type { Seeding } from '../../src/seed.ts';
 import { openActionContext } from './action-context.ts';
 import { createAppsInProcess } from './apps-in-process.ts';
 import { createMigratedDatabase } from './database.ts';
@@ -18,11 +19,18 @@ import { createTestAccounts, type TestAccount } from './test-accounts.ts';
 export type Harness = Awaited<ReturnType<typeof createHarness>>;
 
 /**
- * A database with the accounts that `seed` creates. A test starts the apps that it needs in this process. The parameters are those
- * of `createMigratedDatabase`.
+ * A database with the accounts that `seed` creates. A test starts the apps that it needs in this process.
+ *
+ * @param server as for `createMigratedDatabase`
+ * @param apply as for `createMigratedDatabase`
+ * @param seeding writes the first rows: that of another release, if `apply` applies its migrations
  */
-export async function createHarness(...parameters: Parameters<typeof createMigratedDatabase>) {
-  const database = await createMigratedDatabase(...parameters);
+export async function createHarness(
+  server?: Parameters<typeof createMigratedDatabase>[0],
+  apply?: Parameters<typeof createMigratedDatabase>[1],
+  seeding?: Seeding,
+) {
+  const database = await createMigratedDatabase(server, apply);
   const secretKeys = new Map([['test', randomBytes(32)]]);
   const operator = openActionContext('operator', await database.urlFor('operator'), secretKeys);
   const partnerApi = openActionContext('partner_api', await database.urlFor('partner_api'), secretKeys);
@@ -32,7 +40,7 @@ export async function createHarness(...parameters: Parameters<typeof createMigra
     timeouts: patientTimeouts,
   });
   const apps = createAppsInProcess(database, secretKeys);
-  const accounts = await createTestAccounts(operator);
+  const accounts = await createTestAccounts(operator, seeding);
   let statements = 0;
 
   /** Runs a statement as a superuser. */

@@ -5,3 +5,4 @@ export { createTestAccounts, raiseLimit } from './test-accounts.ts';
 export { joinSharedSystem, type SharedSystem } from './shared-system.ts';
 export { type TestAccount, type TestAccounts } from './test-accounts.ts';
 export { startTestSystem, type TestSystem, type TestSystemOptions } from './test-system.ts';
+export type { Seeding } from '../../src/seed.ts';

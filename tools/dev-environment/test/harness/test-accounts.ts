@@ -2,16 +2,19 @@ import { type Caller, type OperatorContext, setClientLimit } from '@deedwire/act
 import { type InterfaceName, toRecordId } from '@deedwire/domain';
 import { type Client, createClient } from '@deedwire/testing';
 import type { DevAccount, DevSeed } from '../../src/dev-state.ts';
-import { ofAccounts, seed } from '../../src/seed.ts';
+import * as ownSeeding from '../../src/seed.ts';
 
 export type TestAccount = DevAccount & Caller;
 
 export type TestAccounts = Record<keyof DevSeed, TestAccount>;
 
 /** Creates the accounts that `seed` creates. Each can send any number of requests. */
-export async function createTestAccounts(operator: OperatorContext): Promise<TestAccounts> {
+export async function createTestAccounts(
+  operator: OperatorContext,
+  { seed }: Pick<ownSeeding.Seeding, 'seed'> = ownSeeding,
+): Promise<TestAccounts> {
   const seeded = await seed(operator);
-  const accounts = await ofAccounts((name): TestAccount => {
+  const accounts = await ownSeeding.ofAccounts((name): TestAccount => {
     const { clientId } = seeded[name].credential;
     return { ...seeded[name], clientId, accountId: toRecordId(seeded[name].id.split('/').at(-1) ?? '') };
   });
@@ -24,7 +27,7 @@ export function createClients(
   urls: Record<InterfaceName, string>,
   accounts: TestAccounts,
 ): Promise<Record<keyof TestAccounts, Client>> {
-  return ofAccounts((name) => {
+  return ownSeeding.ofAccounts((name) => {
     const { interfaceName, credential } = accounts[name];
     return createClient(urls[interfaceName], credential);
   });

@@ -1,4 +1,4 @@
-import { ensureOpenReferrals } from '../../src/seed.ts';
+import * as ownSeeding from '../../src/seed.ts';
 import type { createMigratedDatabase } from './database.ts';
 import { createHarness } from './harness.ts';
 import { startTestApps, type TestAppOptions } from './start-test-apps.ts';
@@ -11,14 +11,16 @@ export interface TestSystemOptions extends TestAppOptions {
   server?: Parameters<typeof createMigratedDatabase>[0];
   /** As for `createMigratedDatabase`. */
   apply?: Parameters<typeof createMigratedDatabase>[1];
+  /** As for `createHarness`. */
+  seeding?: ownSeeding.Seeding;
 }
 
 /** Starts the three apps as processes, with a separate database, and opens one client per account. */
-export async function startTestSystem({ server, apply, ...appOptions }: TestSystemOptions = {}) {
-  const harness = await createHarness(server, apply);
+export async function startTestSystem({ server, apply, seeding = ownSeeding, ...appOptions }: TestSystemOptions = {}) {
+  const harness = await createHarness(server, apply, seeding);
   const { accounts, database, operator, sql } = harness;
   /** Ids of at least 20 open referrals of `accounts.partner`, oldest first. */
-  const referrals = await ensureOpenReferrals(operator, accounts.partner.id);
+  const referrals = await seeding.ensureOpenReferrals(operator, accounts.partner.id);
   const { system, urls } = await startTestApps(database, appOptions);
   return {
     accounts,

@@ -82,7 +82,11 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
   const workerEnv = { WORKER_LEASE_MS: String(leaseMs) };
   const t = await startTestSystem({
     ...further,
-    ...(release && { workspace: release.folder, apply: (url) => release.migrate(url) }),
+    ...(release && {
+      workspace: release.folder,
+      apply: (url) => release.migrate(url),
+      seeding: await release.seeding(),
+    }),
     appEnv: { 'webhook-worker': workerEnv },
     ports: { 'partner-api': await findFreePort() },
   });
