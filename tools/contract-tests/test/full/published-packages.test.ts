@@ -163,7 +163,7 @@ describe('the declarations compile without errors', () => {
 describe.each([
   ['@deedwire/contract-check', 1_975],
   ['@deedwire/lender-schema', 760],
-  ['@deedwire/partner-schema', 425],
+  ['@deedwire/partner-schema', 440],
   ['@deedwire/webhook-events', 275],
   ['@deedwire/webhook-receiver', 775],
   ['@deedwire/webhook-signing', 260],
