@@ -77,7 +77,7 @@ test('logs why the host of an attempt could not be called', () => {
   ]);
 });
 
-test('counts and logs the counts of hours that are lost, and only logs those that are tried again', async () => {
+test('logs statistics that were not stored, and adds to the metric those that are lost', async () => {
   const { report, registry, logged } = startReporting();
   report({ kind: 'statistics-not-stored', hours: 2, error: new Error('timeout') });
   report({ kind: 'statistics-dropped', count: 3 });
