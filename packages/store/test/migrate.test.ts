@@ -54,6 +54,8 @@ const allMigrations = [
   '0036-statistics-of-subscriptions',
   '0037-records-of-events',
   '0038-deliveries-by-record',
+  '0039-what-waits-is-sent',
+  '0045-bounds-of-marks-hold-for-all-rows',
 ];
 
 let database: TestDatabase;

@@ -5,6 +5,7 @@ import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import { type AttemptClassification, classifyAttempt } from './classify-attempt.ts';
 import type { LaneState } from './lane-state.ts';
 import type { SendableTarget } from './lane-target.ts';
+import { hastenAgainMs, soonMs } from './lane-walk.ts';
 import type { Lane, QueuedDelivery } from './lane.ts';
 import type { Slots } from './slots.ts';
 import type { SteadyClock } from './steady-clock.ts';
@@ -63,7 +64,9 @@ export class Attempts {
   }
 
   async #attempt(queued: QueuedDelivery, target: SendableTarget): Promise<void> {
+    const { clock } = this.#options;
     const { delivery, lane, chargedMs } = queued;
+    const startedMs = Math.max(clock.nowMs() - clock.offsetMs, lane.walk.latestMarkMs);
     let result: AttemptResult;
     try {
       const sending = this.#options.send(target, delivery, delivery.attempts + 1);
@@ -77,7 +80,7 @@ export class Attempts {
     const problem = result.proxyProblem;
     const unsettled =
       problem === undefined || problem.mayBeReceiver
-        ? this.#conclude(queued, target, result)
+        ? this.#conclude(queued, target, result, startedMs)
         : this.#postpone(queued, problem);
     this.#options.slots.release(lane, result.durationMs, chargedMs);
     this.#options.onResult(unsettled);
@@ -90,8 +93,9 @@ export class Attempts {
     const { clock, random, onEvent } = this.#options;
     const { delivery, lane } = queued;
     const nowMs = clock.nowMs();
-    const delayMs = withoutProxyMs * (1 + random() / 2);
-    lane.blockUntil(nowMs + delayMs);
+    const blockedMs = withoutProxyMs * (1 + random() / 2);
+    const delayMs = Math.max(blockedMs, (scheduledMs(queued) ?? 0) - nowMs + clock.offsetMs);
+    lane.blockUntil(nowMs + blockedMs);
     this.#postponed += 1;
     if (nowMs - this.#proxyReportedAtMs >= proxyReportMs) {
       onEvent({ kind: 'proxy-failed', alarm: true, found, postponed: this.#postponed });
@@ -103,6 +107,8 @@ export class Attempts {
       delivery,
       attempt: null,
       next: { kind: 'retry', delayMs },
+      lastAttempt: null,
+      hastens: false,
       laneState: null,
       isLocked: false,
       pause: null,
@@ -110,25 +116,41 @@ export class Attempts {
     };
   }
 
-  /** Classifies an attempt, updates its lane, and returns the result to record. */
-  #conclude(queued: QueuedDelivery, target: SendableTarget, result: AttemptResult): UnsettledResult {
+  /**
+   * Classifies an attempt, updates its lane, and returns the result to record.
+   *
+   * @param startedMs by the clock of the database
+   */
+  #conclude(queued: QueuedDelivery, target: SendableTarget, result: AttemptResult, startedMs: number): UnsettledResult {
     const { clock, random, onEvent } = this.#options;
     const { delivery, lane } = queued;
     const nowMs = clock.nowMs();
     const number = delivery.attempts + 1;
-    const classification = classifyAttempt(result, number - delivery.priorAttempts, nowMs - clock.offsetMs, random);
-    const { next, isRetryAfterIgnored } = classification;
+    const databaseMs = nowMs - clock.offsetMs;
+    const attempt = number - delivery.priorAttempts;
+    const classification = classifyAttempt(result, attempt, databaseMs, random, scheduledMs(queued));
+    const { next, retryAfterMs, isTransient, isRetryAfterIgnored } = classification;
     onEvent({ kind: 'attempt', delivery, urlNumber: target.urlNumber, number, result, next });
     const { startedAt, durationMs, responseStatus, error, cause } = result;
     const detail = cause ?? (isRetryAfterIgnored ? 'RETRY_AFTER_IGNORED' : null);
     // The result of a request to an earlier URL says nothing about the receiver of the current one.
     const isOfOtherUrl = lane.target.isOtherUrl(target);
+    const hastens = next.kind === 'delivered' && !isOfOtherUrl && mayHasten(queued, nowMs, databaseMs);
     const pause = isOfOtherUrl ? null : this.#updateReceiver(lane, classification, result, nowMs);
     return {
       queued,
       delivery,
       attempt: { number, startedAt, durationMs, responseStatus, error, detail },
       next,
+      lastAttempt:
+        next.kind === 'retry'
+          ? {
+              atMs: retryAfterMs > 0 ? Math.max(startedMs, databaseMs + retryAfterMs) : startedMs,
+              isTransient,
+              wasHastened: queued.isHastened,
+            }
+          : null,
+      hastens,
       laneState: null,
       isLocked: false,
       pause,
@@ -170,4 +192,16 @@ export class Attempts {
       retryAfter: null,
     };
   }
+}
+
+/** When a hastened delivery is due without its mark, by the clock of the database. Null for others. */
+function scheduledMs({ isHastened, delivery }: QueuedDelivery): number | null {
+  return isHastened ? delivery.dueAtMs : null;
+}
+
+/** Whether a success, of the delivery or of its receiver, follows failures, and others may wait because of them. */
+function mayHasten({ lane, delivery }: QueuedDelivery, nowMs: number, databaseMs: number): boolean {
+  const followsFailure = delivery.attempts > delivery.priorAttempts || lane.receiver.state.consecutiveFailures > 0;
+  if (!followsFailure || databaseMs - lane.walk.marks.hastenedAtMs < hastenAgainMs) return false;
+  return (lane.queue.last?.dueAtMs ?? -Infinity) > nowMs + soonMs || lane.source.dueAtMs !== Infinity;
 }

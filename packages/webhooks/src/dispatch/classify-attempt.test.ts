@@ -10,20 +10,21 @@ const responds = (responseStatus: number, retryAfter: string | null = null): Att
   error: null,
   retryAfter,
 });
-const success: AttemptClassification = {
+type Expected = Omit<AttemptClassification, 'retryAfterMs' | 'isTransient'>;
+const success: Expected = {
   next: { kind: 'delivered' },
   holdMs: null,
   isRetryAfterIgnored: false,
   isGone: false,
 };
-const retry = (delayMs: number, lane: Partial<AttemptClassification> = {}): AttemptClassification => ({
+const retry = (delayMs: number, lane: Partial<Expected> = {}): Expected => ({
   next: { kind: 'retry', delayMs },
   holdMs: null,
   isRetryAfterIgnored: false,
   isGone: false,
   ...lane,
 });
-const failure = (lane: Partial<AttemptClassification> = {}): AttemptClassification => ({
+const failure = (lane: Partial<Expected> = {}): Expected => ({
   next: { kind: 'failed' },
   holdMs: null,
   isRetryAfterIgnored: false,
@@ -31,7 +32,7 @@ const failure = (lane: Partial<AttemptClassification> = {}): AttemptClassificati
   ...lane,
 });
 
-test.each<[string, AttemptResult, number, AttemptClassification]>([
+test.each<[string, AttemptResult, number, Expected]>([
   ['200 is a success', responds(200), 1, success],
   ['204 at the last attempt is a success', responds(204), 15, success],
   ['299 is a success', responds(299), 1, success],
@@ -57,5 +58,38 @@ test.each<[string, AttemptResult, number, AttemptClassification]>([
   ['a 200 that did not end is a failure', { ...responds(200), error: 'TIMEOUT' }, 2, retry(15_000)],
   ['a 410 that did not end does not pause', { ...responds(410), error: 'TIMEOUT' }, 2, retry(15_000)],
 ])('%s', (_, result, attempt, expected) => {
-  expect(classifyAttempt(result, attempt, now.getTime(), () => 0)).toEqual(expected);
+  const { retryAfterMs: _r, isTransient: _t, ...classified } = classifyAttempt(result, attempt, now.getTime(), () => 0);
+  expect(classified).toEqual(expected);
+});
+
+const noResponse = (error: AttemptResult['error']): AttemptResult => ({ ...responds(0), responseStatus: null, error });
+
+test.each<[string, AttemptResult, boolean]>([
+  ['200', responds(200), false],
+  ['302', responds(302), false],
+  ['400', responds(400), false],
+  ['410', responds(410), false],
+  ['429', responds(429), true],
+  ['499', responds(499), false],
+  ['500', responds(500), true],
+  ['599', responds(599), true],
+  ['a 400 that did not end', { ...responds(400), error: 'TIMEOUT' }, true],
+  ['no connection', noResponse('CONNECTION_FAILED'), true],
+  ['no address', noResponse('DNS_FAILED'), true],
+  ['no valid certificate', noResponse('TLS_FAILED'), true],
+  ['no HTTP', noResponse('PROTOCOL_ERROR'), false],
+  ['a forbidden URL', noResponse('URL_FORBIDDEN'), false],
+])('%s can end when the receiver works again: %#', (_, result, isTransient) => {
+  expect(classifyAttempt(result, 1, now.getTime(), () => 0).isTransient).toBe(isTransient);
+});
+
+test.each<[string, AttemptResult, number, number]>([
+  ['its time', responds(500), 15, 7_200_000],
+  ['its time, which has passed', responds(500), 1, -200],
+  ['a later time that the receiver asks for', responds(503, '10000'), 15, 10_000_000],
+  ['an earlier time that the receiver asks for', responds(503, '60'), 15, 7_200_000],
+])('keeps %s if a hastened attempt fails', (_, result, attempt, delayMs) => {
+  const scheduledMs = now.getTime() + (delayMs < 0 ? delayMs : 7_200_000);
+  const { next } = classifyAttempt(result, attempt, now.getTime(), () => 0.5, scheduledMs);
+  expect(next).toEqual({ kind: 'retry', delayMs: Math.max(0, delayMs) });
 });

@@ -9,6 +9,10 @@ export type NextStep =
 /** What an attempt means for its delivery and for its lane. */
 export interface AttemptClassification {
   readonly next: NextStep;
+  /** The wait until the next attempt that the receiver asked for, at most 12 h. 0 if it did not. */
+  readonly retryAfterMs: number;
+  /** The receiver did not respond, or responded 429 or 5xx: it may work again without a change to the delivery. */
+  readonly isTransient: boolean;
   /** How long the receiver asked to receive no requests at all. Null if it did not. */
   readonly holdMs: number | null;
   /** The response had a `Retry-After` that is not valid. */
@@ -22,6 +26,8 @@ export const delivered: NextStep = Object.freeze({ kind: 'delivered' });
 export const failed: NextStep = Object.freeze({ kind: 'failed' });
 const success: AttemptClassification = Object.freeze({
   next: delivered,
+  retryAfterMs: 0,
+  isTransient: false,
   holdMs: null,
   isRetryAfterIgnored: false,
   isGone: false,
@@ -29,6 +35,7 @@ const success: AttemptClassification = Object.freeze({
 
 const gone = 410;
 const overloaded: ReadonlySet<number | null> = new Set([429, 503]);
+const unreachable: ReadonlySet<string | null> = new Set(['CONNECTION_FAILED', 'DNS_FAILED', 'TIMEOUT', 'TLS_FAILED']);
 
 /**
  * Classifies an attempt. A status counts only if the response was complete.
@@ -36,22 +43,32 @@ const overloaded: ReadonlySet<number | null> = new Set([429, 503]);
  * @param attempt the number of this attempt since the delivery was queued, from 1
  * @param nowMs database time, to which a date in `Retry-After` refers
  * @param random from 0 (inclusive) to 1 (exclusive), for the jitter of the retry
+ * @param scheduledMs when the attempt was scheduled if it was hastened. Its failure leaves the schedule as it was. Null otherwise.
  */
 export function classifyAttempt(
   result: AttemptResult,
   attempt: number,
   nowMs: number,
   random: () => number,
+  scheduledMs: number | null = null,
 ): AttemptClassification {
   const status = result.error === null ? result.responseStatus : null;
   if (status !== null && status >= 200 && status <= 299) return success;
-  const retryAfterMs = parseRetryAfter(result.retryAfter, nowMs);
+  const parsedMs = parseRetryAfter(result.retryAfter, nowMs);
+  const retryAfterMs = Math.min(parsedMs ?? 0, retryDelayMaxMs);
   return {
-    next: attempt >= attemptsMax ? failed : { kind: 'retry', delayMs: retryDelayMs(attempt, retryAfterMs, random()) },
-    holdMs: overloaded.has(status) && retryAfterMs !== null ? Math.min(retryAfterMs, retryDelayMaxMs) : null,
-    isRetryAfterIgnored: result.retryAfter !== null && retryAfterMs === null,
+    next: nextStep(),
+    retryAfterMs,
+    isTransient: unreachable.has(result.error) || status === 429 || (status !== null && status >= 500),
+    holdMs: overloaded.has(status) && parsedMs !== null ? retryAfterMs : null,
+    isRetryAfterIgnored: result.retryAfter !== null && parsedMs === null,
     isGone: status === gone,
   };
+
+  function nextStep(): NextStep {
+    if (scheduledMs !== null) return { kind: 'retry', delayMs: Math.max(scheduledMs - nowMs, retryAfterMs) };
+    return attempt >= attemptsMax ? failed : { kind: 'retry', delayMs: retryDelayMs(attempt, retryAfterMs, random()) };
+  }
 }
 
 /** The three forms of an HTTP-date (RFC 9110, section 5.6.7). `Date.parse` accepts many other strings. */
@@ -95,11 +112,11 @@ export const attemptsMax = 15;
  * all retried at the same moment.
  *
  * @param attempt the number of the attempt that failed, from 1
- * @param retryAfterMs the delay that the receiver asked for; null if it did not
+ * @param retryAfterMs the delay that the receiver asked for; 0 if it did not
  * @param random from 0 (inclusive) to 1 (exclusive)
  */
-export function retryDelayMs(attempt: number, retryAfterMs: number | null, random: number): number {
+export function retryDelayMs(attempt: number, retryAfterMs: number, random: number): number {
   const ownMs = Math.min(firstDelayMs * factor ** (attempt - 1), retryDelayMaxMs);
-  const delayMs = Math.min(Math.max(ownMs, retryAfterMs ?? 0), retryDelayMaxMs);
+  const delayMs = Math.min(Math.max(ownMs, retryAfterMs), retryDelayMaxMs);
   return Math.ceil(delayMs * (1 + jitterShare * random));
 }

@@ -11,8 +11,8 @@ const claimsMax = 5;
  *
  * - `nothing`: it is closed, has no capacity or nothing to send, or waits for a refill or a count that is in progress
  * - `time`: its first delivery is not due, or the breaker, `Retry-After` or an error holds the lane back
- * - `deliveries`: its next deliveries are in storage only
- * - `target`: its target is missing or too old
+ * - `deliveries`: its next deliveries are in storage only, or a mark may make others due that it will read
+ * - `target`: its target is missing or too old, or its marks are not known
  * - `count`: storage must count the claim of its first delivery
  * - `suspect-run`: its first delivery was claimed three times, and `SuspectRuns` must send it
  * - `give-up`: its first delivery was claimed five times, and must fail
@@ -26,7 +26,11 @@ export function laneNeed(lane: Lane, nowMs: number): LaneNeed {
   const { readyAtMs } = lane;
   if (readyAtMs > nowMs) return readyAtMs === Infinity ? 'nothing' : 'time';
   const { first } = queue;
-  if (first === undefined) return source.isRefilling ? 'nothing' : 'deliveries';
+  if (first === undefined || first.dueAtMs > nowMs) {
+    if (source.isRefilling) return 'nothing';
+    // Nothing is due, unless a mark says so.
+    return phase === 'loading' && source.dueAtMs > nowMs ? 'target' : 'deliveries';
+  }
   if (!lane.target.isFresh(nowMs)) return 'target';
   const { claims } = first.delivery;
   if (claims >= claimsMax) return 'give-up';

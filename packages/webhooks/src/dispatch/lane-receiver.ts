@@ -13,6 +13,7 @@ export class LaneReceiver {
   /** The state that storage has, as far as known: the same object as `#state` if it is equal. */
   #storedState: LaneState = cleanLaneState;
   #window = 1;
+  #probeAllowedAtMs = -Infinity;
   #goodResponses = goodResponsesToBeQuick;
 
   get state(): LaneState {
@@ -29,7 +30,9 @@ export class LaneReceiver {
 
   /** When the breaker and `Retry-After` allow the next request. */
   get allowedFromMs(): number {
-    return allowedFromMs(this.#state);
+    const { lastFailureMs } = this.#state;
+    const mayProbe = lastFailureMs !== null && lastFailureMs < this.#probeAllowedAtMs;
+    return allowedFromMs(mayProbe ? { ...this.#state, breakerOpenUntilMs: null } : this.#state);
   }
 
   /** The maximum number of requests in flight. */
@@ -61,6 +64,11 @@ export class LaneReceiver {
     const failed = afterFailure(this.#state, nowMs, isProven);
     this.#window = holdMs === null ? Math.max(1, this.#window >> 1) : 1;
     this.#state = holdMs === null ? failed : holdLane(failed, nowMs + holdMs);
+  }
+
+  /** The owner asked for requests at this time: until the next failure, an open breaker lets single probes through. */
+  allowProbe(atMs: number): void {
+    this.#probeAllowedAtMs = atMs;
   }
 
   hasFailedForTooLong(nowMs: number): boolean {

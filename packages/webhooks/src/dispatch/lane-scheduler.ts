@@ -10,7 +10,7 @@ import type { Memory } from './memory.ts';
 import { Refiller } from './refiller.ts';
 import type { Slots } from './slots.ts';
 import type { SteadyClock } from './steady-clock.ts';
-import type { DispatchStorage, Refill } from './storage.ts';
+import type { DispatchStorage, Refill, Walk } from './storage.ts';
 
 /** How long a lane waits when it cannot be read, or when its secret cannot be decrypted. */
 const blockedMs = 60_000;
@@ -62,6 +62,7 @@ export class LaneScheduler {
       clock,
       memory,
       onRefill: (lane, refill) => this.#refilled(lane, refill),
+      onWalk: (lane, walk, fromMs) => this.#walked(lane, walk, fromMs),
       ...failures('refill', (lane: Lane) => lane),
     });
     this.#targets = new LaneCalls({
@@ -104,8 +105,12 @@ export class LaneScheduler {
     }
     this.#wakes.clear(lane);
     const { first } = lane.queue;
-    if (need === 'deliveries') this.#refiller.request(lane);
-    else if (need === 'target') this.#targets.request(lane);
+    if (need === 'deliveries') {
+      // What waits for its retry.
+      memory.forget(lane);
+      this.#refiller.request(lane);
+    }
+    if (need === 'target') this.#targets.request(lane);
     else if (need === 'count' && first !== undefined) this.countClaim(first);
     else if (need === 'suspect-run' || need === 'give-up') {
       const queued = memory.removeFirst(lane);
@@ -140,6 +145,12 @@ export class LaneScheduler {
   rereadTarget(lane: Lane, nowMs: number): void {
     lane.reread();
     this.schedule(lane, nowMs);
+  }
+
+  /** Reads the marks of the lane, which have changed. */
+  rereadMarks(lane: Lane): void {
+    lane.target.expire();
+    this.readTarget(lane);
   }
 
   evictIfDone(lane: Lane): void {
@@ -189,6 +200,18 @@ export class LaneScheduler {
       memory.addRefilled(lane.queuedOf(delivery, delivery.dueAtMs + offsetMs));
     }
     this.schedule(lane, nowMs);
+    onScheduled();
+  }
+
+  #walked(lane: Lane, { deliveries, readTo }: Walk, fromMs: number): void {
+    const { clock, memory, onScheduled } = this.#options;
+    lane.walk.endRead(readTo);
+    for (const delivery of deliveries) {
+      const queued = lane.queuedOf(delivery, fromMs);
+      queued.isHastened = true;
+      memory.addRefilled(queued);
+    }
+    this.schedule(lane, clock.nowMs());
     onScheduled();
   }
 

@@ -1,6 +1,7 @@
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import { LaneCall } from './lane-calls.ts';
 import type { LaneState } from './lane-state.ts';
+import type { LaneMarks } from './lane-walk.ts';
 
 /** Where and how the deliveries of a lane are sent. */
 export interface LaneTarget {
@@ -16,6 +17,7 @@ export interface LaneTarget {
   /** When the new secret becomes the only one, by the clock of the database. Null outside of a rotation. */
   readonly rotationEndsAtMs: number | null;
   readonly state: LaneState;
+  readonly marks: LaneMarks;
 }
 
 /** A target with a secret, so that the lane can send. */
@@ -25,7 +27,7 @@ export function isSendable(target: LaneTarget): target is SendableTarget {
   return target.secret !== null;
 }
 
-/** Whether both targets produce the same requests. Ignores the stored state and the end of a rotation. */
+/** Whether both targets produce the same requests. Ignores the stored state, the marks and the end of a rotation. */
 function isSameTarget(a: LaneTarget, b: LaneTarget): boolean {
   return a.urlNumber === b.urlNumber && a.secret === b.secret && a.nextSecret === b.nextSecret;
 }

@@ -9,6 +9,7 @@ import { LaneReceiver } from './lane-receiver.ts';
 import { LaneSource } from './lane-source.ts';
 import { shiftLaneState } from './lane-state.ts';
 import { type LaneTarget, TargetCache } from './lane-target.ts';
+import { LaneWalk } from './lane-walk.ts';
 import { SlotAccount, SlotLane } from './slots.ts';
 
 /** The maximum number of deliveries in flight or unsettled per lane. Bounds the list of ids that a refill excludes. */
@@ -66,6 +67,7 @@ export class Lane extends SlotLane {
   /** All deliveries of the lane in this process: queued, suspicious (see `SuspectRuns`), or claimed. */
   readonly known = new ShortLivedMap<DeliveryId, QueuedDelivery>();
   readonly source = new LaneSource();
+  readonly walk = new LaneWalk();
   readonly target: TargetCache;
   readonly receiver = new LaneReceiver();
   readonly countCall = new LaneCall();
@@ -129,9 +131,12 @@ export class Lane extends SlotLane {
     return this.#phase === 'closed' && this.known.size === 0;
   }
 
-  /** When the lane can start a request or a refill. Infinity if it has nothing to send. */
+  /** When the lane can start a request or a read. Infinity if it has nothing to send. */
   get readyAtMs(): number {
-    return Math.max(this.queue.first?.dueAtMs ?? this.source.dueAtMs, this.allowedFromMs);
+    const dueAtMs = this.queue.first?.dueAtMs ?? this.source.dueAtMs;
+    // A mark can make deliveries due that wait for their retry. While the lane loads, its marks are not known.
+    const mayBeHastened = this.#phase === 'loading' || this.walk.after !== null;
+    return Math.max(mayBeHastened && dueAtMs !== Infinity ? -Infinity : dueAtMs, this.allowedFromMs);
   }
 
   /**
@@ -182,6 +187,8 @@ export class Lane extends SlotLane {
     if (isOtherUrl) this.receiver.changeUrl();
     if (isOtherUrl || this.#phase === 'loading') this.receiver.adoptState(stored);
     else this.receiver.noteStored(stored);
+    this.walk.use(target.marks, nowMs - offsetMs);
+    this.receiver.allowProbe(target.marks.sendPendingAtMs + offsetMs);
     this.enter('open');
     return this.target.read(target, nowMs, offsetMs);
   }
@@ -272,6 +279,8 @@ export class QueuedDelivery {
   isClaimed = false;
   /** Storage refused its result. */
   isSetAside = false;
+  /** A mark made it due before its time. */
+  isHastened = false;
   /** Storage has counted the claim for the next attempt. Required in a recovering lane and by `SuspectRuns`. */
   isCounted = false;
   /** The slot-time charged when its request started. */

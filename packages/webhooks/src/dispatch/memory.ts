@@ -81,6 +81,7 @@ export class Memory {
   /** Adds a delivery that a refill returned. Its room was reserved. */
   addRefilled(queued: QueuedDelivery): void {
     if (queued.dueAtMs <= queued.lane.source.dueAtMs) this.#put(queued);
+    else noteDropped(queued);
   }
 
   /** Removes the first delivery of a queue. It stays known to its lane. */
@@ -164,6 +165,7 @@ export class Memory {
     const queued = lane.queue.removeLast();
     if (queued === undefined) return;
     lane.known.delete(queued.delivery.deliveryId);
+    noteDropped(queued);
     this.#subtract(queued);
   }
 
@@ -172,4 +174,9 @@ export class Memory {
     this.bodyBytes -= queued.delivery.body.length;
     queued.lane.account.queued -= 1;
   }
+}
+
+/** No due time leads to a delivery that was hastened. */
+function noteDropped({ isHastened, lane, delivery }: QueuedDelivery): void {
+  if (isHastened) lane.walk.noteLeft(delivery.deliveryId);
 }

@@ -17,10 +17,12 @@ test('a quick lane does not wait behind one that became slow while memory is sho
         await clock.wait(100);
         return { deliveries: [], nextDueAtMs: null };
       },
+      walk: () => Promise.reject(new Error('No lane has a mark.')),
     },
     clock: new SteadyClock(clock),
     memory,
     onRefill: () => {},
+    onWalk: () => {},
     onRefused: () => {},
     onUnavailable: () => {},
     onResumed: () => {},

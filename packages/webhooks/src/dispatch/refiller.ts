@@ -4,15 +4,17 @@ import { Fifo } from '../kernel/fifo.ts';
 import type { Lane } from './lane.ts';
 import type { Memory, Room } from './memory.ts';
 import type { SteadyClock } from './steady-clock.ts';
-import type { DispatchStorage, Refill } from './storage.ts';
+import type { DispatchStorage, Refill, Walk } from './storage.ts';
 
 const inFlightMax = 4;
 
 export interface RefillerOptions {
-  storage: Pick<DispatchStorage, 'refill'>;
+  storage: Pick<DispatchStorage, 'refill' | 'walk'>;
   clock: SteadyClock;
   memory: Memory;
   onRefill: (lane: Lane, refill: Refill) => void;
+  /** @param fromMs when the read began */
+  onWalk: (lane: Lane, walk: Walk, fromMs: number) => void;
   onRefused: (lane: Lane, error: unknown) => void;
   onUnavailable: (error: unknown) => void;
   /** A read has succeeded after storage was unavailable. */
@@ -24,7 +26,7 @@ interface RefillRequest {
   readonly started: number;
 }
 
-/** Refills the lanes whose queues are empty, a few at a time, while memory has room. */
+/** Reads deliveries of the lanes whose queues are empty, a few at a time, while memory has room. */
 export class Refiller {
   readonly #options: RefillerOptions;
   readonly #backoff = new Backoff();
@@ -79,28 +81,35 @@ export class Refiller {
     const { memory } = this.#options;
     const room = memory.reserve(lane);
     this.#inFlight += 1;
-    let refill: Refill | null = null;
+    const fromMs = this.#options.clock.nowMs();
+    let read: Refill | Walk | null = null;
     let failure: unknown;
     try {
-      refill = await this.#read(lane, room);
+      read = await this.#read(lane, room, fromMs);
     } catch (error) {
       failure = error;
     }
     memory.unreserve(room);
     this.#inFlight -= 1;
-    if (refill !== null && this.#backoff.reset()) this.#options.onResumed();
+    if (read !== null && this.#backoff.reset()) this.#options.onResumed();
     if (failure instanceof StoreUnavailableError) this.#pause(request, failure);
     else if (lane.source.call.end(started)) {
-      if (refill === null) this.#options.onRefused(lane, failure);
-      else this.#options.onRefill(lane, refill);
+      if (read === null) this.#options.onRefused(lane, failure);
+      else if ('readTo' in read) this.#options.onWalk(lane, read, fromMs);
+      else this.#options.onRefill(lane, read);
     }
     this.startNext();
   }
 
-  async #read(lane: Lane, room: Room): Promise<Refill> {
+  /** What a mark makes due follows what is due. */
+  async #read(lane: Lane, room: Room, nowMs: number): Promise<Refill | Walk> {
     const { storage, clock } = this.#options;
-    const nowMs = clock.nowMs();
     const options = { ...room, exclude: lane.known.values().map(({ delivery }) => delivery.deliveryId) };
+    const { marks, after } = lane.walk;
+    if (after !== null && lane.source.dueAtMs > nowMs) {
+      lane.walk.startRead();
+      return storage.walk(lane.id, { ...options, marks, after });
+    }
     const fromDueAtMs = lane.source.fromDueAtMs(nowMs) - clock.offsetMs;
     if (fromDueAtMs !== -Infinity) {
       const refill = await storage.refill(lane.id, { ...options, fromDueAtMs });

@@ -5,6 +5,7 @@ import { BatchedCalls } from './batched-calls.ts';
 import { failed } from './classify-attempt.ts';
 import type { LaneScheduler } from './lane-scheduler.ts';
 import { shiftLaneState } from './lane-state.ts';
+import { isHastened } from './lane-walk.ts';
 import { type Lane, QueuedDelivery } from './lane.ts';
 import type { Memory } from './memory.ts';
 import type { SteadyClock } from './steady-clock.ts';
@@ -128,6 +129,8 @@ export class ResultRecorder {
       delivery,
       attempt: null,
       next: failed,
+      lastAttempt: null,
+      hastens: false,
       laneState: null,
       isLocked: false,
       pause: null,
@@ -161,16 +164,22 @@ export class ResultRecorder {
       if (isSettled || outcome === 'late') onRecorded?.(result, nowMs - clock.offsetMs);
       if (!isSettled) this.#stale(result, nowMs);
       else if (result.next.kind === 'retry' && lane.isSending) this.#retry(result, nowMs + result.next.delayMs);
+      else if (result.hastens && lane.isSending) this.#options.scheduler.rereadMarks(lane);
       this.#concluded(result, nowMs);
     }
     afterConcluded();
   }
 
-  #retry({ queued: { lane, delivery }, attempt }: UnsettledResult, dueAtMs: number): void {
+  #retry({ queued, attempt, lastAttempt }: UnsettledResult, dueAtMs: number): void {
     const { clock, memory } = this.#options;
+    const { lane, delivery } = queued;
     const attempts = delivery.attempts + (attempt === null ? 0 : 1);
-    const retried = { ...delivery, attempts, claims: 0, dueAtMs: dueAtMs - clock.offsetMs };
+    const priorAttempts = delivery.priorAttempts + (lastAttempt?.wasHastened ? 1 : 0);
+    const retried = { ...delivery, attempts, priorAttempts, claims: 0, dueAtMs: dueAtMs - clock.offsetMs };
     memory.add(new QueuedDelivery(lane, retried, dueAtMs));
+    // A mark was set since the attempt began, or nothing was sent.
+    const isStillHastened = lastAttempt === null ? queued.isHastened : isHastened(lastAttempt, lane.walk.marks);
+    if (isStillHastened) lane.walk.noteLeft(delivery.deliveryId);
   }
 
   /**

@@ -4,6 +4,7 @@ import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { NextStep } from './classify-attempt.ts';
 import type { LaneState } from './lane-state.ts';
 import type { LaneTarget } from './lane-target.ts';
+import type { LaneMarks, LastAttempt } from './lane-walk.ts';
 
 /**
  * The storage of dispatch. Each call is one statement or one transaction.
@@ -18,6 +19,8 @@ import type { LaneTarget } from './lane-target.ts';
 export interface DispatchStorage {
   /** Reads the first deliveries of a lane by due time and sequence. May skip deliveries that are not due yet. */
   refill(lane: SubscriptionId, options: RefillOptions): Promise<Refill>;
+  /** Reads the next deliveries that the marks make due, in the order of their ids. Skips those that are due soon anyway. */
+  walk(lane: SubscriptionId, options: WalkOptions): Promise<Walk>;
   /** Reads targets. The result contains no subscription that is paused or deleted. */
   targets(lanes: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, LaneTarget>>;
   /**
@@ -37,9 +40,7 @@ export type DeliveryKey = Pick<PendingDelivery, 'subscriptionId' | 'deliveryId'>
 /** A delivery with its claims before the one that is counted. */
 export type ClaimedDelivery = Pick<PendingDelivery, 'subscriptionId' | 'deliveryId' | 'claims'>;
 
-export interface RefillOptions {
-  /** Skips deliveries that are due earlier. -Infinity skips none. */
-  readonly fromDueAtMs: number;
+export interface ReadOptions {
   /** At least 1. */
   readonly limit: number;
   /** The result ends before the bodies exceed this size. It contains the first delivery whatever its size. */
@@ -48,10 +49,28 @@ export interface RefillOptions {
   readonly exclude: readonly DeliveryId[];
 }
 
+export interface RefillOptions extends ReadOptions {
+  /** Skips deliveries that are due earlier. -Infinity skips none. */
+  readonly fromDueAtMs: number;
+}
+
+export interface WalkOptions extends ReadOptions {
+  readonly marks: LaneMarks;
+  /** Skips deliveries up to this id. */
+  readonly after: string;
+}
+
 export interface Refill {
   readonly deliveries: readonly PendingDelivery[];
   /** When the first delivery after these is due. Null if there is none. */
   readonly nextDueAtMs: number | null;
+}
+
+export interface Walk {
+  /** With the times at which they are due without the marks. */
+  readonly deliveries: readonly PendingDelivery[];
+  /** The id of the last delivery that was read. Null if there are no others. */
+  readonly readTo: string | null;
 }
 
 /**
@@ -86,6 +105,10 @@ export interface Settlement {
   /** Null if nothing was sent: the delivery exceeded its claim limit and fails, or is postponed because our proxy failed. */
   readonly attempt: AttemptRecord | null;
   readonly next: NextStep;
+  /** What to keep of a failed attempt. Null keeps what is stored: nothing was sent, or the delivery is no longer pending. */
+  readonly lastAttempt: LastAttempt | null;
+  /** A success after failures, so that deliveries which wait because of failures can be sent. At most once an hour. */
+  readonly hastens: boolean;
   /** Null if storage has the state of the lane, or if a later settlement of the same call contains it. */
   readonly laneState: LaneState | null;
   /** Null unless the subscription must be paused. Storage then forgets the state of its lane. */

@@ -7,9 +7,9 @@ import { compareIds } from '../kernel/sql.ts';
 import type { LaneTarget } from './lane-target.ts';
 import { selectTargets } from './sql/lanes.ts';
 import { type LateSuccess, recordLateSuccesses } from './sql/late-successes.ts';
-import { countClaims, refillLane } from './sql/pending-deliveries.ts';
+import { countClaims, refillLane, walkLane } from './sql/pending-deliveries.ts';
 import { renumberPending } from './sql/renumbered.ts';
-import { pauseSubscriptions, settle, type SettledPositions } from './sql/results.ts';
+import { hastenSubscriptions, pauseSubscriptions, settle, type SettledPositions } from './sql/results.ts';
 import type { DeliveryKey, DispatchStorage, Settlement, SettleResult, SettleResults } from './storage.ts';
 
 /** If the worker is fenced out, results count as stale: the new owner sends them again. */
@@ -22,13 +22,12 @@ export interface DispatchStorageOptions extends Reports<DispatchStorageEvent>, W
 /** The storage of dispatch in PostgreSQL. */
 export function createDispatchStorage(options: DispatchStorageOptions): DispatchStorage {
   const { store, openSecret, onEvent } = options;
+  const onPayloadMissing = ({ subscriptionId: lane, deliveryId }: DeliveryKey): void =>
+    onEvent({ kind: 'payload-missing', alarm: true, lane, deliveryId });
   return {
-    refill: (lane, refill) =>
-      ifAlive(options, (id) =>
-        refillLane(store, id, lane, refill, ({ deliveryId }) =>
-          onEvent({ kind: 'payload-missing', alarm: true, lane, deliveryId }),
-        ),
-      ),
+    refill: (lane, read) => ifAlive(options, (id) => refillLane(store, id, lane, read, onPayloadMissing)),
+
+    walk: (lane, read) => ifAlive(options, (id) => walkLane(store, id, lane, read, onPayloadMissing)),
 
     async targets(lanes) {
       const targets = new Map<SubscriptionId, LaneTarget>();
@@ -103,26 +102,29 @@ async function settleNumbered(
   batch: readonly Settlement[],
 ): Promise<SettledPositions> {
   try {
-    return await settleAndPause(store, workerId, batch);
+    return await settleWithChanges(store, workerId, batch);
   } catch (error) {
     if (!violatesPrimaryKey(error, 'webhook_attempt')) throw error;
     const keys = batch.map(({ delivery }) => delivery);
     if ((await renumberPending(store, workerId, keys)) === 0) throw error;
-    return settleAndPause(store, workerId, batch);
+    return settleWithChanges(store, workerId, batch);
   }
 }
 
-/** One statement, unless a subscription must be paused: a result and its pause are recorded together. */
-async function settleAndPause(
+/** One statement, unless a subscription must be paused or hastened: a result and what follows from it are recorded together. */
+async function settleWithChanges(
   store: Store,
   workerId: WorkerId,
   batch: readonly Settlement[],
 ): Promise<SettledPositions> {
-  if (batch.every(({ pause }) => pause === null)) return settle(store, workerId, batch);
+  if (batch.every(({ pause, hastens }) => pause === null && !hastens)) return settle(store, workerId, batch);
   return store.transaction(async (transaction) => {
     const positions = await settle(transaction, workerId, batch);
-    const pausing = batch.filter(({ pause }, index) => pause !== null && positions.settled?.has(index + 1) !== false);
+    const settled = batch.filter((_, index) => positions.settled?.has(index + 1) !== false);
+    const pausing = settled.filter(({ pause }) => pause !== null);
     if (pausing.length > 0) await pauseSubscriptions(transaction, workerId, pausing);
+    const hastening = settled.filter(({ hastens }) => hastens);
+    if (hastening.length > 0) await hastenSubscriptions(transaction, workerId, hastening);
     return positions;
   });
 }

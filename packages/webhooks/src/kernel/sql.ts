@@ -106,6 +106,9 @@ export const rememberedOwnerPause = `owner_paused_at = case
             when s.paused_reason is not null then s.owner_paused_at
           end`;
 
+/** Whether `webhook_subscription s` may be hastened: the last time was an hour ago, or before the clock was set back. */
+export const mayBeHastened = `(s.hastened_at between now() - interval '1 hour' and now()) is not true`;
+
 /**
  * The secrets with which a subscription signs at a time, from `webhook_subscription s`. A rotation that has ended counts as
  * moved, whether housekeeping has moved it or not.

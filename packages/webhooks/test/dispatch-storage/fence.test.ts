@@ -2,8 +2,9 @@ import { StoreUnavailableError } from '@deedwire/store';
 import { connect, patientTimeouts, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { noMarks } from '../../src/dispatch/lane-walk.ts';
 import { insertLateSuccesses, recordLateSuccesses } from '../../src/dispatch/sql/late-successes.ts';
-import { pauseSubscriptions } from '../../src/dispatch/sql/results.ts';
+import { hastenSubscriptions, pauseSubscriptions } from '../../src/dispatch/sql/results.ts';
 import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
 import { shardOf } from '../../src/kernel/ids.ts';
 import { acquireShards, releaseShards } from '../../src/workers/sql/shard-rows.ts';
@@ -48,15 +49,18 @@ describe.each(['that was declared dead', 'with an unknown id'])('a worker %s wri
     await expect(storage.targets([lane])).rejects.toThrow(StoreUnavailableError);
     const options = { fromDueAtMs: -Infinity, limit: 1, bodyBytesMax: 1_000, exclude: [] };
     await expect(storage.refill(lane, options)).rejects.toThrow(StoreUnavailableError);
+    const walk = { ...options, marks: noMarks, after: '0' };
+    await expect(storage.walk(lane, walk)).rejects.toThrow(StoreUnavailableError);
   });
 
-  test('when it pauses a subscription', async () => {
+  test('when it pauses or hastens a subscription', async () => {
     const { deliveries } = await world.seedLane(2);
     await world.storage.settle([failure(deliveries[1], 0, { laneState })]);
     const before = await world.snapshot();
     const gone = failure(deliveries[0], 0, { pause: 'GONE', laneState });
     expect(await world.storageOf(() => workerId).settle([gone])).toEqual(new Map());
     await pauseSubscriptions(world.store, workerId, [gone]);
+    await hastenSubscriptions(world.store, workerId, [gone]);
     expect(await world.snapshot()).toEqual(before);
   });
 

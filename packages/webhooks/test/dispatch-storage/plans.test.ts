@@ -10,8 +10,9 @@ import {
   lockPendingDeliveries,
   selectPayloads,
   selectPendingDeliveries,
+  walkLane,
 } from '../../src/dispatch/sql/pending-deliveries.ts';
-import { pauseSubscriptions, settle } from '../../src/dispatch/sql/results.ts';
+import { hastenSubscriptions, pauseSubscriptions, settle } from '../../src/dispatch/sql/results.ts';
 import type { Settlement } from '../../src/dispatch/storage.ts';
 import { type DeliveryId, type EventId, type SubscriptionId, shardOf } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
@@ -71,6 +72,7 @@ const writing: [name: string, run: (database: Database) => Promise<unknown>][] =
   ['lockLateDeliveries', (database) => lockLateDeliveries(database, world.workerId, idsOf(batch))],
   ['insertLateSuccesses', (database) => insertLateSuccesses(database, world.workerId, batch.map(late))],
   ['pauseSubscriptions', (database) => pauseSubscriptions(database, world.workerId, [gone()])],
+  ['hastenSubscriptions', (database) => hastenSubscriptions(database, world.workerId, [gone()])],
 ];
 
 const gone = (): Settlement => {
@@ -95,6 +97,16 @@ test.each([
 });
 
 describe('with a lane that has 100,000 pending deliveries', () => {
+  test('a part of a walk through that lane reads 512 rows, although none of them is due', async () => {
+    const marks = { hastenedAtMs: Date.now(), sendPendingAtMs: -Infinity };
+    const options = { marks, after: '0', limit: 256, bodyBytesMax: 1_000_000, exclude: [] };
+    const walk = await explain(world.admin, (database) =>
+      walkLane(database, world.workerId, dominant, options, () => {}),
+    );
+    expect(walk.rowsMax).toBe(512);
+    expect(walk.buffers).toBeLessThan(600);
+  });
+
   test('a refill of that lane reads only the deliveries that it returns', async () => {
     const pending = await explain(world.admin, (database) =>
       selectPendingDeliveries(database, world.workerId, dominant, laneStart, [], 257),

@@ -192,6 +192,7 @@ describe('targets', () => {
         failingSinceMs: null,
         lastFailureMs: null,
       },
+      marks: { hastenedAtMs: -Infinity, sendPendingAtMs: -Infinity },
     });
   });
 

@@ -1,6 +1,7 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
 import type { LaneTarget } from '../../src/dispatch/lane-target.ts';
+import { hastenAgainMs, isHastened, soonMs, type LaneMarks, type LastAttempt } from '../../src/dispatch/lane-walk.ts';
 import type {
   ClaimedDelivery,
   DispatchStorage,
@@ -9,6 +10,8 @@ import type {
   Settlement,
   SettleResult,
   SettleResults,
+  Walk,
+  WalkOptions,
 } from '../../src/dispatch/storage.ts';
 import type { DeliveryId, SubscriptionId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
@@ -28,6 +31,8 @@ export class MemoryStorage {
   readonly #clock: VirtualClock;
   readonly #lanes = new Map<SubscriptionId, StoredLane>();
   readonly #rows = new Map<DeliveryId, PendingDelivery>();
+  /** Those that a worker of this release recorded, of pending deliveries. */
+  readonly lastAttempts = new Map<DeliveryId, LastAttempt>();
 
   callMs = 2;
   isUnavailable = false;
@@ -60,6 +65,10 @@ export class MemoryStorage {
   readonly countedClaims: DeliveryId[][] = [];
   readonly refills: { lane: SubscriptionId; options: RefillOptions }[] = [];
   targetReads = 0;
+  /** When results hastened subscriptions, in elapsed milliseconds. */
+  readonly hastenedAtMs: number[] = [];
+  hasteningResults = 0;
+  readonly walks: { lane: SubscriptionId; options: WalkOptions }[] = [];
 
   constructor(clock: VirtualClock) {
     this.#clock = clock;
@@ -85,13 +94,23 @@ export class MemoryStorage {
     lane.target ??= lane.paused;
   }
 
+  /** As the owner or an operator does, unless the subscription is paused. */
+  mark(id: SubscriptionId, marks: Partial<LaneMarks>): void {
+    const lane = this.#lane(id);
+    if (lane.target !== null) lane.target = { ...lane.target, marks: { ...lane.target.marks, ...marks } };
+  }
+
   insert(deliveries: readonly PendingDelivery[]): void {
     for (const delivery of deliveries) this.#put(delivery);
   }
 
   postpone(id: DeliveryId, delayMs: number): void {
     const row = this.#rows.get(id);
-    if (row !== undefined) this.#put({ ...row, dueAtMs: this.#clock.nowMs() + delayMs });
+    if (row === undefined) return;
+    const nowMs = this.#clock.nowMs();
+    this.#put({ ...row, dueAtMs: row.attempts === 0 ? nowMs + delayMs : Math.max(row.dueAtMs, nowMs + delayMs) });
+    const last = this.lastAttempts.get(id);
+    if (last !== undefined) this.lastAttempts.set(id, { ...last, atMs: nowMs });
   }
 
   pending(): PendingDelivery[] {
@@ -106,6 +125,7 @@ export class MemoryStorage {
   ownedBy(owner: number): DispatchStorage {
     return {
       refill: (id, options) => this.#refill(id, options, owner),
+      walk: (id, options) => this.#walk(id, options, owner),
       targets: (ids) => this.#targets(ids, owner),
       settle: (batch) => this.#settle(batch, owner),
       countClaims: (keys) => this.#countClaims(keys, owner),
@@ -131,6 +151,25 @@ export class MemoryStorage {
       deliveries.push(row);
     }
     return this.#respond({ deliveries, nextDueAtMs: null });
+  }
+
+  async #walk(id: SubscriptionId, options: WalkOptions, owner: number): Promise<Walk> {
+    this.walks.push({ lane: id, options });
+    await this.#call();
+    this.#checkOwner(owner);
+    const rows = [...this.#rows.values()]
+      .filter(({ subscriptionId, deliveryId }) => subscriptionId === id && BigInt(deliveryId) > BigInt(options.after))
+      .toSorted((a, b) => Number(a.deliveryId) - Number(b.deliveryId));
+    const walked = rows.slice(0, walkedRows);
+    const due = walked.filter(({ deliveryId, dueAtMs }) => {
+      const last = this.lastAttempts.get(deliveryId);
+      const isWaiting = dueAtMs > this.#clock.nowMs() + soonMs && !options.exclude.includes(deliveryId);
+      return isWaiting && last !== undefined && isHastened(last, options.marks);
+    });
+    const deliveries = due.slice(0, options.limit);
+    const last = deliveries.length < due.length ? deliveries.at(-1) : walked.at(-1);
+    const hasMore = deliveries.length < due.length || walked.length < rows.length;
+    return this.#respond({ deliveries, readTo: hasMore ? (last?.deliveryId ?? options.after) : null });
   }
 
   async #targets(ids: readonly SubscriptionId[], owner: number): Promise<ReadonlyMap<SubscriptionId, LaneTarget>> {
@@ -191,18 +230,30 @@ export class MemoryStorage {
     return owner === this.owner ? this.#settleOne(settlement) : 'stale';
   }
 
-  #settleOne({ delivery, attempt, next, laneState, pause, urlNumber }: Settlement): SettleResult {
+  #settleOne(settlement: Settlement): SettleResult {
+    const { delivery, attempt, next, lastAttempt, hastens, laneState, pause, urlNumber } = settlement;
     const row = this.#rows.get(delivery.deliveryId);
     const lane = this.#lane(delivery.subscriptionId);
     if (row === undefined || row.attempts !== delivery.attempts) return 'stale';
     if (lane.target?.urlNumber === urlNumber) {
       if (laneState !== null) lane.target = { ...lane.target, state: laneState };
       if (pause !== null) lane.paused = { ...lane.target, state: cleanLaneState };
+      const { hastenedAtMs } = lane.target.marks;
+      const nowMs = this.#clock.nowMs();
+      const isAnHourAgo = hastenedAtMs < nowMs - hastenAgainMs || hastenedAtMs > nowMs;
+      if (hastens) this.hasteningResults += 1;
+      if (hastens && isAnHourAgo) {
+        this.hastenedAtMs.push(this.#clock.elapsedMs);
+        this.mark(delivery.subscriptionId, { hastenedAtMs: nowMs });
+      }
       if (pause !== null) lane.target = null;
     }
     if (next.kind === 'retry') {
       const dueAtMs = this.#clock.nowMs() + next.delayMs;
-      this.#put({ ...row, attempts: row.attempts + (attempt === null ? 0 : 1), claims: 0, dueAtMs });
+      const attempts = row.attempts + (attempt === null ? 0 : 1);
+      const priorAttempts = row.priorAttempts + (lastAttempt?.wasHastened ? 1 : 0);
+      this.#put({ ...row, attempts, priorAttempts, claims: 0, dueAtMs });
+      if (lastAttempt !== null) this.lastAttempts.set(row.deliveryId, lastAttempt);
     } else {
       this.#rows.delete(delivery.deliveryId);
       (next.kind === 'delivered' ? this.delivered : this.failed).add(delivery.deliveryId);
@@ -250,6 +301,8 @@ export class MemoryStorage {
     lane.isSorted = true;
   }
 }
+
+const walkedRows = 4;
 
 function compareRows(a: PendingDelivery, b: PendingDelivery): number {
   return a.dueAtMs - b.dueAtMs || Number(a.sequence) - Number(b.sequence);

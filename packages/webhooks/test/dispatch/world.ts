@@ -3,6 +3,7 @@ import type { AttemptResult, ProxyProblem } from '@deedwire/webhook-sender';
 import { type DispatcherOptions, Dispatcher } from '../../src/dispatch/dispatcher.ts';
 import { cleanLaneState, type LaneState } from '../../src/dispatch/lane-state.ts';
 import type { LaneTarget, SendableTarget } from '../../src/dispatch/lane-target.ts';
+import { noMarks } from '../../src/dispatch/lane-walk.ts';
 import type { DispatchEvent } from '../../src/events.ts';
 import type { DeliveryId, LaneId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
@@ -214,5 +215,6 @@ function targetFor(id: LaneId): LaneTarget {
     nextSecret: null,
     rotationEndsAtMs: null,
     state: cleanLaneState,
+    marks: noMarks,
   };
 }

@@ -40,6 +40,7 @@ const pending = <Result>() => new Promise<Result>(() => {});
 /** Never responds, so that what the process holds is the lanes. */
 const silent: DispatchStorage = {
   refill: pending,
+  walk: pending,
   targets: pending,
   settle: pending,
   countClaims: pending,

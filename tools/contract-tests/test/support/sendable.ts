@@ -16,7 +16,8 @@ export function sendableTarget(target: Pick<SendableTarget, 'callbackUrl' | 'nex
     failingSinceMs: null,
     lastFailureMs: null,
   };
-  return { ...subscription, urlNumber: 1, rotationEndsAtMs: null, state, ...target };
+  const marks = { hastenedAtMs: -Infinity, sendPendingAtMs: -Infinity };
+  return { ...subscription, urlNumber: 1, rotationEndsAtMs: null, state, marks, ...target };
 }
 
 /** The part of a delivery of the worker that does not depend on the test: it is of the target's subscription, and due. */

@@ -3,6 +3,7 @@ import { FencedOutError, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, SubscriptionId, LaneId, Shard } from '../../kernel/ids.ts';
 import { pgArray, secretColumns } from '../../kernel/sql.ts';
 import { cleanLaneState, type LaneState } from '../lane-state.ts';
+import type { LaneMarks } from '../lane-walk.ts';
 
 // webhook_subscription and webhook_pending_delivery by primary key.
 const selectLaneStatement: Statement = {
@@ -98,6 +99,10 @@ const selectTargetsStatement: Statement = {
     select worker."isAlive", s.id, s.account_id, s.callback_url, s.url_number, ${secretColumns('clock_timestamp()')},
       case when s.rotation_ends_at > clock_timestamp() then round(date_part('epoch', s.rotation_ends_at) * 1000) end
         as "rotationEndsAtMs",
+      -- A mark in the future is that of a stolen login, or from before the clock was set back.
+      case when s.hastened_at <= clock_timestamp() then round(date_part('epoch', s.hastened_at) * 1000) end as hastened_ms,
+      case when s.send_pending_at <= clock_timestamp() then round(date_part('epoch', s.send_pending_at) * 1000) end
+        as send_pending_ms,
       r.consecutive_failures, r.breaker_probes,
       round(date_part('epoch', r.breaker_open_until) * 1000) as breaker_open_until_ms,
       round(date_part('epoch', r.hold_until) * 1000) as hold_until_ms,
@@ -125,6 +130,8 @@ type TargetRow = StateRow & {
   account_id: AccountId;
   callback_url: string;
   url_number: number;
+  hastened_ms: number | null;
+  send_pending_ms: number | null;
 } & StoredSecrets;
 
 interface StoredSecrets {
@@ -141,6 +148,7 @@ export interface StoredTarget extends StoredSecrets {
   readonly callbackUrl: string;
   readonly urlNumber: number;
   readonly state: LaneState;
+  readonly marks: LaneMarks;
 }
 
 /** Reads the targets of subscriptions. The result contains no subscription that is paused or deleted. */
@@ -167,6 +175,7 @@ export async function selectTargets(
       nextSecretCiphertext: row.nextSecretCiphertext,
       rotationEndsAtMs: row.rotationEndsAtMs,
       state: toLaneState(row),
+      marks: { hastenedAtMs: row.hastened_ms ?? -Infinity, sendPendingAtMs: row.send_pending_ms ?? -Infinity },
     });
   }
   return targets;

@@ -3,7 +3,8 @@ import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, DeliveryId, EventId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
 import { originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
 import { idRange, pgArray, pgTextArray, pendingRow, unlockedPendingRow } from '../../kernel/sql.ts';
-import type { ClaimedDelivery, DeliveryKey, Refill, RefillOptions } from '../storage.ts';
+import { soonMs } from '../lane-walk.ts';
+import type { ClaimedDelivery, DeliveryKey, Refill, RefillOptions, Walk, WalkOptions } from '../storage.ts';
 
 /**
  * Deliveries that are due later than this stay in storage. After a handover, the former owner may still record their
@@ -43,13 +44,8 @@ export async function refillLane(
     const chosen = due.slice(0, countWithin(due, limit, bodyBytesMax));
     // Both are in the same order.
     const next = rows.find((row, index) => row !== chosen[index]);
-    const bodies = chosen.length === 0 ? [] : await selectPayloads(database, chosen);
-    const deliveries: PendingDelivery[] = [];
-    for (const [index, row] of chosen.entries()) {
-      const body = bodies[index];
-      if (body === undefined) onPayloadMissing(row);
-      else deliveries.push({ ...row, dueAtMs: Math.min(row.dueAtMs, nowMs + readAheadMs), body });
-    }
+    const soon = chosen.map((row) => ({ ...row, dueAtMs: Math.min(row.dueAtMs, nowMs + readAheadMs) }));
+    const deliveries = await withBodies(database, soon, onPayloadMissing);
     const last = chosen.at(-1);
     // If every payload of this part is missing, continues after it. Otherwise the lane would read this part forever.
     if (deliveries.length > 0 || next === undefined || last === undefined) {
@@ -57,6 +53,21 @@ export async function refillLane(
     }
     position = last;
   }
+}
+
+async function withBodies(
+  database: Database,
+  rows: readonly StoredDelivery[],
+  onPayloadMissing: (delivery: StoredDelivery) => void,
+): Promise<PendingDelivery[]> {
+  const bodies = rows.length === 0 ? [] : await selectPayloads(database, rows);
+  const deliveries: PendingDelivery[] = [];
+  for (const [index, row] of rows.entries()) {
+    const body = bodies[index];
+    if (body === undefined) onPayloadMissing(row);
+    else deliveries.push({ ...row, body });
+  }
+  return deliveries;
 }
 
 function isDue({ dueAtMs, attempts, priorAttempts }: StoredDelivery, nowMs: number): boolean {
@@ -73,6 +84,10 @@ function countWithin(rows: readonly StoredDelivery[], limit: number, bodyBytesMa
   return rows.length;
 }
 
+const pendingTuple = `json_build_array(delivery_id::text, account_id::text, event_id::text, event_type, event_version,
+        round(date_part('epoch', occurred_at) * 1000), request_id, sequence::text, attempts, takes,
+        round(date_part('epoch', due_at) * 1000), body_bytes, prior_attempts, replay_id::text, is_test)`;
+
 // One row with JSON: a row per delivery would cost the worker several times as much. Ids are texts, because JSON.parse
 // rounds large numbers. Expired deliveries no longer have a payload; retention deletes them.
 // The subselect hides the limit from the planner, which then expects it to cut off most rows, and reads in the order of the
@@ -83,10 +98,7 @@ const selectPendingStatement: Statement = {
   text: `
     select exists (select from webhook_worker where id = $1 and alive) as "isAlive",
       date_part('epoch', clock_timestamp()) * 1000 as now_ms,
-      coalesce(json_agg(json_build_array(delivery_id::text, account_id::text, event_id::text, event_type, event_version,
-        round(date_part('epoch', occurred_at) * 1000), request_id, sequence::text, attempts, takes,
-        round(date_part('epoch', due_at) * 1000), body_bytes, prior_attempts, replay_id::text,
-        is_test) order by due_at, sequence), '[]') as deliveries
+      coalesce(json_agg(${pendingTuple} order by due_at, sequence), '[]') as deliveries
     from (
       select *
       from webhook_pending_delivery
@@ -149,7 +161,11 @@ export async function selectPendingDeliveries(
     values,
   );
   const row = rowOfLiveWorker(rows, workerId);
-  const deliveries = row.deliveries.map(
+  return { nowMs: row.now_ms, deliveries: toStoredDeliveries(subscriptionId, row.deliveries) };
+}
+
+function toStoredDeliveries(subscriptionId: SubscriptionId, tuples: readonly PendingTuple[]): StoredDelivery[] {
+  return tuples.map(
     ([deliveryId, accountId, eventId, eventType, eventVersion, occurredAtMs, requestId, sequence, ...rest]) => {
       const [attempts, claims, dueAtMs, bodyBytes, priorAttempts, replayId, isTest] = rest;
       const occurredAt = new Date(occurredAtMs);
@@ -173,7 +189,50 @@ export async function selectPendingDeliveries(
       };
     },
   );
-  return { nowMs: row.now_ms, deliveries };
+}
+
+/** How many pending deliveries a statement of a walk examines. */
+const walkedRows = 512;
+
+// webhook_pending_delivery and webhook_worker by primary key. The subselect hides the limit from the planner, as above.
+const walkStatement: Statement = {
+  name: 'walk-pending-deliveries',
+  text: `
+    select exists (select from webhook_worker where id = $1 and alive) as "isAlive",
+      coalesce(json_agg(${pendingTuple} order by delivery_id) filter (where is_hastened), '[]') as deliveries,
+      case when count(*) = ${walkedRows} then max(delivery_id)::text end as "readTo"
+    from (
+      select *, due_at > clock_timestamp() + interval '${soonMs} milliseconds' and delivery_id <> all($4::bigint[])
+        and (last_attempt_at < to_timestamp($6::float8 / 1000)
+          or (last_is_transient and last_attempt_at < to_timestamp($5::float8 / 1000))) as is_hastened
+      from webhook_pending_delivery
+      where subscription_id = $2 and delivery_id > $3 and delivery_id >= (select expired_before from webhook_retention)
+      order by delivery_id
+      limit (select ${walkedRows})
+    ) walked`,
+};
+
+/**
+ * Reads the deliveries that the marks make due among the next ones of a lane. Skips deliveries without a payload.
+ *
+ * @param onPayloadMissing called for each delivery that has no payload although it has not expired
+ */
+export async function walkLane(
+  database: Database,
+  workerId: WorkerId,
+  lane: SubscriptionId,
+  { marks, after, limit, bodyBytesMax, exclude }: WalkOptions,
+  onPayloadMissing: (delivery: StoredDelivery) => void,
+): Promise<Walk> {
+  type Row = { isAlive: boolean; deliveries: PendingTuple[]; readTo: string | null };
+  const values = [workerId, lane, after, pgArray(exclude), marks.hastenedAtMs, marks.sendPendingAtMs];
+  const row = rowOfLiveWorker(await database.query<Row>(walkStatement, values), workerId);
+  const rows = toStoredDeliveries(lane, row.deliveries);
+  const chosen = rows.slice(0, countWithin(rows, limit, bodyBytesMax));
+  return {
+    deliveries: await withBodies(database, chosen, onPayloadMissing),
+    readTo: chosen.length < rows.length ? (chosen.at(-1)?.deliveryId ?? after) : row.readTo,
+  };
 }
 
 // The limit keeps this a lookup per payload. A hash join would read all payloads between the first and the last id.

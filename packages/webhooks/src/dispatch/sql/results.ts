@@ -1,6 +1,13 @@
 import type { Database, Statement } from '@deedwire/store';
 import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
-import { pendingRow, unlockedPendingRow, pgArray, TextDictionary, rememberedOwnerPause } from '../../kernel/sql.ts';
+import {
+  mayBeHastened,
+  pendingRow,
+  unlockedPendingRow,
+  pgArray,
+  TextDictionary,
+  rememberedOwnerPause,
+} from '../../kernel/sql.ts';
 import type { LaneState } from '../lane-state.ts';
 import type { Settlement } from '../storage.ts';
 
@@ -30,26 +37,29 @@ const settleDeliveries: Statement = {
     ), settled as (
       delete from webhook_pending_delivery p
       using worker, unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::int[], $8::smallint[],
-        $9::smallint[], $10::int[], $11::boolean[])
+        $9::smallint[], $10::int[], $11::boolean[], $12::bigint[], $13::boolean[], $14::boolean[])
         with ordinality r (subscription_id, delivery_id, attempts, started_ms, duration_ms, status, error, detail, delay_ms,
-          has_failed, number)
+          has_failed, last_ms, is_transient, was_hastened, number)
       where p.ctid = ${unlockedPendingRow} and p.attempts = r.attempts
-      returning p.*, r.started_ms, r.duration_ms, r.status, r.error, r.detail, r.delay_ms, r.has_failed, r.number
+      returning p.*, r.started_ms, r.duration_ms, r.status, r.error, r.detail, r.delay_ms, r.has_failed,
+        r.last_ms, r.is_transient, r.was_hastened, r.number
     ), attempt as (
       insert into webhook_attempt (
         delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status, error, detail
       )
       select delivery_id, attempts + 1, subscription_id, interface, to_timestamp(started_ms / 1000.0::float8), duration_ms,
-        status, ($12::text[])[error], ($12::text[])[detail]
+        status, ($15::text[])[error], ($15::text[])[detail]
       from settled
       where started_ms is not null
     ), retried as (
       insert into webhook_pending_delivery (
         subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
-        sequence, due_at, attempts, body_bytes, prior_attempts, replay_id, is_test
+        sequence, due_at, attempts, body_bytes, prior_attempts, replay_id, is_test, last_attempt_at, last_is_transient
       )
       select subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
-        sequence, now() + delay_ms * interval '1 millisecond', attempts + (started_ms is not null)::int, body_bytes, prior_attempts, replay_id, is_test
+        sequence, now() + delay_ms * interval '1 millisecond', attempts + (started_ms is not null)::int, body_bytes,
+        prior_attempts + coalesce(was_hastened, false)::int, replay_id, is_test,
+        coalesce(to_timestamp(last_ms / 1000.0::float8), last_attempt_at), coalesce(is_transient, last_is_transient)
       from settled
       where delay_ms is not null
     ), failed as (
@@ -67,8 +77,8 @@ const settleDeliveries: Statement = {
         state.breaker_probes, to_timestamp(state.hold_until_ms / 1000), to_timestamp(state.failing_since_ms / 1000),
         to_timestamp(state.last_failure_ms / 1000)
       from worker
-      cross join unnest($13::int[], $14::bigint[], $15::int[], $16::int[], $17::float8[], $18::int[], $19::float8[],
-        $20::float8[], $21::float8[])
+      cross join unnest($16::int[], $17::bigint[], $18::int[], $19::int[], $20::float8[], $21::int[], $22::float8[],
+        $23::float8[], $24::float8[])
         as state (number, subscription_id, url_number, consecutive_failures, breaker_open_until_ms, breaker_probes,
           hold_until_ms, failing_since_ms, last_failure_ms)
       cross join lateral (
@@ -87,7 +97,7 @@ const settleDeliveries: Statement = {
         last_failure_at = excluded.last_failure_at
       where stored.url_number <= excluded.url_number
     )
-    ${positions('$22')}`,
+    ${positions('$25')}`,
 };
 
 /**
@@ -178,6 +188,9 @@ function outcomeValues(batch: readonly Settlement[]): string[] {
     pgArray(batch.map(({ attempt }) => (attempt?.detail ? texts.add(attempt.detail) : null))),
     pgArray(batch.map(({ next }) => (next.kind === 'retry' ? Math.round(next.delayMs) : null))),
     pgArray(batch.map(({ next }) => next.kind === 'failed')),
+    pgArray(batch.map(({ lastAttempt }) => lastAttempt && Math.round(lastAttempt.atMs))),
+    pgArray(batch.map(({ lastAttempt }) => lastAttempt && lastAttempt.isTransient)),
+    pgArray(batch.map(({ lastAttempt }) => lastAttempt && lastAttempt.wasHastened)),
     texts.toPgArray(),
   ];
 }
@@ -242,5 +255,37 @@ export async function pauseSubscriptions(
     pgArray(settlements.map(({ delivery }) => delivery.subscriptionId)),
     pgArray(settlements.map(({ urlNumber }) => urlNumber)),
     pgArray(settlements.map(({ pause }) => pause)),
+  ]);
+}
+
+// webhook_subscription by primary key.
+const hastenSubscriptionsStatement: Statement = {
+  name: 'hasten-subscriptions',
+  text: `
+    with worker as (
+      select id from webhook_worker where id = $1 and alive for key share
+    )
+    update webhook_subscription s
+    set hastened_at = now()
+    from worker, unnest($2::bigint[], $3::int[]) r (id, url_number)
+    where s.id = r.id and s.url_number = r.url_number and s.paused_reason is null and s.deleted_at is null
+      and ${mayBeHastened}`,
+};
+
+/**
+ * Makes deliveries due that wait because their receivers failed, unless it was done within the last hour. Skips subscriptions that
+ * are paused or deleted, or whose URL has changed.
+ *
+ * @param settlements in the order of their subscriptions
+ */
+export async function hastenSubscriptions(
+  database: Database,
+  workerId: WorkerId,
+  settlements: readonly Settlement[],
+): Promise<void> {
+  await database.query(hastenSubscriptionsStatement, [
+    workerId,
+    pgArray(settlements.map(({ delivery }) => delivery.subscriptionId)),
+    pgArray(settlements.map(({ urlNumber }) => urlNumber)),
   ]);
 }

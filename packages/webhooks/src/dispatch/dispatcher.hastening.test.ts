@@ -1,0 +1,365 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { fails, type Receiver, type ReceiverResponse, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import type { LaneId } from '../kernel/ids.ts';
+import { attemptsMax } from './classify-attempt.ts';
+import type { DispatcherOptions } from './dispatcher.ts';
+import { cleanLaneState } from './lane-state.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** A lane whose deliveries failed nine times, the last time an hour ago, and wait for nine more hours. */
+function afterOutage(
+  count: number,
+  receiver: Receiver = succeedsAfter(100),
+  options: Partial<DispatcherOptions> = {},
+): { world: World; lane: LaneId } {
+  const world = new World(options);
+  const lane = world.addLane(1, receiver);
+  const nowMs = world.clock.nowMs();
+  world.setStoredState(lane, { ...cleanLaneState, consecutiveFailures: 9, lastFailureMs: nowMs - hourMs });
+  for (const { deliveryId } of world.store(lane, count, { attempts: 9, dueAtMs: nowMs + 9 * hourMs }))
+    world.storage.lastAttempts.set(deliveryId, { atMs: nowMs - hourMs, isTransient: true, wasHastened: false });
+  world.dispatcher.openLane(lane);
+  return { world, lane };
+}
+
+/** The owner asks for what waits. */
+function sendPending({ world, lane }: { world: World; lane: LaneId }): void {
+  world.storage.mark(lane.subscriptionId, { sendPendingAtMs: world.clock.nowMs() });
+  world.dispatcher.openLane(lane);
+}
+
+const sequencesOf = (deliveries: readonly { sequence: string }[]): number[] =>
+  deliveries.map(({ sequence }) => Number(sequence));
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+test('sends what waits, oldest first, once the receiver works again', async () => {
+  const { world, lane } = afterOutage(100);
+  await world.clock.advance(minuteMs);
+  expect(world.sent).toEqual([]);
+  world.offer(lane, 1);
+  await world.clock.advance(minuteMs);
+  expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual([101, ...upTo(100)]);
+  expect(world.storage.delivered.size).toBe(101);
+});
+
+test('sends what waits once a delivery succeeds that failed before, as after a change of the URL', async () => {
+  const { world, lane } = afterOutage(10);
+  world.setStoredState(lane, cleanLaneState);
+  world.offer(lane, 1);
+  await world.clock.advance(minuteMs);
+  expect(world.sent).toHaveLength(1);
+  world.offer(lane, 1, { attempts: 3 });
+  await world.clock.advance(minuteMs);
+  expect(world.storage.delivered.size).toBe(12);
+});
+
+test('ramps up to 16 requests at once', async () => {
+  const { world, lane } = afterOutage(1_000);
+  world.offer(lane, 1);
+  await world.clock.advance(minuteMs);
+  expect(world.storage.delivered.size).toBe(1_001);
+  expect(world.inFlightMax).toBe(16);
+  // Those that end until the mark of the first is read: each makes the statement a transaction.
+  expect(world.storage.hasteningResults).toBeLessThan(4);
+  const [first, ...others] = world.sent.map(({ startedAtMs }) => startedAtMs);
+  expect(others.filter((startedAtMs) => startedAtMs - (first ?? 0) < 200)).toHaveLength(2);
+  // 16 requests of 100 ms at once: 160 per second, less about 10 ms for each part of 256 that is read.
+  expect((others.at(-1) ?? 0) - (others[0] ?? 0)).toBeLessThan(8_000);
+});
+
+test('new deliveries wait for no more than what is in memory', async () => {
+  const { world, lane } = afterOutage(2_000);
+  sendPending({ world, lane });
+  await world.clock.advance(5_000);
+  const before = world.sent.length;
+  const [added] = world.offer(lane, 1);
+  await world.clock.advance(minuteMs);
+  const position = world.sent.slice(before).findIndex(({ delivery }) => delivery.deliveryId === added?.deliveryId);
+  expect(position).toBeGreaterThan(-1);
+  expect(position).toBeLessThanOrEqual(256);
+  expect(world.storage.delivered.size).toBe(2_001);
+});
+
+test('sends what waits because of its receiver, and nothing that an earlier release recorded', async () => {
+  const { world, lane } = afterOutage(3);
+  const [refused, unknown] = world.storage.pending();
+  const atMs = world.clock.nowMs() - hourMs;
+  if (refused) world.storage.lastAttempts.set(refused.deliveryId, { atMs, isTransient: false, wasHastened: false });
+  if (unknown) world.storage.lastAttempts.delete(unknown.deliveryId);
+  world.offer(lane, 1);
+  await world.clock.advance(minuteMs);
+  expect(sequencesOf(world.storage.pending())).toEqual([1, 2]);
+  sendPending({ world, lane });
+  await world.clock.advance(minuteMs);
+  expect(sequencesOf(world.storage.pending())).toEqual([2]);
+});
+
+test('obeys Retry-After of the last attempt, and of a hastened one', async () => {
+  let retryAfter: string | undefined = String(12 * 3_600);
+  const { world, lane } = afterOutage(2, ({ sequence }) => ({
+    afterMs: 10,
+    status: sequence === '1' ? 500 : 200,
+    ...(retryAfter && { retryAfter }),
+  }));
+  sendPending({ world, lane });
+  await world.clock.advance(minuteMs);
+  retryAfter = undefined;
+  const [row] = world.storage.pending();
+  expect(row?.dueAtMs).toBeGreaterThan(world.clock.nowMs() + 11.9 * hourMs);
+  await world.clock.advance(2 * hourMs);
+  sendPending({ world, lane });
+  world.offer(lane, 1);
+  await world.clock.advance(minuteMs);
+  expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual([1, 2, 3]);
+  await world.clock.advance(10.2 * hourMs);
+  expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual([1, 2, 3, 1]);
+});
+
+test('sends each delivery once for each request of the owner, and keeps the schedule of what fails', async () => {
+  const { world, lane } = afterOutage(5, () => ({ afterMs: 10, status: 400 }));
+  const due = world.storage.pending().map(({ dueAtMs }) => dueAtMs);
+  sendPending({ world, lane });
+  await world.clock.advance(2 * hourMs);
+  expect(sequencesOf(world.sent.map(({ delivery }) => delivery)).toSorted((a, b) => a - b)).toEqual(upTo(5));
+  for (const { dueAtMs, attempts, priorAttempts } of world.storage.pending()) {
+    expect({ attempts, priorAttempts }).toEqual({ attempts: 10, priorAttempts: 1 });
+    expect(dueAtMs).toBeGreaterThanOrEqual(due[0] ?? Infinity);
+    expect(dueAtMs).toBeLessThan((due[0] ?? 0) + 1_000);
+  }
+  world.dispatcher.openLane(lane);
+  world.takeOver();
+  await world.clock.advance(2 * hourMs);
+  expect(world.sent).toHaveLength(5);
+  sendPending({ world, lane });
+  await world.clock.advance(2 * hourMs);
+  expect(world.sent).toHaveLength(10);
+});
+
+test('the last attempt of a schedule is left to it', async () => {
+  const { world, lane } = afterOutage(1, fails);
+  const [row] = world.storage.pending();
+  if (row) world.storage.insert([{ ...row, attempts: attemptsMax - 1 }]);
+  sendPending({ world, lane });
+  await world.clock.advance(8 * hourMs);
+  expect(world.sent).toHaveLength(1);
+  expect(world.storage.failed.size).toBe(0);
+  await world.clock.advance(2 * hourMs);
+  expect(world.sent).toHaveLength(2);
+  expect(world.storage.failed.size).toBe(1);
+});
+
+test('lets an open breaker probe when the owner asks for it, once', async () => {
+  const { world, lane } = afterOutage(20, fails);
+  const nowMs = world.clock.nowMs();
+  const breakerOpenUntilMs = nowMs + 5 * minuteMs;
+  world.setStoredState(lane, {
+    ...cleanLaneState,
+    consecutiveFailures: 20,
+    breakerOpenUntilMs,
+    breakerProbes: 6,
+    lastFailureMs: nowMs - 1,
+  });
+  sendPending({ world, lane });
+  await world.clock.advance(4 * minuteMs);
+  expect(world.sent).toHaveLength(1);
+  await world.clock.advance(2 * minuteMs);
+  expect(world.sent).toHaveLength(2);
+});
+
+test('two marks at once send each delivery once', async () => {
+  const { world, lane } = afterOutage(8, fails);
+  const nowMs = world.clock.nowMs();
+  world.storage.mark(lane.subscriptionId, { hastenedAtMs: nowMs, sendPendingAtMs: nowMs - 1 });
+  world.dispatcher.openLane(lane);
+  await world.clock.advance(hourMs);
+  expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual(upTo(8));
+});
+
+test('repeats an attempt that was in flight at the time of a mark', async () => {
+  const { world, lane } = afterOutage(0, () => ({ afterMs: 5_000, status: null }));
+  world.offer(lane, 1, { attempts: 9 });
+  await world.clock.advance(1_000);
+  sendPending({ world, lane });
+  await world.clock.advance(minuteMs);
+  expect(world.sent).toHaveLength(2);
+});
+
+test('a clock of the worker that is behind repeats nothing', async () => {
+  const { world, lane } = afterOutage(3, fails);
+  world.storage.mark(lane.subscriptionId, { sendPendingAtMs: world.clock.nowMs() + 5 * minuteMs });
+  world.dispatcher.openLane(lane);
+  await world.clock.advance(hourMs);
+  expect(world.sent).toHaveLength(3);
+});
+
+/** A hundred of 400 deliveries were sent, because a new one was delivered. */
+const start = async (): Promise<{ world: World; lane: LaneId }> => {
+  const { world, lane } = afterOutage(400);
+  world.offer(lane, 1);
+  while (world.storage.delivered.size < 100) await world.clock.advance(50);
+  return { world, lane };
+};
+
+describe('what is hastened continues', () => {
+  test('after a kill', async () => {
+    const { world } = await start();
+    world.takeOver();
+    await world.clock.advance(minuteMs);
+    expect(world.storage.delivered.size).toBe(401);
+    expect(world.wronglySent).toEqual([]);
+  });
+
+  test('after a hand-over', async () => {
+    const { world } = await start();
+    world.handOver();
+    await world.clock.advance(2 * minuteMs);
+    expect(world.storage.delivered.size).toBe(401);
+    expect(world.wronglySent).toEqual([]);
+  });
+
+  test('after a pause', async () => {
+    const { world, lane } = await start();
+    world.storage.pause(lane.subscriptionId);
+    world.dispatcher.closeLane(lane.subscriptionId);
+    await world.clock.advance(minuteMs);
+    const paused = world.sent.length;
+    await world.clock.advance(hourMs);
+    expect(world.sent.length).toBe(paused);
+    world.storage.resume(lane.subscriptionId);
+    world.dispatcher.openLane(lane);
+    await world.clock.advance(minuteMs);
+    expect(world.storage.delivered.size).toBe(401);
+    expect(world.wronglySent).toEqual([]);
+  });
+
+  test('with the secrets of a rotation', async () => {
+    const { world, lane } = await start();
+    const target = world.storage.targetOf(lane.subscriptionId);
+    const rotationEndsAtMs = world.clock.nowMs() + hourMs;
+    if (target !== null) world.storage.setTarget({ ...target, nextSecret: 'next', rotationEndsAtMs });
+    world.dispatcher.openLane(lane);
+    const before = world.sent.length;
+    await world.clock.advance(minuteMs);
+    expect(world.storage.delivered.size).toBe(401);
+    expect(world.sent.length).toBeGreaterThan(before + 200);
+    expect(new Set(world.sent.slice(before).map((request) => request.target.nextSecret))).toEqual(new Set(['next']));
+  });
+
+  test('after the proxy failed, which uses no attempt of the schedule', async () => {
+    const { world, lane } = await start();
+    const proxyProblem = { mayBeReceiver: false, found: 'proxy: 502' };
+    world.receivers.set(lane.subscriptionId, () => ({ afterMs: 1, status: null, proxyProblem }));
+    await world.clock.advance(minuteMs);
+    for (const { dueAtMs, attempts } of world.storage.pending()) {
+      expect(dueAtMs).toBeGreaterThan(world.clock.nowMs() + 8 * hourMs);
+      expect(attempts).toBe(9);
+    }
+    world.receivers.set(lane.subscriptionId, succeedsAfter(100));
+    await world.clock.advance(2 * minuteMs);
+    expect(world.storage.delivered.size).toBe(401);
+  });
+
+  test('after memory was too short to hold it', async () => {
+    const memory = { queueDeliveries: 8, queueBodyBytes: 10_000, deliveries: 10, bodyBytes: 100_000 };
+    let response: ReceiverResponse = { afterMs: 10, status: 429, retryAfter: '60' };
+    const { world, lane } = afterOutage(20, () => response, { memory });
+    sendPending({ world, lane });
+    await world.clock.advance(30_000);
+    expect(world.sent).toHaveLength(1);
+    expect(world.dispatcher.stats().queued).toBe(0);
+    response = { afterMs: 10, status: 200 };
+    await world.clock.advance(minuteMs);
+    expect(world.storage.delivered.size).toBe(20);
+  });
+
+  test('while storage is unavailable for a moment', async () => {
+    const { world, lane } = await start();
+    world.storage.isUnavailable = true;
+    await world.clock.advance(5_000);
+    world.storage.isUnavailable = false;
+    world.dispatcher.rereadTarget(lane.subscriptionId);
+    world.offer(lane, 600);
+    await world.clock.advance(2 * minuteMs);
+    expect(world.storage.delivered.size).toBe(1_001);
+    expect(world.wronglySent).toEqual([]);
+  });
+});
+
+interface Flapping {
+  /** How long the receiver is down and up, in turn. */
+  readonly periodsMinutes: readonly number[];
+  /** Every nth delivery fails always. */
+  readonly brokenEach: number;
+  readonly takeOverHour: number;
+  readonly askHour: number;
+}
+
+/** Runs a receiver that flaps for four days, which is longer than a schedule. */
+async function flap({ periodsMinutes, brokenEach, takeOverHour, askHour }: Flapping): Promise<World> {
+  const world = new World({ random: () => 0 });
+  const cycleMs = periodsMinutes.reduce((sum, minutes) => sum + minutes, 0) * minuteMs;
+  const isUp = (): boolean => {
+    let leftMs = world.clock.elapsedMs % cycleMs;
+    return periodsMinutes.findIndex((minutes) => (leftMs -= minutes * minuteMs) < 0) % 2 === 1;
+  };
+  const lane = world.addLane(1, ({ sequence }) => ({
+    afterMs: 30,
+    status: isUp() && Number(sequence) % brokenEach !== 0 ? 200 : 503,
+  }));
+  for (let hour = 0; hour < 96; hour += 1) {
+    if (hour < 24) world.offer(lane, 2);
+    if (hour === takeOverHour) world.takeOver();
+    if (hour === askHour) sendPending({ world, lane });
+    await world.clock.advance(hourMs);
+  }
+  return world;
+}
+
+test('a receiver that flaps gets one additional request per mark and delivery, and nothing fails earlier', async () => {
+  const scheduleMs = upTo(attemptsMax - 1)
+    .map((attempt) => Math.min(5_000 * 3 ** (attempt - 1), 12 * hourMs))
+    .reduce((sum, delayMs) => sum + delayMs, 0);
+  let additional = 0;
+  let failed = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        periodsMinutes: fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 2, maxLength: 6 }),
+        brokenEach: fc.integer({ min: 2, max: 10 }),
+        takeOverHour: fc.integer({ min: 1, max: 95 }),
+        askHour: fc.integer({ min: 1, max: 95 }),
+      }),
+      async (given) => {
+        const world = await flap(given);
+        const marks = world.storage.hastenedAtMs;
+        const gaps = marks.slice(1).map((markedAtMs, index) => markedAtMs - (marks[index] ?? 0));
+        expect(Math.min(hourMs, ...gaps)).toBe(hourMs);
+        const allMarks = [...marks, given.askHour * hourMs].toSorted((a, b) => a - b);
+        const requests = Map.groupBy(world.sent, ({ delivery }) => delivery.deliveryId);
+        const durationsMs: number[] = [];
+        for (const [id, sent] of requests) {
+          const hastened = sent.filter(({ delivery }, index) => {
+            const { priorAttempts } = sent[index + 1]?.delivery ?? delivery;
+            return priorAttempts > delivery.priorAttempts;
+          });
+          const markOf = ({ startedAtMs }: { startedAtMs: number }): number =>
+            allMarks.findLastIndex((markedAtMs) => markedAtMs <= startedAtMs);
+          expect(new Set(hastened.map(markOf)).size).toBe(hastened.length);
+          expect(sent.length - hastened.length).toBeLessThanOrEqual(attemptsMax);
+          additional += hastened.length;
+          if (world.storage.failed.has(id))
+            durationsMs.push((sent.at(-1)?.startedAtMs ?? 0) - (sent[0]?.startedAtMs ?? 0));
+        }
+        failed += durationsMs.length;
+        expect(Math.min(Infinity, ...durationsMs)).toBeGreaterThanOrEqual(scheduleMs);
+        expect(world.wronglySent).toEqual([]);
+      },
+    ),
+    { numRuns: Number(process.env['RUNS'] ?? 12) },
+  );
+  expect(additional).toBeGreaterThan(0);
+  expect(failed).toBeGreaterThan(0);
+});

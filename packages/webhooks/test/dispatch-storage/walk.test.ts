@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type LaneMarks, type LastAttempt, noMarks } from '../../src/dispatch/lane-walk.ts';
+import type { Walk, WalkOptions } from '../../src/dispatch/storage.ts';
+import type { SubscriptionId } from '../../src/kernel/ids.ts';
+import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
+import { releaseShards } from '../../src/workers/sql/shard-rows.ts';
+import { failure, StorageWorld, success } from './support.ts';
+
+let world: StorageWorld;
+beforeAll(async () => {
+  world = await StorageWorld.create();
+});
+afterAll(() => world.drop());
+
+const hourMs = 3_600_000;
+const minuteAgo = (): number => Date.now() - 60_000;
+
+const walk = (lane: SubscriptionId, marks: Partial<LaneMarks>, changes: Partial<WalkOptions> = {}): Promise<Walk> =>
+  world.storage.walk(lane, {
+    marks: { ...noMarks, ...marks },
+    after: '0',
+    limit: 1_000,
+    bodyBytesMax: 1_000_000,
+    exclude: [],
+    ...changes,
+  });
+
+const sequencesOf = (deliveries: readonly PendingDelivery[]): number[] =>
+  deliveries.map(({ sequence }) => Number(sequence)).toSorted((a, b) => a - b);
+
+const fail = (delivery: PendingDelivery, last: Partial<LastAttempt> = {}, delayMs = hourMs) =>
+  failure(delivery, delayMs, {
+    lastAttempt: { atMs: minuteAgo(), isTransient: true, wasHastened: false, ...last },
+  });
+
+const rowsOf = (lane: SubscriptionId) =>
+  world.admin.run(
+    `select sequence::int, attempts, prior_attempts, last_is_transient as transient,
+       round(date_part('epoch', last_attempt_at) * 1000)::float8 as last_ms
+     from webhook_pending_delivery where subscription_id = $1 order by sequence`,
+    [lane],
+  );
+
+const hastenedOf = async (lane: SubscriptionId): Promise<Date | null> => {
+  const [row] = await world.admin.run('select hastened_at from webhook_subscription where id = $1', [lane]);
+  return row?.['hastened_at'] as Date | null;
+};
+
+test('reads what failed before a mark, with bodies and the time of its retry', async () => {
+  const { lane, deliveries } = await world.seedLane(4);
+  const [refused, unreachable, retriedSoon, unsent] = deliveries;
+  await world.storage.settle([fail(refused, { isTransient: false }), fail(unreachable), fail(retriedSoon, {}, 9_000)]);
+  await world.admin.run(
+    `update webhook_pending_delivery set due_at = now() + interval '1 hour' where subscription_id = $1 and delivery_id = $2`,
+    [lane, unsent.deliveryId],
+  );
+  const nowMs = Date.now();
+  const hastened = await walk(lane, { hastenedAtMs: nowMs });
+  expect(hastened.readTo).toBeNull();
+  expect(sequencesOf(hastened.deliveries)).toEqual([2]);
+  expect(hastened.deliveries[0]).toMatchObject({ body: Buffer.from('{"sequence":2}'), attempts: 1, priorAttempts: 0 });
+  expect(hastened.deliveries[0]?.dueAtMs).toBeGreaterThan(nowMs + hourMs - 60_000);
+  expect(sequencesOf((await walk(lane, { sendPendingAtMs: nowMs })).deliveries)).toEqual([1, 2]);
+  const both = { hastenedAtMs: nowMs, sendPendingAtMs: minuteAgo() - 1_000 };
+  expect(sequencesOf((await walk(lane, both)).deliveries)).toEqual([2]);
+  expect((await walk(lane, { hastenedAtMs: minuteAgo() - 1_000 })).deliveries).toEqual([]);
+  expect(
+    (await walk(lane, { sendPendingAtMs: nowMs }, { exclude: [refused.deliveryId, unreachable.deliveryId] }))
+      .deliveries,
+  ).toEqual([]);
+});
+
+test('keeps an attempt that began at the mark, or whose Retry-After ends later', async () => {
+  const { lane, deliveries } = await world.seedLane(2);
+  const atMs = minuteAgo();
+  await world.storage.settle([fail(deliveries[0], { atMs }), fail(deliveries[1], { atMs: atMs + hourMs })]);
+  expect((await walk(lane, { sendPendingAtMs: atMs })).deliveries).toEqual([]);
+  expect(sequencesOf((await walk(lane, { sendPendingAtMs: atMs + 1 })).deliveries)).toEqual([1]);
+});
+
+test('reads nothing that a worker of an earlier release recorded', async () => {
+  const { lane, deliveries } = await world.seedLane(2);
+  await world.storage.settle(deliveries.map((delivery) => fail(delivery)));
+  await world.admin.run(
+    'update webhook_pending_delivery set last_attempt_at = null, last_is_transient = null where subscription_id = $1',
+    [lane],
+  );
+  expect(await walk(lane, { hastenedAtMs: Date.now(), sendPendingAtMs: Date.now() })).toEqual({
+    deliveries: [],
+    readTo: null,
+  });
+});
+
+test('reads 512 rows at most, and continues after the last one that fits', async () => {
+  const { lane, deliveries } = await world.seedLane<number>(520);
+  await world.storage.settle(deliveries.map((delivery, index) => fail(delivery, { isTransient: index >= 515 })));
+  const ids = deliveries.map(({ deliveryId }) => deliveryId).toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
+  const hastenedAtMs = Date.now();
+  const first = await walk(lane, { hastenedAtMs });
+  expect(first).toEqual({ deliveries: expect.any(Array), readTo: ids[511] });
+  const rest = await walk(lane, { hastenedAtMs }, { after: first.readTo ?? '' });
+  expect([...first.deliveries, ...rest.deliveries]).toHaveLength(5);
+  expect(rest.readTo).toBeNull();
+  const found: PendingDelivery[] = [];
+  for (let after: string | null = '0'; after !== null;) {
+    const part: Walk = await walk(lane, { sendPendingAtMs: hastenedAtMs }, { after, limit: 100 });
+    expect(part.deliveries.length).toBeLessThanOrEqual(100);
+    found.push(...part.deliveries);
+    after = part.readTo;
+  }
+  expect(found.map(({ deliveryId }) => deliveryId)).toEqual(ids);
+});
+
+test('a failed attempt of what was hastened does not count for its schedule, and a postponed one changes nothing', async () => {
+  const { lane, deliveries } = await world.seedLane(2);
+  const atMs = minuteAgo();
+  await world.storage.settle([fail(deliveries[0], { atMs }), fail(deliveries[1], { atMs, isTransient: false })]);
+  const { deliveries: read } = await walk(lane, { sendPendingAtMs: Date.now() });
+  const [first, second] = read.toSorted((a, b) => Number(a.sequence) - Number(b.sequence));
+  if (first === undefined || second === undefined) throw new Error('Two deliveries are due.');
+  await world.storage.settle([
+    fail(first, { atMs: atMs + 1_000, isTransient: false, wasHastened: true }),
+    failure(second, hourMs, { attempt: null, lastAttempt: null }),
+  ]);
+  expect(await rowsOf(lane)).toEqual([
+    { sequence: 1, attempts: 2, prior_attempts: 1, transient: false, last_ms: atMs + 1_000 },
+    { sequence: 2, attempts: 1, prior_attempts: 0, transient: false, last_ms: atMs },
+  ]);
+});
+
+test('a success after failures is recorded with a mark, at most once an hour', async () => {
+  const { lane, deliveries } = await world.seedLane(4);
+  expect(await hastenedOf(lane)).toBeNull();
+  await world.storage.settle([
+    success(deliveries[0], {}, { hastens: true }),
+    success(deliveries[1], {}, { hastens: true }),
+  ]);
+  const first = await hastenedOf(lane);
+  expect(first).toBeInstanceOf(Date);
+  expect((await world.storage.targets([lane])).get(lane)?.marks).toEqual({
+    hastenedAtMs: first?.getTime(),
+    sendPendingAtMs: -Infinity,
+  });
+  await world.storage.settle([success(deliveries[2], {}, { hastens: true })]);
+  expect(await hastenedOf(lane)).toEqual(first);
+  await world.admin.run(
+    `update webhook_subscription set hastened_at = hastened_at - interval '61 minutes' where id = $1`,
+    [lane],
+  );
+  await world.storage.settle([success(deliveries[3], {}, { hastens: true })]);
+  expect((await hastenedOf(lane))?.getTime()).toBeGreaterThanOrEqual(first?.getTime() ?? Infinity);
+  expect(await world.counts(lane)).toMatchObject({ pending: 0, attempts: 4 });
+});
+
+test('no mark is set by a stale result, or after a new URL, a pause or a deletion', async () => {
+  const stale = await world.seedLane(1);
+  await world.storage.settle([success(stale.deliveries[0])]);
+  await world.storage.settle([success(stale.deliveries[0], {}, { hastens: true })]);
+  expect(await hastenedOf(stale.lane)).toBeNull();
+  for (const change of ['changeUrl', 'pause', 'delete'] as const) {
+    const { lane, deliveries } = await world.seedLane(1);
+    await world[change](lane);
+    await world.storage.settle([success(deliveries[0], {}, { hastens: true })]);
+    expect(await hastenedOf(lane)).toBeNull();
+    expect(await world.counts(lane)).toMatchObject({ pending: 0, attempts: 1 });
+  }
+});
+
+test('what is in flight when its shard is released is left to its result', async () => {
+  const { lane, deliveries } = await world.seedLane(2);
+  await world.storage.settle(deliveries.map((delivery) => fail(delivery)));
+  const sendPendingAtMs = Date.now() - 1_000;
+  await world.store.transaction((transaction) =>
+    releaseShards(
+      transaction,
+      world.workerId,
+      [],
+      [],
+      [{ subscriptionId: lane, deliveryId: deliveries[0].deliveryId }],
+    ),
+  );
+  expect(sequencesOf((await walk(lane, { sendPendingAtMs })).deliveries)).toEqual([2]);
+});
+
+test('marks in the future are ignored', async () => {
+  const lane = await world.addLane();
+  for (const time of ["'9999-12-31Z'", "now() + interval '1 hour'"]) {
+    await world.admin.run(
+      `update webhook_subscription set hastened_at = ${time}, send_pending_at = ${time} where id = $1`,
+      [lane],
+    );
+    expect((await world.storage.targets([lane])).get(lane)?.marks).toEqual(noMarks);
+  }
+});
