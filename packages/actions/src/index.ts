@@ -74,6 +74,7 @@ export {
   type SecretCount,
 } from './rewrap-secrets.ts';
 export { retryWebhookDelivery, type RetryWebhookDeliveryResult } from './retry-webhook-delivery.ts';
+export { sendPendingWebhookDeliveries } from './send-pending-webhook-deliveries.ts';
 export {
   rotateWebhookSecret,
   type RotateWebhookSecretInput,

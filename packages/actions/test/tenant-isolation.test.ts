@@ -25,6 +25,7 @@ import {
   resumeWebhookSubscription,
   retryWebhookDelivery,
   rotateWebhookSecret,
+  sendPendingWebhookDeliveries,
   sendTestWebhookEvent,
   updateWebhookSubscription,
 } from '../src/index.ts';
@@ -129,6 +130,12 @@ const cases: Case[] = [
     make: delivery,
     find: (context, caller, id) => retryWebhookDelivery(context, caller, { id }),
     missing: { webhookDelivery: null, userErrors: [deliveryNotFound] },
+  },
+  {
+    name: 'sendPendingWebhookDeliveries',
+    make: subscription,
+    find: (context, caller, subscriptionId) => sendPendingWebhookDeliveries(context, caller, { subscriptionId }),
+    missing: { webhookSubscription: null, userErrors: [{ ...notFound, field: ['input', 'subscriptionId'] }] },
   },
   {
     name: 'listWebhookDeliveries',

@@ -8,6 +8,7 @@ import {
   readWebhookDelivery,
   orRefuse,
   retryWebhookDelivery,
+  sendPendingWebhookDeliveries,
   signWebhookDelivery,
   type WebhookAttempt,
   type WebhookDelivery,
@@ -192,6 +193,34 @@ deliveries per second are missing, and those of a replay that succeed at once; \
         options,
         retried.webhookDelivery,
         ({ id }) => `The delivery ${id} is sent again. \`delivery why\` says what it waits for.`,
+      );
+    });
+
+  addVerb(
+    noun,
+    'send-pending',
+    'send the deliveries of a subscription now that wait for a retry, at most once a minute',
+  )
+    .addOption(gidOption(shell, 'subscription', 'the subscription', 'WebhookSubscription').makeOptionMandatory())
+    .addHelpText(
+      'after',
+      notes(`
+Use it after an outage of the receiver, if \`delivery list --status PENDING\` shows attempts that are due in hours. Oldest first, up to 16
+requests at once. A \`Retry-After\` of the receiver, or a pause, has to end first. An attempt that fails leaves the schedule of its
+delivery as it was.
+
+  deedwire-operator delivery send-pending --subscription 4711`),
+    )
+    .action(async ({ subscription, ...options }: OutputOptions & { subscription: string }) => {
+      const { webhookSubscription } = await withContext(shell, async (context) =>
+        orRefuse(await sendPendingWebhookDeliveries(context, context.operator, { subscriptionId: subscription })),
+      );
+      print(
+        shell,
+        options,
+        webhookSubscription,
+        ({ id, status }) =>
+          `The pending deliveries of ${id} are sent ${status === 'PAUSED' ? 'once it is resumed: it is paused' : 'now'}.`,
       );
     });
 

@@ -4,6 +4,7 @@ import {
   pauseWebhookSubscription,
   resumeWebhookSubscription,
   rotateWebhookSecret,
+  sendPendingWebhookDeliveries,
   sendTestWebhookEvent,
   updateWebhookSubscription,
   verificationErrorCodes,
@@ -133,6 +134,16 @@ export function addWebhookSubscriptionMutations(
       return sendTestWebhookEvent(context.actions, context.caller, input);
     },
     payload: (t) => ({ webhookEventId: t.exposeID('webhookEventId', { nullable: true }) }),
+  });
+
+  addMutation(builder, 'sendPendingWebhookDeliveries', {
+    input: (t) => ({ subscriptionId: t.id({ required: true }) }),
+    codes: ['NOT_FOUND', 'RATE_LIMITED'],
+    resolve(input, context) {
+      checkId(context, 'WebhookSubscription', 'input.subscriptionId', input.subscriptionId);
+      return sendPendingWebhookDeliveries(context.actions, context.caller, input);
+    },
+    payload: (t) => ({ webhookSubscription: t.expose('webhookSubscription', { type: Subscription, nullable: true }) }),
   });
 
   addMutation(builder, 'deleteWebhookSubscription', {

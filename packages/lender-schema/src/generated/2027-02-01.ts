@@ -173,10 +173,18 @@ export type Mutation = {
    */
   retryWebhookDelivery: RetryWebhookDeliveryPayload;
   /**
+   * Sends the deliveries of a subscription now that wait for a retry, oldest first, whatever their last attempt failed with. Once
+   * your receiver works again, Deedwire does so by itself, at most once an hour, for those that failed because of it: without a
+   * connection, by a timeout, or with 429 or 5xx. A `Retry-After` of the receiver, or a pause of the subscription, has to end
+   * first. An attempt that fails leaves the schedule of its delivery as it was.
+   */
+  sendPendingWebhookDeliveries: SendPendingWebhookDeliveriesPayload;
+  /**
    * Sends deliveries of a subscription again: those that failed, or all of a range. They wait for the other deliveries of the
    * subscription, at most 8 at a time, and leave a quarter of its requests free. `webhook-id`, sequence and body stay the same;
-   * the current callback URL and secrets apply. Deliveries that are pending or have no payload are skipped. A replay that has begun
-   * survives restarts, waits while the subscription is paused, and can be cancelled. One replay of a subscription runs at a time.
+   * the current callback URL and secrets apply. Deliveries that are pending or have no payload are skipped:
+   * `sendPendingWebhookDeliveries` sends the pending ones. A replay that has begun survives restarts, waits while the subscription is
+   * paused, and can be cancelled. One replay of a subscription runs at a time.
    */
   replayWebhookEvents: ReplayWebhookEventsPayload;
   /**
@@ -259,6 +267,15 @@ export type MutationSendTestWebhookEventArgs = {
  */
 export type MutationRetryWebhookDeliveryArgs = {
   input: RetryWebhookDeliveryInput;
+};
+
+
+/**
+ * Mutations of the lender interface. An operation can contain only one mutation field. An identifier of another form or type than
+ * that of its argument is rejected with `BAD_USER_INPUT`.
+ */
+export type MutationSendPendingWebhookDeliveriesArgs = {
+  input: SendPendingWebhookDeliveriesInput;
 };
 
 
@@ -663,7 +680,10 @@ export type WebhookDelivery = {
   payload: Maybe<Scalars['String']['output']>;
   /** When Deedwire created the delivery, shortly after the event. */
   createdAt: Scalars['DateTime']['output'];
-  /** When the next attempt is due. Null if none is scheduled, for example while the subscription is paused. */
+  /**
+   * When the next attempt is due, or sooner, once the receiver has worked again. Null if none is scheduled, for example while the
+   * subscription is paused.
+   */
   nextAttemptAt: Maybe<Scalars['DateTime']['output']>;
   /** Why the delivery is not sent yet, or not sent again yet. Null if it is not `PENDING`. */
   delay: Maybe<WebhookDelay>;
@@ -703,7 +723,7 @@ export type WebhookDelayReason =
   | 'BREAKER_OPEN'
   /** The receiver asked with `Retry-After` to get no request until then. */
   | 'RETRY_AFTER'
-  /** The last attempt failed, and the next one is scheduled. */
+  /** The last attempt failed, and the next one is scheduled. It starts sooner once the receiver has worked again. */
   | 'RETRY_SCHEDULED'
   /** Deedwire sends no deliveries of your account at the moment. Your receiver is not the cause. */
   | 'NO_WORKER'
@@ -716,8 +736,8 @@ export type WebhookDelayReason =
 /** Status of a delivery. More values may be added; handle unknown ones. */
 export type WebhookDeliveryStatus =
   /**
-   * Not acknowledged yet. The next attempt is due at `nextAttemptAt` or, if the subscription is paused, once it is active
-   * again.
+   * Not acknowledged yet. The next attempt is due at `nextAttemptAt`, or sooner, once the receiver has worked again; if the
+   * subscription is paused, once it is active again.
    */
   | 'PENDING'
   /** The callback URL returned a 2xx response in time. */
@@ -1352,6 +1372,41 @@ export type RetryWebhookDeliveryUserErrorCode =
   | 'RETRY_RATE_LIMITED'
   | '%future added value';
 
+/** Input of `sendPendingWebhookDeliveries`. */
+export type SendPendingWebhookDeliveriesInput = {
+  /** Global identifier of the subscription whose pending deliveries to send. */
+  subscriptionId: Scalars['ID']['input'];
+};
+
+/** Result of `sendPendingWebhookDeliveries`. */
+export type SendPendingWebhookDeliveriesPayload = {
+  /** The subscription. Null if there are user errors; nothing was changed. */
+  webhookSubscription: Maybe<WebhookSubscription>;
+  /** Reasons why the deliveries are not sent now. Empty on success. */
+  userErrors: Array<SendPendingWebhookDeliveriesUserError>;
+};
+
+/** A reason why pending deliveries are not sent now. */
+export type SendPendingWebhookDeliveriesUserError = UserError & {
+  /** Machine-readable reason. */
+  code: SendPendingWebhookDeliveriesUserErrorCode;
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "subscriptionId"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why pending deliveries are not sent now. More values may be added; handle unknown ones. */
+export type SendPendingWebhookDeliveriesUserErrorCode =
+  /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  /** Such a request for this subscription was accepted within the last minute, which is the limit. Send the same request again in a minute. */
+  | 'RATE_LIMITED'
+  | '%future added value';
+
 /** Deliveries of a subscription that are sent again. */
 export type WebhookReplay = {
   /** Global identifier of the replay, in the form `gid://<namespace>/WebhookReplay/<number>`. */
@@ -1366,7 +1421,10 @@ export type WebhookReplay = {
   endedAt: Maybe<Scalars['DateTime']['output']>;
   /** Number of deliveries that were queued to be sent again. */
   queuedCount: Scalars['Int']['output'];
-  /** Number of deliveries that match and could not be queued: they were pending, or had no payload. */
+  /**
+   * Number of deliveries that match and could not be queued: they were pending, or had no payload.
+   * `sendPendingWebhookDeliveries` sends pending ones.
+   */
   skippedCount: Scalars['Int']['output'];
   /** Share of the range that is done, by time, from 0 to 1. */
   position: Scalars['Float']['output'];

@@ -302,10 +302,23 @@ type Mutation {
     input: RetryWebhookDeliveryInput!
   ): RetryWebhookDeliveryPayload!
   """
+  Sends the deliveries of a subscription now that wait for a retry, oldest first, whatever their last attempt failed with. Once
+  your receiver works again, Deedwire does so by itself, at most once an hour, for those that failed because of it: without a
+  connection, by a timeout, or with 429 or 5xx. A \`Retry-After\` of the receiver, or a pause of the subscription, has to end
+  first. An attempt that fails leaves the schedule of its delivery as it was.
+  """
+  sendPendingWebhookDeliveries(
+    """
+    The subscription.
+    """
+    input: SendPendingWebhookDeliveriesInput!
+  ): SendPendingWebhookDeliveriesPayload!
+  """
   Sends deliveries of a subscription again: those that failed, or all of a range. They wait for the other deliveries of the
   subscription, at most 8 at a time, and leave a quarter of its requests free. \`webhook-id\`, sequence and body stay the same;
-  the current callback URL and secrets apply. Deliveries that are pending or have no payload are skipped. A replay that has begun
-  survives restarts, waits while the subscription is paused, and can be cancelled. One replay of a subscription runs at a time.
+  the current callback URL and secrets apply. Deliveries that are pending or have no payload are skipped:
+  \`sendPendingWebhookDeliveries\` sends the pending ones. A replay that has begun survives restarts, waits while the subscription is
+  paused, and can be cancelled. One replay of a subscription runs at a time.
   """
   replayWebhookEvents(
     """
@@ -1038,7 +1051,8 @@ type WebhookDelivery {
   """
   createdAt: DateTime!
   """
-  When the next attempt is due. Null if none is scheduled, for example while the subscription is paused.
+  When the next attempt is due, or sooner, once the receiver has worked again. Null if none is scheduled, for example while the
+  subscription is paused.
   """
   nextAttemptAt: DateTime
   """
@@ -1104,7 +1118,7 @@ enum WebhookDelayReason {
   """
   RETRY_AFTER
   """
-  The last attempt failed, and the next one is scheduled.
+  The last attempt failed, and the next one is scheduled. It starts sooner once the receiver has worked again.
   """
   RETRY_SCHEDULED
   """
@@ -1126,8 +1140,8 @@ Status of a delivery. More values may be added; handle unknown ones.
 """
 enum WebhookDeliveryStatus {
   """
-  Not acknowledged yet. The next attempt is due at \`nextAttemptAt\` or, if the subscription is paused, once it is active
-  again.
+  Not acknowledged yet. The next attempt is due at \`nextAttemptAt\`, or sooner, once the receiver has worked again; if the
+  subscription is paused, once it is active again.
   """
   PENDING
   """
@@ -2107,6 +2121,63 @@ enum RetryWebhookDeliveryUserErrorCode {
 }
 
 """
+Input of \`sendPendingWebhookDeliveries\`.
+"""
+input SendPendingWebhookDeliveriesInput {
+  """
+  Global identifier of the subscription whose pending deliveries to send.
+  """
+  subscriptionId: ID!
+}
+
+"""
+Result of \`sendPendingWebhookDeliveries\`.
+"""
+type SendPendingWebhookDeliveriesPayload {
+  """
+  The subscription. Null if there are user errors; nothing was changed.
+  """
+  webhookSubscription: WebhookSubscription
+  """
+  Reasons why the deliveries are not sent now. Empty on success.
+  """
+  userErrors: [SendPendingWebhookDeliveriesUserError!]!
+}
+
+"""
+A reason why pending deliveries are not sent now.
+"""
+type SendPendingWebhookDeliveriesUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: SendPendingWebhookDeliveriesUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "subscriptionId"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why pending deliveries are not sent now. More values may be added; handle unknown ones.
+"""
+enum SendPendingWebhookDeliveriesUserErrorCode {
+  """
+  You have no subscription with this identifier.
+  """
+  NOT_FOUND
+  """
+  Such a request for this subscription was accepted within the last minute, which is the limit. Send the same request again in a minute.
+  """
+  RATE_LIMITED
+}
+
+"""
 Deliveries of a subscription that are sent again.
 """
 type WebhookReplay {
@@ -2136,6 +2207,7 @@ type WebhookReplay {
   queuedCount: Int!
   """
   Number of deliveries that match and could not be queued: they were pending, or had no payload.
+  \`sendPendingWebhookDeliveries\` sends pending ones.
   """
   skippedCount: Int!
   """

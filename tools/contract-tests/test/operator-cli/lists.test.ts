@@ -453,6 +453,7 @@ describe('an identifier', () => {
     [['delivery', 'watch'], '--account', 'a Lender or a Partner'],
     [['delivery', 'watch'], '--subscription', 'a WebhookSubscription'],
     [['delivery', 'replay'], '--subscription', 'a WebhookSubscription'],
+    [['delivery', 'send-pending'], '--subscription', 'a WebhookSubscription'],
     [['webhook', 'verify'], '--delivery', 'a WebhookDelivery'],
     [['organization', 'list'], '--after', 'an Organization'],
     [['account', 'list'], '--organization', 'an Organization'],

@@ -55,6 +55,7 @@ const values: Record<string, string> = {
   '<delivery>': delivery.gid,
   '<referral, lender or team member>': 'Referral/4711',
   '<event type>': 'webhook.test',
+  '<referral, lender or team member>': 'gid://service/Referral/1',
   '<time>': new Date(Date.now() - 3_600_000).toISOString(),
   '<arrived>': arrived,
   'request.http': join(folder, 'request.http'),
@@ -86,6 +87,7 @@ const expected: [start: string, output: () => string][] = [
   ['delivery watch', () => ''],
   ['delivery retry', () => 'is sent again.'],
   ['delivery show', () => `X-Service-Webhook-Subscription-Id: ${values['<subscription>']}`],
+  ['delivery send-pending', () => 'are sent now.'],
   ['subscription replay', () => 'No deliveries match.'],
   ['subscription replay', () => 'Replay'],
 ];

@@ -1,7 +1,13 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
 import { type Database, firstRow, keysetConditions, onlyRow, type PageQuery, type Transaction } from '@deedwire/store';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
-import { type SubscriptionId, secretColumns, type EventTypePin, type PausedReason } from '@deedwire/webhooks/tables';
+import {
+  mayBeHastened,
+  type SubscriptionId,
+  secretColumns,
+  type EventTypePin,
+  type PausedReason,
+} from '@deedwire/webhooks/tables';
 
 // A listener is a row of webhook_subscription too: see listeners.ts. The statements of this file leave listeners out.
 
@@ -353,7 +359,8 @@ export async function pauseSubscriptionByOwner(transaction: Transaction, id: Sub
 /**
  * Ends the reason for which a subscription is paused. If its owner has paused it too, it stays paused with `OWNER`, unless the
  * owner resumes it. Its URL gets a new number, so that the receiver starts without earlier failures, and requests from before
- * the pause cannot pause it again. Served by webhook_subscription_pkey.
+ * the pause cannot pause it again. What waits because its receiver failed is due, at most once an hour. Served by
+ * webhook_subscription_pkey.
  */
 export async function resumeSubscription(
   transaction: Transaction,
@@ -363,14 +370,32 @@ export async function resumeSubscription(
   const statement = {
     name: 'resume-subscription',
     text: `
-      update webhook_subscription
+      update webhook_subscription s
       set paused_reason = case when not $2 and owner_paused_at is not null then 'OWNER' end,
         paused_at = case when not $2 then owner_paused_at end,
         owner_paused_at = case when not $2 then owner_paused_at end,
-        url_number = url_number + 1
+        url_number = url_number + 1,
+        hastened_at = case when ${mayBeHastened} then now() else s.hastened_at end
       where id = $1`,
   };
   await transaction.query(statement, [id, byOwner]);
+}
+
+/**
+ * Makes deliveries due whose last attempt began before now. Served by webhook_subscription_pkey.
+ *
+ * @returns false if it was done within the last minute
+ */
+export async function markSendPending(transaction: Transaction, id: SubscriptionId): Promise<boolean> {
+  const statement = {
+    name: 'mark-send-pending',
+    text: `
+      update webhook_subscription
+      set send_pending_at = now()
+      where id = $1 and (send_pending_at between now() - interval '1 minute' and now()) is not true
+      returning id`,
+  };
+  return (await transaction.query(statement, [id])).length === 1;
 }
 
 /**

@@ -1,0 +1,118 @@
+import { callOperator, createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import type { RunningServer } from '@deedwire/service-runtime';
+import { eventually, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { insertSubscription, type StoredSubscription } from './support/stored-deliveries.ts';
+
+const harness = await forFile(createHarness());
+
+const rejected = (code: string) => ({
+  webhookSubscription: null,
+  userErrors: [{ code, field: ['input', 'subscriptionId'] }],
+});
+
+describe.each([
+  { name: 'partner', version: '2026-11-01' },
+  { name: 'lender', version: '2026-11-01' },
+  { name: 'lender', version: '2027-02-01' },
+] as const)('sendPendingWebhookDeliveries of the $name interface at $version', ({ name, version }) => {
+  let service: RunningServer;
+  let subscription: StoredSubscription;
+
+  beforeAll(async () => {
+    service = name === 'partner' ? await harness.startPartnerApi() : await harness.startLenderApi();
+    await service.whenReady;
+  });
+  beforeEach(async () => {
+    subscription = await insertSubscription(harness, name, harness.accounts[name]);
+  });
+
+  async function send(subscriptionId: string): Promise<unknown> {
+    const { body } = await postGraphql(`${service.url}/${name}s/graphql`, harness.accounts[name].credential, {
+      query: `mutation ($input: SendPendingWebhookDeliveriesInput!) {
+        sendPendingWebhookDeliveries(input: $input) { webhookSubscription { id status } userErrors { code field } }
+      }`,
+      variables: { input: { subscriptionId } },
+      headers: { 'X-Service-Schema-Version': version },
+    });
+    return body.data?.['sendPendingWebhookDeliveries'] ?? body.errors?.[0]?.extensions?.['code'];
+  }
+
+  test('marks the subscription, once a minute', async () => {
+    expect(await send(subscription.gid)).toEqual({
+      webhookSubscription: { id: subscription.gid, status: 'ACTIVE' },
+      userErrors: [],
+    });
+    expect(await send(subscription.gid)).toEqual(rejected('RATE_LIMITED'));
+  });
+
+  test('finds no foreign, deleted or malformed subscription', async () => {
+    const other = name === 'partner' ? 'lender' : 'partner';
+    const foreign = await insertSubscription(harness, other, harness.accounts[other]);
+    expect(await send(foreign.gid)).toEqual(rejected('NOT_FOUND'));
+    expect(await send('gid://service/WebhookSubscription/1')).toEqual(rejected('NOT_FOUND'));
+    expect(await send('nope')).toEqual(version === '2027-02-01' ? 'BAD_USER_INPUT' : rejected('NOT_FOUND'));
+    await harness.sql(`update webhook_subscription set deleted_at = now() where id = ${subscription.id}`);
+    expect(await send(subscription.gid)).toEqual(rejected('NOT_FOUND'));
+    const marked = 'select from webhook_subscription where send_pending_at is not null and id in';
+    expect(await harness.sql(`${marked} (${subscription.id}, ${foreign.id})`)).toEqual([]);
+  });
+});
+
+/** Deliveries that have failed once, and wait for an hour. */
+async function afterOutage(world: Harness, receiver: Receiver, status: number): Promise<{ id: string; sent: number }> {
+  const { id } = await world.subscribe(receiver.url, ['referral.created']);
+  receiver.onDelivery = (response) => response.writeHead(status).end();
+  await world.refer(5);
+  await eventually(async () =>
+    expect(await world.sql('select from webhook_pending_delivery where attempts > 0')).toHaveLength(5),
+  );
+  await world.sql(`update webhook_pending_delivery set due_at = now() + interval '1 hour'`);
+  // The worker reads the new times.
+  await world.sql(
+    `insert into webhook_event_queue (account_id, interface, subscription_id)
+     select account_id, interface, id from webhook_subscription`,
+  );
+  await eventually(async () => expect(await world.sql('select from webhook_event_queue')).toEqual([]));
+  receiver.onDelivery = (response) => response.writeHead(200).end();
+  return { id, sent: receiver.deliveries.length };
+}
+
+const attemptsOf = async (world: Harness) =>
+  (await world.deliveries()).map(({ status, attempts }) => [status, attempts.length]);
+const delivered = Array.from({ length: 5 }, () => ['DELIVERED', 2]);
+
+describe('the worker', () => {
+  test('sends what waits for an operator, whatever its failure, with the same ids and bytes', async () => {
+    await using stack = new AsyncDisposableStack();
+    const world = stack.adopt(await createHarness(), (each) => each.close());
+    const receiver = stack.adopt(await startReceiver(), (each) => each.close());
+    await world.startWorker();
+    const { id, sent } = await afterOutage(world, receiver, 400);
+    const env = { DATABASE_URL: await world.database.urlFor('operator') };
+    const send = () => callOperator(env, 'delivery', 'send-pending', '--subscription', id);
+    expect(await send()).toMatchObject({ exitCode: 0, stdout: `The pending deliveries of ${id} are sent now.\n` });
+    const requests = await receiver.waitFor(sent + 5);
+    expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(5);
+    await eventually(async () => expect(await attemptsOf(world)).toEqual(delivered));
+    expect(await send()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('within the last minute') });
+  });
+
+  test('sends what waits by itself once a new delivery succeeds', async () => {
+    await using stack = new AsyncDisposableStack();
+    const world = stack.adopt(await createHarness(), (each) => each.close());
+    const receiver = stack.adopt(await startReceiver(), (each) => each.close());
+    await world.startWorker();
+    const { sent } = await afterOutage(world, receiver, 503);
+    await world.refer(1);
+    await receiver.waitFor(sent + 6);
+    await eventually(async () =>
+      expect((await attemptsOf(world)).toSorted(([, a], [, b]) => Number(a) - Number(b))).toEqual([
+        ['DELIVERED', 1],
+        ...delivered,
+      ]),
+    );
+    expect(await world.sql('select from webhook_subscription where hastened_at is not null')).toHaveLength(1);
+  });
+});
