@@ -1,3 +1,4 @@
+import type { SubscriptionId } from '@deedwire/webhooks/tables';
 import { beforeEach, expect, test } from 'vitest';
 import {
   deleteWebhookSubscription,
@@ -6,6 +7,7 @@ import {
   resumeWebhookSubscription,
   sendPendingWebhookDeliveries,
 } from '../src/index.ts';
+import { markSendPending } from '../src/webhooks/subscriptions/subscriptions.ts';
 import { expectRefused } from './support/operator.ts';
 import { useWorld } from './support/use-world.ts';
 
@@ -60,6 +62,16 @@ test('is accepted once a minute, also of two requests at the same time and of an
   expect(await forSupport(id)).toMatchObject({ webhookSubscription: { id } });
   const entries = await world.sql('select actor_type as type from audit_entry order by number');
   expect(entries).toEqual([{ type: 'CLIENT' }, { type: 'OPERATOR' }]);
+});
+
+test('is not accepted by a transaction that began before another one was accepted', async () => {
+  const number = id.split('/').at(-1) as SubscriptionId;
+  const later = await world.partnerApi.store.transaction(async (transaction) => {
+    await transaction.query({ name: '', text: 'select' }, []);
+    expect(await codes(id)).toEqual([]);
+    return markSendPending(transaction, number);
+  });
+  expect(later).toBe(false);
 });
 
 test('is accepted after the clock of the database was set back', async () => {

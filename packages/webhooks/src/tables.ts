@@ -10,5 +10,5 @@ export {
 } from './kernel/ids.ts';
 export { clockStep, daysOfExpired, type IdRange, idsPerDay, splitByDays, storedRange } from './kernel/ids.ts';
 export { pgArray } from './kernel/sql.ts';
-export { mayBeHastened, secretColumns } from './kernel/sql.ts';
+export { markTime, mayBeMarked, secretColumns } from './kernel/sql.ts';
 export type { EventTypePin, PausedReason } from './subscriptions/read-pins.ts';

@@ -106,8 +106,16 @@ export const rememberedOwnerPause = `owner_paused_at = case
             when s.paused_reason is not null then s.owner_paused_at
           end`;
 
-/** Whether `webhook_subscription s` may be hastened: the last time was an hour ago, or before the clock was set back. */
-export const mayBeHastened = `(s.hastened_at between now() - interval '1 hour' and now()) is not true`;
+/**
+ * The value of a mark. Not `now()`: of two transactions, the one that began first can be the second that marks. Not rounded up, into
+ * the future.
+ */
+export const markTime = `date_trunc('milliseconds', clock_timestamp())`;
+
+/** Whether `webhook_subscription s` may get this mark: the last one is so old, or from before the clock was set back. */
+export function mayBeMarked(mark: 'hastened_at' | 'send_pending_at', interval: '1 hour' | '1 minute'): string {
+  return `(s.${mark} between clock_timestamp() - interval '${interval}' and clock_timestamp()) is not true`;
+}
 
 /**
  * The secrets with which a subscription signs at a time, from `webhook_subscription s`. A rotation that has ended counts as

@@ -2,7 +2,8 @@ import type { AccountId, InterfaceName } from '@deedwire/domain';
 import { type Database, firstRow, keysetConditions, onlyRow, type PageQuery, type Transaction } from '@deedwire/store';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import {
-  mayBeHastened,
+  markTime,
+  mayBeMarked,
   type SubscriptionId,
   secretColumns,
   type EventTypePin,
@@ -375,7 +376,7 @@ export async function resumeSubscription(
         paused_at = case when not $2 then owner_paused_at end,
         owner_paused_at = case when not $2 then owner_paused_at end,
         url_number = url_number + 1,
-        hastened_at = case when ${mayBeHastened} then now() else s.hastened_at end
+        hastened_at = case when ${mayBeMarked('hastened_at', '1 hour')} then ${markTime} else s.hastened_at end
       where id = $1`,
   };
   await transaction.query(statement, [id, byOwner]);
@@ -390,9 +391,9 @@ export async function markSendPending(transaction: Transaction, id: Subscription
   const statement = {
     name: 'mark-send-pending',
     text: `
-      update webhook_subscription
-      set send_pending_at = now()
-      where id = $1 and (send_pending_at between now() - interval '1 minute' and now()) is not true
+      update webhook_subscription s
+      set send_pending_at = ${markTime}
+      where id = $1 and ${mayBeMarked('send_pending_at', '1 minute')}
       returning id`,
   };
   return (await transaction.query(statement, [id])).length === 1;

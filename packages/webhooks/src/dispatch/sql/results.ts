@@ -1,7 +1,8 @@
 import type { Database, Statement } from '@deedwire/store';
 import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import {
-  mayBeHastened,
+  markTime,
+  mayBeMarked,
   pendingRow,
   unlockedPendingRow,
   pgArray,
@@ -266,10 +267,10 @@ const hastenSubscriptionsStatement: Statement = {
       select id from webhook_worker where id = $1 and alive for key share
     )
     update webhook_subscription s
-    set hastened_at = now()
+    set hastened_at = ${markTime}
     from worker, unnest($2::bigint[], $3::int[]) r (id, url_number)
     where s.id = r.id and s.url_number = r.url_number and s.paused_reason is null and s.deleted_at is null
-      and ${mayBeHastened}`,
+      and ${mayBeMarked('hastened_at', '1 hour')}`,
 };
 
 /**
