@@ -169,6 +169,28 @@ test('lets an open breaker probe when the owner asks for it, once', async () => 
   expect(world.sent).toHaveLength(2);
 });
 
+test('each request of the owner lets an open breaker probe once, also while the proxy may be the cause of failures', async () => {
+  const proxyProblem = { mayBeReceiver: true, found: 'proxy: 502' };
+  const { world, lane } = afterOutage(20, () => ({ afterMs: 10, status: null, proxyProblem }));
+  const nowMs = world.clock.nowMs();
+  world.setStoredState(lane, {
+    ...cleanLaneState,
+    consecutiveFailures: 20,
+    breakerOpenUntilMs: nowMs + 5 * minuteMs,
+    breakerProbes: 6,
+    lastFailureMs: nowMs - 1,
+  });
+  sendPending({ world, lane });
+  await world.clock.advance(4 * minuteMs);
+  expect(world.sent).toHaveLength(1);
+  world.dispatcher.openLane(lane);
+  await world.clock.advance(10_000);
+  expect(world.sent).toHaveLength(1);
+  sendPending({ world, lane });
+  await world.clock.advance(10_000);
+  expect(world.sent).toHaveLength(2);
+});
+
 test('two marks at once send each delivery once', async () => {
   const { world, lane } = afterOutage(8, fails);
   const nowMs = world.clock.nowMs();

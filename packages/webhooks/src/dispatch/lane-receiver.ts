@@ -13,7 +13,9 @@ export class LaneReceiver {
   /** The state that storage has, as far as known: the same object as `#state` if it is equal. */
   #storedState: LaneState = cleanLaneState;
   #window = 1;
-  #probeAllowedAtMs = -Infinity;
+  /** By the clock of the database. */
+  #askedAtMs = -Infinity;
+  #mayProbe = false;
   #goodResponses = goodResponsesToBeQuick;
 
   get state(): LaneState {
@@ -30,9 +32,7 @@ export class LaneReceiver {
 
   /** When the breaker and `Retry-After` allow the next request. */
   get allowedFromMs(): number {
-    const { lastFailureMs } = this.#state;
-    const mayProbe = lastFailureMs !== null && lastFailureMs < this.#probeAllowedAtMs;
-    return allowedFromMs(mayProbe ? { ...this.#state, breakerOpenUntilMs: null } : this.#state);
+    return allowedFromMs(this.#mayProbe ? { ...this.#state, breakerOpenUntilMs: null } : this.#state);
   }
 
   /** The maximum number of requests in flight. */
@@ -61,14 +61,24 @@ export class LaneReceiver {
       this.#state = afterSuccess(this.#state, nowMs);
       return;
     }
+    this.#mayProbe = false;
     const failed = afterFailure(this.#state, nowMs, isProven);
     this.#window = holdMs === null ? Math.max(1, this.#window >> 1) : 1;
     this.#state = holdMs === null ? failed : holdLane(failed, nowMs + holdMs);
   }
 
-  /** The owner asked for requests at this time: until the next failure, an open breaker lets single probes through. */
-  allowProbe(atMs: number): void {
-    this.#probeAllowedAtMs = atMs;
+  /**
+   * The owner asked for requests: until the next failure, an open breaker lets single probes through. A request of the owner that is
+   * known already changes nothing: a failure that the proxy may have caused does not count as the last one.
+   *
+   * @param askedAtMs by the clock of the database
+   * @param offsetMs steady time minus the time of the database
+   */
+  allowProbe(askedAtMs: number, offsetMs: number): void {
+    if (askedAtMs <= this.#askedAtMs) return;
+    this.#askedAtMs = askedAtMs;
+    const { lastFailureMs } = this.#state;
+    this.#mayProbe = lastFailureMs !== null && lastFailureMs < askedAtMs + offsetMs;
   }
 
   hasFailedForTooLong(nowMs: number): boolean {

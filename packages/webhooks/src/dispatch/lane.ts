@@ -188,7 +188,7 @@ export class Lane extends SlotLane {
     if (isOtherUrl || this.#phase === 'loading') this.receiver.adoptState(stored);
     else this.receiver.noteStored(stored);
     this.walk.use(target.marks, nowMs - offsetMs);
-    this.receiver.allowProbe(target.marks.sendPendingAtMs + offsetMs);
+    this.receiver.allowProbe(target.marks.sendPendingAtMs, offsetMs);
     this.enter('open');
     return this.target.read(target, nowMs, offsetMs);
   }
