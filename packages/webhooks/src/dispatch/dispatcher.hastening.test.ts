@@ -257,6 +257,17 @@ describe('what is hastened continues', () => {
     expect(world.wronglySent).toEqual([]);
   });
 
+  test('after the response of storage to the mark was lost', async () => {
+    const { world, lane } = afterOutage(400);
+    world.offer(lane, 1);
+    while (world.storage.hastenedAtMs.length === 0) await world.clock.advance(1);
+    world.storage.isUnavailable = true;
+    await world.clock.advance(100);
+    world.storage.isUnavailable = false;
+    await world.clock.advance(minuteMs);
+    expect(world.storage.delivered.size).toBe(401);
+  });
+
   test('with the secrets of a rotation', async () => {
     const { world, lane } = await start();
     const target = world.storage.targetOf(lane.subscriptionId);

@@ -164,7 +164,8 @@ export class ResultRecorder {
       if (isSettled || outcome === 'late') onRecorded?.(result, nowMs - clock.offsetMs);
       if (!isSettled) this.#stale(result, nowMs);
       else if (result.next.kind === 'retry' && lane.isSending) this.#retry(result, nowMs + result.next.delayMs);
-      else if (result.hastens && lane.isSending) this.#options.scheduler.rereadMarks(lane);
+      // Also if it is stale: an earlier call may have recorded it with its mark, and its response was lost.
+      if (result.hastens && lane.isSending) this.#options.scheduler.rereadMarks(lane);
       this.#concluded(result, nowMs);
     }
     afterConcluded();
