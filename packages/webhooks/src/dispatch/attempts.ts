@@ -135,7 +135,7 @@ export class Attempts {
     const detail = cause ?? (isRetryAfterIgnored ? 'RETRY_AFTER_IGNORED' : null);
     // The result of a request to an earlier URL says nothing about the receiver of the current one.
     const isOfOtherUrl = lane.target.isOtherUrl(target);
-    const hastens = next.kind === 'delivered' && !isOfOtherUrl && mayHasten(queued, nowMs, databaseMs);
+    const hastens = next.kind === 'delivered' && !isOfOtherUrl && hastensOthers(queued, nowMs, databaseMs);
     const pause = isOfOtherUrl ? null : this.#updateReceiver(lane, classification, result, nowMs);
     return {
       queued,
@@ -199,9 +199,14 @@ function scheduledMs({ isHastened, delivery }: QueuedDelivery): number | null {
   return isHastened ? delivery.dueAtMs : null;
 }
 
-/** Whether a success, of the delivery or of its receiver, follows failures, and others may wait because of them. */
-function mayHasten({ lane, delivery }: QueuedDelivery, nowMs: number, databaseMs: number): boolean {
-  const followsFailure = delivery.attempts > delivery.priorAttempts || lane.receiver.state.consecutiveFailures > 0;
-  if (!followsFailure || databaseMs - lane.walk.marks.hastenedAtMs < hastenAgainMs) return false;
-  return (lane.queue.last?.dueAtMs ?? -Infinity) > nowMs + soonMs || lane.source.dueAtMs !== Infinity;
+/**
+ * Whether a success, or an earlier one without a mark since, follows failures of the delivery or of its receiver, and others may wait
+ * because of them.
+ */
+function hastensOthers({ lane, delivery }: QueuedDelivery, nowMs: number, databaseMs: number): boolean {
+  const { walk, receiver, queue, source } = lane;
+  const followsFailure = delivery.attempts > delivery.priorAttempts || receiver.state.consecutiveFailures > 0;
+  const othersWait = (queue.last?.dueAtMs ?? -Infinity) > nowMs + soonMs || source.dueAtMs !== Infinity;
+  walk.needsMark = othersWait && (walk.needsMark || followsFailure);
+  return walk.needsMark && databaseMs - walk.marks.hastenedAtMs >= hastenAgainMs;
 }

@@ -217,6 +217,24 @@ test('a clock of the worker that is behind repeats nothing', async () => {
   expect(world.sent).toHaveLength(3);
 });
 
+test('a success that the hourly limit refuses counts for the first one after that hour', async () => {
+  const { world, lane } = afterOutage(5, ({ sequence }) => ({ afterMs: 10, status: Number(sequence) > 5 ? 200 : 503 }));
+  world.offer(lane, 1);
+  await world.clock.advance(minuteMs);
+  expect(world.sent).toHaveLength(6);
+  world.receivers.set(lane.subscriptionId, succeedsAfter(10));
+  world.offer(lane, 1);
+  await world.clock.advance(30 * minuteMs);
+  expect(world.storage.delivered.size).toBe(2);
+  world.offer(lane, 1);
+  await world.clock.advance(30 * minuteMs);
+  expect(world.storage.delivered.size).toBe(3);
+  world.offer(lane, 1);
+  await world.clock.advance(minuteMs);
+  expect(world.storage.delivered.size).toBe(9);
+  expect(world.storage.hastenedAtMs).toHaveLength(2);
+});
+
 /** A hundred of 400 deliveries were sent, because a new one was delivered. */
 const start = async (): Promise<{ world: World; lane: LaneId }> => {
   const { world, lane } = afterOutage(400);

@@ -49,6 +49,8 @@ const start = '0';
  */
 export class LaneWalk {
   #marks = noMarks;
+  /** The receiver worked again, and no mark was read since. */
+  needsMark = false;
   /** Where the next read starts. Null: the walk has ended. */
   #after: string | null = null;
   /** Where the walk went back to during the read in progress. */
@@ -72,6 +74,7 @@ export class LaneWalk {
     const { hastenedAtMs, sendPendingAtMs } = this.#marks;
     const isLater = marks.hastenedAtMs > hastenedAtMs || marks.sendPendingAtMs > sendPendingAtMs;
     this.#marks = marks;
+    if (marks.hastenedAtMs > hastenedAtMs) this.needsMark = false;
     if (isLater && this.latestMarkMs > nowMs - markMaxAgeMs) this.#goBack(start);
   }
 
