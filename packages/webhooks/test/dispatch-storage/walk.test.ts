@@ -152,6 +152,19 @@ test('a success after failures is recorded with a mark, at most once an hour', a
   expect(await world.counts(lane)).toMatchObject({ pending: 0, attempts: 4 });
 });
 
+test('a subscription that another transaction has locked gets no mark, and delays no result', async () => {
+  const { lane, deliveries } = await world.seedLane(1);
+  const other = await world.seedLane(1);
+  await world.admin.run('begin');
+  await world.admin.run('select from webhook_subscription where id = $1 for no key update', [lane]);
+  const batch = [deliveries[0], other.deliveries[0]].map((delivery) => success(delivery, {}, { hastens: true }));
+  await world.storage.settle(batch);
+  await world.admin.run('commit');
+  expect(await hastenedOf(lane)).toBeNull();
+  expect(await hastenedOf(other.lane)).toBeInstanceOf(Date);
+  expect(await world.counts(lane)).toMatchObject({ pending: 0, attempts: 1 });
+});
+
 test('no mark is set by a stale result, or after a new URL, a pause or a deletion', async () => {
   const stale = await world.seedLane(1);
   await world.storage.settle([success(stale.deliveries[0])]);

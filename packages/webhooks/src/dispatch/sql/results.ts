@@ -265,17 +265,23 @@ const hastenSubscriptionsStatement: Statement = {
   text: `
     with worker as (
       select id from webhook_worker where id = $1 and alive for key share
+    ), unlocked as (
+      select s.id
+      from worker, unnest($2::bigint[], $3::int[]) r (id, url_number)
+      join webhook_subscription s on s.id = r.id and s.url_number = r.url_number
+      where s.paused_reason is null and s.deleted_at is null and ${mayBeMarked('hastened_at', '1 hour')}
+      for no key update of s skip locked
     )
     update webhook_subscription s
     set hastened_at = ${markTime}
-    from worker, unnest($2::bigint[], $3::int[]) r (id, url_number)
-    where s.id = r.id and s.url_number = r.url_number and s.paused_reason is null and s.deleted_at is null
-      and ${mayBeMarked('hastened_at', '1 hour')}`,
+    from unlocked
+    where s.id = unlocked.id`,
 };
 
 /**
  * Makes deliveries due that wait because their receivers failed, unless it was done within the last hour. Skips subscriptions that
- * are paused or deleted, or whose URL has changed.
+ * are paused or deleted, whose URL has changed, or that another transaction has locked: it would delay the results of other accounts,
+ * and a later success sets the mark.
  *
  * @param settlements in the order of their subscriptions
  */
