@@ -235,6 +235,28 @@ test('a success that the hourly limit refuses counts for the first one after tha
   expect(world.storage.hastenedAtMs).toHaveLength(2);
 });
 
+describe('a delivery that may have ended its workers', () => {
+  /** It waits for the last retry of its schedule, and storage must count its claim before a request. */
+  const suspect = (count: number, receiver?: Receiver): { world: World; lane: LaneId } => {
+    const { world, lane } = afterOutage(count, receiver);
+    const [row] = world.storage.pending();
+    if (row) world.storage.insert([{ ...row, attempts: attemptsMax - 1, claims: 3 }]);
+    return { world, lane };
+  };
+
+  test('is hastened once its receiver may get requests, and leaves its last retry to the schedule', async () => {
+    const { world, lane } = suspect(2, ({ sequence }) =>
+      sequence === '1' ? { afterMs: 10, status: 500 } : { afterMs: 1, status: 503, retryAfter: '60' },
+    );
+    sendPending({ world, lane });
+    await world.clock.advance(30_000);
+    expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual([2]);
+    await world.clock.advance(minuteMs);
+    expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual([2, 1]);
+    expect(world.storage.failed.size).toBe(0);
+  });
+});
+
 /** A hundred of 400 deliveries were sent, because a new one was delivered. */
 const start = async (): Promise<{ world: World; lane: LaneId }> => {
   const { world, lane } = afterOutage(400);

@@ -162,9 +162,15 @@ export class SuspectRuns {
     return 'wait';
   }
 
-  #postpone({ lane, delivery, isCounted }: QueuedDelivery, dueAtMs: number, nowMs: number): void {
-    const { memory, scheduler } = this.#options;
+  #postpone({ lane, delivery, isCounted, isHastened }: QueuedDelivery, dueAtMs: number, nowMs: number): void {
+    const { memory, scheduler, clock } = this.#options;
     lane.known.delete(delivery.deliveryId);
+    if (isHastened) {
+      // Queued again, it would count for its schedule.
+      lane.walk.noteLeft(delivery.deliveryId);
+      memory.leaveInStorage(lane, delivery.dueAtMs + clock.offsetMs);
+      return scheduler.schedule(lane, nowMs);
+    }
     // Storage still has the earlier one.
     lane.source.forgetDueTime();
     const postponed = new QueuedDelivery(lane, delivery, dueAtMs);
