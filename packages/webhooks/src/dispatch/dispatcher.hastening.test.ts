@@ -255,6 +255,18 @@ describe('a delivery that may have ended its workers', () => {
     expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual([2, 1]);
     expect(world.storage.failed.size).toBe(0);
   });
+
+  test('is hastened when the lane is opened again meanwhile', async () => {
+    const { world, lane } = suspect(1, succeedsAfter(10));
+    await world.clock.advance(minuteMs);
+    sendPending({ world, lane });
+    while (world.storage.walks.length === 0) await world.clock.advance(1);
+    await world.clock.advance(2);
+    expect(world.sent).toEqual([]);
+    world.dispatcher.openLane(lane);
+    await world.clock.advance(minuteMs);
+    expect(world.sent).toHaveLength(1);
+  });
 });
 
 /** A hundred of 400 deliveries were sent, because a new one was delivered. */

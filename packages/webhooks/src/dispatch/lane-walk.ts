@@ -69,6 +69,13 @@ export class LaneWalk {
     return Math.max(this.#marks.hastenedAtMs, this.#marks.sendPendingAtMs);
   }
 
+  /** Walks again after the marks are read: deliveries that it found may be in storage only. */
+  reset(): void {
+    this.#marks = noMarks;
+    this.#after = null;
+    this.#backTo = null;
+  }
+
   /** @param nowMs by the clock of the database */
   use(marks: LaneMarks, nowMs: number): void {
     const { hastenedAtMs, sendPendingAtMs } = this.#marks;

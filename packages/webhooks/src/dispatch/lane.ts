@@ -263,6 +263,7 @@ export class Lane extends SlotLane {
   #forget(): void {
     for (const queued of this.known.values()) if (!queued.isClaimed) this.known.delete(queued.delivery.deliveryId);
     this.source.call.cancel();
+    this.walk.reset();
     this.target.call.cancel();
     this.countCall.cancel();
   }
