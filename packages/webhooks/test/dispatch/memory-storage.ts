@@ -110,7 +110,7 @@ export class MemoryStorage {
     const nowMs = this.#clock.nowMs();
     this.#put({ ...row, dueAtMs: row.attempts === 0 ? nowMs + delayMs : Math.max(row.dueAtMs, nowMs + delayMs) });
     const last = this.lastAttempts.get(id);
-    if (last !== undefined) this.lastAttempts.set(id, { ...last, atMs: nowMs });
+    if (last !== undefined) this.lastAttempts.set(id, { ...last, atMs: nowMs + delayMs });
   }
 
   pending(): PendingDelivery[] {

@@ -79,7 +79,7 @@ export async function releaseShards(
     // Indexes: the primary keys of webhook_worker and webhook_pending_delivery. webhook_shard has 64 rows.
     // A row that is locked is being settled at this moment. Until that is committed, the next owner would find the delivery due.
     // Locking in the order of the primary key, as a settling statement does, avoids deadlocks.
-    // The marks of its subscription do not make due what is in flight: its last attempt counts as one that has just begun.
+    // No mark of its subscription, also none that is set meanwhile, makes due what is in flight.
     // A first attempt that is in flight was due: a later time was written before the clock was set back.
     text: `
       with worker as (select id from webhook_worker where id = $1 and alive for key share),
@@ -93,7 +93,7 @@ export async function releaseShards(
       postponed as (
         update webhook_pending_delivery p
         set due_at = case when p.attempts = p.prior_attempts then handed_over.at else greatest(p.due_at, handed_over.at) end,
-          last_attempt_at = greatest(p.last_attempt_at, now())
+          last_attempt_at = greatest(p.last_attempt_at, handed_over.at)
         from worker, in_flight f, (select clock_timestamp() + $3 * interval '1 second' as at) handed_over
         where p.ctid = f.ctid
       ),
