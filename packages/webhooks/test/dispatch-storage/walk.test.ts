@@ -1,8 +1,10 @@
+import type { Database } from '@deedwire/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LaneMarks, type LastAttempt, noMarks } from '../../src/dispatch/lane-walk.ts';
 import type { Walk, WalkOptions } from '../../src/dispatch/storage.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
+import { walkLane } from '../../src/dispatch/sql/pending-deliveries.ts';
 import { releaseShards } from '../../src/workers/sql/shard-rows.ts';
 import { failure, StorageWorld, success } from './support.ts';
 
@@ -109,6 +111,22 @@ test('reads 512 rows at most, and continues after the last one that fits', async
     after = part.readTo;
   }
   expect(found.map(({ deliveryId }) => deliveryId)).toEqual(ids);
+});
+
+test('reads from the database no more than it returns, and one', async () => {
+  const { lane, deliveries } = await world.seedLane<number>(10);
+  await world.storage.settle(deliveries.map((delivery) => fail(delivery)));
+  const read: number[] = [];
+  const database: Database = {
+    async query<Row extends object>(...given: Parameters<Database['query']>): Promise<Row[]> {
+      const rows = await world.store.query<Row & { deliveries?: unknown[] }>(...given);
+      for (const row of rows) if (row.deliveries) read.push(row.deliveries.length);
+      return rows;
+    },
+  };
+  const options = { marks: { ...noMarks, hastenedAtMs: Date.now() }, after: '0', bodyBytesMax: 1_000, exclude: [] };
+  for (const limit of [1, 16]) await walkLane(database, world.workerId, lane, { ...options, limit }, () => {});
+  expect(read).toEqual([2, 10]);
 });
 
 test('a failed attempt of what was hastened does not count for its schedule, and a postponed one changes nothing', async () => {

@@ -199,17 +199,20 @@ const walkStatement: Statement = {
   name: 'walk-pending-deliveries',
   text: `
     select exists (select from webhook_worker where id = $1 and alive) as "isAlive",
-      coalesce(json_agg(${pendingTuple} order by delivery_id) filter (where is_hastened), '[]') as deliveries,
+      coalesce(json_agg(${pendingTuple} order by delivery_id) filter (where is_hastened and number <= $7), '[]') as deliveries,
       case when count(*) = ${walkedRows} then max(delivery_id)::text end as "readTo"
     from (
-      select *, due_at > clock_timestamp() + interval '${soonMs} milliseconds' and delivery_id <> all($4::bigint[])
-        and (last_attempt_at < to_timestamp($6::float8 / 1000)
-          or (last_is_transient and last_attempt_at < to_timestamp($5::float8 / 1000))) as is_hastened
-      from webhook_pending_delivery
-      where subscription_id = $2 and delivery_id > $3 and delivery_id >= (select expired_before from webhook_retention)
-      order by delivery_id
-      limit (select ${walkedRows})
-    ) walked`,
+      select *, count(*) filter (where is_hastened) over (order by delivery_id) as number
+      from (
+        select *, due_at > clock_timestamp() + interval '${soonMs} milliseconds' and delivery_id <> all($4::bigint[])
+          and (last_attempt_at < to_timestamp($6::float8 / 1000)
+            or (last_is_transient and last_attempt_at < to_timestamp($5::float8 / 1000))) as is_hastened
+        from webhook_pending_delivery
+        where subscription_id = $2 and delivery_id > $3 and delivery_id >= (select expired_before from webhook_retention)
+        order by delivery_id
+        limit (select ${walkedRows})
+      ) walked
+    ) numbered`,
 };
 
 /**
@@ -225,7 +228,8 @@ export async function walkLane(
   onPayloadMissing: (delivery: StoredDelivery) => void,
 ): Promise<Walk> {
   type Row = { isAlive: boolean; deliveries: PendingTuple[]; readTo: string | null };
-  const values = [workerId, lane, after, pgArray(exclude), marks.hastenedAtMs, marks.sendPendingAtMs];
+  // One delivery more than can be returned: it shows that the walk continues after the last one that is.
+  const values = [workerId, lane, after, pgArray(exclude), marks.hastenedAtMs, marks.sendPendingAtMs, limit + 1];
   const row = rowOfLiveWorker(await database.query<Row>(walkStatement, values), workerId);
   const rows = toStoredDeliveries(lane, row.deliveries);
   const chosen = rows.slice(0, countWithin(rows, limit, bodyBytesMax));
