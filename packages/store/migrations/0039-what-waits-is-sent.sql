@@ -12,10 +12,11 @@ alter table webhook_subscription
   add constraint webhook_subscription_send_pending_at_bounds
     check (send_pending_at between '1970-01-01Z' and '9999-12-31Z') not valid;
 alter table webhook_pending_delivery
-  -- When the last attempt began, or when its `Retry-After` ends. Null before the first one, and if a worker of an earlier release
-  -- recorded it.
+  -- When the last attempt began, or when its `Retry-After` ends. Later while a former owner may still record one. Null before the
+  -- first one, and if a worker of an earlier release recorded the last one.
   add column last_attempt_at timestamptz(3),
-  -- It failed in a way that ends when the receiver works again: no connection, a timeout, 429 or 5xx.
+  -- It failed in a way that ends when the receiver works again: no connection, a timeout, 429 or 5xx. Null if no worker of this or a
+  -- later release recorded one.
   add column last_is_transient boolean;
 
 grant update (hastened_at) on webhook_subscription to webhook_worker;

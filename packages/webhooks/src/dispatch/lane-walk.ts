@@ -29,7 +29,7 @@ export function isHastened({ atMs, isTransient }: LastAttempt, { hastenedAtMs, s
   return atMs < sendPendingAtMs || (isTransient && atMs < hastenedAtMs);
 }
 
-/** Hastening adds at most one request of a delivery in this time. */
+/** Results set at most one mark in this time. Each mark adds at most one request of a delivery. */
 export const hastenAgainMs = 60 * 60 * 1_000;
 
 /**
