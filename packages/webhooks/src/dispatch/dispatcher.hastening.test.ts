@@ -235,15 +235,15 @@ test('a success that the hourly limit refuses counts for the first one after tha
   expect(world.storage.hastenedAtMs).toHaveLength(2);
 });
 
-describe('a delivery that may have ended its workers', () => {
-  /** It waits for the last retry of its schedule, and storage must count its claim before a request. */
-  const suspect = (count: number, receiver?: Receiver): { world: World; lane: LaneId } => {
-    const { world, lane } = afterOutage(count, receiver);
-    const [row] = world.storage.pending();
-    if (row) world.storage.insert([{ ...row, attempts: attemptsMax - 1, claims: 3 }]);
-    return { world, lane };
-  };
+/** It waits for the last retry of its schedule, and storage must count its claim before a request. */
+const suspect = (count: number, receiver?: Receiver): { world: World; lane: LaneId } => {
+  const { world, lane } = afterOutage(count, receiver);
+  const [row] = world.storage.pending();
+  if (row) world.storage.insert([{ ...row, attempts: attemptsMax - 1, claims: 3 }]);
+  return { world, lane };
+};
 
+describe('a delivery that may have ended its workers', () => {
   test('is hastened once its receiver may get requests, and leaves its last retry to the schedule', async () => {
     const { world, lane } = suspect(2, ({ sequence }) =>
       sequence === '1' ? { afterMs: 10, status: 500 } : { afterMs: 1, status: 503, retryAfter: '60' },

@@ -1,10 +1,10 @@
 import type { Database } from '@deedwire/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LaneMarks, type LastAttempt, noMarks } from '../../src/dispatch/lane-walk.ts';
+import { walkLane } from '../../src/dispatch/sql/pending-deliveries.ts';
 import type { Walk, WalkOptions } from '../../src/dispatch/storage.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
-import { walkLane } from '../../src/dispatch/sql/pending-deliveries.ts';
 import { releaseShards } from '../../src/workers/sql/shard-rows.ts';
 import { failure, StorageWorld, success } from './support.ts';
 

@@ -55,7 +55,6 @@ const values: Record<string, string> = {
   '<delivery>': delivery.gid,
   '<referral, lender or team member>': 'Referral/4711',
   '<event type>': 'webhook.test',
-  '<referral, lender or team member>': 'gid://service/Referral/1',
   '<time>': new Date(Date.now() - 3_600_000).toISOString(),
   '<arrived>': arrived,
   'request.http': join(folder, 'request.http'),

@@ -144,6 +144,25 @@ test('an event or a subscription of a partner in the queue of the lender leads t
   await partner.waitFor(2);
 });
 
+test('it marks no subscription of a partner, and a mark in the future stops nothing', async ({
+  harness,
+  receiver: partner,
+}) => {
+  const { login, subscriptionId, foreign, settle } = await attack(harness, partner);
+  const mark = (time: string) =>
+    login.run(`update webhook_subscription set hastened_at = ${time}, send_pending_at = ${time} returning id::text`);
+  await expect(mark(`'infinity'`)).rejects.toThrow('violates check constraint');
+  for (const time of ['clock_timestamp()', `'9999-12-31Z'`]) {
+    expect(await mark(time)).toEqual([{ id: subscriptionId }]);
+    await settle();
+  }
+  expect(
+    await harness.sql('select hastened_at, send_pending_at from webhook_subscription where id = $1', [
+      foreign.subscriptionId,
+    ]),
+  ).toEqual([{ hastened_at: null, send_pending_at: null }]);
+});
+
 test('no row of it ends a worker, or stops one', async ({ harness, receiver: partner }) => {
   const { login, accountId, subscriptionId, settle } = await attack(harness, partner);
   const bound = 'violates check constraint';
