@@ -13,6 +13,8 @@ export function strict(schema: z.core.$ZodType, path: string): z.ZodType {
     return z.strictObject(Object.fromEntries(fields.map(([key, value]) => [key, strict(value, `${path}.${key}`)])));
   }
   if (schema instanceof z.ZodNullable) return strict(schema.unwrap(), path).nullable();
+  if (schema instanceof z.ZodArray) return z.array(strict(schema.element, `${path}[]`));
+  if (schema instanceof z.ZodNumberFormat) return schema;
   if (schema instanceof z.ZodString || schema instanceof z.ZodISODateTime || schema instanceof z.ZodLiteral)
     return schema;
   // Any other kind could contain an open object.

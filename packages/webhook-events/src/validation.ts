@@ -44,6 +44,29 @@ export const isoDatetime: Validator<string> = (input, path) => {
     : problem(path, 'Invalid ISO datetime');
 };
 
+/** A number without fraction that JavaScript represents exactly. */
+export const integer: Validator<number> = (input, path) => {
+  if (typeof input !== 'number' || !Number.isFinite(input)) return wrongType('number', input, path);
+  if (!Number.isInteger(input)) return wrongType('int', input, path);
+  const { MAX_SAFE_INTEGER: max, MIN_SAFE_INTEGER: min } = Number;
+  if (input > max) return problem(path, `Too big: expected int to be <=${max}`);
+  return input < min ? problem(path, `Too small: expected int to be >=${min}`) : { ok: true, value: input };
+};
+
+export function array<Item>(validator: Validator<Item>): Validator<Item[]> {
+  return (input, path) => {
+    if (!Array.isArray(input)) return wrongType('array', input, path);
+    const value: Item[] = [];
+    const problems: string[] = [];
+    for (const [index, item] of input.entries()) {
+      const result = validator(item, `${path}.${index}`);
+      if (result.ok) value.push(result.value);
+      else problems.push(...result.problems);
+    }
+    return problems.length > 0 ? { ok: false, problems } : { ok: true, value };
+  };
+}
+
 export function nullable<Value>(validator: Validator<Value>): Validator<Value | null> {
   return (input, path) => (input === null ? { ok: true, value: null } : validator(input, path));
 }

@@ -10,7 +10,7 @@ export function typicalBodies(): Generated {
     byType.set(type, [...(byType.get(type) ?? []), `    '${version}': ${body},\n`]);
   }
   const entries = Array.from(byType, ([type, bodies]) => `  '${type}': {\n${bodies.join('')}  },\n`);
-  const text = `${banner}\n/** A typical body of each event type and version, from the fixtures of the contract. */\nexport const typicalBodies = {\n${entries.join('')}};\n`;
+  const text = `${banner}\n/** A typical body of each event type and version, from the fixtures of the contract. */\nexport const typicalBodies = {\n${entries.join('')}} as const;\n`;
   const folder = 'packages/webhook-receiver/src/generated';
   return { files: new Map([[`${folder}/typical-bodies.ts`, text]]), folders: [folder] };
 }

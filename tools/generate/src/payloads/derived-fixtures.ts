@@ -42,7 +42,7 @@ export function deriveFixtures(schema: PayloadSchema, typical: object): Map<stri
         change(typical, path, () => undefined),
       );
     add(`${isNullable ? 'accept' : 'reject'}/null-${name}`, set(path, null));
-    add(`reject/wrong-type-${name}`, set(path, typeof value === 'object' ? [value] : 42));
+    add(`reject/wrong-type-${name}`, set(path, wrongTypeOf(value)));
     if (field.const !== undefined && path.length > 1) add(`reject/other-value-${name}`, set(path, 'another value'));
     if (field.pattern !== undefined)
       add(`reject/gid-of-another-type-${name}`, set(path, 'gid://service/Organization/1'));
@@ -52,10 +52,16 @@ export function deriveFixtures(schema: PayloadSchema, typical: object): Map<stri
       add(`loose-time/with-offset-${name}`, set(path, time.replace(/Z$/, '+01:00')));
       add(`loose-time/without-milliseconds-${name}`, set(path, time.replace(/\.\d{3}/, '')));
     }
+    if (field.items !== undefined) add(`reject/wrong-type-in-${name}`, set(path, [42]));
     if (field.properties !== undefined)
       add(`unknown-field/in-${name}`, set(path, { ...Object(value), addedLater: 'x' }));
   }
   return fixtures;
+}
+
+function wrongTypeOf(value: unknown): unknown {
+  if (typeof value === 'number') return String(value);
+  return isRecord(value) ? [value] : 42;
 }
 
 /** Every field of a body. A field comes before the fields inside it. */
@@ -68,7 +74,7 @@ function fieldsOf(schema: PayloadSchema, typical: object, parent: readonly strin
         `${path.join('.')}: no fixture can be derived from alternatives. Use one type, which can be nullable.`,
       );
     const types = [field.type ?? []].flat();
-    if (!types.includes('string') && !types.includes('object'))
+    if (!['string', 'object', 'integer', 'array'].some((type) => types.includes(type)))
       throw new Error(`${path.join('.')}: no fixture can be derived from the type ${types.join(', ')}.`);
     const typicalValue = valueAt(typical, path);
     if (typicalValue === undefined || typicalValue === null)

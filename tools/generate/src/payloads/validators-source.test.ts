@@ -10,7 +10,10 @@ function sourceOf(field: z.ZodType): string {
 
 describe('the generator of validators', () => {
   test.each<[string, z.ZodType]>([
-    ['an array', z.array(z.string())],
+    ['an array with a length', z.array(z.string()).max(3)],
+    ['a number', z.number()],
+    ['an integer with a limit', z.int().max(3)],
+    ['a 32-bit integer', z.int32()],
     ['a union', z.union([z.string(), z.object({})])],
     ['an optional field', z.string().optional()],
     ['an object that keeps other fields', z.looseObject({})],
@@ -50,6 +53,8 @@ describe('the generator of validators', () => {
     ).toContain('const pattern1 = pattern(/^a"\\/$/);\n');
     expect(sourceOf(z.iso.datetime({ precision: 3 }))).toContain('"field": isoDatetime,\n');
     expect(sourceOf(z.string().nullable())).toContain('"field": nullable(text),\n');
+    expect(sourceOf(z.array(z.string()))).toContain('"field": array(text),\n');
+    expect(sourceOf(z.int())).toContain('"field": integer,\n');
     expect(sourceOf(z.literal("it's"))).toContain('"field": literal("it\'s"),\n');
     expect(sourceOf(z.object({ x: z.string() }))).toContain('object({\n        "x": text,\n');
   });

@@ -58,6 +58,8 @@ export function validatorsSource(banner: string, payloads: readonly ValidatedPay
       if (schema instanceof z.ZodISODateTime && String(schema.def.pattern) === String(isoDatetime.def.pattern))
         return use('isoDatetime');
       if (schema instanceof z.ZodString) return use('text');
+      if (schema instanceof z.ZodArray) return call('array', validator(schema.element, path));
+      if (schema instanceof z.ZodNumberFormat && schema.format === 'safeint') return use('integer');
     }
     if (schema instanceof z.ZodString && check instanceof z.core.$ZodCheckRegex && otherChecks.length === 0) {
       const { pattern: expected } = check._zod.def;

@@ -16,6 +16,7 @@ export interface PayloadSchema {
   required?: string[];
   /** Two alternatives: the schema of the value, and null. */
   anyOf?: PayloadSchema[];
+  items?: PayloadSchema;
 }
 
 export interface PayloadField {
@@ -27,7 +28,12 @@ export interface PayloadField {
   description: string;
 }
 
-const known = ['title', 'type', 'const', 'format', 'pattern', 'description', 'properties', 'required'];
+const known = ['title', 'type', 'const', 'format', 'pattern', 'description', 'properties', 'required', 'items'];
+/** The limits of every integer in JavaScript say nothing about a field. */
+const limits: Readonly<Record<string, number>> = {
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+};
 const remarks = ['$schema', '$comment'];
 
 /** @param path path of the published JSON Schema, relative to the workspace root */
@@ -45,7 +51,9 @@ export function payloadFields(schema: PayloadSchema, remark: Remark = () => '', 
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const path = parent === '' ? name : `${parent}.${name}`;
     const { isNullable, ...field } = withoutNull(property);
-    const unknown = Object.keys(field).filter((keyword) => !known.includes(keyword) && !remarks.includes(keyword));
+    const unknown = Object.entries(field)
+      .filter(([keyword, value]) => ![...known, ...remarks].includes(keyword) && value !== limits[keyword])
+      .map(([keyword]) => keyword);
     if (unknown.length > 0) throw new Error(`${path}: the reference does not show the keyword ${unknown.join(', ')}`);
     if (!schema.required?.includes(name))
       throw new Error(`${path} is optional, but the reference states that every field is present`);
@@ -71,7 +79,8 @@ export function withoutNull(schema: PayloadSchema): PayloadSchema & { isNullable
   return { ...rest, ...value, isNullable: true };
 }
 
-function typeSummary({ const: constant, format, pattern }: PayloadSchema, type: string): string {
+function typeSummary({ const: constant, format, pattern, items }: PayloadSchema, type: string): string {
+  if (items !== undefined) return `array of ${typeSummary(items, String(items.type))}`;
   if (constant !== undefined) return `\`${JSON.stringify(constant)}\``;
   if (pattern !== undefined) return `\`${gidForm(pattern)}\``;
   return format === undefined ? type : `${type}, ${format}`;
