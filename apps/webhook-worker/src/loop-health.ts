@@ -8,6 +8,7 @@ export type LoopName =
   | 'clock'
   | 'measure'
   | 'retirement'
+  | 'alerts'
   | 'housekeeping';
 
 /** A failure counts no longer if nothing of the loop has failed since: longer than any loop waits before it tries again. */

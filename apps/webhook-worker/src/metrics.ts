@@ -1,4 +1,4 @@
-import type { BreakerCounts, QueueState } from '@deedwire/webhooks';
+import { type BreakerCounts, pausedReasons, type QueueState } from '@deedwire/webhooks';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export interface WorkerMetrics {
@@ -25,8 +25,6 @@ export interface WorkerState {
   /** Of the whole database. Null unless this worker reports it. */
   queue: QueueState | null;
 }
-
-const pausedReasons = ['OWNER', 'GONE', 'FAILING', 'VERSION_RETIRED'];
 
 export function createWorkerMetrics(registry: Registry, state: () => WorkerState): WorkerMetrics {
   const registers = [registry];
@@ -84,18 +82,39 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
     'For how many days after today the history has partitions.',
     (queue) => queue.daysAhead,
   );
-  registry.registerMetric(
-    new Gauge({
-      name: 'deedwire_webhook_subscriptions_paused',
-      help: 'Paused subscriptions by reason. Of the whole database: the worker that owns shard 0 reports it.',
-      labelNames: ['reason'],
+  const gaugesOfDatabase = (
+    name: string,
+    help: string,
+    label: string,
+    values: readonly string[],
+    read: (queue: QueueState) => Readonly<Record<string, number>>,
+  ): void => {
+    const created = new Gauge({
+      name,
+      help: `${help} Of the whole database: the worker that owns shard 0 reports it.`,
+      labelNames: [label],
       collect() {
         this.reset();
         const { queue } = state();
-        if (queue !== null) for (const reason of pausedReasons) this.set({ reason }, queue.paused[reason] ?? 0);
+        if (queue !== null) for (const value of values) this.set({ [label]: value }, read(queue)[value] ?? 0);
       },
       registers: [],
-    }),
+    });
+    registry.registerMetric(created);
+  };
+  gaugesOfDatabase(
+    'deedwire_webhook_subscriptions_paused',
+    'Paused subscriptions by reason.',
+    'reason',
+    pausedReasons,
+    (queue) => queue.paused,
+  );
+  gaugesOfDatabase(
+    'deedwire_webhook_subscriptions_disrupted',
+    'Subscriptions that are not paused, and whose disruption an alert has reported, by state: DISRUPTED, RECOVERING.',
+    'state',
+    ['DISRUPTED', 'RECOVERING'],
+    (queue) => queue.disrupted,
   );
   registry.registerMetric(
     new Gauge({

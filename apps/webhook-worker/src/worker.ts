@@ -31,6 +31,7 @@ import { createTraceFanOut, traceSend } from './trace-deliveries.ts';
 const appName = 'deedwire-webhook-worker';
 // How often to check for changes without a notification: retired versions, expired records and the clock.
 const watchIntervalMs = 30_000;
+const alertIntervalMs = 10_000;
 
 const monotonicMs = (): number => performance.now();
 
@@ -128,6 +129,7 @@ export function createWorker({ config, logger, metrics: registry, version, traci
     createLoop('retirement', { logger, loops }, () => engine.pauseRetired()),
     createHousekeeping({ store, logger, loops, auditRetentionDays: config.AUDIT_RETENTION_DAYS }),
   ];
+  const alerts = createLoop('alerts', { logger, loops }, () => engine.raiseAlerts(gidNamespace));
 
   let intake: { stop(): Promise<void> } | null = null;
   function startIntake(): { stop(): Promise<void> } {
@@ -145,11 +147,13 @@ export function createWorker({ config, logger, metrics: registry, version, traci
       for (const loop of watches) loop.wake();
     }, watchIntervalMs);
     for (const loop of watches) loop.wake();
+    const alertTimer = setInterval(() => alerts.wake(), alertIntervalMs);
     return {
       async stop() {
         clearInterval(watchTimer);
+        clearInterval(alertTimer);
         await listener?.close();
-        await Promise.all(watches.map((loop) => loop.stop()));
+        await Promise.all([...watches, alerts].map((loop) => loop.stop()));
       },
     };
   }

@@ -3,7 +3,14 @@ import type { Transaction } from '@deedwire/store';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import type { PausedReason } from '@deedwire/webhooks/tables';
 import { appendAuditEntry } from './audit.ts';
-import type { ActionContext, Caller, Operator, OperatorContext, WebhookActionContext } from './context.ts';
+import {
+  type ActionContext,
+  type Caller,
+  isCaller,
+  type Operator,
+  type OperatorContext,
+  type WebhookActionContext,
+} from './context.ts';
 import { type MutationResult, inputError, noSuchSubscription, orRefuse, type UserError } from './errors.ts';
 import { ownerFor, requireSubscription } from './subscription-ref.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
@@ -25,7 +32,7 @@ import {
 export type PauseWebhookSubscriptionResult = MutationResult<{ webhookSubscription: WebhookSubscription }, 'NOT_FOUND'>;
 
 /**
- * Pauses a subscription for its owner. Its events are kept until it is resumed.
+ * Pauses a subscription by its owner, or for its owner by an operator. Its events are kept until it is resumed.
  *
  * @throws {RefusedError} `NOT_FOUND` if an operator names no subscription
  */
@@ -41,7 +48,7 @@ export async function pauseWebhookSubscription(
   if (id === null) return notFound;
   return store.transaction(async (transaction) => {
     if ((await lockSubscription(transaction, accountId, id)) === null) return notFound;
-    if (await pauseSubscriptionByOwner(transaction, id)) {
+    if (await pauseSubscriptionByOwner(transaction, id, isCaller(by) ? 'OWNER' : 'OPERATOR')) {
       await appendAuditEntry(transaction, by, {
         action: 'webhook_subscription.pause',
         subject: formatGid(gidNamespace, 'WebhookSubscription', id),
@@ -85,7 +92,7 @@ export async function endPause(
 }
 
 function endsReason(reason: PausedReason, { isUrlVerified, arePinsServed, byOwner }: ResumeGrounds): boolean {
-  if (reason === 'OWNER') return byOwner;
+  if (reason === 'OWNER' || reason === 'OPERATOR') return byOwner;
   return reason === 'VERSION_RETIRED' ? arePinsServed : isUrlVerified;
 }
 

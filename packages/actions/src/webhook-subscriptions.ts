@@ -10,7 +10,7 @@ import {
 import type { SecretKeyRing, Transaction } from '@deedwire/store';
 import { eraseIdempotencyKeysOfRecord } from '@deedwire/store/idempotency';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
-import type { SubscriptionId } from '@deedwire/webhooks/tables';
+import { pausedReasons, type SubscriptionId } from '@deedwire/webhooks/tables';
 import { z } from 'zod';
 import { findAccount } from './accounts.ts';
 import { appendAuditEntry } from './audit.ts';
@@ -21,6 +21,7 @@ import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 import { notASubscription } from './subscription-ref.ts';
 import { countedDeliveriesMax, type Health, selectHealth } from './webhooks/subscriptions/health.ts';
 import {
+  type AllSubscriptionsFilter,
   deleteEventTypePins,
   lockSubscription,
   markSubscriptionDeleted,
@@ -132,7 +133,7 @@ function toSubscriptionOfAccount(gidNamespace: string, row: SubscriptionOfAccoun
  */
 export async function listAllWebhookSubscriptions(
   context: ActionContext,
-  request: PageRequest & { accountId: string | null; status: WebhookSubscription['status'] | null },
+  request: PageRequest & { accountId: string | null; status: AllSubscriptionsFilter['status'] },
 ): Promise<Page<SubscriptionOfAccount>> {
   const account = request.accountId === null ? null : await findAccount(context, null, request.accountId);
   const filter = { accountId: account?.id ?? null, status: request.status };
@@ -219,7 +220,7 @@ export const webhookSubscriptionCodec = z.object({
   name: z.string().nullable().default(null),
   callbackUrl: z.string(),
   status: z.enum(['ACTIVE', 'PAUSED']),
-  pausedReason: z.enum(['OWNER', 'GONE', 'FAILING', 'VERSION_RETIRED']).nullable(),
+  pausedReason: z.enum(pausedReasons).nullable(),
   pausedAt: timeCodec.nullable(),
   eventTypes: z.array(z.object({ type: z.string(), version: z.string() })),
   createdAt: timeCodec,

@@ -178,10 +178,18 @@ test('refuses to resume while a retired version is pinned, and keeps the pause o
   expect(await resume()).toMatchObject({ webhookSubscription: { status: 'ACTIVE' } });
 });
 
+test('the owner resumes what an operator has paused, without a handshake', async () => {
+  const { operator, partnerApi } = world;
+  await pauseWebhookSubscription(operator, operator.operator, { id });
+  expect(await pause()).toMatchObject({ webhookSubscription: { pausedReason: 'OPERATOR' } });
+  expect(await resume()).toMatchObject({ webhookSubscription: { status: 'ACTIVE' }, userErrors: [] });
+  expect(partnerApi.sender.verified).toEqual([]);
+});
+
 test('an operator pauses and resumes any subscription, without a handshake', async () => {
   const { operator } = world;
   expect(await pauseWebhookSubscription(operator, operator.operator, { id })).toMatchObject({
-    webhookSubscription: { pausedReason: 'OWNER' },
+    webhookSubscription: { pausedReason: 'OPERATOR' },
   });
   await workerPauses('GONE');
   expect(await resumePausedSubscription(operator, { subscriptionId: id })).toMatchObject({ status: 'ACTIVE' });

@@ -23,7 +23,12 @@ interface TeamMemberSnapshot {
   email: string;
 }
 
-/** The snapshot of each event type. */
+interface WebhookSubscriptionSnapshot {
+  id: string;
+  name: string | null;
+}
+
+/** The snapshot of each event type. Functions of the database write those of alerts: `packages/store/migrations/0041-alerts.sql`. */
 export interface EventSnapshots {
   'lender.updated': { lender: LenderSnapshot };
   'referral.converted': {
@@ -37,6 +42,19 @@ export interface EventSnapshots {
   'team_member.removed': { lender: LenderSnapshot; teamMember: TeamMemberSnapshot };
   'team_member.updated': { lender: LenderSnapshot; teamMember: TeamMemberSnapshot };
   'webhook.test': { message: string };
+  'webhook_delivery.failed': {
+    webhookSubscription: WebhookSubscriptionSnapshot;
+    since: string;
+    failedCount: number;
+    webhookDeliveryIds: string[];
+  };
+  'webhook_subscription.disrupted': {
+    webhookSubscription: WebhookSubscriptionSnapshot;
+    failingSince: string;
+    consecutiveFailures: number;
+  };
+  'webhook_subscription.paused': { webhookSubscription: WebhookSubscriptionSnapshot; reason: string; pausedAt: string };
+  'webhook_subscription.recovered': { webhookSubscription: WebhookSubscriptionSnapshot; disruptedAt: string };
 }
 
 /**
@@ -52,7 +70,19 @@ export const recordTypeOf = {
   'team_member.removed': 'TeamMember',
   'team_member.updated': 'TeamMember',
   'webhook.test': null,
+  'webhook_delivery.failed': null,
+  'webhook_subscription.disrupted': null,
+  'webhook_subscription.paused': null,
+  'webhook_subscription.recovered': null,
 } as const satisfies Record<keyof EventSnapshots, GidTypeName | null>;
+
+/** The types of events that say how the deliveries of a subscription fare. */
+export const alertTypes = [
+  'webhook_delivery.failed',
+  'webhook_subscription.disrupted',
+  'webhook_subscription.paused',
+  'webhook_subscription.recovered',
+] as const satisfies readonly (keyof EventSnapshots)[];
 
 /** The types of the records that events are about. */
 export type EventRecordType = NonNullable<(typeof recordTypeOf)[keyof EventSnapshots]>;

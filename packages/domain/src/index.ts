@@ -6,7 +6,13 @@ export {
   type Deprecation,
   type DeprecationDocumentation,
 } from './deprecation.ts';
-export { eventRecordTypes, type EventRecordType, type EventSnapshots, recordTypeOf } from './event-snapshots.ts';
+export {
+  alertTypes,
+  eventRecordTypes,
+  type EventRecordType,
+  type EventSnapshots,
+  recordTypeOf,
+} from './event-snapshots.ts';
 export {
   formatAccountGid,
   formatGid,

@@ -25,6 +25,10 @@ export function sampleSnapshots(gidNamespace: string): EventSnapshots {
     reference: 'M-2026-000099',
     openedAt: time,
   };
+  const webhookSubscription = {
+    id: formatGid(gidNamespace, 'WebhookSubscription', toRecordId('512')),
+    name: 'Orders',
+  };
   return {
     'lender.updated': { lender },
     'referral.converted': { referral: { ...referral, status: 'CONVERTED' }, matter, convertedAt: time },
@@ -38,5 +42,14 @@ export function sampleSnapshots(gidNamespace: string): EventSnapshots {
     'team_member.removed': { lender, teamMember },
     'team_member.updated': { lender, teamMember },
     'webhook.test': { message: 'This is a test.' },
+    'webhook_delivery.failed': {
+      webhookSubscription,
+      since: time,
+      failedCount: 2,
+      webhookDeliveryIds: ['815', '816'].map((id) => formatGid(gidNamespace, 'WebhookDelivery', toRecordId(id))),
+    },
+    'webhook_subscription.disrupted': { webhookSubscription, failingSince: time, consecutiveFailures: 17 },
+    'webhook_subscription.paused': { webhookSubscription, reason: 'GONE', pausedAt: time },
+    'webhook_subscription.recovered': { webhookSubscription, disruptedAt: time },
   };
 }

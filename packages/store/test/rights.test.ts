@@ -66,6 +66,7 @@ describe('the catalog', () => {
       'webhook_erase_exchanges',
       'webhook_forget_subscriptions',
       'webhook_has_worker',
+      'webhook_raise_alerts',
     ]);
   });
 
@@ -91,6 +92,7 @@ describe('the catalog', () => {
       'webhook_erase_exchanges: webhook_worker',
       'webhook_forget_subscriptions: webhook_worker',
       'webhook_has_worker: lender_api operator partner_api',
+      'webhook_raise_alerts: webhook_worker',
     ]);
   });
 });

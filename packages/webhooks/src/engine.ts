@@ -17,6 +17,7 @@ import { Exchanges } from './exchanges/exchanges.ts';
 import { FanOut } from './fan-out/fan-out.ts';
 import type { Renderer } from './fan-out/renderer.ts';
 import type { TraceFanOut } from './fan-out/trace-fan-out.ts';
+import { FencedOutError } from './fence/fence.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { SubscriptionId } from './kernel/ids.ts';
 import type { PendingDelivery } from './kernel/pending-delivery.ts';
@@ -28,6 +29,7 @@ import { createRetention } from './retention/retention.ts';
 import { HourStatistics } from './statistics/hour-statistics.ts';
 import { BacklogRemover } from './subscriptions/backlog-remover.ts';
 import { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
+import { raiseAlerts } from './subscriptions/raise-alerts.ts';
 import type { EventTypePin } from './subscriptions/read-pins.ts';
 import { workersChanged } from './workers/sql/shard-rows.ts';
 import { Workers } from './workers/workers.ts';
@@ -112,6 +114,12 @@ export interface WebhookEngine {
   drain(): Promise<void>;
   /** Pauses the subscriptions that pin a retired version. Call it periodically. */
   pauseRetired(): Promise<void>;
+  /**
+   * Appends the alerts that are due about the subscriptions of this worker. Call it periodically.
+   *
+   * @param gidNamespace that of the global identifiers in them
+   */
+  raiseAlerts(gidNamespace: string): Promise<void>;
   /** Lists what prevents the worker from starting, one sentence each. */
   problems(): Promise<readonly string[]>;
   /** `blocked`: queue entries that wait for another build or for another attempt, counted every 10 seconds. */
@@ -282,6 +290,15 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
         );
         if (paused.length > 0) onEvent({ kind: 'retired-paused', subscriptions: paused.map(({ id }) => id) });
       } while (paused.length === retiredBatchSize);
+    },
+    async raiseAlerts(gidNamespace) {
+      if (workers.shards.size === 0) return;
+      try {
+        await raiseAlerts(store, { workerId: workers.id, shards: workers.shards, gidNamespace });
+      } catch (error) {
+        if (!(error instanceof FencedOutError)) throw error;
+        workers.fencedOut();
+      }
     },
     async problems() {
       const check = await checkDatabaseOfApps(store, 'webhook_worker');

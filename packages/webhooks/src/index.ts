@@ -4,6 +4,7 @@ export { createWebhookEngine, type Send, type WebhookEngine, type WebhookEngineO
 export type { EngineEvent } from './events.ts';
 export type { BreakerCounts } from './dispatch/lane-registry.ts';
 export type { QueueState } from './queue-state.ts';
+export { pausedReasons } from './kernel/paused-reasons.ts';
 export { armFailpoint } from './kernel/failpoint.ts';
 export { RenderError, type Renderer, type StoredEvent } from './fan-out/renderer.ts';
 export type { FanOutSpan, TraceFanOut } from './fan-out/trace-fan-out.ts';

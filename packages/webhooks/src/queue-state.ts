@@ -15,6 +15,8 @@ export interface QueueState {
   readonly oldestDueSeconds: number;
   /** Subscriptions by the reason why they are paused. */
   readonly paused: Readonly<Record<string, number>>;
+  /** Subscriptions that are not paused by the state of their episode: `DISRUPTED`, `RECOVERING`. */
+  readonly disrupted: Readonly<Record<string, number>>;
   /** For how many days after today the history has partitions. -1 if one is missing today. */
   readonly daysAhead: number;
 }
@@ -23,8 +25,8 @@ const countMax = 1_000_000;
 const subscriptionsMax = 100_000;
 
 /**
- * Served by webhook_event_queue_ready, webhook_pending_delivery_pkey, webhook_pending_delivery_due and
- * webhook_subscription_by_shard. Jumps from subscription to subscription, so that the number of their deliveries does not matter.
+ * Served by webhook_event_queue_ready, webhook_pending_delivery_pkey, webhook_pending_delivery_due,
+ * webhook_subscription_by_shard and webhook_subscription_episode_open. Jumps from subscription to subscription, so that the number of their deliveries does not matter.
  */
 export async function readQueueState(store: Store): Promise<QueueState> {
   const statement = {
@@ -71,7 +73,17 @@ export async function readQueueState(store: Store): Promise<QueueState> {
             where deleted_at is null and paused_reason is not null
             group by 1
           ) paused
-        ) as paused`,
+        ) as paused,
+        (
+          select coalesce(json_object_agg(state, subscriptions), '{}')
+          from (
+            select e.state, count(*)::int as subscriptions
+            from webhook_subscription_episode e
+            join webhook_subscription s on s.id = e.subscription_id
+            where e.state <> 'HEALTHY' and s.deleted_at is null and s.paused_reason is null
+            group by 1
+          ) disrupted
+        ) as disrupted`,
   };
   const values = [countMax, subscriptionsMax];
   const state = onlyRow(await store.query<Omit<QueueState, 'daysAhead'> & Record<string, unknown>>(statement, values));

@@ -55,6 +55,7 @@ test('an empty database', async () => {
     deliveriesPending: 0,
     oldestDueSeconds: 0,
     paused: {},
+    disrupted: {},
     daysAhead: 60,
   });
 });

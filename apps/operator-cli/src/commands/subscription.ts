@@ -28,7 +28,7 @@ import { addVerb, notes, print, printList, type OutputOptions } from '../verb.ts
 
 interface ListOptions extends OutputOptions, Window {
   account?: string;
-  status?: WebhookSubscription['status'];
+  status?: WebhookSubscription['status'] | 'DISRUPTED';
 }
 
 export function addSubscriptionCommands(program: Command, shell: Shell): void {
@@ -36,7 +36,12 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
 
   addVerb(noun, 'list', 'list webhook subscriptions, newest first')
     .addOption(gidOption(shell, 'account', 'only those of this lender or partner', ...accountTypes))
-    .addOption(new Option('--status <status>', 'only active or paused ones').choices(['ACTIVE', 'PAUSED']))
+    .addOption(
+      new Option(
+        '--status <status>',
+        'only active ones, paused ones, or active ones whose attempts all failed',
+      ).choices(['ACTIVE', 'PAUSED', 'DISRUPTED']),
+    )
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'WebhookSubscription'))
     .addHelpText(

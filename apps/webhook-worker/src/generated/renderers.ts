@@ -10,6 +10,10 @@ import { render as teamMemberAdded20261101 } from '../rendering/team_member.adde
 import { render as teamMemberRemoved20261101 } from '../rendering/team_member.removed/2026-11-01.ts';
 import { render as teamMemberUpdated20261101 } from '../rendering/team_member.updated/2026-11-01.ts';
 import { render as webhookTest20261101 } from '../rendering/webhook.test/2026-11-01.ts';
+import { render as webhookDeliveryFailed20261101 } from '../rendering/webhook_delivery.failed/2026-11-01.ts';
+import { render as webhookSubscriptionDisrupted20261101 } from '../rendering/webhook_subscription.disrupted/2026-11-01.ts';
+import { render as webhookSubscriptionPaused20261101 } from '../rendering/webhook_subscription.paused/2026-11-01.ts';
+import { render as webhookSubscriptionRecovered20261101 } from '../rendering/webhook_subscription.recovered/2026-11-01.ts';
 
 /** The renderer of each version of each event type. */
 export const renderers: Renderers = {
@@ -21,4 +25,8 @@ export const renderers: Renderers = {
   'team_member.removed': { '2026-11-01': teamMemberRemoved20261101 },
   'team_member.updated': { '2026-11-01': teamMemberUpdated20261101 },
   'webhook.test': { '2026-11-01': webhookTest20261101 },
+  'webhook_delivery.failed': { '2026-11-01': webhookDeliveryFailed20261101 },
+  'webhook_subscription.disrupted': { '2026-11-01': webhookSubscriptionDisrupted20261101 },
+  'webhook_subscription.paused': { '2026-11-01': webhookSubscriptionPaused20261101 },
+  'webhook_subscription.recovered': { '2026-11-01': webhookSubscriptionRecovered20261101 },
 };

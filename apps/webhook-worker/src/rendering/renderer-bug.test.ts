@@ -14,6 +14,7 @@ test('rejects a payload with a field that is not published', () => {
     interfaceName: 'partner',
     type: 'webhook.test',
     recordId: null,
+    aboutSubscriptionId: null,
     occurredAt: new Date(),
     snapshot: {},
     requestId: null,

@@ -17,6 +17,7 @@ function render(type: string, snapshot: unknown, version = '2026-11-01'): Buffer
     accountId: toRecordId<'Partner'>('6'),
     interfaceName: 'partner',
     recordId: null,
+    aboutSubscriptionId: null,
     requestId: null,
     isTest: false,
   } as const;
@@ -45,6 +46,10 @@ test('has these renderers for 2026-11-01', () => {
     'team_member.removed',
     'team_member.updated',
     'webhook.test',
+    'webhook_delivery.failed',
+    'webhook_subscription.disrupted',
+    'webhook_subscription.paused',
+    'webhook_subscription.recovered',
   ]);
 });
 

@@ -1,4 +1,5 @@
 import { findWebhookSubscription, listWebhookSubscriptions, type WebhookSubscription } from '@deedwire/actions';
+import { pausedReasons } from '@deedwire/webhooks/tables';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { WebhookParts } from './webhook-parts.ts';
 
@@ -22,9 +23,7 @@ export function addWebhookSubscription(
   { connectionOf, EventType, checkId }: Omit<WebhookParts, 'Subscription'>,
 ): WebhookParts['Subscription'] {
   const Status = builder.enumType('WebhookSubscriptionStatus', { values: ['ACTIVE', 'PAUSED'] as const });
-  const PausedReason = builder.enumType('WebhookPausedReason', {
-    values: ['OWNER', 'GONE', 'FAILING', 'VERSION_RETIRED'] as const,
-  });
+  const PausedReason = builder.enumType('WebhookPausedReason', { values: pausedReasons });
 
   const Rotation = builder.objectRef<NonNullable<WebhookSubscription['rotation']>>('WebhookSecretRotation').implement({
     fields: (t) => ({

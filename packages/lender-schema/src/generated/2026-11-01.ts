@@ -543,6 +543,8 @@ export type WebhookSubscriptionStatus =
 export type WebhookPausedReason =
   /** You paused the subscription. To resume, call `resumeWebhookSubscription`. */
   | 'OWNER'
+  /** An operator of Deedwire paused the subscription for you. To resume, call `resumeWebhookSubscription`. */
+  | 'OPERATOR'
   /**
    * The callback URL returned 410 Gone. To resume, call `resumeWebhookSubscription`, or pass another callback URL to
    * `updateWebhookSubscription`.

@@ -707,6 +707,10 @@ enum WebhookPausedReason {
   """
   OWNER
   """
+  An operator of Deedwire paused the subscription for you. To resume, call \`resumeWebhookSubscription\`.
+  """
+  OPERATOR
+  """
   The callback URL returned 410 Gone. To resume, call \`resumeWebhookSubscription\`, or pass another callback URL to
   \`updateWebhookSubscription\`.
   """
@@ -3183,6 +3187,10 @@ enum WebhookPausedReason {
   You paused the subscription. To resume, call \`resumeWebhookSubscription\`.
   """
   OWNER
+  """
+  An operator of Deedwire paused the subscription for you. To resume, call \`resumeWebhookSubscription\`.
+  """
+  OPERATOR
   """
   The callback URL returned 410 Gone. To resume, call \`resumeWebhookSubscription\`, or pass another callback URL to
   \`updateWebhookSubscription\`.

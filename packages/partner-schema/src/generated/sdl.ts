@@ -951,6 +951,10 @@ enum WebhookPausedReason {
   """
   OWNER
   """
+  An operator of Deedwire paused the subscription for you. To resume, call \`resumeWebhookSubscription\`.
+  """
+  OPERATOR
+  """
   The callback URL returned 410 Gone. To resume, call \`resumeWebhookSubscription\`, or pass another callback URL to
   \`updateWebhookSubscription\`.
   """

@@ -69,4 +69,36 @@ export const webhookEventTypes: readonly RegisteredEventType[] = [
       { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null },
     ],
   },
+  {
+    type: 'webhook_delivery.failed',
+    description: 'Deliveries of a subscription have failed, and are not attempted again.',
+    interfaces: ['lender', 'partner'],
+    versions: [
+      { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null },
+    ],
+  },
+  {
+    type: 'webhook_subscription.disrupted',
+    description: 'All attempts of a subscription have failed for 5 minutes.',
+    interfaces: ['lender', 'partner'],
+    versions: [
+      { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null },
+    ],
+  },
+  {
+    type: 'webhook_subscription.paused',
+    description: 'A subscription was paused, and not by you.',
+    interfaces: ['lender', 'partner'],
+    versions: [
+      { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null },
+    ],
+  },
+  {
+    type: 'webhook_subscription.recovered',
+    description: 'A subscription that was disrupted has had no failure for 5 minutes.',
+    interfaces: ['lender', 'partner'],
+    versions: [
+      { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null },
+    ],
+  },
 ];

@@ -10,6 +10,10 @@ import { body as teamMemberAdded20261101 } from '../team_member.added/2026-11-01
 import { body as teamMemberRemoved20261101 } from '../team_member.removed/2026-11-01.ts';
 import { body as teamMemberUpdated20261101 } from '../team_member.updated/2026-11-01.ts';
 import { body as webhookTest20261101 } from '../webhook.test/2026-11-01.ts';
+import { body as webhookDeliveryFailed20261101 } from '../webhook_delivery.failed/2026-11-01.ts';
+import { body as webhookSubscriptionDisrupted20261101 } from '../webhook_subscription.disrupted/2026-11-01.ts';
+import { body as webhookSubscriptionPaused20261101 } from '../webhook_subscription.paused/2026-11-01.ts';
+import { body as webhookSubscriptionRecovered20261101 } from '../webhook_subscription.recovered/2026-11-01.ts';
 
 /** `<type>/<version>` → the schema of the whole body. */
 export const bodySchemas: ReadonlyMap<string, BodySchema> = new Map<string, BodySchema>([
@@ -22,4 +26,8 @@ export const bodySchemas: ReadonlyMap<string, BodySchema> = new Map<string, Body
   ['team_member.removed/2026-11-01', teamMemberRemoved20261101],
   ['team_member.updated/2026-11-01', teamMemberUpdated20261101],
   ['webhook.test/2026-11-01', webhookTest20261101],
+  ['webhook_delivery.failed/2026-11-01', webhookDeliveryFailed20261101],
+  ['webhook_subscription.disrupted/2026-11-01', webhookSubscriptionDisrupted20261101],
+  ['webhook_subscription.paused/2026-11-01', webhookSubscriptionPaused20261101],
+  ['webhook_subscription.recovered/2026-11-01', webhookSubscriptionRecovered20261101],
 ]);

@@ -9,6 +9,10 @@ import type { TeamMemberAdded as TeamMemberAdded20261101 } from './payloads/team
 import type { TeamMemberRemoved as TeamMemberRemoved20261101 } from './payloads/team_member.removed/2026-11-01.ts';
 import type { TeamMemberUpdated as TeamMemberUpdated20261101 } from './payloads/team_member.updated/2026-11-01.ts';
 import type { WebhookTest as WebhookTest20261101 } from './payloads/webhook.test/2026-11-01.ts';
+import type { WebhookDeliveryFailed as WebhookDeliveryFailed20261101 } from './payloads/webhook_delivery.failed/2026-11-01.ts';
+import type { WebhookSubscriptionDisrupted as WebhookSubscriptionDisrupted20261101 } from './payloads/webhook_subscription.disrupted/2026-11-01.ts';
+import type { WebhookSubscriptionPaused as WebhookSubscriptionPaused20261101 } from './payloads/webhook_subscription.paused/2026-11-01.ts';
+import type { WebhookSubscriptionRecovered as WebhookSubscriptionRecovered20261101 } from './payloads/webhook_subscription.recovered/2026-11-01.ts';
 
 /**
  * The body of a delivery, at every version that this release supports. Compare `type`, then `version`, to narrow it.
@@ -22,4 +26,8 @@ export type WebhookEvent =
   | TeamMemberAdded20261101
   | TeamMemberRemoved20261101
   | TeamMemberUpdated20261101
-  | WebhookTest20261101;
+  | WebhookTest20261101
+  | WebhookDeliveryFailed20261101
+  | WebhookSubscriptionDisrupted20261101
+  | WebhookSubscriptionPaused20261101
+  | WebhookSubscriptionRecovered20261101;

@@ -10,6 +10,10 @@ import type { body as teamMemberAdded20261101 } from '../../src/team_member.adde
 import type { body as teamMemberRemoved20261101 } from '../../src/team_member.removed/2026-11-01.ts';
 import type { body as teamMemberUpdated20261101 } from '../../src/team_member.updated/2026-11-01.ts';
 import type { body as webhookTest20261101 } from '../../src/webhook.test/2026-11-01.ts';
+import type { body as webhookDeliveryFailed20261101 } from '../../src/webhook_delivery.failed/2026-11-01.ts';
+import type { body as webhookSubscriptionDisrupted20261101 } from '../../src/webhook_subscription.disrupted/2026-11-01.ts';
+import type { body as webhookSubscriptionPaused20261101 } from '../../src/webhook_subscription.paused/2026-11-01.ts';
+import type { body as webhookSubscriptionRecovered20261101 } from '../../src/webhook_subscription.recovered/2026-11-01.ts';
 
 /** What the schemas return of the payloads that the parser knows. */
 export type SchemaOutput = z.infer<
@@ -22,4 +26,8 @@ export type SchemaOutput = z.infer<
   | typeof teamMemberRemoved20261101
   | typeof teamMemberUpdated20261101
   | typeof webhookTest20261101
+  | typeof webhookDeliveryFailed20261101
+  | typeof webhookSubscriptionDisrupted20261101
+  | typeof webhookSubscriptionPaused20261101
+  | typeof webhookSubscriptionRecovered20261101
 >;

@@ -129,4 +129,71 @@ export const typicalBodies = {
       }
     },
   },
-};
+  'webhook_delivery.failed': {
+    '2026-11-01': {
+      "id": "gid://service/WebhookEvent/123456",
+      "type": "webhook_delivery.failed",
+      "version": "2026-11-01",
+      "timestamp": "2026-11-03T09:30:00.123Z",
+      "data": {
+        "webhookSubscription": {
+          "id": "gid://service/WebhookSubscription/512",
+          "name": "Orders"
+        },
+        "since": "2026-11-03T09:30:00.000Z",
+        "failedCount": 2,
+        "webhookDeliveryIds": [
+          "gid://service/WebhookDelivery/815",
+          "gid://service/WebhookDelivery/816"
+        ]
+      }
+    },
+  },
+  'webhook_subscription.disrupted': {
+    '2026-11-01': {
+      "id": "gid://service/WebhookEvent/123456",
+      "type": "webhook_subscription.disrupted",
+      "version": "2026-11-01",
+      "timestamp": "2026-11-03T09:30:00.123Z",
+      "data": {
+        "webhookSubscription": {
+          "id": "gid://service/WebhookSubscription/512",
+          "name": "Orders"
+        },
+        "failingSince": "2026-11-03T09:30:00.000Z",
+        "consecutiveFailures": 17
+      }
+    },
+  },
+  'webhook_subscription.paused': {
+    '2026-11-01': {
+      "id": "gid://service/WebhookEvent/123456",
+      "type": "webhook_subscription.paused",
+      "version": "2026-11-01",
+      "timestamp": "2026-11-03T09:30:00.123Z",
+      "data": {
+        "webhookSubscription": {
+          "id": "gid://service/WebhookSubscription/512",
+          "name": "Orders"
+        },
+        "reason": "GONE",
+        "pausedAt": "2026-11-03T09:30:00.000Z"
+      }
+    },
+  },
+  'webhook_subscription.recovered': {
+    '2026-11-01': {
+      "id": "gid://service/WebhookEvent/123456",
+      "type": "webhook_subscription.recovered",
+      "version": "2026-11-01",
+      "timestamp": "2026-11-03T09:30:00.123Z",
+      "data": {
+        "webhookSubscription": {
+          "id": "gid://service/WebhookSubscription/512",
+          "name": "Orders"
+        },
+        "disruptedAt": "2026-11-03T09:30:00.000Z"
+      }
+    },
+  },
+} as const;

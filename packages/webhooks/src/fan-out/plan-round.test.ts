@@ -38,6 +38,7 @@ const storedEvent = (id: number, type: string, accountId: AccountId = account.id
   interfaceName: 'partner',
   type,
   recordId: null,
+  aboutSubscriptionId: null,
   occurredAt: new Date(0),
   snapshot: {},
   requestId: null,
@@ -59,11 +60,20 @@ const pick = (position: number, more: { subscription?: number; claims?: number }
 function plan(
   picked: readonly PickedEntry[],
   subscriptions: readonly SubscriptionPins[],
-  options: { types?: Record<number, string>; deliveries?: number; roundBytes?: number; leftOut?: number[] } = {},
+  options: {
+    types?: Record<number, string>;
+    deliveries?: number;
+    roundBytes?: number;
+    leftOut?: number[];
+    about?: SubscriptionPins['id'];
+  } = {},
 ): RoundPlan & { events: FanOutEvent[] } {
   const events: FanOutEvent[] = [];
   const accountPins: AccountPins = { accountId: account.id, interfaceName: 'partner', subscriptions };
-  const stored = picked.map(({ entry: { position } }) => storedEvent(position, options.types?.[position] ?? 'sample'));
+  const stored = picked.map(({ entry: { position } }) => ({
+    ...storedEvent(position, options.types?.[position] ?? 'sample'),
+    aboutSubscriptionId: options.about ?? null,
+  }));
   const leftOut = new Set((options.leftOut ?? []).map((id) => toRecordId<'WebhookEvent'>(String(id))));
   const result = planRound(picked, {
     pins: new Map(subscriptions.length === 0 ? [] : [[account.id, accountPins]]),
@@ -108,6 +118,13 @@ test('a subscription receives the events with a higher position than when it was
 test('an entry for one subscription is fanned out to it only, at any position', () => {
   const result = plan([pick(1, { subscription: 2 })], [pinned(1, 'v1'), pinned(2, 'v1', { queuePosition: 5 })]);
   expect(deliveriesOf(result)).toEqual([[1, 2, 1, 'v1']]);
+});
+
+test('an alert is not for the subscription that it is about, also if an entry names it', () => {
+  const [one, two] = [pinned(1, 'v1'), pinned(2, 'v1')];
+  const result = plan([pick(1), pick(2, { subscription: 1 })], [one, two], { about: subscriptionId(1) });
+  expect(deliveriesOf(result)).toEqual([[1, 2, 1, 'v1']]);
+  expect(positions(result.done)).toEqual([1, 2]);
 });
 
 test('a version that cannot be rendered fails for the subscriptions that pin it, and reaches all others', () => {

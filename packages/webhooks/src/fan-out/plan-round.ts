@@ -85,7 +85,7 @@ class RoundPlanner {
     const givesUp = isGivenUp(entry);
     let isGivenUpFor = false;
     for (const subscription of pins.subscriptions) {
-      if (!isFor(entry, subscription)) continue;
+      if (!isFor(entry, subscription) || subscription.id === event.aboutSubscriptionId) continue;
       const version = subscription.versions.get(event.type);
       if (version === undefined) continue;
       if (!isKnownType || !renderer.knows(event.type, version)) {

@@ -1,5 +1,5 @@
 import type { InterfaceName } from '@deedwire/domain';
-import type { AccountId, EventId } from '../kernel/ids.ts';
+import type { AccountId, EventId, SubscriptionId } from '../kernel/ids.ts';
 import type { Origin } from '../kernel/pending-delivery.ts';
 
 /** An event as the transaction of its change stored it. */
@@ -12,6 +12,8 @@ export interface StoredEvent extends Origin {
   readonly type: string;
   /** The record that the event is about. Null: none, or an app of an earlier release stored the event. */
   readonly recordId: string | null;
+  /** The subscription that an alert is about, which does not receive it. Null for other events. */
+  readonly aboutSubscriptionId: SubscriptionId | null;
   readonly occurredAt: Date;
   /** The data from which every version of the payload is rendered. */
   readonly snapshot: unknown;

@@ -1,3 +1,5 @@
+import { alertTypes } from '@deedwire/domain';
+
 /** A value whose text needs no quotes in the text form of an array. */
 type PlainValue = number | string | bigint | boolean | Date | null;
 
@@ -98,13 +100,16 @@ function lookup(lock: string): string {
 }
 
 /**
- * Part of an update of `webhook_subscription s` that pauses it for a reason stronger than `OWNER`: a pause by the owner is
+ * Part of an update of `webhook_subscription s` that pauses it for a reason stronger than `OWNER` and `OPERATOR`: a pause by the owner is
  * resumed by the owner only. Of an active subscription, an API of an earlier release can have left the time of an earlier pause.
  */
 export const rememberedOwnerPause = `owner_paused_at = case
-            when s.paused_reason = 'OWNER' then coalesce(s.owner_paused_at, s.paused_at)
+            when s.paused_reason in ('OWNER', 'OPERATOR') then coalesce(s.owner_paused_at, s.paused_at)
             when s.paused_reason is not null then s.owner_paused_at
           end`;
+
+/** The column `failed_at` of a delivery that fails now. Null for an alert, whose failure is not reported: alerts about alerts never end. */
+export const failureToReport = `case when event_type not in (${alertTypes.map((type) => `'${type}'`).join(', ')}) then now() end`;
 
 /**
  * The value of a mark. Not `now()`: of two transactions, the one that began first can be the second that marks. Not rounded up, into

@@ -1,8 +1,7 @@
 import type { InterfaceName } from '@deedwire/domain';
 import type { Database } from '@deedwire/store';
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
-
-export type PausedReason = 'OWNER' | 'GONE' | 'FAILING' | 'VERSION_RETIRED';
+import type { PausedReason } from '../kernel/paused-reasons.ts';
 
 /** An event type and the payload version that a subscription pins. */
 export interface EventTypePin {

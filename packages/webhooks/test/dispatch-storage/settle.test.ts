@@ -276,9 +276,9 @@ describe('a pause', () => {
     expect(await pausedReason(lane)).toBeNull();
   });
 
-  test('replaces the one of the owner, and remembers it', async () => {
+  test.each(['OWNER', 'OPERATOR'] as const)('replaces %s, and remembers it', async (reason) => {
     const { lane, deliveries } = await world.seedLane(2);
-    await world.pause(lane);
+    await world.pause(lane, reason);
     expect(await settle(failure(deliveries[0], 0, { pause: 'GONE' }))).toEqual(['settled']);
     expect(await pausedReason(lane)).toBe('GONE');
     const [row] = await world.admin.run('select owner_paused_at from webhook_subscription where id = $1', [lane]);

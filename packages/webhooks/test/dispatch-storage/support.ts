@@ -132,8 +132,8 @@ export class StorageWorld {
     await this.#update(lane, 'callback_url = $2, url_number = url_number + 1', url);
   }
 
-  async pause(lane: SubscriptionId): Promise<void> {
-    await this.#update(lane, `paused_reason = 'OWNER', paused_at = now()`);
+  async pause(lane: SubscriptionId, reason: 'OWNER' | 'OPERATOR' = 'OWNER'): Promise<void> {
+    await this.#update(lane, `paused_reason = '${reason}', paused_at = now()`);
   }
 
   async delete(lane: SubscriptionId): Promise<void> {

@@ -60,6 +60,7 @@ async function seedRound(world: FanOutWorld, deliveries = 2): Promise<RoundPlan>
       interfaceName,
       type: 'referral.created',
       recordId: index === 1 ? null : '4711',
+      aboutSubscriptionId: null,
       occurredAt: new Date('2026-11-20T12:00:00.000Z'),
       snapshot: {},
       requestId: `"request" \\ ${index}`,

@@ -119,9 +119,9 @@ describe('pause and resume', () => {
     const paused = await operate('pause', gid());
     const pausedAt = (await read())['paused_at'];
     const since = pausedAt instanceof Date ? pausedAt.toISOString() : '';
-    const stdout = `The subscription ${gid()} is paused with OWNER since ${since}\n`;
+    const stdout = `The subscription ${gid()} is paused with OPERATOR since ${since}\n`;
     expect(paused).toEqual({ exitCode: 0, stdout, stderr: '' });
-    expect((await operate('list')).stdout).toContain('  PAUSED with OWNER  ');
+    expect((await operate('list')).stdout).toContain('  PAUSED with OPERATOR  ');
     expect(await operate('pause', gid())).toEqual(paused);
     expect(await operate('resume', gid())).toEqual({
       exitCode: 0,
@@ -131,7 +131,7 @@ describe('pause and resume', () => {
     expect(JSON.parse((await operate('pause', gid(), '--json')).stdout)).toMatchObject({
       id: gid(),
       status: 'PAUSED',
-      pausedReason: 'OWNER',
+      pausedReason: 'OPERATOR',
     });
   });
 

@@ -69,8 +69,8 @@ test('a delivery that waits longer than its receiver asked for says what it aske
 });
 
 test('every reason for a pause has a message of its own', () => {
-  const reasons = ['OWNER', 'GONE', 'FAILING', 'VERSION_RETIRED'] as const;
+  const reasons = ['OWNER', 'OPERATOR', 'GONE', 'FAILING', 'VERSION_RETIRED'] as const;
   const messages = reasons.map((pausedReason) => delayOf({ ...due, pausedReason }).message);
-  expect(new Set(messages).size).toBe(4);
+  expect(new Set(messages).size).toBe(5);
   expect(messages.filter((message) => message.length > 250)).toEqual([]);
 });

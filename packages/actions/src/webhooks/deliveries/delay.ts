@@ -1,5 +1,5 @@
 import type { Database } from '@deedwire/store';
-import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
+import type { DeliveryId, PausedReason, SubscriptionId } from '@deedwire/webhooks/tables';
 import { groupIds } from './pages.ts';
 
 export const delayReasons = [
@@ -24,8 +24,6 @@ export interface Delay {
   message: string;
 }
 
-export type PausedReason = 'OWNER' | 'GONE' | 'FAILING' | 'VERSION_RETIRED';
-
 /** What the database knows about a delivery that is not finished. Times are by its clock. */
 export interface DelayFacts {
   now: Date;
@@ -49,8 +47,8 @@ export interface DelayFacts {
 }
 
 const pausedMessages: Readonly<Record<PausedReason, string>> = {
-  OWNER:
-    'The subscription is paused, by you or for you by an operator. The delivery is sent once the subscription is resumed.',
+  OWNER: 'You have paused the subscription. The delivery is sent once the subscription is resumed.',
+  OPERATOR: 'An operator has paused the subscription for you. The delivery is sent once you or an operator resume it.',
   GONE: 'The subscription is paused, because the callback URL returned 410 Gone. Restore the receiver and resume the subscription, or change its callback URL.',
   FAILING:
     'The subscription is paused, because all attempts failed for 96 hours. Fix the receiver and resume the subscription, or change its callback URL.',

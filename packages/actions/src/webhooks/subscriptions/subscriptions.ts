@@ -107,7 +107,8 @@ export type SubscriptionOfAccountRow = SubscriptionRow & SubscriptionOwner;
 /** A filter that is null does not restrict the list. */
 export interface AllSubscriptionsFilter {
   accountId: AccountId | null;
-  status: 'ACTIVE' | 'PAUSED' | null;
+  /** `DISRUPTED`: active ones about which owners got `webhook_subscription.disrupted`, and no `recovered` since. */
+  status: 'ACTIVE' | 'PAUSED' | 'DISRUPTED' | null;
 }
 
 /**
@@ -129,7 +130,10 @@ export async function selectSubscriptionsOfAllAccounts(
     text: `
       select ${subscriptionColumns}, s.account_id as "accountId", s.interface as "interfaceName"
       from webhook_subscription s
-      where s.kind = 'PUSH' and s.deleted_at is null and ($2::text is null or (s.paused_at is null) = ($2 = 'ACTIVE'))
+      where s.kind = 'PUSH' and s.deleted_at is null and ($2::text is null or (s.paused_at is null) = ($2 <> 'PAUSED'))
+        and ($2 is distinct from 'DISRUPTED' or exists (
+          select from webhook_subscription_episode e where e.subscription_id = s.id and e.state <> 'HEALTHY'
+        ))
         and ${conditions}
       limit $3`,
   };
@@ -341,20 +345,25 @@ export async function updateSubscriptionName(
 }
 
 /**
- * Pauses a subscription for its owner. A stronger reason remains the one that is shown. Served by webhook_subscription_pkey.
+ * Pauses a subscription by its owner, or by an operator for its owner. A stronger reason remains the one that is shown. Served by
+ * webhook_subscription_pkey.
  *
- * @returns false if its owner has already paused it
+ * @returns false if one of them has already paused it
  */
-export async function pauseSubscriptionByOwner(transaction: Transaction, id: SubscriptionId): Promise<boolean> {
+export async function pauseSubscriptionByOwner(
+  transaction: Transaction,
+  id: SubscriptionId,
+  reason: 'OWNER' | 'OPERATOR',
+): Promise<boolean> {
   const statement = {
     name: 'pause-subscription-by-owner',
     text: `
       update webhook_subscription
-      set paused_reason = coalesce(paused_reason, 'OWNER'), paused_at = coalesce(paused_at, now()), owner_paused_at = now()
+      set paused_reason = coalesce(paused_reason, $2), paused_at = coalesce(paused_at, now()), owner_paused_at = now()
       where id = $1 and (paused_reason is null or (paused_reason <> 'OWNER' and owner_paused_at is null))
       returning id`,
   };
-  return (await transaction.query(statement, [id])).length === 1;
+  return (await transaction.query(statement, [id, reason])).length === 1;
 }
 
 /**

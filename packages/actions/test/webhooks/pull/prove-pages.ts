@@ -212,6 +212,7 @@ function planOf(
       interfaceName,
       type,
       recordId: null,
+      aboutSubscriptionId: null,
       occurredAt: new Date(),
       snapshot: {},
       requestId: null,

@@ -116,7 +116,9 @@ describe('apps of the last release, which do not know the kind', () => {
   test('pause it without an effect, and cannot end VERSION_RETIRED so that it becomes active', async () => {
     const id = await listen();
     expect(
-      await partnerApi.transaction((transaction) => pauseSubscriptionByOwner(transaction, subscriptionIdOf(id))),
+      await partnerApi.transaction((transaction) =>
+        pauseSubscriptionByOwner(transaction, subscriptionIdOf(id), 'OWNER'),
+      ),
     ).toBe(false);
     await worker.transaction((transaction) => pauseRetiredSubscriptions(transaction, workerId, [samplePin], 10));
     expect(await read(id)).toMatchObject({ paused_reason: 'VERSION_RETIRED' });

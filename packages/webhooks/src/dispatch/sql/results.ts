@@ -8,6 +8,7 @@ import {
   pgArray,
   TextDictionary,
   rememberedOwnerPause,
+  failureToReport,
 } from '../../kernel/sql.ts';
 import type { LaneState } from '../lane-state.ts';
 import type { Settlement } from '../storage.ts';
@@ -64,8 +65,8 @@ const settleDeliveries: Statement = {
       from settled
       where delay_ms is not null
     ), failed as (
-      insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
-      select subscription_id, delivery_id, interface
+      insert into webhook_failed_delivery (subscription_id, delivery_id, interface, failed_at)
+      select subscription_id, delivery_id, interface, ${failureToReport}
       from settled
       where has_failed
       on conflict do nothing
@@ -234,15 +235,15 @@ const pauseSubscriptionsStatement: Statement = {
       set paused_reason = r.reason, paused_at = now(), ${rememberedOwnerPause}
       from worker, unnest($2::bigint[], $3::int[], $4::text[]) r (id, url_number, reason)
       where s.id = r.id and s.url_number = r.url_number and s.deleted_at is null
-        and (s.paused_reason is null or s.paused_reason = 'OWNER')
+        and (s.paused_reason is null or s.paused_reason in ('OWNER', 'OPERATOR'))
       returning s.id
     )
     delete from webhook_receiver_state using paused where subscription_id = paused.id`,
 };
 
 /**
- * Pauses the subscriptions of these results. Skips a subscription that is deleted or paused for a reason other than `OWNER`,
- * which is remembered, or whose URL has changed.
+ * Pauses the subscriptions of these results. Skips a subscription that is deleted or paused for a reason other than `OWNER`
+ * and `OPERATOR`, which are remembered, or whose URL has changed.
  *
  * @param settlements in the order of their subscriptions
  */

@@ -17,6 +17,7 @@ type EventTuple = [
   interfaceName: InterfaceName,
   type: string,
   recordId: string | null,
+  aboutSubscriptionId: string | null,
   occurredAtMs: number,
   requestId: string | null,
   isTest: boolean,
@@ -38,6 +39,7 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
         '[' || string_agg(
           '["' || id || '","' || account_id || '","' || interface || '",' || to_json(event_type)
             || ',' || coalesce('"' || record_id || '"', 'null')
+            || ',' || coalesce('"' || about_subscription_id || '"', 'null')
             || ',' || (extract(epoch from occurred_at) * 1000)::bigint
             || ',' || coalesce(to_json(request_id)::text, 'null') || ',' || is_test || ',' || snapshot || ']',
           ','
@@ -47,7 +49,8 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
         select e.*, sum(octet_length(e.snapshot)) over (order by r.number) - octet_length(e.snapshot) as bytes_before
         from unnest($1::bigint[]) with ordinality as r (id, number)
         join (
-          select id, account_id, interface, event_type, record_id, occurred_at, request_id, is_test, snapshot::text as snapshot
+          select id, account_id, interface, event_type, record_id, about_subscription_id, occurred_at, request_id, is_test,
+            snapshot::text as snapshot
           from webhook_event where id = any($1::bigint[]) and id between $2 and $3
           offset 0 -- makes the text once
         ) e on e.id = r.id
@@ -62,7 +65,18 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
   );
   const events = new ShortLivedMap<EventId, StoredEvent>();
   const tuples: EventTuple[] = row.events === null ? [] : JSON.parse(row.events);
-  for (const [id, accountId, interfaceName, type, recordId, occurredAtMs, requestId, isTest, snapshot] of tuples) {
+  for (const [
+    id,
+    accountId,
+    interfaceName,
+    type,
+    recordId,
+    aboutId,
+    occurredAtMs,
+    requestId,
+    isTest,
+    snapshot,
+  ] of tuples) {
     const eventId: EventId = toRecordId(id);
     events.set(eventId, {
       id: eventId,
@@ -70,6 +84,7 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
       interfaceName,
       type,
       recordId,
+      aboutSubscriptionId: aboutId === null ? null : toRecordId(aboutId),
       occurredAt: new Date(occurredAtMs),
       snapshot,
       ...originOf(requestId),

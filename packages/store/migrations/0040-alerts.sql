@@ -1,0 +1,174 @@
+-- Alerts: events that say how the deliveries of a subscription fare. Workers of earlier releases append none and block those that
+-- they find, and do not mark the failures that they record.
+
+-- OPERATOR: an operator has paused the subscription. Its owner can resume it, as with OWNER. 0041 validates the constraint.
+alter table webhook_subscription
+  drop constraint webhook_subscription_paused_reason_check,
+  add constraint webhook_subscription_paused_reason_check
+    check (paused_reason in ('OWNER', 'OPERATOR', 'GONE', 'FAILING', 'VERSION_RETIRED')) not valid;
+
+-- The subscription that an alert is about. The alert is not sent to it. Null for other events.
+alter table webhook_event add column about_subscription_id bigint;
+
+-- When the delivery failed. Null once an alert has reported it, and if none will: for an alert, and for what expired.
+alter table webhook_failed_delivery add column failed_at timestamptz(3);
+
+-- What alerts have said about a subscription. Apart from webhook_receiver_state, which ends with a pause and with a change of the URL.
+-- No row: nothing yet.
+create table webhook_subscription_episode (
+  subscription_id bigint primary key references webhook_subscription on delete cascade,
+  -- DISRUPTED from `webhook_subscription.disrupted` on, RECOVERING while nothing has failed for less than 5 minutes.
+  state text not null default 'HEALTHY' check (state in ('HEALTHY', 'DISRUPTED', 'RECOVERING')),
+  since timestamptz(3) not null default now(),
+  -- When the last episode began: its `webhook_subscription.disrupted`. Null: there was none.
+  episode timestamptz(3),
+  -- The last pause that was reported.
+  paused_reason text,
+  paused_at timestamptz(3)
+) with (fillfactor = 50);
+create index webhook_subscription_episode_open on webhook_subscription_episode (subscription_id) where state <> 'HEALTHY';
+
+grant select on webhook_subscription_episode to webhook_worker, operator;
+
+do $do$
+begin
+  execute replace($schema$
+    -- Appends an alert about a subscription to the outbox of its account. The data has the form of `EventSnapshots`.
+    create function webhook_append_alert(subscription {schema}.webhook_subscription, type text, data jsonb, gid_namespace text)
+    returns void
+    language sql
+    set search_path = pg_catalog, pg_temp
+    as $$
+      with event as (
+        insert into {schema}.webhook_event (account_id, interface, event_type, snapshot, about_subscription_id)
+        values (subscription.account_id, subscription.interface, type, (data || jsonb_build_object('webhookSubscription',
+          jsonb_build_object('id', 'gid://' || gid_namespace || '/WebhookSubscription/' || subscription.id, 'name', subscription.name)
+        ))::json, subscription.id)
+        returning id
+      )
+      insert into {schema}.webhook_event_queue (account_id, interface, event_id)
+      select subscription.account_id, subscription.interface, id
+      from event
+    $$;
+
+    -- RFC 3339 in UTC, as in all payloads.
+    create function webhook_alert_time(at timestamptz) returns text
+    language sql stable
+    set search_path = pg_catalog, pg_temp
+    return to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+
+    -- Compares what alerts have said about a subscription with its state, and appends the alerts that are due. Returns their number.
+    -- Calls for one subscription take turns. `failing_after`: how long nothing but failures make a disruption.
+    create function webhook_raise_alerts(of_subscription bigint, failing_after interval, gid_namespace text) returns int
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+    as $$
+    declare
+      success_holds_after constant interval := '5 minutes';
+      episodes_apart constant interval := '1 hour';
+      failure_window constant interval := '5 minutes';
+      listed_max constant int := 10;
+      subscription {schema}.webhook_subscription;
+      receiver {schema}.webhook_receiver_state;
+      known {schema}.webhook_subscription_episode;
+      next_state text;
+      first_failed_at timestamptz;
+      failed bigint[];
+      raised int := 0;
+    begin
+      if gid_namespace !~ '^[a-z][a-z0-9-]{0,99}$' then
+        raise exception 'The namespace % is not one of global identifiers.', gid_namespace;
+      end if;
+      insert into {schema}.webhook_subscription_episode (subscription_id)
+      select id from {schema}.webhook_subscription where id = of_subscription and kind = 'PUSH' and deleted_at is null
+      on conflict do nothing;
+      select * into known from {schema}.webhook_subscription_episode where subscription_id = of_subscription for update;
+      select * into subscription
+      from {schema}.webhook_subscription
+      where id = of_subscription and kind = 'PUSH' and deleted_at is null;
+      if not found then
+        return raised;
+      end if;
+      select * into receiver
+      from {schema}.webhook_receiver_state
+      where subscription_id = of_subscription and url_number = subscription.url_number and consecutive_failures > 0;
+
+      if subscription.paused_reason <> 'OWNER'
+        and (subscription.paused_reason, subscription.paused_at) is distinct from (known.paused_reason, known.paused_at)
+      then
+        update {schema}.webhook_subscription_episode
+        set paused_reason = subscription.paused_reason, paused_at = subscription.paused_at
+        where subscription_id = of_subscription;
+        perform {schema}.webhook_append_alert(subscription, 'webhook_subscription.paused', jsonb_build_object(
+          'reason', subscription.paused_reason, 'pausedAt', {schema}.webhook_alert_time(subscription.paused_at)
+        ), gid_namespace);
+        raised := raised + 1;
+      end if;
+
+      next_state := case
+        when known.state = 'HEALTHY' then
+          case when subscription.paused_reason is null and receiver.failing_since <= now() - failing_after
+            and (known.episode is null or known.episode <= now() - episodes_apart) then 'DISRUPTED' end
+        -- A pause is no success.
+        when subscription.paused_reason is not null or receiver.subscription_id is not null then 'DISRUPTED'
+        when known.state = 'DISRUPTED' then 'RECOVERING'
+        when known.since <= now() - success_holds_after then 'HEALTHY'
+      end;
+      if next_state <> known.state then
+        update {schema}.webhook_subscription_episode
+        set state = next_state, since = now(), episode = case when known.state = 'HEALTHY' then now() else episode end
+        where subscription_id = of_subscription;
+        if known.state = 'HEALTHY' then
+          perform {schema}.webhook_append_alert(subscription, 'webhook_subscription.disrupted', jsonb_build_object(
+            'failingSince', {schema}.webhook_alert_time(receiver.failing_since),
+            'consecutiveFailures', receiver.consecutive_failures
+          ), gid_namespace);
+          raised := raised + 1;
+        elsif next_state = 'HEALTHY' then
+          perform {schema}.webhook_append_alert(subscription, 'webhook_subscription.recovered', jsonb_build_object(
+            'disruptedAt', {schema}.webhook_alert_time(known.episode)
+          ), gid_namespace);
+          raised := raised + 1;
+        end if;
+      end if;
+
+      select min(failed_at) into first_failed_at
+      from {schema}.webhook_failed_delivery
+      where subscription_id = of_subscription and failed_at is not null;
+      if first_failed_at <= now() - failure_window then
+        -- What another transaction has locked is reported later, or queued again.
+        with due as (
+          select delivery_id
+          from {schema}.webhook_failed_delivery
+          where subscription_id = of_subscription and failed_at < first_failed_at + failure_window
+          for update skip locked
+        ), reported as (
+          update {schema}.webhook_failed_delivery d
+          set failed_at = null
+          from due
+          where d.subscription_id = of_subscription and d.delivery_id = due.delivery_id
+          returning d.delivery_id
+        )
+        select array_agg(delivery_id order by delivery_id) into failed from reported;
+        if failed is not null then
+          perform {schema}.webhook_append_alert(subscription, 'webhook_delivery.failed', jsonb_build_object(
+            'since', {schema}.webhook_alert_time(first_failed_at),
+            'failedCount', cardinality(failed),
+            'webhookDeliveryIds', (
+              select jsonb_agg('gid://' || gid_namespace || '/WebhookDelivery/' || id order by id)
+              from unnest(failed[:listed_max]) as id
+            )
+          ), gid_namespace);
+          raised := raised + 1;
+        end if;
+      end if;
+      return raised;
+    end
+    $$;
+  $schema$, '{schema}', quote_ident(current_schema()));
+end
+$do$;
+
+revoke execute on function webhook_append_alert, webhook_alert_time, webhook_raise_alerts from public;
+grant execute on function webhook_raise_alerts to webhook_worker;

@@ -1,0 +1,393 @@
+import { alertTypes } from '@deedwire/domain';
+import { createStore } from '@deedwire/store';
+import { connect, untilBlocked } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import * as fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
+import { type SubscriptionId, shardCount } from '../../src/kernel/ids.ts';
+import { raiseAlerts } from '../../src/subscriptions/raise-alerts.ts';
+import { createMigratedDatabase, seedAccount, seedListener, seedSubscription, seedWorker } from '../support/seed.ts';
+
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const admin = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
+const store = await forFile(
+  createStore({
+    databaseUrl: await database.urlFor('webhook_worker'),
+    applicationName: 'test',
+    plansOnceByIndexes: true,
+  }),
+);
+const account = await seedAccount(admin, 'lender');
+const allShards = new Set(Array.from({ length: shardCount }, (_, shard) => shard));
+const pins = alertTypes.map((type) => ({ type, version: '2026-11-01' }));
+
+let workerId: WorkerId;
+let id: SubscriptionId;
+
+const seed = () => admin.transaction((transaction) => seedSubscription(transaction, account, { pins }));
+
+async function clear(): Promise<void> {
+  await superuser.run('delete from webhook_event_queue');
+  await superuser.run('delete from webhook_event');
+  await superuser.run('delete from webhook_failed_delivery');
+  await superuser.run('update webhook_subscription set deleted_at = now() where deleted_at is null');
+}
+
+beforeEach(async () => {
+  workerId = await seedWorker(admin);
+  await clear();
+  id = await seed();
+});
+
+const sweep = (shards: ReadonlySet<number> = allShards) =>
+  raiseAlerts(store, { workerId, shards, gidNamespace: 'service' });
+
+/** Lets so many seconds pass, for all that alerts depend on. */
+async function pass(seconds: number): Promise<void> {
+  const earlier = (column: string) => `${column} = ${column} - ${seconds} * interval '1 second'`;
+  await superuser.run(`update webhook_receiver_state set ${earlier('failing_since')}`);
+  await superuser.run(`update webhook_subscription_episode set ${earlier('since')}, ${earlier('episode')}`);
+  await superuser.run(`update webhook_failed_delivery set ${earlier('failed_at')}`);
+}
+
+const fail = (subscription = id, failures = 3) =>
+  superuser.run(
+    `insert into webhook_receiver_state as r (subscription_id, url_number, consecutive_failures, breaker_probes, failing_since)
+     select id, url_number, $2, 0, now() from webhook_subscription where id = $1
+     on conflict (subscription_id) do update set url_number = excluded.url_number,
+       consecutive_failures = excluded.consecutive_failures, failing_since = coalesce(r.failing_since, excluded.failing_since)`,
+    [subscription, failures],
+  );
+
+/** As settling does. */
+const succeed = (subscription = id) =>
+  superuser.run(
+    'update webhook_receiver_state set consecutive_failures = 0, failing_since = null where subscription_id = $1',
+    [subscription],
+  );
+
+/** As the worker does: the state of the receiver ends. */
+async function pause(reason: string, subscription = id): Promise<void> {
+  const values = [subscription, reason];
+  await superuser.run('update webhook_subscription set paused_reason = $2, paused_at = now() where id = $1', values);
+  await superuser.run('delete from webhook_receiver_state where subscription_id = $1', [subscription]);
+}
+
+const resume = (subscription = id) =>
+  superuser.run(
+    'update webhook_subscription set paused_reason = null, paused_at = null, url_number = url_number + 1 where id = $1',
+    [subscription],
+  );
+
+/** Each event, without the part that begins all of these types. */
+async function events(): Promise<string[]> {
+  const rows = await superuser.run(
+    `select replace(event_type, 'webhook_subscription.', '') as type from webhook_event order by occurred_at, id`,
+  );
+  return rows.map(({ type }) => String(type));
+}
+
+const lastEvent = async () =>
+  (
+    await superuser.run(
+      `select e.event_type, e.account_id::text, e.interface, e.about_subscription_id::text as about, e.record_id, e.is_test,
+         e.snapshot, q.subscription_id as target
+       from webhook_event e join webhook_event_queue q on q.event_id = e.id order by e.occurred_at desc, e.id desc limit 1`,
+    )
+  )[0];
+
+const gid = (subscription = id) => `gid://service/WebhookSubscription/${subscription}`;
+const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+describe('an episode', () => {
+  test('begins after 5 minutes of nothing but failures, and is reported once', async () => {
+    await superuser.run(`update webhook_subscription set name = 'Orders' where id = $1`, [id]);
+    await fail(id, 17);
+    await pass(299);
+    await sweep();
+    expect(await events()).toEqual([]);
+    await pass(1);
+    await sweep();
+    await pass(3_600);
+    await sweep();
+    expect(await events()).toEqual(['disrupted']);
+    expect(await lastEvent()).toEqual({
+      event_type: 'webhook_subscription.disrupted',
+      account_id: account.id,
+      interface: 'lender',
+      about: id,
+      record_id: null,
+      is_test: false,
+      snapshot: {
+        webhookSubscription: { id: gid(), name: 'Orders' },
+        failingSince: isTime,
+        consecutiveFailures: 17,
+      },
+      target: null,
+    });
+  });
+
+  test('ends once nothing has failed for 5 minutes, which a failure starts anew', async () => {
+    await fail();
+    await pass(300);
+    await sweep();
+    await succeed();
+    await sweep();
+    await pass(299);
+    await sweep();
+    await fail();
+    await sweep();
+    await succeed();
+    await sweep();
+    await pass(299);
+    await sweep();
+    expect(await events()).toEqual(['disrupted']);
+    await pass(1);
+    await sweep();
+    await sweep();
+    expect(await events()).toEqual(['disrupted', 'recovered']);
+    expect(await lastEvent()).toMatchObject({ snapshot: { webhookSubscription: { id: gid() }, disruptedAt: isTime } });
+  });
+
+  test('begins at most once an hour: an earlier disruption joins the open one, or begins one after the hour', async () => {
+    await fail();
+    await pass(300);
+    await sweep();
+    await succeed();
+    await sweep();
+    await fail();
+    await pass(300);
+    await sweep();
+    expect(await events()).toEqual(['disrupted']);
+    await succeed();
+    await sweep();
+    await pass(300);
+    await sweep();
+    expect(await events()).toEqual(['disrupted', 'recovered']);
+    await fail();
+    await pass(2_999);
+    await sweep();
+    expect(await events()).toEqual(['disrupted', 'recovered']);
+    await pass(1);
+    await sweep();
+    expect(await events()).toEqual(['disrupted', 'recovered', 'disrupted']);
+  });
+
+  test('lasts through a pause, and ends after the subscription is resumed', async () => {
+    await fail();
+    await pass(300);
+    await sweep();
+    await pause('FAILING');
+    await sweep();
+    await pass(86_400);
+    await sweep();
+    expect(await events()).toEqual(['disrupted', 'paused']);
+    await resume();
+    await sweep();
+    await pass(300);
+    await sweep();
+    expect(await events()).toEqual(['disrupted', 'paused', 'recovered']);
+  });
+
+  test('does not begin because of an earlier URL, a listener or a deleted subscription', async () => {
+    await fail();
+    await pass(600);
+    await superuser.run('update webhook_subscription set url_number = url_number + 1 where id = $1', [id]);
+    await sweep();
+    const deleted = await seed();
+    await fail(deleted);
+    await pass(600);
+    await superuser.run('update webhook_subscription set deleted_at = now() where id = $1', [deleted]);
+    await sweep();
+    expect(await events()).toEqual([]);
+  });
+});
+
+test.each(['OPERATOR', 'GONE', 'FAILING', 'VERSION_RETIRED'])('reports each pause with %s once', async (reason) => {
+  await pause(reason);
+  await sweep();
+  await sweep();
+  expect(await events()).toEqual(['paused']);
+  expect(await lastEvent()).toMatchObject({
+    snapshot: { webhookSubscription: { id: gid() }, reason, pausedAt: isTime },
+  });
+  await resume();
+  await sweep();
+  await pause(reason);
+  await sweep();
+  expect(await events()).toEqual(['paused', 'paused']);
+  // Without a sweep in between.
+  await resume();
+  await pause(reason);
+  await sweep();
+  expect(await events()).toEqual(['paused', 'paused', 'paused']);
+});
+
+test('does not report a pause by the owner, or that of a listener', async () => {
+  await pause('OWNER');
+  const listener = await admin.transaction((transaction) => seedListener(transaction, account));
+  await superuser.run(`update webhook_subscription set paused_reason = 'VERSION_RETIRED' where id = $1`, [listener]);
+  await sweep();
+  expect(await events()).toEqual([]);
+});
+
+/** They fail now. */
+const failDeliveries = (from: number, count: number) =>
+  superuser.run(
+    `insert into webhook_failed_delivery (subscription_id, delivery_id, interface, failed_at)
+     select $1, n, 'lender', now() from generate_series($2::int, $2 + $3 - 1) n`,
+    [id, from, count],
+  );
+
+describe('failed deliveries', () => {
+  test('are reported when a window of 5 minutes ends, with their number and the first 10 ids', async () => {
+    await failDeliveries(101, 7);
+    await pass(299);
+    await failDeliveries(1, 5);
+    await sweep();
+    expect(await events()).toEqual([]);
+    await pass(1);
+    await failDeliveries(201, 1);
+    await sweep();
+    await sweep();
+    expect(await events()).toEqual(['webhook_delivery.failed']);
+    expect(await lastEvent()).toMatchObject({
+      snapshot: {
+        webhookSubscription: { id: gid() },
+        since: isTime,
+        failedCount: 12,
+        webhookDeliveryIds: [1, 2, 3, 4, 5, 101, 102, 103, 104, 105].map((n) => `gid://service/WebhookDelivery/${n}`),
+      },
+    });
+    await pass(300);
+    await sweep();
+    expect(await lastEvent()).toMatchObject({
+      snapshot: { failedCount: 1, webhookDeliveryIds: ['gid://service/WebhookDelivery/201'] },
+    });
+  });
+
+  test('are not reported without a time: those of alerts, and expired ones', async () => {
+    await failDeliveries(1, 1);
+    await superuser.run('update webhook_failed_delivery set failed_at = null');
+    await pass(600);
+    await sweep();
+    expect(await events()).toEqual([]);
+  });
+});
+
+test('appends an alert once, when workers sweep at the same time and one of them is killed', async () => {
+  const others = await Promise.all(Array.from({ length: 30 }, seed));
+  // Otherwise the insert of the first one makes the others wait.
+  await superuser.run(
+    'insert into webhook_subscription_episode (subscription_id) select id from webhook_subscription on conflict do nothing',
+  );
+  for (const each of [id, ...others]) await fail(each);
+  await pass(300);
+  const killed = await connect(database.databaseUrl);
+  await killed.run('begin');
+  await killed.run(`select webhook_raise_alerts($1, '5 minutes', 'service')`, [id]);
+  const sweeps = Array.from({ length: 6 }, () => sweep());
+  const [{ pid } = {}] = await killed.run('select pg_backend_pid() as pid');
+  await untilBlocked(superuser, sweeps.length);
+  await superuser.run('select pg_terminate_backend($1)', [pid]);
+  await Promise.all(sweeps);
+  await killed.close().catch(() => {});
+  expect(await events()).toEqual(Array(31).fill('disrupted'));
+});
+
+test('writes nothing for a worker that was declared dead, or for the shards of others', async () => {
+  await fail();
+  await pass(300);
+  const own = Number(BigInt(account.id) & 63n);
+  await sweep(new Set([...allShards].filter((shard) => shard !== own)));
+  await superuser.run('update webhook_worker set alive = false');
+  await expect(sweep()).rejects.toThrow(FencedOutError);
+  expect(await events()).toEqual([]);
+});
+
+test('the worker cannot change what alerts have said, or name another namespace than one of global identifiers', async () => {
+  const worker = await connect(await database.urlFor('webhook_worker'));
+  await expect(worker.run(`update webhook_subscription_episode set state = 'DISRUPTED'`)).rejects.toThrow(
+    'permission denied',
+  );
+  await expect(
+    worker.run(
+      `select webhook_append_alert(s, 'webhook_subscription.paused', '{}', 'service') from webhook_subscription s`,
+    ),
+  ).rejects.toThrow('permission denied');
+  await expect(worker.run(`select webhook_raise_alerts(1, '5 minutes', 'a/b')`)).rejects.toThrow('not one of global');
+  await worker.close();
+});
+
+/** What happens to a subscription that is not paused, or the end of its pause. */
+async function change(each: SubscriptionId, kind: string): Promise<void> {
+  const [row] = await superuser.run('select paused_reason as reason from webhook_subscription where id = $1', [each]);
+  const isPaused = row?.['reason'] !== null;
+  if (kind === 'resume' && isPaused) await resume(each);
+  if (isPaused) return;
+  if (kind === 'fail') await fail(each);
+  if (kind === 'succeed') await succeed(each);
+  if (kind === 'pause') await pause('FAILING', each);
+}
+
+const step = fc.oneof(
+  fc.record({ kind: fc.constantFrom('fail', 'succeed', 'pause', 'resume'), of: fc.nat(2) }),
+  fc.record({ kind: fc.constant('pass'), seconds: fc.constantFrom(10, 150, 300, 1_800, 3_600) }),
+  fc.constant({ kind: 'sweep' }),
+);
+
+test('each episode has one disrupted and one recovered, at most one episode an hour begins, and alerts end', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      await clear();
+      const subscriptions = [await seed(), await seed(), await seed()];
+      let now = 0;
+      const seen = new Map(subscriptions.map((each) => [each, [] as { type: string; at: number }[]]));
+      let known = 0;
+      const sweepNow = async () => {
+        await sweep();
+        const rows = await superuser.run(
+          `select event_type as type, about_subscription_id::text as about from webhook_event order by occurred_at, id offset $1`,
+          [known],
+        );
+        known += rows.length;
+        for (const { type, about } of rows)
+          seen.get(about as SubscriptionId)?.push({ type: String(type).split('.')[1] ?? '', at: now });
+      };
+      for (const next of steps) {
+        if ('seconds' in next) {
+          await pass(next.seconds);
+          now += next.seconds;
+        } else if ('of' in next) await change(subscriptions[next.of] ?? id, next.kind);
+        else await sweepNow();
+      }
+      // From here on all of them fail, as the alerts that they get do, until they are paused.
+      for (const each of subscriptions) await change(each, 'resume');
+      for (const each of subscriptions) await fail(each);
+      for (let sweeps = 0; sweeps < 3; sweeps += 1) {
+        await pass(3_600);
+        now += 3_600;
+        await sweepNow();
+      }
+      const before = known;
+      for (let sweeps = 0; sweeps < 3; sweeps += 1) {
+        await pass(3_600);
+        await sweepNow();
+      }
+      expect(known).toBe(before);
+      for (const all of seen.values()) {
+        const ofEpisodes = all.filter(({ type }) => type !== 'paused');
+        expect(ofEpisodes.map(({ type }) => type)).toEqual(
+          ofEpisodes.map((_, index) => (index % 2 === 0 ? 'disrupted' : 'recovered')),
+        );
+        expect(ofEpisodes.at(-1)?.type).toBe('disrupted');
+        const begun = ofEpisodes.filter(({ type }) => type === 'disrupted').map(({ at }) => at);
+        for (const [index, at] of begun.slice(1).entries())
+          expect(at - (begun[index] ?? 0)).toBeGreaterThanOrEqual(3_600);
+      }
+    }),
+    { numRuns: Number(process.env['RUNS'] ?? 15) },
+  );
+});
