@@ -86,7 +86,7 @@ test('sends nothing that the subscription would not receive, and says what it re
     {
       code: 'EVENT_TYPE_UNKNOWN',
       message:
-        'The partner interface has no event type "referral.create". Did you mean "referral.created"? Its event types are referral.converted, referral.created, referral.declined, webhook.test.',
+        'The partner interface has no event type "referral.create". Did you mean "referral.created"? Its event types are referral.converted, referral.created, referral.declined, webhook.test, webhook_delivery.failed, webhook_subscription.disrupted, webhook_subscription.paused, webhook_subscription.recovered.',
       field: ['input', 'eventType'],
     },
   ]);

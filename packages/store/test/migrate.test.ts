@@ -55,6 +55,11 @@ const allMigrations = [
   '0037-records-of-events',
   '0038-deliveries-by-record',
   '0039-what-waits-is-sent',
+  '0040-alerts',
+  '0041-reasons-of-pauses-hold-for-all-rows',
+  '0042-failures-to-report',
+  '0043-failing-receivers',
+  '0044-paused-subscriptions',
   '0045-bounds-of-marks-hold-for-all-rows',
 ];
 

@@ -21,6 +21,10 @@ describe('the registry', () => {
       ['team_member.removed', 'lender', '2026-11-01', 'current', null],
       ['team_member.updated', 'lender', '2026-11-01', 'current', null],
       ['webhook.test', 'lender,partner', '2026-11-01', 'current', null],
+      ['webhook_delivery.failed', 'lender,partner', '2026-11-01', 'current', null],
+      ['webhook_subscription.disrupted', 'lender,partner', '2026-11-01', 'current', null],
+      ['webhook_subscription.paused', 'lender,partner', '2026-11-01', 'current', null],
+      ['webhook_subscription.recovered', 'lender,partner', '2026-11-01', 'current', null],
     ]);
   });
 

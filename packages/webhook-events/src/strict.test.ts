@@ -10,11 +10,14 @@ test('closes objects at every depth', () => {
   expect(closed.safeParse({ a: null }).success).toBe(true);
   expect(closed.safeParse({ a: null, x: 1 }).success).toBe(false);
   expect(closed.safeParse({ a: { b: '', x: 1 } }).success).toBe(false);
+  const items = strict(z.array(z.object({ a: z.int() })), 'data');
+  expect(items.safeParse([{ a: 1 }]).success).toBe(true);
+  expect(items.safeParse([{ a: 1 }, { a: 1, x: 1 }]).success).toBe(false);
 });
 
 test('throws for a kind of schema that it cannot close, and names the field', () => {
-  expect(() => strict(z.object({ a: z.array(z.object({})) }), 'data')).toThrow(
-    'data.a: strict() does not support ZodArray.',
+  expect(() => strict(z.object({ a: z.array(z.map(z.int(), z.int())) }), 'data')).toThrow(
+    'data.a[]: strict() does not support ZodMap.',
   );
 });
 

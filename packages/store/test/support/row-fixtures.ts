@@ -122,6 +122,10 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     ),
   ],
   [
+    'webhook_subscription_episode',
+    child(['lender'], `insert into webhook_subscription_episode (subscription_id) values (${subscription})`),
+  ],
+  [
     'webhook_deleted_backlog',
     child(
       ['lender'],

@@ -47,6 +47,10 @@ const expectedChannels = {
     'team_member.removed': { '2026-11-01': 'TeamMemberRemoved20261101' },
     'team_member.updated': { '2026-11-01': 'TeamMemberUpdated20261101' },
     'webhook.test': { '2026-11-01': 'WebhookTest20261101' },
+    'webhook_delivery.failed': { '2026-11-01': 'WebhookDeliveryFailed20261101' },
+    'webhook_subscription.disrupted': { '2026-11-01': 'WebhookSubscriptionDisrupted20261101' },
+    'webhook_subscription.paused': { '2026-11-01': 'WebhookSubscriptionPaused20261101' },
+    'webhook_subscription.recovered': { '2026-11-01': 'WebhookSubscriptionRecovered20261101' },
   },
   partner: {
     handshake: { request: 'HandshakeRequest', response: 'HandshakeResponse' },
@@ -54,6 +58,10 @@ const expectedChannels = {
     'referral.created': { '2026-11-01': 'ReferralCreated20261101' },
     'referral.declined': { '2026-11-01': 'ReferralDeclined20261101' },
     'webhook.test': { '2026-11-01': 'WebhookTest20261101' },
+    'webhook_delivery.failed': { '2026-11-01': 'WebhookDeliveryFailed20261101' },
+    'webhook_subscription.disrupted': { '2026-11-01': 'WebhookSubscriptionDisrupted20261101' },
+    'webhook_subscription.paused': { '2026-11-01': 'WebhookSubscriptionPaused20261101' },
+    'webhook_subscription.recovered': { '2026-11-01': 'WebhookSubscriptionRecovered20261101' },
   },
 };
 

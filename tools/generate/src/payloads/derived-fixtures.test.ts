@@ -41,12 +41,20 @@ test('derives the fixtures of a nullable object and of a time inside it', () => 
   expect(fixtures.get('other-event/another-version.json')).toMatchObject({ version: '2027-01-01' });
 });
 
+test('derives the fixtures of an integer and of an array', () => {
+  const count = derive({ type: 'integer' }, { amount: 1 });
+  expect(count.get('reject/wrong-type-data-amount.json')).toMatchObject({ data: { amount: '1' } });
+  const list = derive({ type: 'array', items: { type: 'string' } }, { amount: ['a'] });
+  expect(list.get('reject/wrong-type-data-amount.json')).toMatchObject({ data: { amount: 42 } });
+  expect(list.get('reject/wrong-type-in-data-amount.json')).toMatchObject({ data: { amount: [42] } });
+});
+
 test('names a field with alternatives, a field of another type, and a field without a typical value', () => {
   expect(() => derive({ anyOf: [{ type: 'string' }, { type: 'boolean' }] }, { amount: 'x' })).toThrow(
     'data.amount: no fixture can be derived from alternatives.',
   );
-  expect(() => derive({ type: 'integer' }, { amount: 1 })).toThrow(
-    'data.amount: no fixture can be derived from the type integer.',
+  expect(() => derive({ type: 'boolean' }, { amount: true })).toThrow(
+    'data.amount: no fixture can be derived from the type boolean.',
   );
   expect(() => derive({ type: ['string', 'null'] }, { amount: null })).toThrow(
     'data.amount: the typical body has no value.',

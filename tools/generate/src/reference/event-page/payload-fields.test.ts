@@ -16,6 +16,19 @@ test('lists nullable fields and the fields inside them', () => {
   ]);
 });
 
+test('lists arrays, and integers without the limits of JavaScript', () => {
+  const count = { type: 'integer', minimum: -9007199254740991, maximum: 9007199254740991, description: 'How many.' };
+  const names = { type: 'array', items: text, description: 'The names.' };
+  expect(payloadFields({ properties: { count, names }, required: ['count', 'names'] }, () => '', 'data')).toEqual([
+    { path: 'data.count', type: 'integer', isNullable: false, description: 'How many.' },
+    { path: 'data.names', type: 'array of string', isNullable: false, description: 'The names.' },
+  ]);
+  const limited = { ...count, maximum: 3 };
+  expect(() => payloadFields({ properties: { limited }, required: ['limited'] }, () => '', 'data')).toThrow(
+    'data.limited: the reference does not show the keyword maximum',
+  );
+});
+
 test('names a field with alternatives', () => {
   const either = { anyOf: [text, { type: 'boolean' }] };
   expect(() => payloadFields({ properties: { either }, required: ['either'] }, () => '', 'data')).toThrow(
