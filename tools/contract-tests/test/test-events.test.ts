@@ -8,10 +8,12 @@ import { createWebhookReceiver, type HandlerContext } from '@deedwire/webhook-re
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createInterfaceClient, served } from './support/interface-client.ts';
 
 const t = await forFile(joinSharedSystem());
+
+beforeEach(() => t.forgetHandshakes());
 
 type InterfaceName = 'lender' | 'partner';
 
@@ -119,7 +121,6 @@ const pinsOf = (name: InterfaceName) =>
 
 describe.each(served)('$account $date', ({ account, date }) => {
   test('a test event of each type arrives once, at the pinned version, at this subscription only', async () => {
-    await t.forgetHandshakes();
     const client = clientOf(account, date);
     const other = await startReceiver();
     for (const pin of pinsOf(client.name)) {
