@@ -34,16 +34,16 @@ async function bundle(source: string, platform: 'browser' | 'node'): Promise<str
 
 /** What a module imports, from where, for which platform, and the most kB that it adds to a minified bundle. */
 const bundleSizes = [
-  ['{ webhookEventTypes }', 'webhook-events/registry', 'browser', 2.5],
-  ['{ currentVersion }', 'webhook-events', 'browser', 2.5],
-  ['{ parseWebhookBody }', 'webhook-events', 'browser', 4.5],
-  ['{ findEventVersion }', 'webhook-events', 'browser', 100],
+  ['{ webhookEventTypes }', 'webhook-events/registry', 'browser', 3],
+  ['{ currentVersion }', 'webhook-events', 'browser', 3],
+  ['{ parseWebhookBody }', 'webhook-events', 'browser', 5.5],
+  ['{ findEventVersion }', 'webhook-events', 'browser', 110],
   ['*', 'webhook-signing', 'node', 11],
   ['*', 'webhook-signing/web', 'browser', 11],
-  ['*', 'webhook-receiver', 'browser', 25],
-  ['*', 'webhook-receiver/graphile-worker', 'browser', 20],
-  ['*', 'webhook-receiver/pg-boss', 'browser', 20],
-  ['*', 'webhook-receiver/testing', 'browser', 9],
+  ['*', 'webhook-receiver', 'browser', 26],
+  ['*', 'webhook-receiver/graphile-worker', 'browser', 22],
+  ['*', 'webhook-receiver/pg-boss', 'browser', 22],
+  ['*', 'webhook-receiver/testing', 'browser', 10],
   ['*', 'webhook-receiver/express', 'browser', 4],
   ['*', 'webhook-receiver/fastify', 'browser', 4],
   ['*', 'webhook-receiver/hono', 'browser', 4],
@@ -74,12 +74,12 @@ describe('a minified bundle', () => {
     },
   );
 
-  test('of the core of the receiver kit has at most 9 kB with gzip, as the README says', async () => {
+  test('of the core of the receiver kit has at most 9.5 kB with gzip, as the README says', async () => {
     const bytes = gzipSync(await bundle("export * from '@deedwire/webhook-receiver';\n", 'browser')).byteLength;
     process.stdout.write(`The core of the receiver kit: ${bytes} bytes with gzip\n`);
-    expect(bytes).toBeLessThanOrEqual(9_000);
+    expect(bytes).toBeLessThanOrEqual(9_500);
     const folder = join(project.folder, 'node_modules/@deedwire/webhook-receiver');
-    expect(readFileSync(join(folder, 'README.md'), 'utf8')).toContain('25 kB to a minified bundle (9 kB with gzip)');
+    expect(readFileSync(join(folder, 'README.md'), 'utf8')).toContain('26 kB to a minified bundle (9.5 kB with gzip)');
   });
 
   test('has a size for every entry point that has run-time code', () => {
@@ -164,8 +164,8 @@ describe.each([
   ['@deedwire/contract-check', 1_975],
   ['@deedwire/lender-schema', 760],
   ['@deedwire/partner-schema', 440],
-  ['@deedwire/webhook-events', 275],
-  ['@deedwire/webhook-receiver', 775],
+  ['@deedwire/webhook-events', 410],
+  ['@deedwire/webhook-receiver', 785],
   ['@deedwire/webhook-signing', 260],
 ])('%s', (name, maximumKb) => {
   const files = (pattern: string): string[] => {
