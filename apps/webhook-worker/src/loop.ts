@@ -12,23 +12,23 @@ export interface Loop {
 const retryMinMs = 100;
 const retryMaxMs = 5_000;
 
-/** @param work retried when it throws, after a delay that doubles from 100 ms to 5 s */
+/** @param work retried when it throws, after a delay that doubles from 100 ms to 5 s. The signal says that the loop is stopping. */
 export function createLoop(
   name: LoopName,
   { logger, loops }: { logger: Logger; loops: LoopHealth },
-  work: () => Promise<void>,
+  work: (signal: AbortSignal) => Promise<void>,
 ): Loop {
   let isWanted = false;
-  let isStopped = false;
+  const stopping = new AbortController();
   let running: Promise<void> | null = null;
   let retryTimer: NodeJS.Timeout | null = null;
   let retryMs = retryMinMs;
 
   const run = async (): Promise<void> => {
-    while (isWanted && !isStopped) {
+    while (isWanted && !stopping.signal.aborted) {
       isWanted = false;
       try {
-        await work();
+        await work(stopping.signal);
         retryMs = retryMinMs;
         loops.succeeded(name);
       } catch (error) {
@@ -47,7 +47,7 @@ export function createLoop(
   };
 
   const start = (): void => {
-    if (running === null && retryTimer === null && !isStopped) running = run();
+    if (running === null && retryTimer === null && !stopping.signal.aborted) running = run();
   };
 
   return {
@@ -56,7 +56,7 @@ export function createLoop(
       start();
     },
     async stop() {
-      isStopped = true;
+      stopping.abort();
       if (retryTimer !== null) clearTimeout(retryTimer);
       await running;
     },

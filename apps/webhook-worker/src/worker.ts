@@ -129,7 +129,7 @@ export function createWorker({ config, logger, metrics: registry, version, traci
     createLoop('retirement', { logger, loops }, () => engine.pauseRetired()),
     createHousekeeping({ store, logger, loops, auditRetentionDays: config.AUDIT_RETENTION_DAYS }),
   ];
-  const alerts = createLoop('alerts', { logger, loops }, () => engine.raiseAlerts(gidNamespace));
+  const alerts = createLoop('alerts', { logger, loops }, (signal) => engine.raiseAlerts(gidNamespace, signal));
 
   let intake: { stop(): Promise<void> } | null = null;
   function startIntake(): { stop(): Promise<void> } {

@@ -17,7 +17,7 @@ alter table webhook_failed_delivery add column failed_at timestamptz(3);
 -- No row: nothing yet.
 create table webhook_subscription_episode (
   subscription_id bigint primary key references webhook_subscription on delete cascade,
-  -- DISRUPTED from `webhook_subscription.disrupted` on, RECOVERING while nothing has failed for less than 5 minutes.
+  -- DISRUPTED from `webhook_subscription.disrupted` on, RECOVERING from a success on, for 5 minutes without failures.
   state text not null default 'HEALTHY' check (state in ('HEALTHY', 'DISRUPTED', 'RECOVERING')),
   since timestamptz(3) not null default now(),
   -- When the last episode began: its `webhook_subscription.disrupted`. Null: there was none.
@@ -28,6 +28,9 @@ create table webhook_subscription_episode (
 ) with (fillfactor = 50);
 create index webhook_subscription_episode_open on webhook_subscription_episode (subscription_id) where state <> 'HEALTHY';
 
+alter table webhook_subscription_episode enable row level security;
+create policy webhook_worker on webhook_subscription_episode for select to webhook_worker using (true);
+create policy operator on webhook_subscription_episode for select to operator using (true);
 grant select on webhook_subscription_episode to webhook_worker, operator;
 
 do $do$
@@ -58,26 +61,30 @@ begin
     return to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 
     -- Compares what alerts have said about a subscription with its state, and appends the alerts that are due. Returns their number.
-    -- Calls for one subscription take turns. `failing_after`: how long nothing but failures make a disruption.
-    create function webhook_raise_alerts(of_subscription bigint, failing_after interval, gid_namespace text) returns int
+    -- Calls for one subscription take turns.
+    create function webhook_raise_alerts(of_subscription bigint, gid_namespace text) returns int
     language plpgsql
     security definer
     set search_path = pg_catalog, pg_temp
     as $$
     declare
+      failing_after constant interval := '5 minutes';
       success_holds_after constant interval := '5 minutes';
       episodes_apart constant interval := '1 hour';
       failure_window constant interval := '5 minutes';
+      -- The next call reports more.
+      reported_max constant int := 10000;
       listed_max constant int := 10;
       subscription {schema}.webhook_subscription;
       receiver {schema}.webhook_receiver_state;
       known {schema}.webhook_subscription_episode;
+      is_failing boolean;
       next_state text;
       first_failed_at timestamptz;
       failed bigint[];
       raised int := 0;
     begin
-      if gid_namespace !~ '^[a-z][a-z0-9-]{0,99}$' then
+      if (gid_namespace ~ '^[a-z][a-z0-9-]{0,99}$') is not true then
         raise exception 'The namespace % is not one of global identifiers.', gid_namespace;
       end if;
       insert into {schema}.webhook_subscription_episode (subscription_id)
@@ -88,17 +95,29 @@ begin
       from {schema}.webhook_subscription
       where id = of_subscription and kind = 'PUSH' and deleted_at is null;
       if not found then
+        -- Nothing is reported of a listener, or after the deletion.
+        update {schema}.webhook_failed_delivery
+        set failed_at = null
+        where subscription_id = of_subscription and delivery_id in (
+          select delivery_id
+          from {schema}.webhook_failed_delivery
+          where subscription_id = of_subscription and failed_at is not null
+          order by failed_at
+          limit reported_max
+          for update skip locked
+        );
         return raised;
       end if;
-      select * into receiver
-      from {schema}.webhook_receiver_state
-      where subscription_id = of_subscription and url_number = subscription.url_number and consecutive_failures > 0;
+      select * into receiver from {schema}.webhook_receiver_state where subscription_id = of_subscription;
+      -- Null: it is that of an earlier URL.
+      is_failing := case when receiver.url_number = subscription.url_number then receiver.consecutive_failures > 0 end;
 
       if subscription.paused_reason <> 'OWNER'
         and (subscription.paused_reason, subscription.paused_at) is distinct from (known.paused_reason, known.paused_at)
       then
         update {schema}.webhook_subscription_episode
-        set paused_reason = subscription.paused_reason, paused_at = subscription.paused_at
+        -- Only a success after the pause ends the episode.
+        set paused_reason = subscription.paused_reason, paused_at = subscription.paused_at, since = now()
         where subscription_id = of_subscription;
         perform {schema}.webhook_append_alert(subscription, 'webhook_subscription.paused', jsonb_build_object(
           'reason', subscription.paused_reason, 'pausedAt', {schema}.webhook_alert_time(subscription.paused_at)
@@ -108,11 +127,17 @@ begin
 
       next_state := case
         when known.state = 'HEALTHY' then
-          case when subscription.paused_reason is null and receiver.failing_since <= now() - failing_after
+          case when subscription.paused_reason is null and is_failing and receiver.failing_since <= now() - failing_after
             and (known.episode is null or known.episode <= now() - episodes_apart) then 'DISRUPTED' end
-        -- A pause is no success.
-        when subscription.paused_reason is not null or receiver.subscription_id is not null then 'DISRUPTED'
-        when known.state = 'DISRUPTED' then 'RECOVERING'
+        -- Neither a pause nor its end is a success, and no change of the URL.
+        when subscription.paused_reason is not null or is_failing then 'DISRUPTED'
+        when known.state = 'DISRUPTED' then
+          case when not is_failing or exists (
+            select
+            from {schema}.webhook_hour_statistics
+            where subscription_id = of_subscription and has_delivered and hour >= date_trunc('hour', known.since, 'UTC')
+              and last_delivered_at >= date_trunc('minute', greatest(known.since, receiver.last_failure_at))
+          ) then 'RECOVERING' end
         when known.since <= now() - success_holds_after then 'HEALTHY'
       end;
       if next_state <> known.state then
@@ -142,6 +167,8 @@ begin
           select delivery_id
           from {schema}.webhook_failed_delivery
           where subscription_id = of_subscription and failed_at < first_failed_at + failure_window
+          order by failed_at
+          limit reported_max
           for update skip locked
         ), reported as (
           update {schema}.webhook_failed_delivery d

@@ -118,8 +118,9 @@ export interface WebhookEngine {
    * Appends the alerts that are due about the subscriptions of this worker. Call it periodically.
    *
    * @param gidNamespace that of the global identifiers in them
+   * @param signal ends it early
    */
-  raiseAlerts(gidNamespace: string): Promise<void>;
+  raiseAlerts(gidNamespace: string, signal: AbortSignal): Promise<void>;
   /** Lists what prevents the worker from starting, one sentence each. */
   problems(): Promise<readonly string[]>;
   /** `blocked`: queue entries that wait for another build or for another attempt, counted every 10 seconds. */
@@ -291,10 +292,10 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
         if (paused.length > 0) onEvent({ kind: 'retired-paused', subscriptions: paused.map(({ id }) => id) });
       } while (paused.length === retiredBatchSize);
     },
-    async raiseAlerts(gidNamespace) {
+    async raiseAlerts(gidNamespace, signal) {
       if (workers.shards.size === 0) return;
       try {
-        await raiseAlerts(store, { workerId: workers.id, shards: workers.shards, gidNamespace });
+        await raiseAlerts(store, { workerId: workers.id, shards: workers.shards, gidNamespace, signal });
       } catch (error) {
         if (!(error instanceof FencedOutError)) throw error;
         workers.fencedOut();

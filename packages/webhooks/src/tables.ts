@@ -11,6 +11,5 @@ export {
 export { clockStep, daysOfExpired, type IdRange, idsPerDay, splitByDays, storedRange } from './kernel/ids.ts';
 export { pgArray } from './kernel/sql.ts';
 export { markTime, mayBeMarked, secretColumns } from './kernel/sql.ts';
-export { failingAfterMs } from './kernel/failing.ts';
 export { type PausedReason, pausedReasons } from './kernel/paused-reasons.ts';
 export type { EventTypePin } from './subscriptions/read-pins.ts';

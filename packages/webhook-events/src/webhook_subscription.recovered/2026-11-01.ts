@@ -27,5 +27,6 @@ export const body = z
   })
   .meta({
     title: 'WebhookSubscriptionRecovered',
-    description: 'A subscription that was disrupted has had no failure for 5 minutes.',
+    description:
+      'A disrupted subscription works again: an attempt has succeeded, and it has not been found failing for 5 minutes since.',
   });

@@ -3,7 +3,7 @@ import { createStore } from '@deedwire/store';
 import { connect, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import * as fc from 'fast-check';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
 import { type SubscriptionId, shardCount } from '../../src/kernel/ids.ts';
 import { raiseAlerts } from '../../src/subscriptions/raise-alerts.ts';
@@ -32,6 +32,7 @@ async function clear(): Promise<void> {
   await superuser.run('delete from webhook_event_queue');
   await superuser.run('delete from webhook_event');
   await superuser.run('delete from webhook_failed_delivery');
+  await superuser.run('delete from webhook_hour_statistics');
   await superuser.run('update webhook_subscription set deleted_at = now() where deleted_at is null');
 }
 
@@ -41,38 +42,53 @@ beforeEach(async () => {
   id = await seed();
 });
 
-const sweep = (shards: ReadonlySet<number> = allShards) =>
-  raiseAlerts(store, { workerId, shards, gidNamespace: 'service' });
+const sweep = (shards: ReadonlySet<number> = allShards, signal = new AbortController().signal) =>
+  raiseAlerts(store, { workerId, shards, gidNamespace: 'service', signal });
 
 /** Lets so many seconds pass, for all that alerts depend on. */
 async function pass(seconds: number): Promise<void> {
   const earlier = (column: string) => `${column} = ${column} - ${seconds} * interval '1 second'`;
-  await superuser.run(`update webhook_receiver_state set ${earlier('failing_since')}`);
+  await superuser.run(`update webhook_receiver_state set ${earlier('failing_since')}, ${earlier('last_failure_at')}`);
   await superuser.run(`update webhook_subscription_episode set ${earlier('since')}, ${earlier('episode')}`);
   await superuser.run(`update webhook_failed_delivery set ${earlier('failed_at')}`);
+  await superuser.run(`update webhook_hour_statistics set ${earlier('last_delivered_at')}`);
+  await superuser.run(`update webhook_hour_statistics set hour = date_trunc('hour', last_delivered_at, 'UTC')`);
 }
 
 const fail = (subscription = id, failures = 3) =>
   superuser.run(
-    `insert into webhook_receiver_state as r (subscription_id, url_number, consecutive_failures, breaker_probes, failing_since)
-     select id, url_number, $2, 0, now() from webhook_subscription where id = $1
+    `insert into webhook_receiver_state as r (subscription_id, url_number, consecutive_failures, breaker_probes, failing_since, last_failure_at)
+     select id, url_number, $2, 0, now(), now() from webhook_subscription where id = $1
      on conflict (subscription_id) do update set url_number = excluded.url_number,
-       consecutive_failures = excluded.consecutive_failures, failing_since = coalesce(r.failing_since, excluded.failing_since)`,
+       consecutive_failures = excluded.consecutive_failures, failing_since = coalesce(r.failing_since, excluded.failing_since),
+       last_failure_at = excluded.last_failure_at`,
     [subscription, failures],
   );
 
 /** As settling does. */
-const succeed = (subscription = id) =>
+const clean = (subscription = id) =>
   superuser.run(
-    'update webhook_receiver_state set consecutive_failures = 0, failing_since = null where subscription_id = $1',
+    'update webhook_receiver_state set consecutive_failures = 0, failing_since = null, last_failure_at = null where subscription_id = $1',
     [subscription],
   );
 
-/** As the worker does: the state of the receiver ends. */
+/** As settling does, and the statistics after it. */
+async function succeed(subscription = id): Promise<void> {
+  await clean(subscription);
+  await superuser.run(
+    `insert into webhook_hour_statistics
+       (subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed, last_delivered_at)
+     values ($1, date_trunc('hour', now(), 'UTC'), new_record_id(), 'lender', 1, 0, 0, now())`,
+    [subscription],
+  );
+}
+
+/** As the apps do: a pause by the worker also ends the state of the receiver. */
 async function pause(reason: string, subscription = id): Promise<void> {
   const values = [subscription, reason];
   await superuser.run('update webhook_subscription set paused_reason = $2, paused_at = now() where id = $1', values);
-  await superuser.run('delete from webhook_receiver_state where subscription_id = $1', [subscription]);
+  if (reason !== 'OWNER')
+    await superuser.run('delete from webhook_receiver_state where subscription_id = $1', [subscription]);
 }
 
 const resume = (subscription = id) =>
@@ -175,20 +191,65 @@ describe('an episode', () => {
     expect(await events()).toEqual(['disrupted', 'recovered', 'disrupted']);
   });
 
-  test('lasts through a pause, and ends after the subscription is resumed', async () => {
+  test('ends because of a success alone, also if nothing was counted of it', async () => {
     await fail();
     await pass(300);
     await sweep();
-    await pause('FAILING');
-    await sweep();
-    await pass(86_400);
-    await sweep();
-    expect(await events()).toEqual(['disrupted', 'paused']);
-    await resume();
+    await clean();
     await sweep();
     await pass(300);
     await sweep();
-    expect(await events()).toEqual(['disrupted', 'paused', 'recovered']);
+    expect(await events()).toEqual(['disrupted', 'recovered']);
+  });
+
+  test.each(['OWNER', 'FAILING'])(
+    'lasts through a pause with %s, and ends after a success that follows',
+    async (reason) => {
+      const told = reason === 'OWNER' ? ['disrupted'] : ['disrupted', 'paused'];
+      await fail();
+      await pass(300);
+      await sweep();
+      await succeed();
+      await fail();
+      await pass(120);
+      await fail();
+      await pause(reason);
+      await sweep();
+      await pass(86_400);
+      await sweep();
+      await resume();
+      for (let sweeps = 0; sweeps < 3; sweeps += 1) {
+        await sweep();
+        await pass(300);
+      }
+      expect(await events()).toEqual(told);
+      await succeed();
+      await sweep();
+      await pass(300);
+      await sweep();
+      expect(await events()).toEqual([...told, 'recovered']);
+    },
+  );
+
+  test('does not end because the URL changes, but after a success of the new one', async () => {
+    await fail();
+    await pass(300);
+    await sweep();
+    await succeed();
+    await fail();
+    await pass(120);
+    await fail();
+    await superuser.run('update webhook_subscription set url_number = url_number + 1 where id = $1', [id]);
+    for (let sweeps = 0; sweeps < 3; sweeps += 1) {
+      await sweep();
+      await pass(300);
+    }
+    expect(await events()).toEqual(['disrupted']);
+    await succeed();
+    await sweep();
+    await pass(300);
+    await sweep();
+    expect(await events()).toEqual(['disrupted', 'recovered']);
   });
 
   test('does not begin because of an earlier URL, a listener or a deleted subscription', async () => {
@@ -234,11 +295,11 @@ test('does not report a pause by the owner, or that of a listener', async () => 
 });
 
 /** They fail now. */
-const failDeliveries = (from: number, count: number) =>
+const failDeliveries = (from: number, count: number, of: string = id) =>
   superuser.run(
     `insert into webhook_failed_delivery (subscription_id, delivery_id, interface, failed_at)
      select $1, n, 'lender', now() from generate_series($2::int, $2 + $3 - 1) n`,
-    [id, from, count],
+    [of, from, count],
   );
 
 describe('failed deliveries', () => {
@@ -268,6 +329,26 @@ describe('failed deliveries', () => {
     });
   });
 
+  test('are reported 10,000 at a time', async () => {
+    await failDeliveries(1, 10_001);
+    await pass(300);
+    await sweep();
+    expect(await lastEvent()).toMatchObject({ snapshot: { failedCount: 10_000 } });
+    await sweep();
+    expect(await lastEvent()).toMatchObject({ snapshot: { failedCount: 1 } });
+  });
+
+  test('are forgotten of a listener and of a deleted subscription', async () => {
+    await failDeliveries(1, 2);
+    const listener = await admin.transaction((transaction) => seedListener(transaction, account));
+    await failDeliveries(3, 2, listener);
+    await pass(300);
+    await superuser.run('update webhook_subscription set deleted_at = now() where id = $1', [id]);
+    await sweep();
+    expect(await events()).toEqual([]);
+    expect(await superuser.run('select from webhook_failed_delivery where failed_at is not null')).toEqual([]);
+  });
+
   test('are not reported without a time: those of alerts, and expired ones', async () => {
     await failDeliveries(1, 1);
     await superuser.run('update webhook_failed_delivery set failed_at = null');
@@ -275,6 +356,96 @@ describe('failed deliveries', () => {
     await sweep();
     expect(await events()).toEqual([]);
   });
+});
+
+describe('a subscription about which no alert can be appended', () => {
+  test('delays no alert about others, and is retried', async () => {
+    const others = await Promise.all(Array.from({ length: 100 }, seed));
+    await superuser.run(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+       create trigger refuse before insert on webhook_event for each row when (new.about_subscription_id = ${id})
+       execute function refuse()`,
+    );
+    onTestFinished(async () => void (await superuser.run('drop function refuse cascade')));
+    for (const each of [id, ...others]) await fail(each);
+    await pass(300);
+    await expect(sweep()).rejects.toMatchObject({
+      message: 'No alert could be appended about 1 of 101 subscriptions.',
+      errors: [{ message: `subscription ${id}`, cause: { message: 'refused' } }],
+    });
+    expect(await events()).toEqual(Array(100).fill('disrupted'));
+    await superuser.run('drop trigger refuse on webhook_event');
+    await sweep();
+    expect(await events()).toEqual(Array(101).fill('disrupted'));
+  });
+
+  test('is one that another transaction has locked: others do not wait for it', async () => {
+    const other = await seed();
+    for (const each of [id, other]) await fail(each);
+    await pass(300);
+    const locking = await connect(database.databaseUrl);
+    onTestFinished(() => locking.close());
+    await locking.run('begin');
+    await locking.run('select from webhook_subscription where id = $1 for update', [id]);
+    await sweep();
+    expect(await events()).toEqual(['disrupted']);
+    expect(await lastEvent()).toMatchObject({ about: other });
+    await locking.run('rollback');
+    await sweep();
+    expect(await lastEvent()).toMatchObject({ about: id });
+  });
+});
+
+/** After a sweep, the next one has nothing to do. */
+test.each<[string, () => Promise<unknown>]>([
+  ['an earlier URL', () => superuser.run('update webhook_subscription set url_number = url_number + 1')],
+  [
+    'a pause by the owner',
+    () => superuser.run(`update webhook_subscription set paused_reason = 'OWNER', paused_at = now()`),
+  ],
+  ['the deletion', () => superuser.run('update webhook_subscription set deleted_at = now()')],
+  [
+    'an episode within the hour',
+    async () => {
+      await superuser.run(
+        `insert into webhook_subscription_episode (subscription_id, episode) values ($1, now() - interval '59 minutes')`,
+        [id],
+      );
+    },
+  ],
+  [
+    'a reported episode after the URL has changed',
+    async () => {
+      await sweep();
+      await superuser.run('update webhook_subscription set url_number = url_number + 1');
+    },
+  ],
+  [
+    'a reported episode of which the subscription has been resumed',
+    async () => {
+      await sweep();
+      await pause('FAILING');
+      await sweep();
+      await resume();
+    },
+  ],
+])('nothing is written because of failures with %s', async (_, end) => {
+  await fail();
+  await pass(300);
+  await end();
+  const transactions = vi.spyOn(store, 'transaction');
+  onTestFinished(() => transactions.mockRestore());
+  await sweep();
+  expect(transactions).not.toHaveBeenCalled();
+});
+
+test('appends no more once it is asked to end', async () => {
+  await fail();
+  await pass(300);
+  await sweep(allShards, AbortSignal.abort());
+  expect(await events()).toEqual([]);
+  await sweep();
+  expect(await events()).toEqual(['disrupted']);
 });
 
 test('appends an alert once, when workers sweep at the same time and one of them is killed', async () => {
@@ -287,7 +458,7 @@ test('appends an alert once, when workers sweep at the same time and one of them
   await pass(300);
   const killed = await connect(database.databaseUrl);
   await killed.run('begin');
-  await killed.run(`select webhook_raise_alerts($1, '5 minutes', 'service')`, [id]);
+  await killed.run(`select webhook_raise_alerts($1, 'service')`, [id]);
   const sweeps = Array.from({ length: 6 }, () => sweep());
   const [{ pid } = {}] = await killed.run('select pg_backend_pid() as pid');
   await untilBlocked(superuser, sweeps.length);
@@ -317,7 +488,8 @@ test('the worker cannot change what alerts have said, or name another namespace 
       `select webhook_append_alert(s, 'webhook_subscription.paused', '{}', 'service') from webhook_subscription s`,
     ),
   ).rejects.toThrow('permission denied');
-  await expect(worker.run(`select webhook_raise_alerts(1, '5 minutes', 'a/b')`)).rejects.toThrow('not one of global');
+  for (const namespace of [`'a/b'`, 'null'])
+    await expect(worker.run(`select webhook_raise_alerts(1, ${namespace})`)).rejects.toThrow('not one of global');
   await worker.close();
 });
 

@@ -1,6 +1,6 @@
 import { type AccountId, timeOf } from '@deedwire/domain';
 import type { Database } from '@deedwire/store';
-import { type DeliveryId, failingAfterMs, type SubscriptionId } from '@deedwire/webhooks/tables';
+import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
 
 export const healthStates = ['HEALTHY', 'RETRYING', 'FAILING', 'PAUSED'] as const;
 
@@ -22,6 +22,9 @@ export interface Health {
 
 /** Counting deliveries of a subscription ends there. */
 export const countedDeliveriesMax = 1_000;
+
+/** A receiver that has failed for so long is failing. */
+const failingAfterMs = 5 * 60 * 1_000;
 
 /** What the database knows. Times are by its clock. */
 export interface HealthFacts extends Pick<
