@@ -28,7 +28,7 @@ interface WebhookSubscriptionSnapshot {
   name: string | null;
 }
 
-/** The snapshot of each event type. Functions of the database write those of alerts: `packages/store/migrations/0041-alerts.sql`. */
+/** The snapshot of each event type. Functions of the database write those of alerts: `packages/store/migrations/0040-alerts.sql`. */
 export interface EventSnapshots {
   'lender.updated': { lender: LenderSnapshot };
   'referral.converted': {

@@ -39,7 +39,7 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
     .addOption(
       new Option(
         '--status <status>',
-        'only active ones, paused ones, or active ones whose attempts all failed',
+        'only active ones, paused ones, or active ones that are disrupted and have not recovered for 5 minutes',
       ).choices(['ACTIVE', 'PAUSED', 'DISRUPTED']),
     )
     .addOption(limitOption())

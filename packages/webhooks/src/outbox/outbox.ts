@@ -32,7 +32,7 @@ const appendEvents: Statement = {
 
 /**
  * The row of an event, which the statement inserts into the outbox and into the queue of its account. Belongs to the transaction
- * of the change that it reports; after the commit, the worker of the account is notified. Only `insertTestEvent` also writes events.
+ * of the change that it reports; after the commit, the worker of the account is notified. Only `insertTestEvent` and the function `webhook_raise_alerts` also write events.
  *
  * @param id null: the statement draws it
  */

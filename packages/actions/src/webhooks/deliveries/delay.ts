@@ -47,7 +47,8 @@ export interface DelayFacts {
 }
 
 const pausedMessages: Readonly<Record<PausedReason, string>> = {
-  OWNER: 'You have paused the subscription. The delivery is sent once the subscription is resumed.',
+  OWNER:
+    'The subscription is paused, by you or for you by an operator. The delivery is sent once the subscription is resumed.',
   OPERATOR: 'An operator has paused the subscription for you. The delivery is sent once you or an operator resume it.',
   GONE: 'The subscription is paused, because the callback URL returned 410 Gone. Restore the receiver and resume the subscription, or change its callback URL.',
   FAILING:
