@@ -34,6 +34,7 @@ test('the page has the operations that the tests below run, and they are valid a
     'ExplainDelivery',
     'OlderAttempts',
     'RetryDelivery',
+    'SendPending',
     'ReplayFailed',
     'ReplayProgress',
   ]);
@@ -191,6 +192,22 @@ describe.each([
       webhookReplay: { queuedCount: 0, skippedCount: 0 },
     });
   }
+
+  test('sends what waits before its next attempt is due', async () => {
+    const { webhookSubscriptions } = await run<{ webhookSubscriptions: { nodes: { id: string }[] } }>(
+      documents['Subscriptions'] ?? '',
+      {},
+    );
+    const before = receiver.deliveries.length;
+    const subscriptionId = webhookSubscriptions.nodes[0]?.id ?? missing();
+    expect(await run(documents['SendPending'] ?? '', { subscriptionId })).toEqual({
+      sendPendingWebhookDeliveries: {
+        webhookSubscription: { status: 'ACTIVE', health: { pendingCount: 1 } },
+        userErrors: [],
+      },
+    });
+    await receiver.waitFor(before + 1);
+  });
 
   test('sends the delivery again before its next attempt is due', async () => {
     const id = await findDelivery();

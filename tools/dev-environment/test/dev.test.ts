@@ -149,7 +149,9 @@ test('a second start with --receiver keeps the data and prints the webhooks; a t
   const query = '{ webhookSubscriptions(first: 20) { nodes { status pausedReason } } }';
   for (const caller of [without.partner, without.lender]) {
     const response = await postGraphql<{ webhookSubscriptions: unknown }>(caller.url, caller, { query });
-    expect(response.body.data?.webhookSubscriptions).toEqual({ nodes: [{ status: 'PAUSED', pausedReason: 'OWNER' }] });
+    expect(response.body.data?.webhookSubscriptions).toEqual({
+      nodes: [{ status: 'PAUSED', pausedReason: 'OPERATOR' }],
+    });
   }
   third.signalGroup('SIGINT');
   expect(await third.ended).toBe(0);

@@ -46,9 +46,22 @@ async function readSubscriptions(by: DevCaller): Promise<Subscription[]> {
 }
 
 /** The types that each interface offers, at the versions that the receiver pins. */
+const alerts = [
+  'webhook_delivery.failed',
+  'webhook_subscription.disrupted',
+  'webhook_subscription.paused',
+  'webhook_subscription.recovered',
+];
 const pins = {
-  partner: ['referral.converted', 'referral.created', 'referral.declined', 'webhook.test'],
-  lender: ['lender.updated', 'team_member.added', 'team_member.removed', 'team_member.updated', 'webhook.test'],
+  partner: ['referral.converted', 'referral.created', 'referral.declined', 'webhook.test', ...alerts],
+  lender: [
+    'lender.updated',
+    'team_member.added',
+    'team_member.removed',
+    'team_member.updated',
+    'webhook.test',
+    ...alerts,
+  ],
 };
 
 function pinned(types: readonly string[]): Subscription['eventTypes'] {
