@@ -37,7 +37,7 @@ test('a loop that succeeds between its failures is no problem', () => {
 });
 
 test('a worker that was declared dead is well when it has registered again', () => {
-  for (const loop of ['lease', 'refill', 'retention'] as const) {
+  for (const loop of ['lease', 'refill', 'change', 'retention'] as const) {
     nowMs = 0;
     failUntil(60_000, loop);
   }

@@ -52,8 +52,9 @@ export class LoopHealth {
   engineEvent(event: EngineEvent): void {
     if (event.kind === 'loop-resumed') this.succeeded(event.loop);
     else if (event.kind === 'fanned-out') this.succeeded('round');
-    else if (event.kind === 'worker-registered') for (const loop of loopsOfRegistration) this.succeeded(loop);
-    else {
+    else if (event.kind === 'worker-registered') {
+      for (const loop of this.#failing.keys()) if (belongsToRegistration[loop]) this.succeeded(loop);
+    } else {
       const loop = loopThatFailed(event);
       if (loop !== null) this.failed(loop);
     }
@@ -70,21 +71,30 @@ export class LoopHealth {
 }
 
 /**
- * Loops that renew the lease of a registration, or work on its shards. What they failed to do is dropped when the worker was
- * declared dead. They begin anew when it registers again, and may have nothing to do.
+ * Whether a loop renews the lease of a registration, or works on its shards. What it failed to do is dropped when the worker was
+ * declared dead. It begins anew when the worker registers again, and may have nothing to do.
  */
-const loopsOfRegistration: readonly LoopName[] = [
-  'lease',
-  'shards',
-  'discover',
-  'round',
-  'unblock',
-  'refill',
-  'targets',
-  'countClaims',
-  'backlog',
-  'replays',
-];
+const belongsToRegistration: Readonly<Record<LoopName, boolean>> = {
+  lease: true,
+  shards: true,
+  discover: true,
+  round: true,
+  unblock: true,
+  refill: true,
+  targets: true,
+  countClaims: true,
+  backlog: true,
+  replays: true,
+  change: true,
+  settle: false,
+  sharing: false,
+  retention: false,
+  clock: false,
+  measure: false,
+  retirement: false,
+  alerts: false,
+  housekeeping: false,
+};
 
 const loopsOfFailures: Partial<Record<EngineEvent['kind'], LoopName>> = {
   'renewal-failed': 'lease',
