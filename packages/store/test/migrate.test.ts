@@ -61,6 +61,7 @@ const allMigrations = [
   '0043-failing-receivers',
   '0044-paused-subscriptions',
   '0045-bounds-of-marks-hold-for-all-rows',
+  '0046-skipped-pending-deliveries',
 ];
 
 let database: TestDatabase;

@@ -214,7 +214,7 @@ test('grants each app exactly these rights', async () => {
         "webhook_pending_delivery: delete insert select update",
         "webhook_queue_position: select usage",
         "webhook_receiver_state: delete insert select update",
-        "webhook_replay: delete select update(ended_at) update(last_id) update(queued) update(skipped)",
+        "webhook_replay: delete select update(ended_at) update(last_id) update(queued) update(skipped) update(skipped_pending)",
         "webhook_retention: select update",
         "webhook_shard: select update",
         "webhook_subscription: select update(hastened_at) update(owner_paused_at) update(paused_at) update(paused_reason)",

@@ -86,7 +86,7 @@ async function seedFailed(count: number): Promise<{ lane: SubscriptionId; delive
 async function replayRow({ id }: OpenReplay): Promise<Record<string, unknown>> {
   return onlyRow(
     await world.admin.run(
-      `select queued, skipped, ended_at is not null as ended, last_id::text as "lastId" from webhook_replay where id = $1`,
+      `select queued, skipped, skipped_pending as "skippedPending", ended_at is not null as ended, last_id::text as "lastId" from webhook_replay where id = $1`,
       [id],
     ),
   );
@@ -141,8 +141,29 @@ describe('a replay', () => {
     await world.admin.run('delete from webhook_payload where event_id = $1', [second.eventId]);
     const replay = await addReplay(lane, { onlyFailed: false });
     expect(sequences(await feedAll(replay))).toEqual([1, 3]);
-    expect(await replayRow(replay)).toMatchObject({ queued: 2, skipped: 2, ended: true });
+    expect(await replayRow(replay)).toMatchObject({ queued: 2, skipped: 2, skippedPending: 1, ended: true });
     expect(await world.counts(lane)).toMatchObject({ pending: 3, failed: 0 });
+  });
+
+  test('of failed deliveries skips those that a retry has queued meanwhile, and counts the ones that still are', async () => {
+    const { lane, deliveries } = await seedFailed(4);
+    const replay = await addReplay(lane);
+    const part = await storage.part(replay, replay.lastId);
+    for (const { deliveryId } of deliveries.slice(1))
+      await storage.retry(await addReplay(lane, { deliveryId, onlyFailed: false }));
+    const [delivered] = await world.read(lane);
+    await world.storage.settle([success(delivered ?? missing())]);
+    await storage.feed(replay, replay.lastId, part);
+    expect(await replayRow(replay)).toMatchObject({ queued: 1, skipped: 3, skippedPending: 2 });
+    expect(await world.counts(lane)).toMatchObject({ pending: 3, failed: 0 });
+  });
+
+  test('from before the pending deliveries were counted gets no number of them', async () => {
+    const { lane } = await world.seedLane(2);
+    const replay = await addReplay(lane, { onlyFailed: false });
+    await world.admin.run('update webhook_replay set skipped_pending = null where id = $1', [replay.id]);
+    await feedAll(replay, 1);
+    expect(await replayRow(replay)).toMatchObject({ queued: 0, skipped: 2, skippedPending: null });
   });
 
   test('skips deliveries that expire meanwhile', async () => {
@@ -362,18 +383,19 @@ describe('a retry', () => {
 
 const idOf = (delivery: PendingDelivery | undefined): DeliveryId => delivery?.deliveryId ?? toRecordId('1');
 
-test('two workers that feed one replay queue each delivery once', async () => {
-  const { lane } = await seedFailed(200);
+test('two workers that feed one replay queue or skip each delivery once', async () => {
+  const { lane, deliveries } = await seedFailed(200);
   const replay = await addReplay(lane);
   const other = createReplayStorage(
     createWorkerStore(await world.database.urlFor('webhook_worker')),
     () => world.workerId,
   );
   const part = await storage.part(replay, replay.lastId);
+  await storage.retry(await addReplay(lane, { deliveryId: idOf(deliveries[9]), onlyFailed: false }));
   const results = await Promise.all([storage, other].map((each) => each.feed(replay, replay.lastId, part)));
   expect(results.filter((result) => result === 'changed')).toHaveLength(1);
   expect(await world.counts(lane)).toMatchObject({ pending: 200, failed: 0 });
-  expect(await replayRow(replay)).toMatchObject({ queued: 200 });
+  expect(await replayRow(replay)).toMatchObject({ queued: 199, skipped: 1, skippedPending: 1 });
 });
 
 /** The last of two failed deliveries is queued as after 1 attempt, and has 2. */

@@ -2,12 +2,13 @@ import type { Database, Statement } from '@deedwire/store';
 import { FencedOutError, type WorkerId } from '../../fence/fence.ts';
 import type { DeliveryId } from '../../kernel/ids.ts';
 import { originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
-import { idRange, pgArray, TextDictionary } from '../../kernel/sql.ts';
+import { idRange, pendingRow, pgArray, TextDictionary } from '../../kernel/sql.ts';
 import type { FeedResult, OpenReplay, ReplayPart } from '../storage.ts';
 import { dueOfRetry } from './hasten.ts';
 
 // The row of the replay is locked before it advances, so that nothing is queued after a cancellation was committed. A failed
-// delivery is queued only by the statement that deletes the failure, and a delivery that is pending is skipped.
+// delivery is queued only by the statement that deletes the failure, and a delivery that is pending is skipped: the insert finds it,
+// or a retry has deleted its failure.
 // The limits keep this a lookup per delivery and table. webhook_worker, webhook_replay, webhook_subscription and the tables of
 // the history by primary key, in the partitions between the first and the last id.
 const feedStatement: Statement = {
@@ -74,8 +75,14 @@ const feedStatement: Statement = {
     ), advanced as (
       update webhook_replay r
       set last_id = $4, queued = r.queued + done.queued, skipped = r.skipped + cardinality($8::bigint[]) - done.queued,
-        ended_at = case when $18::boolean then now() end
-      from replay, (select count(*)::int as queued from queued) done
+        skipped_pending = r.skipped_pending + done.pending, ended_at = case when $18::boolean then now() end
+      from replay, (
+        select count(*) filter (where is_queued)::int as queued,
+          count(*) filter (
+            where not is_queued and body is not null and (not $5::boolean or ${pendingRow} is not null)
+          )::int as pending
+        from (select subscription_id, id as delivery_id, body, id in (select delivery_id from queued) as is_queued from found) r
+      ) done
       where r.id = replay.id
       returning r.id
     )
