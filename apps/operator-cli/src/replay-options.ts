@@ -42,6 +42,7 @@ export function addReplayOptions(verb: Command, example: string): Command {
       'after',
       notes(`
 The replay survives restarts and waits while the subscription is paused. Ctrl+C ends --wait, not the replay.
+It skips pending deliveries; \`delivery send-pending\` sends them now.
 
   ${example} --since 2026-11-20 --dry-run
   ${example} --since 2026-11-20 --wait`),
@@ -87,15 +88,20 @@ async function untilEnded(
 
 const barLength = 20;
 
-function progressOf({ position, queuedCount, skippedCount, waitsFor }: WebhookReplay): string {
+function progressOf(replay: WebhookReplay): string {
+  const { position, waitsFor } = replay;
   const done = Math.floor(position * barLength);
   const bar = `${'#'.repeat(done)}${'.'.repeat(barLength - done)}`;
-  const counts = `${queuedCount.toLocaleString('en')} queued, ${skippedCount.toLocaleString('en')} skipped`;
-  return `[${bar}] ${Math.floor(position * 100)} %, ${counts}${waitsFor === null ? '' : `, waits for ${waitsFor}`}`;
+  return `[${bar}] ${Math.floor(position * 100)} %, ${countsOf(replay)}${waitsFor === null ? '' : `, waits for ${waitsFor}`}`;
 }
 
-export function describeReplay({ id, status, queuedCount, skippedCount }: WebhookReplay): string {
-  return `The replay ${id} is ${status}: ${queuedCount.toLocaleString('en')} queued, ${skippedCount.toLocaleString('en')} skipped`;
+export function describeReplay(replay: WebhookReplay): string {
+  return `The replay ${replay.id} is ${replay.status}: ${countsOf(replay)}`;
+}
+
+function countsOf({ queuedCount, skippedCount, skippedPendingCount }: WebhookReplay): string {
+  const pending = skippedPendingCount ? ` (${skippedPendingCount.toLocaleString('en')} pending)` : '';
+  return `${queuedCount.toLocaleString('en')} queued, ${skippedCount.toLocaleString('en')} skipped${pending}`;
 }
 
 type Estimate = NonNullable<ReplayWebhookEventsResult['estimate']>;

@@ -30,12 +30,16 @@ import {
 } from './webhooks/subscriptions/subscriptions.ts';
 
 /** `WebhookReplay`. */
-export interface WebhookReplay extends Omit<ReplayRow, 'id' | 'subscriptionId' | 'queued' | 'skipped'> {
+export interface WebhookReplay extends Omit<
+  ReplayRow,
+  'id' | 'subscriptionId' | 'queued' | 'skipped' | 'skippedPending'
+> {
   id: string;
   /** The global identifier of the subscription. */
   subscriptionId: string;
   queuedCount: number;
   skippedCount: number;
+  skippedPendingCount: number | null;
 }
 
 /** `WebhookReplayEstimate`. */
@@ -56,15 +60,16 @@ const savedReplay = z.object({
   endedAt: timeCodec.nullable(),
   queuedCount: z.int(),
   skippedCount: z.int(),
+  skippedPendingCount: z.int().nullable().default(null),
   position: z.number(),
   waitsFor: z.enum(['PAUSED', 'BREAKER_OPEN', 'RETRY_AFTER', 'NO_WORKER', 'LIVE_TRAFFIC']).nullable(),
 }) satisfies z.ZodType<WebhookReplay>;
 
 function toWebhookReplay({ gidNamespace }: ActionContext, row: ReplayRow): WebhookReplay {
-  const { status, createdAt, endedAt, queued: queuedCount, skipped: skippedCount, position, waitsFor } = row;
+  const { queued: queuedCount, skipped: skippedCount, skippedPending: skippedPendingCount, ...rest } = row;
   const id = formatGid(gidNamespace, 'WebhookReplay', row.id);
   const subscriptionId = formatGid(gidNamespace, 'WebhookSubscription', row.subscriptionId);
-  return { id, subscriptionId, status, createdAt, endedAt, queuedCount, skippedCount, position, waitsFor };
+  return { ...rest, id, subscriptionId, queuedCount, skippedCount, skippedPendingCount };
 }
 
 /** A replay of the caller. Null if the caller has no replay with this identifier. */

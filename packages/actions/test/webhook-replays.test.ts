@@ -111,6 +111,7 @@ describe('replayWebhookEvents', () => {
       endedAt: null,
       queuedCount: 0,
       skippedCount: 0,
+      skippedPendingCount: 0,
       position: 0,
       waitsFor: 'NO_WORKER',
     });

@@ -84,6 +84,30 @@ const attemptsOf = async (world: Harness) =>
 const delivered = Array.from({ length: 5 }, () => ['DELIVERED', 2]);
 
 describe('the worker', () => {
+  test('counts what a replay skips as pending', async () => {
+    await using stack = new AsyncDisposableStack();
+    const world = stack.adopt(await createHarness(), (each) => each.close());
+    const receiver = stack.adopt(await startReceiver(), (each) => each.close());
+    const { url, whenReady } = await world.startPartnerApi();
+    await whenReady;
+    await world.startWorker();
+    const { id, sent } = await afterOutage(world, receiver, 400);
+    // One of them has no payload any more.
+    await world.sql(
+      'delete from webhook_payload where event_id = (select min(event_id) from webhook_pending_delivery)',
+    );
+    const env = { DATABASE_URL: await world.database.urlFor('operator') };
+    const { stdout } = await callOperator(env, 'subscription', 'replay', id, '--since', '1h', '--all', '--wait');
+    expect(stdout).toMatch(/^The replay \S+ is COMPLETED: 0 queued, 5 skipped \(4 pending\)\n$/);
+    const { body } = await postGraphql(`${url}/partners/graphql`, world.accounts.partner.credential, {
+      query: '{ webhookReplays { nodes { queuedCount skippedCount skippedPendingCount } } }',
+    });
+    expect(body.data).toEqual({
+      webhookReplays: { nodes: [{ queuedCount: 0, skippedCount: 5, skippedPendingCount: 4 }] },
+    });
+    expect(receiver.deliveries).toHaveLength(sent);
+  });
+
   test('sends what waits for an operator, whatever its failure, with the same ids and bytes', async () => {
     await using stack = new AsyncDisposableStack();
     const world = stack.adopt(await createHarness(), (each) => each.close());

@@ -28,6 +28,7 @@ export function addWebhookReplay(
       endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true }),
       queuedCount: t.exposeInt('queuedCount'),
       skippedCount: t.exposeInt('skippedCount'),
+      skippedPendingCount: t.exposeInt('skippedPendingCount', { nullable: true }),
       position: t.exposeFloat('position'),
       waitsFor: t.expose('waitsFor', { type: DelayReason, nullable: true }),
     }),

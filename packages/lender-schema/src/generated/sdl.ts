@@ -1966,10 +1966,15 @@ type WebhookReplay {
   """
   queuedCount: Int!
   """
-  Number of deliveries that match and could not be queued: they were pending, or had no payload.
-  \`sendPendingWebhookDeliveries\` sends pending ones.
+  Number of deliveries that match and could not be queued: they were pending, had no payload, or, with \`onlyFailed\`, were no longer
+  \`FAILED\`.
   """
   skippedCount: Int!
+  """
+  Number of skipped deliveries that were pending. They are sent at their \`nextAttemptAt\`, or at once with
+  \`sendPendingWebhookDeliveries\`. Null for a replay from before they were counted. Too low if an earlier release skipped some.
+  """
+  skippedPendingCount: Int
   """
   Share of the range that is done, by time, from 0 to 1.
   """
@@ -4447,10 +4452,15 @@ type WebhookReplay {
   """
   queuedCount: Int!
   """
-  Number of deliveries that match and could not be queued: they were pending, or had no payload.
-  \`sendPendingWebhookDeliveries\` sends pending ones.
+  Number of deliveries that match and could not be queued: they were pending, had no payload, or, with \`onlyFailed\`, were no longer
+  \`FAILED\`.
   """
   skippedCount: Int!
+  """
+  Number of skipped deliveries that were pending. They are sent at their \`nextAttemptAt\`, or at once with
+  \`sendPendingWebhookDeliveries\`. Null for a replay from before they were counted. Too low if an earlier release skipped some.
+  """
+  skippedPendingCount: Int
   """
   Share of the range that is done, by time, from 0 to 1.
   """

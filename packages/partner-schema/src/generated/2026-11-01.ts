@@ -1510,10 +1510,15 @@ export type WebhookReplay = {
   /** Number of deliveries that were queued to be sent again. */
   queuedCount: Scalars['Int']['output'];
   /**
-   * Number of deliveries that match and could not be queued: they were pending, or had no payload.
-   * `sendPendingWebhookDeliveries` sends pending ones.
+   * Number of deliveries that match and could not be queued: they were pending, had no payload, or, with `onlyFailed`, were no longer
+   * `FAILED`.
    */
   skippedCount: Scalars['Int']['output'];
+  /**
+   * Number of skipped deliveries that were pending. They are sent at their `nextAttemptAt`, or at once with
+   * `sendPendingWebhookDeliveries`. Null for a replay from before they were counted. Too low if an earlier release skipped some.
+   */
+  skippedPendingCount: Maybe<Scalars['Int']['output']>;
   /** Share of the range that is done, by time, from 0 to 1. */
   position: Scalars['Float']['output'];
   /** Why the replay queues nothing at the moment. Null if nothing is known that stops it, or if it has ended. */

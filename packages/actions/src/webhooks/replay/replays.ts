@@ -14,6 +14,8 @@ export interface ReplayRow {
   endedAt: Date | null;
   queued: number;
   skipped: number;
+  /** Of these, the ones that were pending. Null if the replay was created before this was counted. */
+  skippedPending: number | null;
   /** The share of the range that is done, from 0 to 1. */
   position: number;
   /** Why it queues nothing at the moment. Null if nothing is known that stops it, and after its end. */
@@ -22,7 +24,8 @@ export interface ReplayRow {
 
 // A delivery that has been due for a second waits for others, or for its receiver.
 const replayColumns = `
-  r.id, r.subscription_id as "subscriptionId", r.created_at as "createdAt", r.queued, r.skipped, state.status,
+  r.id, r.subscription_id as "subscriptionId", r.created_at as "createdAt", r.queued, r.skipped,
+  r.skipped_pending as "skippedPending", state.status,
   case when state.status <> 'RUNNING' then coalesce(r.cancelled_at, r.ended_at, s.deleted_at) end as "endedAt",
   case
     when state.status = 'COMPLETED' then 1
