@@ -197,7 +197,7 @@ export type FanOutEvent =
     }
   | { readonly kind: 'fan-out-unavailable'; readonly call: FanOutCall; readonly error: unknown }
   /** A call has succeeded after `fan-out-unavailable`. `fanned-out` says so of rounds. */
-  | { readonly kind: 'loop-resumed'; readonly loop: 'discover' | 'unblock' }
+  | { readonly kind: 'loop-resumed'; readonly loop: 'discover' | 'unblock' | 'change' }
   /** A row was locked for longer than the lock timeout. The account waits until it is unlocked. */
   | { readonly kind: 'fan-out-locked'; readonly account: AccountId }
   /** Entries of a round were deleted meanwhile, by a write of unknown outcome or by retention. The others are read again. */

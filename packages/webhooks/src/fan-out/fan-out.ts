@@ -64,6 +64,7 @@ export class FanOut {
   readonly #blocked: BlockedEntries;
   readonly #rounds: Rounds;
   readonly #backoff = new Backoff();
+  readonly #changeBackoff = new Backoff();
   readonly #pauses: Pauses;
   #reading: Promise<void> | null = null;
   #checking: Promise<void> | null = null;
@@ -345,8 +346,11 @@ export class FanOut {
       const refused = changes.filter(isRefused);
       isFinished = await this.#rounds.finishChanges(id, account, applied, refused);
     }
-    if (!isFinished) await this.#pauses.wait(this.#backoff.next());
-    else if (failed.size === 0) this.#blocked.examine(account.id);
+    if (!isFinished) await this.#pauses.wait(this.#changeBackoff.next());
+    else {
+      if (this.#changeBackoff.reset()) onEvent({ kind: 'loop-resumed', loop: 'change' });
+      if (failed.size === 0) this.#blocked.examine(account.id);
+    }
     this.#release([account]);
   }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Store } from '@deedwire/store';
+import { type Store, StoreUnavailableError } from '@deedwire/store';
 import { expect, test, vi } from 'vitest';
 import { seedAccount } from '../support/seed.ts';
 import { FanOutWorld } from './fan-out-world.ts';
@@ -115,6 +115,23 @@ test('a change is applied before its entry is deleted, and again after it failed
   await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
   expect(calls).toBe(2);
   expect(world.ofKind('change-failed')).toHaveLength(1);
+});
+
+test('reports once that changes can be applied again', async () => {
+  const world = await FanOutWorld.create();
+  await world.subscribe(await seedAccount(world.store), '2026-11-01');
+  let calls = 0;
+  world.start({
+    async onSubscriptionChanged() {
+      calls += 1;
+      if (calls <= 2) throw new StoreUnavailableError(new Error('The connection broke.'));
+    },
+  });
+  await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
+  await world.subscribe(await seedAccount(world.store), '2026-11-01');
+  await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
+  expect(world.ofKind('fan-out-unavailable')).toHaveLength(2);
+  expect(world.ofKind('loop-resumed')).toEqual([{ kind: 'loop-resumed', loop: 'change' }]);
 });
 
 test('a change is applied although earlier events of the account wait', async () => {
