@@ -66,6 +66,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
     /** Resolves when the worker is ready. */
     async startWorker(config: Partial<WorkerConfig> = {}): Promise<Worker> {
       const login = pooled(await database.urlFor('webhook_worker'));
+      if (workers.size === 0) registry.clear();
       const worker = createWorker({
         config: { ...readWorkerConfig({ ...env, WORKER_CONCURRENCY: '256', ...login }), ...config },
         logger: createLogger({ name: 'test', level: 'silent' }),
@@ -79,7 +80,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
       return worker;
     },
     stopWorker,
-    /** Returns the metrics of the first worker, in the text format of Prometheus. */
+    /** Returns the metrics of the first worker that runs, in the text format of Prometheus. */
     metrics: () => registry.metrics(),
     /** Stops all apps that this object started. */
     async stopApps(): Promise<void> {
