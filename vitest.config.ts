@@ -37,6 +37,7 @@ const longest = [
   'tools/contract-tests/test/full/operations.test.ts',
   'tools/contract-tests/test/full/receiver-kit-rotation.test.ts',
   'tools/contract-tests/test/full/tracing.test.ts',
+  'tools/contract-tests/test/full/outage.test.ts',
 ];
 
 const placeOf = ({ moduleId }: TestSpecification): number => {

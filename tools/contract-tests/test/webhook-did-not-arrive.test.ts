@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { addTeamMember } from '@deedwire/actions';
 import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import * as lender from '@deedwire/lender-schema';
@@ -7,10 +5,7 @@ import * as partner from '@deedwire/partner-schema';
 import { eventually, missing, type Receiver, startReceiver } from '@deedwire/testing';
 import { buildSchema, isEnumType, parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
-const page = readFileSync(join(import.meta.dirname, '../../../docs/webhook-did-not-arrive.md'), 'utf8');
-const blocks = [...page.matchAll(/^```graphql\n((?:query|mutation) (\w+).*?)^```$/gms)];
-const documents = Object.fromEntries(blocks.map(([, text = '', name = '']) => [name, text]));
+import { documents, page } from './support/did-not-arrive-page.ts';
 
 /** The first cells of the rows of the table whose first heading is this. */
 function rowsOf(heading: string): string[] {
