@@ -39,6 +39,9 @@ await harness.sql('update webhook_subscription set secret_ciphertext = $2 where 
   subscription.id,
   ring.encrypt(secret, secretAssociatedData(toRecordId(String(subscription.id)))),
 ]);
+await harness.sql(
+  `insert into webhook_subscription_episode (subscription_id, state) values (${subscription.id}, 'DISRUPTED')`,
+);
 const delivery = await insertDelivery(harness, subscription);
 await insertPending(harness, subscription, delivery, { attempts: 1, dueInSeconds: 600 });
 await insertAttempts(harness, subscription, delivery, [401]);
@@ -73,6 +76,7 @@ function wordsOf(command: string): string[] {
 
 /** What each command prints, in their order on the page. */
 const expected: [start: string, output: () => string][] = [
+  ['subscription list', () => values['<subscription>'] ?? ''],
   ['account list', () => values['<account>'] ?? ''],
   ['subscription list', () => values['<subscription>'] ?? ''],
   ['subscription show', () => 'https://receiver.example/'],
