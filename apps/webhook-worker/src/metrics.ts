@@ -111,7 +111,7 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
   );
   gaugesOfDatabase(
     'deedwire_webhook_subscriptions_disrupted',
-    'Subscriptions that are not paused, and whose disruption an alert has reported, by state: DISRUPTED, RECOVERING.',
+    'Subscriptions that are not paused, and whose disruption an alert has reported, by state: DISRUPTED (and failed within an hour), RECOVERING.',
     'state',
     ['DISRUPTED', 'RECOVERING'],
     (queue) => queue.disrupted,

@@ -1,5 +1,5 @@
 -- Alerts: events that say how the deliveries of a subscription fare. Workers of earlier releases append none and block those that
--- they find, and do not mark the failures that they record.
+-- they find, and do not note the failures that they record.
 
 -- OPERATOR: an operator has paused the subscription. Its owner can resume it, as with OWNER. 0041 validates the constraint.
 alter table webhook_subscription
@@ -10,23 +10,23 @@ alter table webhook_subscription
 -- The subscription that an alert is about. The alert is not sent to it. Null for other events.
 alter table webhook_event add column about_subscription_id bigint;
 
--- When the delivery failed. Null once an alert has reported it, and if none will: for an alert, and for what expired.
-alter table webhook_failed_delivery add column failed_at timestamptz(3);
-
 -- What alerts have said about a subscription. Apart from webhook_receiver_state, which ends with a pause and with a change of the URL.
 -- No row: nothing yet.
 create table webhook_subscription_episode (
   subscription_id bigint primary key references webhook_subscription on delete cascade,
-  -- DISRUPTED from `webhook_subscription.disrupted` on, RECOVERING from a success on, for 5 minutes without failures.
-  state text not null default 'HEALTHY' check (state in ('HEALTHY', 'DISRUPTED', 'RECOVERING')),
+  -- DISRUPTED from `webhook_subscription.disrupted` on; PAUSED while the subscription is paused; RECOVERING from a success, a change of
+  -- the URL or the end of the pause on, for 5 minutes without failures.
+  state text not null default 'HEALTHY' check (state in ('HEALTHY', 'DISRUPTED', 'PAUSED', 'RECOVERING')),
   since timestamptz(3) not null default now(),
   -- When the last episode began: its `webhook_subscription.disrupted`. Null: there was none.
   episode timestamptz(3),
-  -- The last pause that was reported.
+  -- The pause that is to be reported. Null: there is none. 0044 sets it.
   paused_reason text,
   paused_at timestamptz(3)
 ) with (fillfactor = 50);
-create index webhook_subscription_episode_open on webhook_subscription_episode (subscription_id) where state <> 'HEALTHY';
+-- Those that can change without a change of the subscription, or are to be reported.
+create index webhook_subscription_episode_open on webhook_subscription_episode (subscription_id)
+  where state in ('DISRUPTED', 'RECOVERING') or paused_reason is not null;
 
 alter table webhook_subscription_episode enable row level security;
 create policy webhook_worker on webhook_subscription_episode for select to webhook_worker using (true);
@@ -71,6 +71,8 @@ begin
       failing_after constant interval := '5 minutes';
       success_holds_after constant interval := '5 minutes';
       episodes_apart constant interval := '1 hour';
+      -- After an earlier failure, nothing is known of the receiver.
+      failure_counts_for constant interval := '1 hour';
       failure_window constant interval := '5 minutes';
       -- The next call reports more.
       reported_max constant int := 10000;
@@ -78,8 +80,8 @@ begin
       subscription {schema}.webhook_subscription;
       receiver {schema}.webhook_receiver_state;
       known {schema}.webhook_subscription_episode;
-      is_failing boolean;
       next_state text;
+      window_start timestamptz;
       first_failed_at timestamptz;
       failed bigint[];
       raised int := 0;
@@ -95,49 +97,33 @@ begin
       from {schema}.webhook_subscription
       where id = of_subscription and kind = 'PUSH' and deleted_at is null;
       if not found then
-        -- Nothing is reported of a listener, or after the deletion.
-        update {schema}.webhook_failed_delivery
-        set failed_at = null
-        where subscription_id = of_subscription and delivery_id in (
-          select delivery_id
-          from {schema}.webhook_failed_delivery
-          where subscription_id = of_subscription and failed_at is not null
-          order by failed_at
-          limit reported_max
-          for update skip locked
-        );
+        -- Nothing is reported after the deletion.
+        delete from {schema}.webhook_failure_to_report where subscription_id = of_subscription;
         return raised;
       end if;
-      select * into receiver from {schema}.webhook_receiver_state where subscription_id = of_subscription;
-      -- Null: it is that of an earlier URL.
-      is_failing := case when receiver.url_number = subscription.url_number then receiver.consecutive_failures > 0 end;
+      -- Null: the receiver does not fail.
+      select * into receiver
+      from {schema}.webhook_receiver_state
+      where subscription_id = of_subscription and url_number = subscription.url_number and consecutive_failures > 0;
 
-      if subscription.paused_reason <> 'OWNER'
-        and (subscription.paused_reason, subscription.paused_at) is distinct from (known.paused_reason, known.paused_at)
-      then
+      if known.paused_reason is not null then
         update {schema}.webhook_subscription_episode
-        -- Only a success after the pause ends the episode.
-        set paused_reason = subscription.paused_reason, paused_at = subscription.paused_at, since = now()
+        set paused_reason = null, paused_at = null
         where subscription_id = of_subscription;
         perform {schema}.webhook_append_alert(subscription, 'webhook_subscription.paused', jsonb_build_object(
-          'reason', subscription.paused_reason, 'pausedAt', {schema}.webhook_alert_time(subscription.paused_at)
+          'reason', known.paused_reason, 'pausedAt', {schema}.webhook_alert_time(known.paused_at)
         ), gid_namespace);
         raised := raised + 1;
       end if;
 
       next_state := case
         when known.state = 'HEALTHY' then
-          case when subscription.paused_reason is null and is_failing and receiver.failing_since <= now() - failing_after
+          case when subscription.paused_reason is null and receiver.failing_since <= now() - failing_after
+            and receiver.last_failure_at > now() - failure_counts_for
             and (known.episode is null or known.episode <= now() - episodes_apart) then 'DISRUPTED' end
-        -- Neither a pause nor its end is a success, and no change of the URL.
-        when subscription.paused_reason is not null or is_failing then 'DISRUPTED'
-        when known.state = 'DISRUPTED' then
-          case when not is_failing or exists (
-            select
-            from {schema}.webhook_hour_statistics
-            where subscription_id = of_subscription and has_delivered and hour >= date_trunc('hour', known.since, 'UTC')
-              and last_delivered_at >= date_trunc('minute', greatest(known.since, receiver.last_failure_at))
-          ) then 'RECOVERING' end
+        when subscription.paused_reason is not null then 'PAUSED'
+        when receiver.consecutive_failures > 0 then 'DISRUPTED'
+        when known.state <> 'RECOVERING' then 'RECOVERING'
         when known.since <= now() - success_holds_after then 'HEALTHY'
       end;
       if next_state <> known.state then
@@ -158,26 +144,30 @@ begin
         end if;
       end if;
 
-      select min(failed_at) into first_failed_at
-      from {schema}.webhook_failed_delivery
-      where subscription_id = of_subscription and failed_at is not null;
-      if first_failed_at <= now() - failure_window then
-        -- What another transaction has locked is reported later, or queued again.
+      select min(failed_at) into window_start
+      from {schema}.webhook_failure_to_report
+      where subscription_id = of_subscription;
+      if window_start <= now() - failure_window then
         with due as (
-          select delivery_id
-          from {schema}.webhook_failed_delivery
-          where subscription_id = of_subscription and failed_at < first_failed_at + failure_window
+          select ctid
+          from {schema}.webhook_failure_to_report
+          where subscription_id = of_subscription and failed_at < window_start + failure_window
           order by failed_at
           limit reported_max
-          for update skip locked
-        ), reported as (
-          update {schema}.webhook_failed_delivery d
-          set failed_at = null
-          from due
-          where d.subscription_id = of_subscription and d.delivery_id = due.delivery_id
-          returning d.delivery_id
+        ), noted as (
+          delete from {schema}.webhook_failure_to_report r
+          using due
+          where r.ctid = due.ctid
+          returning r.delivery_id, r.failed_at
         )
-        select array_agg(delivery_id order by delivery_id) into failed from reported;
+        -- Without those that are pending again, or were delivered since.
+        select array_agg(distinct delivery_id order by delivery_id), min(failed_at) into failed, first_failed_at
+        from noted
+        where exists (
+          select
+          from {schema}.webhook_failed_delivery f
+          where f.subscription_id = of_subscription and f.delivery_id = noted.delivery_id
+        );
         if failed is not null then
           perform {schema}.webhook_append_alert(subscription, 'webhook_delivery.failed', jsonb_build_object(
             'since', {schema}.webhook_alert_time(first_failed_at),

@@ -117,8 +117,14 @@ export class CellMismatchError extends Error {
 /** A statement waited too long for a lock. It can succeed later. */
 export class LockTimeoutError extends StoreUnavailableError {}
 
+/** The server ended a statement that took too long. With less to do, it can succeed. */
+export class StatementTimeoutError extends StoreUnavailableError {}
+
 // SQLSTATE lock_not_available: lock_timeout has passed.
 const lockNotAvailable = '55P03';
+
+// SQLSTATE query_canceled: statement_timeout has passed, or an administrator has cancelled the statement.
+const queryCanceled = '57014';
 
 // SQLSTATE classes (PostgreSQL manual, appendix A): 08 connection exception, 28 invalid authorization (while a password is
 // being changed), 3D invalid database (while it is being restored), 53 insufficient resources (connections, disk, memory),
@@ -187,5 +193,6 @@ function isUnavailable(error: unknown): boolean {
 /** `StoreUnavailableError` if the error means that the database is unavailable, otherwise the error itself. */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof DatabaseError && error.code === lockNotAvailable) return new LockTimeoutError(error);
+  if (error instanceof DatabaseError && error.code === queryCanceled) return new StatementTimeoutError(error);
   return isUnavailable(error) ? new StoreUnavailableError(error) : error;
 }

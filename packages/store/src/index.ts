@@ -19,6 +19,7 @@ export {
   MigrationChangedError,
   MigrationMissingError,
   ObjectsOfAppsError,
+  StatementTimeoutError,
   StoreUnavailableError,
   UnsuitableDatabaseError,
 } from './errors.ts';

@@ -59,7 +59,7 @@ const allMigrations = [
   '0041-reasons-of-pauses-hold-for-all-rows',
   '0042-failures-to-report',
   '0043-failing-receivers',
-  '0044-paused-subscriptions',
+  '0044-pauses-to-report',
   '0045-bounds-of-marks-hold-for-all-rows',
   '0046-skipped-pending-deliveries',
 ];

@@ -66,6 +66,7 @@ describe('the catalog', () => {
       'webhook_erase_exchanges',
       'webhook_forget_subscriptions',
       'webhook_has_worker',
+      'webhook_note_pause',
       'webhook_raise_alerts',
     ]);
   });

@@ -209,6 +209,7 @@ test('grants each app exactly these rights', async () => {
         "webhook_event_queue: delete insert select update",
         "webhook_exchange: insert",
         "webhook_failed_delivery: delete insert select update",
+        "webhook_failure_to_report: insert select",
         "webhook_hour_statistics: delete insert select update",
         "webhook_payload: insert select",
         "webhook_pending_delivery: delete insert select update",

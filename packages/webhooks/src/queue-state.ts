@@ -15,7 +15,10 @@ export interface QueueState {
   readonly oldestDueSeconds: number;
   /** Subscriptions by the reason why they are paused. */
   readonly paused: Readonly<Record<string, number>>;
-  /** Subscriptions that are not paused by the state of their episode: `DISRUPTED`, `RECOVERING`. */
+  /**
+   * Subscriptions that are not paused by the state of their episode: `DISRUPTED`, `RECOVERING`. Without those that have not failed for an
+   * hour: nothing is sent to them, and only a success ends their episode.
+   */
   readonly disrupted: Readonly<Record<string, number>>;
   /** For how many days after today the history has partitions. -1 if one is missing today. */
   readonly daysAhead: number;
@@ -80,7 +83,9 @@ export async function readQueueState(store: Store): Promise<QueueState> {
             select e.state, count(*)::int as subscriptions
             from webhook_subscription_episode e
             join webhook_subscription s on s.id = e.subscription_id
-            where e.state <> 'HEALTHY' and s.deleted_at is null and s.paused_reason is null
+            left join webhook_receiver_state r on r.subscription_id = s.id and r.url_number = s.url_number
+            where e.state in ('DISRUPTED', 'RECOVERING') and s.deleted_at is null and s.paused_reason is null
+              and (e.state = 'RECOVERING' or r.last_failure_at > now() - interval '1 hour')
             group by 1
           ) disrupted
         ) as disrupted`,

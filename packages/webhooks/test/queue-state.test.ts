@@ -91,6 +91,24 @@ test('the oldest due delivery is that of a subscription that may send, and whose
   expect((await readQueueState(store)).paused).toEqual({ OWNER: 1, GONE: 1 });
 });
 
+test('counts disrupted subscriptions that have failed within the hour, and recovering ones', async () => {
+  const [failing, quiet, moved, paused, recovering] = await Promise.all(Array.from({ length: 5 }, () => subscribe()));
+  await sql(
+    `insert into webhook_receiver_state (subscription_id, url_number, consecutive_failures, breaker_probes, last_failure_at)
+     select id, 1, 1, 0, now() - case id when $1 then interval '1 hour' else interval '59 minutes' end
+     from unnest($2::bigint[]) id`,
+    [quiet, [failing, quiet, moved, paused]],
+  );
+  await sql(
+    `insert into webhook_subscription_episode (subscription_id, state)
+     select id, case id when $1 then 'RECOVERING' else 'DISRUPTED' end from unnest($2::bigint[]) id`,
+    [recovering, [failing, quiet, moved, paused, recovering]],
+  );
+  await sql('update webhook_subscription set url_number = 2 where id = $1', [moved]);
+  await sql(`update webhook_subscription set paused_reason = 'OWNER', paused_at = now() where id = $1`, [paused]);
+  expect((await readQueueState(store)).disrupted).toEqual({ DISRUPTED: 1, RECOVERING: 1 });
+});
+
 test('no delivery is due', async () => {
   await subscribe(-500);
   expect(await readQueueState(store)).toMatchObject({ deliveriesPending: 1, oldestDueSeconds: 0 });

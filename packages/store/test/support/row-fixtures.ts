@@ -187,6 +187,13 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     ),
   ],
   [
+    'webhook_failure_to_report',
+    child(
+      ['lender'],
+      `insert into webhook_failure_to_report (subscription_id, delivery_id) values (${subscription}, ${delivery})`,
+    ),
+  ],
+  [
     'webhook_attempt',
     child(
       both,

@@ -95,7 +95,7 @@ export const webhookEventTypes: readonly RegisteredEventType[] = [
   },
   {
     type: 'webhook_subscription.recovered',
-    description: 'A disrupted subscription works again: an attempt has succeeded, and it has not been found failing for 5 minutes since.',
+    description: 'A disrupted subscription no longer fails: an attempt has succeeded, the callback URL has changed or the subscription was resumed, and it has not been found failing for 5 minutes since.',
     interfaces: ['lender', 'partner'],
     versions: [
       { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null },

@@ -28,5 +28,5 @@ export const body = z
   .meta({
     title: 'WebhookSubscriptionRecovered',
     description:
-      'A disrupted subscription works again: an attempt has succeeded, and it has not been found failing for 5 minutes since.',
+      'A disrupted subscription no longer fails: an attempt has succeeded, the callback URL has changed or the subscription was resumed, and it has not been found failing for 5 minutes since.',
   });

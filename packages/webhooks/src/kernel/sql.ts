@@ -108,8 +108,15 @@ export const rememberedOwnerPause = `owner_paused_at = case
             when s.paused_reason is not null then s.owner_paused_at
           end`;
 
-/** The column `failed_at` of a delivery that fails now. Null for an alert, whose failure is not reported: alerts about alerts never end. */
-export const failureToReport = `case when event_type not in (${alertTypes.map((type) => `'${type}'`).join(', ')}) then now() end`;
+/**
+ * Inserts the failures that alerts report, from a relation and by a condition on it. Not those of alerts: alerts about alerts never end.
+ */
+export const noteFailures = (relation: string, deliveryId: string, condition: string): string => `
+        insert into webhook_failure_to_report (subscription_id, delivery_id)
+        select subscription_id, ${deliveryId}
+        from ${relation}
+        where ${condition} and event_type not in (${alertTypes.map((type) => `'${type}'`).join(', ')})
+        on conflict do nothing`;
 
 /**
  * The value of a mark. Not `now()`: of two transactions, the one that began first can be the second that marks. Not rounded up, into

@@ -42,6 +42,7 @@ test('a version that cannot be rendered fails with an alarm for the subscription
     await world.rows(
       `select d.subscription_id as id, d.sequence::int, a.error
        from webhook_failed_delivery f join webhook_delivery d on d.id = f.delivery_id join webhook_attempt a on a.delivery_id = d.id
+       join webhook_failure_to_report r on r.delivery_id = d.id
        order by d.sequence`,
     ),
   ).toEqual([

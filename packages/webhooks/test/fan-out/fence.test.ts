@@ -20,6 +20,7 @@ const tables = [
   'webhook_delivery',
   'webhook_pending_delivery',
   'webhook_failed_delivery',
+  'webhook_failure_to_report',
   'webhook_attempt',
 ];
 

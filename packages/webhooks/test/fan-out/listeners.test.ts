@@ -45,7 +45,7 @@ test('numbers and stores the deliveries of a listener at its pin, beside those t
   expect(await world.count('webhook_pending_delivery')).toBe(3);
 });
 
-test('an event that cannot be rendered has failed, with its number', async () => {
+test('an event that cannot be rendered has failed, with its number, and no alert reports it', async () => {
   const world = await FanOutWorld.create();
   const account = await seedAccount(world.store);
   const id = await listen(world, account, 'broken');
@@ -55,6 +55,7 @@ test('an event that cannot be rendered has failed, with its number', async () =>
   expect(await stored(world, id)).toEqual(
     ['1', '2'].map((sequence) => ({ sequence, version: 'broken', number: null, hasFailed: true })),
   );
+  expect(await world.count('webhook_failure_to_report')).toBe(0);
 });
 
 test('events at a version that this build does not know wait for a build that does, and are skipped once it is retired', async () => {

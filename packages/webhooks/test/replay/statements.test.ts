@@ -1,6 +1,6 @@
 import { idAt, toRecordId } from '@deedwire/domain';
 import { onlyRow } from '@deedwire/store';
-import { missing, untilBlocked } from '@deedwire/testing';
+import { connect, missing, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import type { Settlement } from '../../src/dispatch/storage.ts';
@@ -94,6 +94,26 @@ async function replayRow({ id }: OpenReplay): Promise<Record<string, unknown>> {
 
 const sequences = (deliveries: readonly { sequence: string }[]): number[] =>
   deliveries.map(({ sequence }) => Number(sequence)).toSorted((a, b) => a - b);
+
+describe('a failed delivery that is retried', () => {
+  test.each([
+    ['while an alert reports it', `select webhook_raise_alerts($1, 'service')`],
+    ['while its row is changed', 'update webhook_failed_delivery set interface = interface where subscription_id = $1'],
+  ])('has not failed any more, %s', async (_, text) => {
+    const { lane, deliveries } = await seedFailed(1);
+    const retry = await addReplay(lane, { deliveryId: onlyRow(deliveries).deliveryId, onlyFailed: false });
+    await world.admin.run(`update webhook_failure_to_report set failed_at = failed_at - interval '5 minutes'`);
+    const other = await connect(world.database.databaseUrl);
+    await other.run('begin');
+    await other.run(text, [lane]);
+    const fed = feedAll(retry);
+    await Promise.race([fed, untilBlocked(world.admin)]);
+    await other.run('commit');
+    await fed;
+    await other.close();
+    expect(await world.counts(lane)).toEqual({ pending: 1, attempts: 1, failed: 0 });
+  });
+});
 
 describe('a replay', () => {
   test('of failed deliveries queues each once, with its bytes, and counts its attempts on', async () => {

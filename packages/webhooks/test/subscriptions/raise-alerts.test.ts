@@ -1,6 +1,6 @@
 import { alertTypes } from '@deedwire/domain';
 import { createStore } from '@deedwire/store';
-import { connect, untilBlocked } from '@deedwire/testing';
+import { connect, missing, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -32,7 +32,7 @@ async function clear(): Promise<void> {
   await superuser.run('delete from webhook_event_queue');
   await superuser.run('delete from webhook_event');
   await superuser.run('delete from webhook_failed_delivery');
-  await superuser.run('delete from webhook_hour_statistics');
+  await superuser.run('delete from webhook_failure_to_report');
   await superuser.run('update webhook_subscription set deleted_at = now() where deleted_at is null');
 }
 
@@ -50,9 +50,7 @@ async function pass(seconds: number): Promise<void> {
   const earlier = (column: string) => `${column} = ${column} - ${seconds} * interval '1 second'`;
   await superuser.run(`update webhook_receiver_state set ${earlier('failing_since')}, ${earlier('last_failure_at')}`);
   await superuser.run(`update webhook_subscription_episode set ${earlier('since')}, ${earlier('episode')}`);
-  await superuser.run(`update webhook_failed_delivery set ${earlier('failed_at')}`);
-  await superuser.run(`update webhook_hour_statistics set ${earlier('last_delivered_at')}`);
-  await superuser.run(`update webhook_hour_statistics set hour = date_trunc('hour', last_delivered_at, 'UTC')`);
+  await superuser.run(`update webhook_failure_to_report set ${earlier('failed_at')}`);
 }
 
 const fail = (subscription = id, failures = 3) =>
@@ -66,22 +64,11 @@ const fail = (subscription = id, failures = 3) =>
   );
 
 /** As settling does. */
-const clean = (subscription = id) =>
+const succeed = (subscription = id) =>
   superuser.run(
     'update webhook_receiver_state set consecutive_failures = 0, failing_since = null, last_failure_at = null where subscription_id = $1',
     [subscription],
   );
-
-/** As settling does, and the statistics after it. */
-async function succeed(subscription = id): Promise<void> {
-  await clean(subscription);
-  await superuser.run(
-    `insert into webhook_hour_statistics
-       (subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed, last_delivered_at)
-     values ($1, date_trunc('hour', now(), 'UTC'), new_record_id(), 'lender', 1, 0, 0, now())`,
-    [subscription],
-  );
-}
 
 /** As the apps do: a pause by the worker also ends the state of the receiver. */
 async function pause(reason: string, subscription = id): Promise<void> {
@@ -191,65 +178,62 @@ describe('an episode', () => {
     expect(await events()).toEqual(['disrupted', 'recovered', 'disrupted']);
   });
 
-  test('ends because of a success alone, also if nothing was counted of it', async () => {
+  test.each(['OWNER', 'FAILING'])('lasts through a pause with %s, and ends 5 minutes after it', async (reason) => {
+    const told = reason === 'OWNER' ? ['disrupted'] : ['disrupted', 'paused'];
     await fail();
     await pass(300);
     await sweep();
-    await clean();
+    await succeed();
     await sweep();
-    await pass(300);
+    await pause(reason);
     await sweep();
-    expect(await events()).toEqual(['disrupted', 'recovered']);
+    await pass(86_400);
+    await sweep();
+    await resume();
+    await pass(299);
+    await sweep();
+    expect(await events()).toEqual(told);
+    await pass(1);
+    await sweep();
+    expect(await events()).toEqual([...told, 'recovered']);
   });
 
-  test.each(['OWNER', 'FAILING'])(
-    'lasts through a pause with %s, and ends after a success that follows',
-    async (reason) => {
-      const told = reason === 'OWNER' ? ['disrupted'] : ['disrupted', 'paused'];
-      await fail();
-      await pass(300);
-      await sweep();
-      await succeed();
-      await fail();
-      await pass(120);
-      await fail();
-      await pause(reason);
-      await sweep();
-      await pass(86_400);
-      await sweep();
+  test('lasts if the subscription fails after a pause or with another URL, and another begins after the recovery', async () => {
+    await fail();
+    await pass(300);
+    await sweep();
+    for (const end of [() => pause('GONE').then(() => sweep()), async () => {}]) {
+      await end();
       await resume();
-      for (let sweeps = 0; sweeps < 3; sweeps += 1) {
-        await sweep();
-        await pass(300);
-      }
-      expect(await events()).toEqual(told);
-      await succeed();
       await sweep();
-      await pass(300);
+      await fail();
+      await pass(3_000);
       await sweep();
-      expect(await events()).toEqual([...told, 'recovered']);
-    },
-  );
-
-  test('does not end because the URL changes, but after a success of the new one', async () => {
-    await fail();
-    await pass(300);
-    await sweep();
-    await succeed();
-    await fail();
-    await pass(120);
-    await fail();
-    await superuser.run('update webhook_subscription set url_number = url_number + 1 where id = $1', [id]);
-    for (let sweeps = 0; sweeps < 3; sweeps += 1) {
-      await sweep();
-      await pass(300);
     }
-    expect(await events()).toEqual(['disrupted']);
-    await succeed();
+    expect(await events()).toEqual(['disrupted', 'paused']);
+    await superuser.run('update webhook_subscription set url_number = url_number + 1 where id = $1', [id]);
     await sweep();
     await pass(300);
     await sweep();
-    expect(await events()).toEqual(['disrupted', 'recovered']);
+    expect(await events()).toEqual(['disrupted', 'paused', 'recovered']);
+    await fail();
+    await pass(300);
+    await sweep();
+    expect(await events()).toEqual(['disrupted', 'paused', 'recovered', 'disrupted']);
+  });
+
+  test('begins because of a failure of the last hour only, and not because nothing has been sent since', async () => {
+    await fail();
+    await pass(3_600);
+    await sweep();
+    expect(await events()).toEqual([]);
+    await fail();
+    await sweep();
+    expect(await events()).toEqual(['disrupted']);
+    await pass(86_400);
+    await sweep();
+    await sweep();
+    expect(await events()).toEqual(['disrupted']);
   });
 
   test('does not begin because of an earlier URL, a listener or a deleted subscription', async () => {
@@ -279,9 +263,12 @@ test.each(['OPERATOR', 'GONE', 'FAILING', 'VERSION_RETIRED'])('reports each paus
   await pause(reason);
   await sweep();
   expect(await events()).toEqual(['paused', 'paused']);
-  // Without a sweep in between.
+  // Without a sweep in between, the last one.
   await resume();
   await pause(reason);
+  await resume();
+  await pause(reason);
+  await resume();
   await sweep();
   expect(await events()).toEqual(['paused', 'paused', 'paused']);
 });
@@ -295,12 +282,19 @@ test('does not report a pause by the owner, or that of a listener', async () => 
 });
 
 /** They fail now. */
-const failDeliveries = (from: number, count: number, of: string = id) =>
+const failDeliveries = (from: number, count: number) =>
   superuser.run(
-    `insert into webhook_failed_delivery (subscription_id, delivery_id, interface, failed_at)
-     select $1, n, 'lender', now() from generate_series($2::int, $2 + $3 - 1) n`,
-    [of, from, count],
+    `with failed as (
+       insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
+       select $1, n, 'lender' from generate_series($2::int, $2 + $3 - 1) n
+       on conflict do nothing
+     )
+     insert into webhook_failure_to_report (subscription_id, delivery_id)
+     select $1, n from generate_series($2::int, $2 + $3 - 1) n`,
+    [id, from, count],
   );
+
+const toReport = () => superuser.run('select delivery_id from webhook_failure_to_report');
 
 describe('failed deliveries', () => {
   test('are reported when a window of 5 minutes ends, with their number and the first 10 ids', async () => {
@@ -338,55 +332,85 @@ describe('failed deliveries', () => {
     expect(await lastEvent()).toMatchObject({ snapshot: { failedCount: 1 } });
   });
 
-  test('are forgotten of a listener and of a deleted subscription', async () => {
+  test('are forgotten of a deleted subscription', async () => {
     await failDeliveries(1, 2);
-    const listener = await admin.transaction((transaction) => seedListener(transaction, account));
-    await failDeliveries(3, 2, listener);
     await pass(300);
     await superuser.run('update webhook_subscription set deleted_at = now() where id = $1', [id]);
     await sweep();
-    expect(await events()).toEqual([]);
-    expect(await superuser.run('select from webhook_failed_delivery where failed_at is not null')).toEqual([]);
+    expect([await events(), await toReport()]).toEqual([[], []]);
   });
 
-  test('are not reported without a time: those of alerts, and expired ones', async () => {
-    await failDeliveries(1, 1);
-    await superuser.run('update webhook_failed_delivery set failed_at = null');
-    await pass(600);
+  test('are not reported once they are queued again, and once if they have failed again', async () => {
+    await failDeliveries(1, 2);
+    await superuser.run('delete from webhook_failed_delivery');
+    await failDeliveries(2, 1);
+    await pass(300);
     await sweep();
-    expect(await events()).toEqual([]);
+    expect(await lastEvent()).toMatchObject({
+      snapshot: { failedCount: 1, webhookDeliveryIds: ['gid://service/WebhookDelivery/2'] },
+    });
+    await failDeliveries(1, 1);
+    await superuser.run('delete from webhook_failed_delivery');
+    await pass(300);
+    await sweep();
+    expect([await events(), await toReport()]).toEqual([['webhook_delivery.failed'], []]);
   });
 });
 
+/** No alert about these subscriptions can be appended. */
+async function refuse(ids: readonly SubscriptionId[], condition = 'raise_exception'): Promise<void> {
+  await superuser.run(
+    `create function refuse() returns trigger language plpgsql as $$
+       begin raise 'refused' using errcode = '${condition}'; end $$;
+     create trigger refuse before insert on webhook_event for each row
+     when (new.about_subscription_id in (${ids.join(', ')})) execute function refuse()`,
+  );
+  onTestFinished(async () => void (await superuser.run('drop function refuse cascade')));
+}
+
 describe('a subscription about which no alert can be appended', () => {
-  test('delays no alert about others, and is retried', async () => {
-    const others = await Promise.all(Array.from({ length: 100 }, seed));
-    await superuser.run(
-      `create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
-       create trigger refuse before insert on webhook_event for each row when (new.about_subscription_id = ${id})
-       execute function refuse()`,
-    );
-    onTestFinished(async () => void (await superuser.run('drop function refuse cascade')));
+  test.each(['raise_exception', 'query_canceled', 'lock_not_available'])(
+    'delays no alert about others, and is retried: %s',
+    async (condition) => {
+      const others = await Promise.all(Array.from({ length: 50 }, seed));
+      await refuse([id], condition);
+      for (const each of [id, ...others]) await fail(each);
+      await pass(300);
+      await expect(sweep()).rejects.toMatchObject({
+        message: 'No alert could be appended about 1 of 51 subscriptions; 0 were not tried.',
+        errors: [{ message: `subscription ${id}` }],
+      });
+      expect(await events()).toEqual(Array(50).fill('disrupted'));
+      await superuser.run('drop trigger refuse on webhook_event');
+      await sweep();
+      expect(await events()).toEqual(Array(51).fill('disrupted'));
+    },
+  );
+
+  test('ends the sweep as the tenth, and alerts about others are appended by later ones', async () => {
+    const others = await Promise.all(Array.from({ length: 50 }, seed));
+    await refuse([id, ...others.slice(0, 19)]);
     for (const each of [id, ...others]) await fail(each);
     await pass(300);
-    await expect(sweep()).rejects.toMatchObject({
-      message: 'No alert could be appended about 1 of 101 subscriptions.',
-      errors: [{ message: `subscription ${id}`, cause: { message: 'refused' } }],
-    });
-    expect(await events()).toEqual(Array(100).fill('disrupted'));
-    await superuser.run('drop trigger refuse on webhook_event');
-    await sweep();
-    expect(await events()).toEqual(Array(101).fill('disrupted'));
+    let sweeps = 0;
+    for (; (await events()).length < 31 && sweeps < 200; sweeps += 1) {
+      const error = await sweep().then(missing, (thrown: AggregateError) => thrown);
+      expect(error.errors).toHaveLength(10);
+      expect(error.message).toMatch(
+        /^No alert could be appended about 10 of \d\d subscriptions; \d\d were not tried\.$/,
+      );
+    }
+    expect(sweeps).toBeLessThan(200);
   });
 
-  test('is one that another transaction has locked: others do not wait for it', async () => {
+  test('is one that another transaction changes: others do not wait for it', async () => {
     const other = await seed();
     for (const each of [id, other]) await fail(each);
     await pass(300);
     const locking = await connect(database.databaseUrl);
     onTestFinished(() => locking.close());
     await locking.run('begin');
-    await locking.run('select from webhook_subscription where id = $1 for update', [id]);
+    await locking.run('select from webhook_subscription where id = $1 for no key update', [id]);
     await sweep();
     expect(await events()).toEqual(['disrupted']);
     expect(await lastEvent()).toMatchObject({ about: other });
@@ -413,22 +437,25 @@ test.each<[string, () => Promise<unknown>]>([
       );
     },
   ],
+  ['a reported episode', () => sweep()],
   [
-    'a reported episode after the URL has changed',
+    'a recovery that has not lasted',
     async () => {
       await sweep();
-      await superuser.run('update webhook_subscription set url_number = url_number + 1');
+      await succeed();
+      await sweep();
+      await pass(299);
     },
   ],
   [
-    'a reported episode of which the subscription has been resumed',
+    'a reported pause during an episode',
     async () => {
       await sweep();
       await pause('FAILING');
       await sweep();
-      await resume();
     },
   ],
+  ['no failure for an hour', () => pass(3_600)],
 ])('nothing is written because of failures with %s', async (_, end) => {
   await fail();
   await pass(300);
@@ -506,9 +533,11 @@ async function change(each: SubscriptionId, kind: string): Promise<void> {
 
 const step = fc.oneof(
   fc.record({ kind: fc.constantFrom('fail', 'succeed', 'pause', 'resume'), of: fc.nat(2) }),
-  fc.record({ kind: fc.constant('pass'), seconds: fc.constantFrom(10, 150, 300, 1_800, 3_600) }),
+  fc.record({ kind: fc.constant('pass'), seconds: fc.constantFrom(150, 300, 1_800, 3_600) }),
   fc.constant({ kind: 'sweep' }),
 );
+
+const ofEpisodes = (types: readonly { type: string; at: number }[]) => types.filter(({ type }) => type !== 'paused');
 
 test('each episode has one disrupted and one recovered, at most one episode an hour begins, and alerts end', async () => {
   await fc.assert(
@@ -518,6 +547,8 @@ test('each episode has one disrupted and one recovered, at most one episode an h
       let now = 0;
       const seen = new Map(subscriptions.map((each) => [each, [] as { type: string; at: number }[]]));
       let known = 0;
+      const episodes = () =>
+        superuser.run('select * from webhook_subscription_episode where subscription_id = any($1)', [subscriptions]);
       const sweepNow = async () => {
         await sweep();
         const rows = await superuser.run(
@@ -527,35 +558,43 @@ test('each episode has one disrupted and one recovered, at most one episode an h
         known += rows.length;
         for (const { type, about } of rows)
           seen.get(about as SubscriptionId)?.push({ type: String(type).split('.')[1] ?? '', at: now });
+        // It has found all about which there is something to do.
+        const stored = await episodes();
+        for (const each of subscriptions)
+          expect(await superuser.run(`select webhook_raise_alerts($1, 'service') as alerts`, [each])).toEqual([
+            { alerts: 0 },
+          ]);
+        expect(await episodes()).toEqual(expect.arrayContaining(stored));
+      };
+      const passNow = async (seconds: number) => {
+        await pass(seconds);
+        now += seconds;
       };
       for (const next of steps) {
-        if ('seconds' in next) {
-          await pass(next.seconds);
-          now += next.seconds;
-        } else if ('of' in next) await change(subscriptions[next.of] ?? id, next.kind);
+        if ('seconds' in next) await passNow(next.seconds);
+        else if ('of' in next) await change(subscriptions[next.of] ?? id, next.kind);
         else await sweepNow();
       }
-      // From here on all of them fail, as the alerts that they get do, until they are paused.
+      // From here on all of them fail, as the alerts that they get do.
       for (const each of subscriptions) await change(each, 'resume');
-      for (const each of subscriptions) await fail(each);
-      for (let sweeps = 0; sweeps < 3; sweeps += 1) {
-        await pass(3_600);
-        now += 3_600;
+      let before = 0;
+      for (let sweeps = 0; sweeps < 6; sweeps += 1) {
+        for (const each of subscriptions) await fail(each);
+        await passNow(1_800);
         await sweepNow();
-      }
-      const before = known;
-      for (let sweeps = 0; sweeps < 3; sweeps += 1) {
-        await pass(3_600);
-        await sweepNow();
+        if (sweeps === 2) before = known;
       }
       expect(known).toBe(before);
+      for (const all of seen.values()) expect(ofEpisodes(all).at(-1)?.type).toBe('disrupted');
+      for (const each of subscriptions) await succeed(each);
+      await sweepNow();
+      await passNow(300);
+      await sweepNow();
       for (const all of seen.values()) {
-        const ofEpisodes = all.filter(({ type }) => type !== 'paused');
-        expect(ofEpisodes.map(({ type }) => type)).toEqual(
-          ofEpisodes.map((_, index) => (index % 2 === 0 ? 'disrupted' : 'recovered')),
-        );
-        expect(ofEpisodes.at(-1)?.type).toBe('disrupted');
-        const begun = ofEpisodes.filter(({ type }) => type === 'disrupted').map(({ at }) => at);
+        const types = ofEpisodes(all).map(({ type }) => type);
+        expect(types).toEqual(types.map((_, index) => (index % 2 === 0 ? 'disrupted' : 'recovered')));
+        expect(types.at(-1)).toBe('recovered');
+        const begun = all.filter(({ type }) => type === 'disrupted').map(({ at }) => at);
         for (const [index, at] of begun.slice(1).entries())
           expect(at - (begun[index] ?? 0)).toBeGreaterThanOrEqual(3_600);
       }

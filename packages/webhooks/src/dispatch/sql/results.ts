@@ -8,7 +8,7 @@ import {
   pgArray,
   TextDictionary,
   rememberedOwnerPause,
-  failureToReport,
+  noteFailures,
 } from '../../kernel/sql.ts';
 import type { LaneState } from '../lane-state.ts';
 import type { Settlement } from '../storage.ts';
@@ -65,11 +65,12 @@ const settleDeliveries: Statement = {
       from settled
       where delay_ms is not null
     ), failed as (
-      insert into webhook_failed_delivery (subscription_id, delivery_id, interface, failed_at)
-      select subscription_id, delivery_id, interface, ${failureToReport}
+      insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
+      select subscription_id, delivery_id, interface
       from settled
       where has_failed
       on conflict do nothing
+    ), failure_to_report as (${noteFailures('settled', 'delivery_id', 'has_failed')}
     ), receiver as (
       insert into webhook_receiver_state as stored (
         subscription_id, url_number, consecutive_failures, breaker_open_until, breaker_probes, hold_until, failing_since,

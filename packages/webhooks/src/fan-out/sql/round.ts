@@ -3,7 +3,7 @@ import { type Database, onlyRow, type Statement } from '@deedwire/store';
 import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, DeliveryId } from '../../kernel/ids.ts';
 import { storedOrigin } from '../../kernel/pending-delivery.ts';
-import { failureToReport, pgArray, pgTextArray, TextDictionary } from '../../kernel/sql.ts';
+import { noteFailures, pgArray, pgTextArray, TextDictionary } from '../../kernel/sql.ts';
 import type { PickedEntry, PlannedSubscription, RoundPlan } from '../round-plan.ts';
 
 export interface WrittenRound {
@@ -93,8 +93,10 @@ function roundStatement(name: string, isExceptional: boolean): Statement {
         from delivery where body_bytes is not null and not is_listener
       ),${ifExceptional(`
       failed as (
-        insert into webhook_failed_delivery (subscription_id, delivery_id, interface, failed_at)
-        select subscription_id, id, interface, ${failureToReport} from delivery where body_bytes is null
+        insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
+        select subscription_id, id, interface from delivery where body_bytes is null
+      ),
+      failure_to_report as (${noteFailures('delivery', 'id', 'body_bytes is null and not is_listener')}
       ),
       failed_attempt as (
         insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, error)

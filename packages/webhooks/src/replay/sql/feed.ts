@@ -28,7 +28,7 @@ const feedStatement: Statement = {
         ($6::text[])[l.type] as event_type, ($7::text[])[l.version] as event_version,
         to_timestamp(l.occurred_ms / 1000.0::float8) as occurred_at, l.sequence, p.body, e.request_id,
         coalesce(e.is_test, false) as is_test,
-        coalesce(a.number, 0) as attempts, failure.ctid as failure,
+        coalesce(a.number, 0) as attempts,
         ${dueOfRetry} as due_at
       from replay r
       cross join unnest($8::bigint[], $9::bigint[], $10::int[], $11::int[], $12::bigint[], $13::bigint[]) with ordinality
@@ -49,17 +49,10 @@ const feedStatement: Statement = {
         order by number desc
         limit 1
       ) a on true
-      left join lateral (
-        select ctid
-        from webhook_failed_delivery
-        where subscription_id = r.subscription_id and delivery_id between l.id and l.id
-        order by delivery_id
-        limit 1
-      ) failure on true
     ), unfailed as (
       delete from webhook_failed_delivery f
       using found
-      where f.ctid = found.failure and found.body is not null
+      where f.subscription_id = found.subscription_id and f.delivery_id = found.id and found.body is not null
       returning f.delivery_id
     ), queued as (
       insert into webhook_pending_delivery (

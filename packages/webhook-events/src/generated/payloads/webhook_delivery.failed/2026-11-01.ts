@@ -42,7 +42,7 @@ export interface WebhookDeliveryFailed {
      */
     since: string;
     /**
-     * How many deliveries of the subscription failed within 5 minutes from `since`, at most 10,000: another event reports more. Those of `webhook_delivery.failed` and of the `webhook_subscription.` types are not counted.
+     * How many deliveries of the subscription failed within 5 minutes from `since`, at most 10,000: another event reports more. Those that were retried meanwhile, of `webhook_delivery.failed` and of the `webhook_subscription.` types are not counted.
      */
     failedCount: number;
     /**
