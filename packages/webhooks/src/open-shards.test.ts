@@ -16,11 +16,10 @@ let onPage: (shard: Shard) => Promise<void> | void;
 /** Responds to the only statement, whose values are the shard, the id before the page and the size of the page. */
 const query = async (_: unknown, [shard, after, limit]: readonly unknown[]) => {
   await onPage(shard as Shard);
-  const page = (subscriptions.get(shard as Shard) ?? [])
+  const lanes = (subscriptions.get(shard as Shard) ?? [])
     .filter(({ subscriptionId }) => BigInt(subscriptionId) > BigInt(after as string))
     .slice(0, Number(limit));
-  const lanes = page.map(({ subscriptionId, accountId }) => [subscriptionId, accountId]);
-  return [{ lanes, last: page.length === limit ? page.at(-1)?.subscriptionId : null }];
+  return [{ lanes, last: lanes.length === limit ? lanes.at(-1)?.subscriptionId : null }];
 };
 
 beforeEach(() => {

@@ -146,7 +146,7 @@ describe.each([
     const { stdout } = await callOperator(env, 'delivery', 'why', delivery.gid);
     expect(stdout.split('\n')).toEqual([
       expect.stringMatching(/^PENDING: RETRY_SCHEDULED, since 2026-11-02T09:30:01\.000Z, until \S+Z$/),
-      'Attempt 1 failed, and the next one is scheduled. The time between attempts grows from 5 seconds to 12 hours, plus up to 20 %.',
+      'Attempt 1 failed, and the next one is scheduled. It starts sooner once the receiver has worked again. The time between attempts grows from 5 seconds to 12 hours, plus up to 20 %.',
       '',
       'Attempts 2 to 4, from 2026-11-02T09:30:01.000Z to 2026-11-02T09:30:01.000Z: HTTP 500',
       'The receiver failed. See its log at the time of the attempt, and fix the error. Deedwire retries while the delivery is PENDING.',

@@ -116,7 +116,10 @@ describe('the worker', () => {
     const { id, sent } = await afterOutage(world, receiver, 400);
     const env = { DATABASE_URL: await world.database.urlFor('operator') };
     const send = () => callOperator(env, 'delivery', 'send-pending', '--subscription', id);
-    expect(await send()).toMatchObject({ exitCode: 0, stdout: `The pending deliveries of ${id} are sent now.\n` });
+    expect(await send()).toMatchObject({
+      exitCode: 0,
+      stdout: `What waits for a retry of ${id} is due now, oldest first.\n`,
+    });
     const requests = await receiver.waitFor(sent + 5);
     expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(5);
     await eventually(async () => expect(await attemptsOf(world)).toEqual(delivered));

@@ -205,9 +205,10 @@ deliveries per second are missing, and those of a replay that succeed at once; \
     .addHelpText(
       'after',
       notes(`
-Use it after an outage of the receiver, if \`delivery list --status PENDING\` shows attempts that are due in hours. Oldest first, up to 16
-requests at once. A \`Retry-After\` of the receiver, or a pause, has to end first. An attempt that fails leaves the schedule of its
-delivery as it was.
+Use it after an outage of the receiver, if \`delivery list --status PENDING\` shows attempts that are due in hours. They follow what is due
+already, oldest first, up to 16 requests at once; after 8 failures in succession, the others wait for a success. A \`Retry-After\` of the
+receiver, or a pause, has to end first. A delivery keeps its schedule if its last response had a \`Retry-After\` that has not ended, or if
+a worker of the last release made its last attempt. An attempt that fails leaves the schedule as it was.
 
   deedwire-operator delivery send-pending --subscription 4711`),
     )
@@ -220,7 +221,7 @@ delivery as it was.
         options,
         webhookSubscription,
         ({ id, status }) =>
-          `The pending deliveries of ${id} are sent ${status === 'PAUSED' ? 'once it is resumed: it is paused' : 'now'}.`,
+          `What waits for a retry of ${id} is due ${status === 'PAUSED' ? 'once it is resumed: it is paused' : 'now, oldest first'}.`,
       );
     });
 

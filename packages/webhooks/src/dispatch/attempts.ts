@@ -66,7 +66,10 @@ export class Attempts {
   async #attempt(queued: QueuedDelivery, target: SendableTarget): Promise<void> {
     const { clock } = this.#options;
     const { delivery, lane, chargedMs } = queued;
-    const startedMs = Math.max(clock.nowMs() - clock.offsetMs, lane.walk.latestMarkMs);
+    const nowMs = clock.nowMs();
+    // Its time may have come while it waited.
+    queued.isHastened &&= queued.dueAtMs > nowMs;
+    const startedMs = Math.max(nowMs - clock.offsetMs, lane.walk.latestMarkMs);
     let result: AttemptResult;
     try {
       const sending = this.#options.send(target, delivery, delivery.attempts + 1);
@@ -94,7 +97,6 @@ export class Attempts {
     const { delivery, lane } = queued;
     const nowMs = clock.nowMs();
     const blockedMs = withoutProxyMs * (1 + random() / 2);
-    const delayMs = Math.max(blockedMs, (scheduledMs(queued) ?? 0) - nowMs + clock.offsetMs);
     lane.blockUntil(nowMs + blockedMs);
     this.#postponed += 1;
     if (nowMs - this.#proxyReportedAtMs >= proxyReportMs) {
@@ -106,7 +108,8 @@ export class Attempts {
       queued,
       delivery,
       attempt: null,
-      next: { kind: 'retry', delayMs },
+      next: { kind: 'retry', delayMs: blockedMs },
+      isHastened: queued.isHastened,
       lastAttempt: null,
       hastens: false,
       laneState: null,
@@ -128,27 +131,25 @@ export class Attempts {
     const number = delivery.attempts + 1;
     const databaseMs = nowMs - clock.offsetMs;
     const attempt = number - delivery.priorAttempts;
-    const classification = classifyAttempt(result, attempt, databaseMs, random, scheduledMs(queued));
+    const classification = classifyAttempt(result, attempt, databaseMs, random, queued.isHastened);
     const { next, retryAfterMs, isTransient, isRetryAfterIgnored } = classification;
     onEvent({ kind: 'attempt', delivery, urlNumber: target.urlNumber, number, result, next });
     const { startedAt, durationMs, responseStatus, error, cause } = result;
     const detail = cause ?? (isRetryAfterIgnored ? 'RETRY_AFTER_IGNORED' : null);
     // The result of a request to an earlier URL says nothing about the receiver of the current one.
     const isOfOtherUrl = lane.target.isOtherUrl(target);
-    const hastens = next.kind === 'delivered' && !isOfOtherUrl && hastensOthers(queued, nowMs, databaseMs);
+    const hastens = next.kind === 'delivered' && !isOfOtherUrl && noteSuccess(queued, nowMs, databaseMs);
+    if (!isOfOtherUrl) lane.walk.noteAttempt(next.kind === 'delivered', queued.isHastened);
     const pause = isOfOtherUrl ? null : this.#updateReceiver(lane, classification, result, nowMs);
     return {
       queued,
       delivery,
       attempt: { number, startedAt, durationMs, responseStatus, error, detail },
       next,
+      isHastened: queued.isHastened,
       lastAttempt:
         next.kind === 'retry'
-          ? {
-              atMs: retryAfterMs > 0 ? Math.max(startedMs, databaseMs + retryAfterMs) : startedMs,
-              isTransient,
-              wasHastened: queued.isHastened,
-            }
+          ? { atMs: retryAfterMs > 0 ? Math.max(startedMs, databaseMs + retryAfterMs) : startedMs, isTransient }
           : null,
       hastens,
       laneState: null,
@@ -194,16 +195,11 @@ export class Attempts {
   }
 }
 
-/** When a hastened delivery is due without its mark, by the clock of the database. Null for others. */
-function scheduledMs({ isHastened, delivery }: QueuedDelivery): number | null {
-  return isHastened ? delivery.dueAtMs : null;
-}
-
 /**
- * Whether a success, or an earlier one without a mark since, follows failures of the delivery or of its receiver, and others may wait
- * because of them.
+ * Returns whether a success sets a mark: it, or an earlier one without a mark since, follows failures of the delivery or of its
+ * receiver, and others may wait because of them. Within an hour after a mark, the success is remembered.
  */
-function hastensOthers({ lane, delivery }: QueuedDelivery, nowMs: number, databaseMs: number): boolean {
+function noteSuccess({ lane, delivery }: QueuedDelivery, nowMs: number, databaseMs: number): boolean {
   const { walk, receiver, queue, source } = lane;
   const followsFailure = delivery.attempts > delivery.priorAttempts || receiver.state.consecutiveFailures > 0;
   const othersWait = (queue.last?.dueAtMs ?? -Infinity) > nowMs + soonMs || source.dueAtMs !== Infinity;

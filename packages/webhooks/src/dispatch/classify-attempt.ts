@@ -43,14 +43,14 @@ const unreachable: ReadonlySet<string | null> = new Set(['CONNECTION_FAILED', 'D
  * @param attempt the number of this attempt since the delivery was queued, from 1
  * @param nowMs database time, to which a date in `Retry-After` refers
  * @param random from 0 (inclusive) to 1 (exclusive), for the jitter of the retry
- * @param scheduledMs when the attempt was scheduled if it was hastened. Its failure leaves the schedule as it was. Null otherwise.
+ * @param isHastened the failure leaves the schedule as it was: storage adds the delay only if it ends later
  */
 export function classifyAttempt(
   result: AttemptResult,
   attempt: number,
   nowMs: number,
   random: () => number,
-  scheduledMs: number | null = null,
+  isHastened = false,
 ): AttemptClassification {
   const status = result.error === null ? result.responseStatus : null;
   if (status !== null && status >= 200 && status <= 299) return success;
@@ -66,7 +66,7 @@ export function classifyAttempt(
   };
 
   function nextStep(): NextStep {
-    if (scheduledMs !== null) return { kind: 'retry', delayMs: Math.max(scheduledMs - nowMs, retryAfterMs) };
+    if (isHastened) return { kind: 'retry', delayMs: retryAfterMs };
     return attempt >= attemptsMax ? failed : { kind: 'retry', delayMs: retryDelayMs(attempt, retryAfterMs, random()) };
   }
 }

@@ -24,7 +24,10 @@ test('a shard of a dead worker recovers until each of its lanes has recorded a r
   const shards = [...new Set(lanes.map(({ accountId }) => shardOf(accountId)))];
   expect(shards).toHaveLength(2);
   for (const lane of lanes) world.store(lane, 1);
-  world.dispatcher.openLanes(lanes, true);
+  world.dispatcher.openLanes(
+    lanes.map((lane) => ({ ...lane, mayBeMarked: false })),
+    true,
+  );
   expect(world.dispatcher.recoveringIn(shards)).toEqual(shards);
   await world.clock.advance(1_000);
   expect(world.dispatcher.recoveringIn(shards)).toEqual([shards[0]]);

@@ -20,7 +20,7 @@ function afterOutage(
   const nowMs = world.clock.nowMs();
   world.setStoredState(lane, { ...cleanLaneState, consecutiveFailures: 9, lastFailureMs: nowMs - hourMs });
   for (const { deliveryId } of world.store(lane, count, { attempts: 9, dueAtMs: nowMs + 9 * hourMs }))
-    world.storage.lastAttempts.set(deliveryId, { atMs: nowMs - hourMs, isTransient: true, wasHastened: false });
+    world.storage.lastAttempts.set(deliveryId, { atMs: nowMs - hourMs, isTransient: true });
   world.dispatcher.openLane(lane);
   return { world, lane };
 }
@@ -70,24 +70,77 @@ test('ramps up to 16 requests at once', async () => {
   expect((others.at(-1) ?? 0) - (others[0] ?? 0)).toBeLessThan(8_000);
 });
 
-test('new deliveries wait for no more than what is in memory', async () => {
-  const { world, lane } = afterOutage(2_000);
+test('new deliveries and retries at their time go before what is hastened', async () => {
+  const { world, lane } = afterOutage(2_000, succeedsAfter(500));
+  world.storage.walkedRows = 512;
+  const last = world.storage.pending().at(-1);
+  if (last) world.storage.insert([{ ...last, dueAtMs: world.clock.nowMs() + 12_000 }]);
   sendPending({ world, lane });
-  await world.clock.advance(5_000);
+  await world.clock.advance(13_000);
+  expect(world.sent.at(-1)?.startedAtMs).toBeGreaterThan(12_000);
+  expect(world.sent.map(({ delivery }) => delivery.deliveryId)).toContain(last?.deliveryId);
   const before = world.sent.length;
   const [added] = world.offer(lane, 1);
   await world.clock.advance(minuteMs);
   const position = world.sent.slice(before).findIndex(({ delivery }) => delivery.deliveryId === added?.deliveryId);
   expect(position).toBeGreaterThan(-1);
-  expect(position).toBeLessThanOrEqual(256);
+  expect(position).toBeLessThanOrEqual(16);
   expect(world.storage.delivered.size).toBe(2_001);
+});
+
+test.each([0, 60])('40 deliveries that always fail, after %i others, hold up no new ones', async (others) => {
+  const isBroken = (sequence: number): boolean => sequence > others && sequence <= others + 40;
+  const { world, lane } = afterOutage(others + 40, ({ sequence }) => ({
+    afterMs: 10,
+    status: isBroken(Number(sequence)) ? 500 : 200,
+  }));
+  world.storage.walkedRows = 512;
+  for (let minute = 0; minute < 180; minute += 1) {
+    const [added] = world.offer(lane, 1);
+    const offeredAtMs = world.clock.elapsedMs;
+    await world.clock.advance(minuteMs);
+    const sent = world.sent.find(({ delivery }) => delivery.deliveryId === added?.deliveryId);
+    expect((sent?.startedAtMs ?? Infinity) - offeredAtMs).toBeLessThan(1_000);
+  }
+  // Each mark lets each of them fail once.
+  const broken = sequencesOf(world.sent.map(({ delivery }) => delivery)).filter(isBroken);
+  expect(broken).toHaveLength(3 * 40);
+  expect(world.storage.delivered.size).toBe(others + 180);
+});
+
+test('after 8 failures in succession, what is hastened waits for a success', async () => {
+  const { world, lane } = afterOutage(100, fails);
+  world.setStoredState(lane, cleanLaneState);
+  sendPending({ world, lane });
+  await world.clock.advance(hourMs);
+  expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual(upTo(8));
+  expect(world.eventsOf('breaker-opened')).toEqual([]);
+  expect(world.dispatcher.stats().queued).toBe(0);
+  world.receivers.set(lane.subscriptionId, succeedsAfter(10));
+  world.offer(lane, 1);
+  await world.clock.advance(minuteMs);
+  expect(world.storage.delivered.size).toBe(101);
+});
+
+test('a delivery whose time comes while it waits for its turn is sent by its schedule', async () => {
+  const { world, lane } = afterOutage(4, () => ({ afterMs: 5_000, status: null }));
+  world.setStoredState(lane, cleanLaneState);
+  const nowMs = world.clock.nowMs();
+  world.storage.insert(world.storage.pending().map((row) => ({ ...row, dueAtMs: nowMs + 12_000 })));
+  sendPending({ world, lane });
+  await world.clock.advance(11_000);
+  expect(world.sent).toHaveLength(3);
+  await world.clock.advance(10 * minuteMs);
+  expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual([1, 2, 3, 4, 1, 2, 3]);
+  // All but the last one were sent once before their time.
+  expect(world.storage.pending().map(({ priorAttempts }) => priorAttempts)).toEqual([1, 1, 1, 0]);
 });
 
 test('sends what waits because of its receiver, and nothing that an earlier release recorded', async () => {
   const { world, lane } = afterOutage(3);
   const [refused, unknown] = world.storage.pending();
   const atMs = world.clock.nowMs() - hourMs;
-  if (refused) world.storage.lastAttempts.set(refused.deliveryId, { atMs, isTransient: false, wasHastened: false });
+  if (refused) world.storage.lastAttempts.set(refused.deliveryId, { atMs, isTransient: false });
   if (unknown) world.storage.lastAttempts.delete(unknown.deliveryId);
   world.offer(lane, 1);
   await world.clock.advance(minuteMs);
@@ -191,6 +244,46 @@ test('each request of the owner lets an open breaker probe once, also while the 
   expect(world.sent).toHaveLength(2);
 });
 
+test('a request of the owner lets an open breaker probe after the clock was set back', async () => {
+  const { world, lane } = afterOutage(20, fails);
+  sendPending({ world, lane });
+  await world.clock.advance(minuteMs);
+  const before = world.sent.length;
+  await world.clock.advance(1_000);
+  expect(world.sent).toHaveLength(before);
+  world.clock.step(-30 * minuteMs);
+  sendPending({ world, lane });
+  await world.clock.advance(1_000);
+  expect(world.sent).toHaveLength(before + 1);
+});
+
+test('a lane that is opened again does not walk again', async () => {
+  const { world, lane } = afterOutage(100);
+  for (const [id, last] of world.storage.lastAttempts)
+    world.storage.lastAttempts.set(id, { ...last, isTransient: false });
+  world.offer(lane, 1);
+  await world.clock.advance(minuteMs);
+  expect(world.storage.walks).toHaveLength(25);
+  world.dispatcher.openLane(lane);
+  await world.clock.advance(minuteMs);
+  expect(world.storage.walks).toHaveLength(25);
+});
+
+test('after a takeover, a lane that only waits reads its target if it may be marked', async () => {
+  const world = new World();
+  const lane = world.addLane(1, succeedsAfter(10));
+  const nowMs = world.clock.nowMs();
+  const [row] = world.store(lane, 1, { attempts: 9, dueAtMs: nowMs + 9 * hourMs });
+  if (row) world.storage.lastAttempts.set(row.deliveryId, { atMs: nowMs - hourMs, isTransient: true });
+  world.takeOver();
+  await world.clock.advance(hourMs);
+  expect(world.storage.targetReads).toBe(0);
+  world.storage.mark(lane.subscriptionId, { hastenedAtMs: world.clock.nowMs() });
+  world.takeOver();
+  await world.clock.advance(minuteMs);
+  expect(world.storage.delivered.size).toBe(1);
+});
+
 test('two marks at once send each delivery once', async () => {
   const { world, lane } = afterOutage(8, fails);
   const nowMs = world.clock.nowMs();
@@ -217,14 +310,29 @@ test('a clock of the worker that is behind repeats nothing', async () => {
   expect(world.sent).toHaveLength(3);
 });
 
-test('a success that the hourly limit refuses counts for the first one after that hour', async () => {
+test.each<[string, (world: World, lane: LaneId) => void]>([
+  ['in the same lane', () => {}],
+  ['although the lane is opened again', (world, lane) => world.dispatcher.openLane(lane)],
+  ['after a takeover', (world) => world.takeOver()],
+  [
+    'after a pause',
+    (world, lane) => {
+      world.storage.pause(lane.subscriptionId);
+      world.dispatcher.closeLane(lane.subscriptionId);
+      world.storage.resume(lane.subscriptionId);
+      world.dispatcher.openLane(lane);
+    },
+  ],
+])('a success that the hourly limit refuses counts for the first one after that hour, %s', async (_, change) => {
   const { world, lane } = afterOutage(5, ({ sequence }) => ({ afterMs: 10, status: Number(sequence) > 5 ? 200 : 503 }));
   world.offer(lane, 1);
   await world.clock.advance(minuteMs);
   expect(world.sent).toHaveLength(6);
   world.receivers.set(lane.subscriptionId, succeedsAfter(10));
   world.offer(lane, 1);
-  await world.clock.advance(30 * minuteMs);
+  await world.clock.advance(10 * minuteMs);
+  change(world, lane);
+  await world.clock.advance(20 * minuteMs);
   expect(world.storage.delivered.size).toBe(2);
   world.offer(lane, 1);
   await world.clock.advance(30 * minuteMs);
@@ -380,10 +488,11 @@ interface Flapping {
   readonly brokenEach: number;
   readonly takeOverHour: number;
   readonly askHour: number;
+  readonly pauseHour: number;
 }
 
 /** Runs a receiver that flaps for four days, which is longer than a schedule. */
-async function flap({ periodsMinutes, brokenEach, takeOverHour, askHour }: Flapping): Promise<World> {
+async function flap({ periodsMinutes, brokenEach, takeOverHour, askHour, pauseHour }: Flapping): Promise<World> {
   const world = new World({ random: () => 0 });
   const cycleMs = periodsMinutes.reduce((sum, minutes) => sum + minutes, 0) * minuteMs;
   const isUp = (): boolean => {
@@ -397,6 +506,14 @@ async function flap({ periodsMinutes, brokenEach, takeOverHour, askHour }: Flapp
   for (let hour = 0; hour < 96; hour += 1) {
     if (hour < 24) world.offer(lane, 2);
     if (hour === takeOverHour) world.takeOver();
+    if (hour === pauseHour) {
+      world.storage.pause(lane.subscriptionId);
+      world.dispatcher.closeLane(lane.subscriptionId);
+    }
+    if (hour === pauseHour + 1) {
+      world.storage.resume(lane.subscriptionId);
+      world.dispatcher.openLane(lane);
+    }
     if (hour === askHour) sendPending({ world, lane });
     await world.clock.advance(hourMs);
   }
@@ -416,13 +533,11 @@ test('a receiver that flaps gets one additional request per mark and delivery, a
         brokenEach: fc.integer({ min: 2, max: 10 }),
         takeOverHour: fc.integer({ min: 1, max: 95 }),
         askHour: fc.integer({ min: 1, max: 95 }),
+        pauseHour: fc.integer({ min: 1, max: 95 }),
       }),
       async (given) => {
         const world = await flap(given);
-        const marks = world.storage.hastenedAtMs;
-        const gaps = marks.slice(1).map((markedAtMs, index) => markedAtMs - (marks[index] ?? 0));
-        expect(Math.min(hourMs, ...gaps)).toBe(hourMs);
-        const allMarks = [...marks, given.askHour * hourMs].toSorted((a, b) => a - b);
+        const allMarks = [...world.storage.hastenedAtMs, given.askHour * hourMs].toSorted((a, b) => a - b);
         const requests = Map.groupBy(world.sent, ({ delivery }) => delivery.deliveryId);
         const durationsMs: number[] = [];
         for (const [id, sent] of requests) {

@@ -11,6 +11,7 @@ import { defaultMemoryLimits, Memory, type MemoryLimits } from './memory.ts';
 import { replayRoom } from './replay-room.ts';
 import { ResultRecorder } from './result-recorder.ts';
 import { Slots } from './slots.ts';
+import type { LanePage } from './sql/lanes.ts';
 import { SteadyClock } from './steady-clock.ts';
 import type { DeliveryKey, DispatchStorage, Settlement } from './storage.ts';
 import { SuspectRuns } from './suspect-runs.ts';
@@ -180,12 +181,12 @@ export class Dispatcher {
    * @param isRecovering the last owner died. Until its first result is recorded, each lane sends one request at a time,
    *   and storage counts the claim before the request starts.
    */
-  openLanes(lanes: readonly LaneId[], isRecovering: boolean): void {
+  openLanes(lanes: LanePage['lanes'], isRecovering: boolean): void {
     const nowMs = this.#clock.nowMs();
     for (const id of lanes) {
       const lane = this.#registry.findOrAdd(id);
       if (isRecovering) lane.takeOver();
-      this.#scheduler.open(lane, nowMs);
+      this.#scheduler.open(lane, nowMs, id.mayBeMarked);
     }
     this.#dispatch();
   }
@@ -318,7 +319,7 @@ export class Dispatcher {
   }
 
   #startFirst(lane: Lane, nowMs: number): void {
-    const queued = this.#memory.removeFirst(lane);
+    const queued = this.#memory.removeNext(lane, nowMs);
     if (queued === undefined) return;
     this.#attempts.start(queued);
     if (lane.target.mustRefresh(nowMs)) this.#scheduler.readTarget(lane);

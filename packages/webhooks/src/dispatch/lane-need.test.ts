@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { accountId, subscriptionId } from '../../test/dispatch/ids.ts';
 import { World } from '../../test/dispatch/world.ts';
 import { type LaneNeed, laneNeed } from './lane-need.ts';
+import { LaneQueue } from './lane-queue.ts';
 import { Account, Lane, QueuedDelivery } from './lane.ts';
 
 const world = new World();
@@ -24,6 +25,14 @@ function readyLane(claims = 0): Lane {
 function storeDeliveries(lane: Lane, dueAtMs: number): void {
   lane.queue.removeFirst();
   lane.source.noteLeft(dueAtMs);
+}
+
+/** It has a hastened delivery, and one in storage only. */
+function hasten(lane: Lane, dueAtMs = nowMs + 60_000): void {
+  storeDeliveries(lane, dueAtMs);
+  const [delivery] = world.makeDeliveries(id, 1);
+  if (delivery !== undefined)
+    (lane.hastened ??= new LaneQueue()).add(new QueuedDelivery(lane, delivery, nowMs + 60_000, true));
 }
 
 const succeeds = (lane: Lane, durationMs = 10): void => lane.receiver.recordAttempt(durationMs, true, null, nowMs);
@@ -55,6 +64,25 @@ test.each<[string, LaneNeed, (lane: Lane) => void, number?]>([
     (lane) => {
       storeDeliveries(lane, nowMs);
       lane.source.startRefill();
+    },
+  ],
+  ['has a hastened delivery', 'slot', (lane) => hasten(lane)],
+  ['has a hastened delivery, and one in storage that is due', 'deliveries', (lane) => hasten(lane, nowMs)],
+  [
+    'has a hastened delivery, and reads one that is due',
+    'slot',
+    (lane) => {
+      hasten(lane, nowMs);
+      lane.source.startRefill();
+    },
+  ],
+  [
+    'may probe with a hastened delivery, and reads one that is due',
+    'nothing',
+    (lane) => {
+      hasten(lane, nowMs);
+      lane.source.startRefill();
+      failsTenTimes(lane, nowMs - 5_000);
     },
   ],
   ['was changed', 'target', (lane) => lane.reread()],

@@ -21,16 +21,16 @@ const claimsMax = 5;
 export type LaneNeed = 'nothing' | 'time' | 'deliveries' | 'target' | 'count' | 'suspect-run' | 'give-up' | 'slot';
 
 export function laneNeed(lane: Lane, nowMs: number): LaneNeed {
-  const { phase, queue, source } = lane;
+  const { phase, source } = lane;
   if ((phase !== 'open' && phase !== 'loading') || !lane.hasCapacity) return 'nothing';
   const { readyAtMs } = lane;
   if (readyAtMs > nowMs) return readyAtMs === Infinity ? 'nothing' : 'time';
-  const { first } = queue;
-  if (first === undefined || first.dueAtMs > nowMs) {
-    if (source.isRefilling) return 'nothing';
-    // Nothing is due, unless a mark says so.
-    return phase === 'loading' && source.dueAtMs > nowMs ? 'target' : 'deliveries';
-  }
+  const first = lane.dueQueue(nowMs)?.first;
+  const mayFollow = first === undefined || (first.isHastened && source.dueAtMs <= nowMs);
+  // Nothing is due, unless a mark says so.
+  if (mayFollow && !source.isRefilling) return phase === 'loading' && source.dueAtMs > nowMs ? 'target' : 'deliveries';
+  // The probe of an open breaker is what is due, if anything is.
+  if (first === undefined || (first.isHastened && source.isRefilling && lane.receiver.isBreakerOpen)) return 'nothing';
   if (!lane.target.isFresh(nowMs)) return 'target';
   const { claims } = first.delivery;
   if (claims >= claimsMax) return 'give-up';

@@ -74,11 +74,12 @@ export class LaneReceiver {
    * @param askedAtMs by the clock of the database
    * @param offsetMs steady time minus the time of the database
    */
-  allowProbe(askedAtMs: number, offsetMs: number): void {
-    if (askedAtMs <= this.#askedAtMs) return;
+  allowProbe(askedAtMs: number, nowMs: number, offsetMs: number): void {
+    if (askedAtMs === this.#askedAtMs) return;
     this.#askedAtMs = askedAtMs;
     const { lastFailureMs } = this.#state;
-    this.#mayProbe = lastFailureMs !== null && lastFailureMs < askedAtMs + offsetMs;
+    // A failure in the future was stored before the clock was set back.
+    this.#mayProbe = lastFailureMs !== null && (lastFailureMs < askedAtMs + offsetMs || lastFailureMs > nowMs);
   }
 
   hasFailedForTooLong(nowMs: number): boolean {

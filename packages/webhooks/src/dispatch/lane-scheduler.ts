@@ -62,7 +62,7 @@ export class LaneScheduler {
       clock,
       memory,
       onRefill: (lane, refill) => this.#refilled(lane, refill),
-      onWalk: (lane, walk, fromMs) => this.#walked(lane, walk, fromMs),
+      onWalk: (lane, walk) => this.#walked(lane, walk),
       ...failures('refill', (lane: Lane) => lane),
     });
     this.#targets = new LaneCalls({
@@ -92,6 +92,7 @@ export class LaneScheduler {
   /** Call it after every change to a lane. */
   schedule(lane: Lane, nowMs: number): void {
     const { slots, memory, onSuspect, onGiveUp } = this.#options;
+    if (lane.walk.isHeld) memory.forgetQueue(lane.hastened);
     const need = laneNeed(lane, nowMs);
     if (need === 'slot') {
       this.#wakes.clear(lane);
@@ -104,25 +105,26 @@ export class LaneScheduler {
       return;
     }
     this.#wakes.clear(lane);
-    const { first } = lane.queue;
+    const first = lane.dueQueue(nowMs)?.first;
     if (need === 'deliveries') {
       // What waits for its retry.
-      memory.forget(lane);
+      memory.forgetQueue(lane.queue);
       this.#refiller.request(lane);
+      if (first !== undefined) this.schedule(lane, nowMs);
     }
     if (need === 'target') this.#targets.request(lane);
     else if (need === 'count' && first !== undefined) this.countClaim(first);
     else if (need === 'suspect-run' || need === 'give-up') {
-      const queued = memory.removeFirst(lane);
+      const queued = memory.removeNext(lane, nowMs);
       if (queued !== undefined) (need === 'give-up' ? onGiveUp : onSuspect)(queued);
       this.schedule(lane, nowMs);
     }
   }
 
   /** Reloads the lane from storage. Drops queued deliveries that are not claimed. */
-  open(lane: Lane, nowMs: number): void {
+  open(lane: Lane, nowMs: number, mayBeMarked = true): void {
     this.#options.memory.forget(lane);
-    lane.reload();
+    lane.reload(mayBeMarked);
     this.schedule(lane, nowMs);
   }
 
@@ -145,12 +147,6 @@ export class LaneScheduler {
   rereadTarget(lane: Lane, nowMs: number): void {
     lane.reread();
     this.schedule(lane, nowMs);
-  }
-
-  /** Reads the marks of the lane, which have changed. */
-  rereadMarks(lane: Lane): void {
-    lane.target.expire();
-    this.readTarget(lane);
   }
 
   evictIfDone(lane: Lane): void {
@@ -203,13 +199,11 @@ export class LaneScheduler {
     onScheduled();
   }
 
-  #walked(lane: Lane, { deliveries, readTo }: Walk, fromMs: number): void {
+  #walked(lane: Lane, { deliveries, readTo, hasFailedSince }: Walk): void {
     const { clock, memory, onScheduled } = this.#options;
-    lane.walk.endRead(readTo);
+    lane.walk.endRead(readTo, hasFailedSince);
     for (const delivery of deliveries) {
-      const queued = lane.queuedOf(delivery, fromMs);
-      queued.isHastened = true;
-      memory.addRefilled(queued);
+      memory.addRefilled(lane.queuedOf(delivery, delivery.dueAtMs + clock.offsetMs, true));
     }
     this.schedule(lane, clock.nowMs());
     onScheduled();
@@ -224,7 +218,7 @@ export class LaneScheduler {
   #notCounted({ lane }: QueuedDelivery): void {
     const nowMs = this.#options.clock.nowMs();
     this.#options.memory.forget(lane);
-    lane.reload();
+    lane.reload(true);
     lane.blockUntil(nowMs + uncountedBlockedMs);
     this.schedule(lane, nowMs);
   }

@@ -20,8 +20,6 @@ export interface LastAttempt {
   readonly atMs: number;
   /** It failed in a way that ends when the receiver works again. */
   readonly isTransient: boolean;
-  /** The delivery was not due, so the attempt does not count for its schedule. */
-  readonly wasHastened: boolean;
 }
 
 /** Whether a delivery need not wait for its retry. `walk-pending-deliveries` has the same rule. */
@@ -39,18 +37,23 @@ export const hastenAgainMs = 60 * 60 * 1_000;
 export const soonMs = 10_000;
 
 /** What failed before an older mark is due anyway: the longest delay of a retry is 14.4 h. */
-const markMaxAgeMs = 15 * 60 * 60 * 1_000;
+export const markMaxAgeMs = 15 * 60 * 60 * 1_000;
+
+/** Fewer than open the breaker, which would hold up new deliveries. */
+const failuresMax = 8;
 
 const start = '0';
 
 /**
  * Walks once through the pending deliveries of a lane after each mark, in the order of their ids, and finds those that the marks
- * make due. Those that memory drops again are read again.
+ * make due. Those that memory drops again are read again. After 8 failures of hastened deliveries without a success of the lane in
+ * between, it waits for one.
  */
 export class LaneWalk {
   #marks = noMarks;
-  /** The receiver worked again, and no mark was read since. */
+  /** The receiver worked again or deliveries failed, and no mark was read since. */
   needsMark = false;
+  #failures = 0;
   /** Where the next read starts. Null: the walk has ended. */
   #after: string | null = null;
   /** Where the walk went back to during the read in progress. */
@@ -61,7 +64,11 @@ export class LaneWalk {
   }
 
   get after(): string | null {
-    return this.#after;
+    return this.isHeld ? null : this.#after;
+  }
+
+  get isHeld(): boolean {
+    return this.#failures >= failuresMax;
   }
 
   /** An attempt that begins now is not outdated by these marks, whatever the clocks of both processes say. */
@@ -69,9 +76,11 @@ export class LaneWalk {
     return Math.max(this.#marks.hastenedAtMs, this.#marks.sendPendingAtMs);
   }
 
-  /** Walks again after the marks are read: deliveries that it found may be in storage only. */
+  /** Walks again after the marks are read: another worker may own the lane meanwhile. */
   reset(): void {
     this.#marks = noMarks;
+    this.needsMark = false;
+    this.#failures = 0;
     this.#after = null;
     this.#backTo = null;
   }
@@ -79,19 +88,25 @@ export class LaneWalk {
   /** @param nowMs by the clock of the database */
   use(marks: LaneMarks, nowMs: number): void {
     const { hastenedAtMs, sendPendingAtMs } = this.#marks;
-    const isLater = marks.hastenedAtMs > hastenedAtMs || marks.sendPendingAtMs > sendPendingAtMs;
+    if (marks.hastenedAtMs !== hastenedAtMs) this.needsMark = false;
+    else if (marks.sendPendingAtMs === sendPendingAtMs) return;
     this.#marks = marks;
-    if (marks.hastenedAtMs > hastenedAtMs) this.needsMark = false;
-    if (isLater && this.latestMarkMs > nowMs - markMaxAgeMs) this.#goBack(start);
+    this.#failures = 0;
+    if (this.latestMarkMs > nowMs - markMaxAgeMs) this.#goBack(start);
+  }
+
+  noteAttempt(succeeded: boolean, wasHastened: boolean): void {
+    if (succeeded) this.#failures = 0;
+    else if (wasHastened) this.#failures += 1;
   }
 
   startRead(): void {
     this.#backTo = null;
   }
 
-  /** @param readTo the last delivery that was read. Null if there are no others. */
-  endRead(readTo: string | null): void {
+  endRead(readTo: string | null, hasFailedSince: boolean): void {
     this.#after = readTo;
+    this.needsMark ||= hasFailedSince;
     if (this.#backTo !== null) this.#goBack(this.#backTo);
   }
 

@@ -12,7 +12,7 @@ import { type LaneTarget, TargetCache } from './lane-target.ts';
 import { LaneWalk } from './lane-walk.ts';
 import { SlotAccount, SlotLane } from './slots.ts';
 
-/** The maximum number of deliveries in flight or unsettled per lane. Bounds the list of ids that a refill excludes. */
+/** The maximum number of deliveries in flight or unsettled per lane. A refill excludes their ids, and those of hastened ones. */
 const unfinishedMax = 64;
 
 /**
@@ -26,7 +26,7 @@ export class Account extends SlotAccount {
   readonly shard: Shard;
   /** How many lanes of this account are in memory. */
   lanes = 0;
-  /** How many deliveries wait in the queues of its lanes. Written by `Memory` only. */
+  /** How many deliveries wait in the queues of its lanes, without hastened ones. Written by `Memory` only. */
   queued = 0;
 
   constructor(id: AccountId) {
@@ -64,6 +64,8 @@ export class Lane extends SlotLane {
   readonly wake: WakeNode = { lane: this, heapKey: 0, heapOrder: 0, heapIndex: -1 };
 
   readonly queue = new LaneQueue<QueuedDelivery>();
+  /** What marks make due before its time. It is sent while nothing else is due. Null in most lanes. */
+  hastened: LaneQueue<QueuedDelivery> | null = null;
   /** All deliveries of the lane in this process: queued, suspicious (see `SuspectRuns`), or claimed. */
   readonly known = new ShortLivedMap<DeliveryId, QueuedDelivery>();
   readonly source = new LaneSource();
@@ -76,6 +78,8 @@ export class Lane extends SlotLane {
 
   #phase: LanePhase = 'new';
   #isRecovering = false;
+  /** False while its marks are known to be so old that they need not be read. */
+  #mayBeMarked = true;
   #blockedUntilMs = -Infinity;
   #setAside = 0;
 
@@ -133,10 +137,12 @@ export class Lane extends SlotLane {
 
   /** When the lane can start a request or a read. Infinity if it has nothing to send. */
   get readyAtMs(): number {
-    const dueAtMs = this.queue.first?.dueAtMs ?? this.source.dueAtMs;
+    // What is dropped from memory can be due before the first one of the queue.
+    const dueAtMs = Math.min(this.queue.first?.dueAtMs ?? Infinity, this.source.dueAtMs);
     // A mark can make deliveries due that wait for their retry. While the lane loads, its marks are not known.
-    const mayBeHastened = this.#phase === 'loading' || this.walk.after !== null;
-    return Math.max(mayBeHastened && dueAtMs !== Infinity ? -Infinity : dueAtMs, this.allowedFromMs);
+    const mayBeHastened = (this.#phase === 'loading' && this.#mayBeMarked) || this.walk.after !== null;
+    const isReady = this.hastened?.first !== undefined || (mayBeHastened && dueAtMs !== Infinity);
+    return Math.max(isReady ? -Infinity : dueAtMs, this.allowedFromMs);
   }
 
   /**
@@ -158,11 +164,18 @@ export class Lane extends SlotLane {
     this.enter('loading');
   }
 
+  /** The queue of the delivery that is next. Undefined if nothing in memory is due. */
+  dueQueue(nowMs: number): LaneQueue<QueuedDelivery> | undefined {
+    if ((this.queue.first?.dueAtMs ?? Infinity) <= nowMs) return this.queue;
+    return this.hastened?.first && this.hastened;
+  }
+
   /** The lane is opened, or its deliveries in memory may differ from storage. */
-  reload(): void {
+  reload(mayBeMarked: boolean): void {
     this.#forget();
     this.source.reset();
     this.reread();
+    this.#mayBeMarked = mayBeMarked;
   }
 
   /** The last owner died. */
@@ -173,6 +186,7 @@ export class Lane extends SlotLane {
   /** The target and the stored state may have changed. */
   reread(): void {
     this.target.expire();
+    this.#mayBeMarked = true;
     this.#blockedUntilMs = -Infinity;
     this.enter('loading');
   }
@@ -188,7 +202,7 @@ export class Lane extends SlotLane {
     if (isOtherUrl || this.#phase === 'loading') this.receiver.adoptState(stored);
     else this.receiver.noteStored(stored);
     this.walk.use(target.marks, nowMs - offsetMs);
-    this.receiver.allowProbe(target.marks.sendPendingAtMs, offsetMs);
+    this.receiver.allowProbe(target.marks.sendPendingAtMs, nowMs, offsetMs);
     this.enter('open');
     return this.target.read(target, nowMs, offsetMs);
   }
@@ -197,12 +211,19 @@ export class Lane extends SlotLane {
    * A delivery that was read from storage. A claim that this process has counted without a request since is not counted again,
    * however often the lane is reloaded: at the limit, a delivery fails.
    */
-  queuedOf(delivery: PendingDelivery, dueAtMs: number): QueuedDelivery {
+  queuedOf(delivery: PendingDelivery, dueAtMs: number, isHastened = false): QueuedDelivery {
     const claims = this.#ownClaims.without(delivery.deliveryId, delivery.claims);
-    if (claims === delivery.claims) return new QueuedDelivery(this, delivery, dueAtMs);
-    const queued = new QueuedDelivery(this, { ...delivery, claims }, dueAtMs);
+    if (claims === delivery.claims) return new QueuedDelivery(this, delivery, dueAtMs, isHastened);
+    const queued = new QueuedDelivery(this, { ...delivery, claims }, dueAtMs, isHastened);
     queued.isCounted = true;
     return queued;
+  }
+
+  /** The delivery, which is in no queue, is in storage only. */
+  drop({ delivery: { deliveryId }, dueAtMs, isHastened }: QueuedDelivery): void {
+    this.known.delete(deliveryId);
+    this.source.noteLeft(dueAtMs);
+    if (isHastened) this.walk.noteLeft(deliveryId);
   }
 
   /** Storage is about to count the claim of the delivery. */
@@ -218,6 +239,7 @@ export class Lane extends SlotLane {
   /** A result pauses the subscription, and is not recorded yet. */
   beginPause(): void {
     this.#forget();
+    this.walk.reset();
     this.enter('pausing');
   }
 
@@ -226,6 +248,7 @@ export class Lane extends SlotLane {
     this.#forget();
     for (const queued of this.known.values()) if (queued.isSetAside) this.known.delete(queued.delivery.deliveryId);
     this.#setAside = 0;
+    this.walk.reset();
     this.#ownClaims.clear();
     this.enter('closed');
   }
@@ -259,11 +282,10 @@ export class Lane extends SlotLane {
     this.#phase = phase;
   }
 
-  /** The deliveries that are not claimed belong to storage again. Their queue must be empty. */
+  /** The deliveries that are not claimed belong to storage again. Their queues must be empty. */
   #forget(): void {
-    for (const queued of this.known.values()) if (!queued.isClaimed) this.known.delete(queued.delivery.deliveryId);
+    for (const queued of this.known.values()) if (!queued.isClaimed) this.drop(queued);
     this.source.call.cancel();
-    this.walk.reset();
     this.target.call.cancel();
     this.countCall.cancel();
   }
@@ -273,28 +295,31 @@ export class Lane extends SlotLane {
 export class QueuedDelivery {
   readonly lane: Lane;
   readonly delivery: PendingDelivery;
-  /** By the steady clock. */
+  /** By the steady clock. Without marks. */
   readonly dueAtMs: number;
   readonly sequence: number;
   /** In flight, being recorded or set aside: must neither be sent again nor dropped. */
   isClaimed = false;
   /** Storage refused its result. */
   isSetAside = false;
-  /** A mark made it due before its time. */
-  isHastened = false;
+  /** A mark makes it due before its time. */
+  isHastened: boolean;
   /** Storage has counted the claim for the next attempt. Required in a recovering lane and by `SuspectRuns`. */
   isCounted = false;
   /** The slot-time charged when its request started. */
   chargedMs = 0;
 
-  constructor(lane: Lane, delivery: PendingDelivery, dueAtMs: number) {
+  constructor(lane: Lane, delivery: PendingDelivery, dueAtMs: number, isHastened = false) {
     this.lane = lane;
     this.delivery = delivery;
     this.dueAtMs = dueAtMs;
+    this.isHastened = isHastened;
     this.sequence = Number(delivery.sequence);
   }
 
+  /** Whether it is before another one of its queue: what is hastened is sent oldest first. */
   isBefore(other: QueuedDelivery): boolean {
+    if (this.isHastened) return this.sequence < other.sequence;
     return this.dueAtMs < other.dueAtMs || (this.dueAtMs === other.dueAtMs && this.sequence < other.sequence);
   }
 }

@@ -1,3 +1,4 @@
+import { LaneQueue } from './lane-queue.ts';
 import type { Account, Lane, QueuedDelivery } from './lane.ts';
 import type { RefillOptions } from './storage.ts';
 
@@ -31,7 +32,8 @@ const enoughShare = 1 / 2;
  * The deliveries that wait in the queues of all lanes.
  *
  * A queue always holds the first deliveries of its lane. A delivery that does not fit stays in storage, and so does
- * every delivery that is due after it. So a lane needs a refill only when its queue is empty.
+ * every delivery that is due after it. So a lane needs a refill only when its queue is empty. It can hold as many hastened
+ * deliveries besides, which are dropped first.
  *
  * Lanes that wait for slots must not use up the memory. The maximum length of a queue depends on the share of the
  * memory in use (with the default limits):
@@ -80,13 +82,12 @@ export class Memory {
 
   /** Adds a delivery that a refill returned. Its room was reserved. */
   addRefilled(queued: QueuedDelivery): void {
-    if (queued.dueAtMs <= queued.lane.source.dueAtMs) this.#put(queued);
-    else noteDropped(queued);
+    if (queued.isHastened || queued.dueAtMs <= queued.lane.source.dueAtMs) this.#put(queued);
   }
 
-  /** Removes the first delivery of a queue. It stays known to its lane. */
-  removeFirst(lane: Lane): QueuedDelivery | undefined {
-    const queued = lane.queue.removeFirst();
+  /** Removes the next delivery of a lane from its queue. It stays known to its lane. */
+  removeNext(lane: Lane, nowMs: number): QueuedDelivery | undefined {
+    const queued = lane.dueQueue(nowMs)?.removeFirst();
     if (queued !== undefined) this.#subtract(queued);
     return queued;
   }
@@ -96,16 +97,18 @@ export class Memory {
     const { source, queue } = lane;
     source.noteLeft(dueAtMs);
     for (let { last } = queue; last !== undefined && last.dueAtMs > source.dueAtMs; { last } = queue) {
-      this.#removeLast(lane);
+      this.#dropLast(queue);
     }
   }
 
-  /** Drops the queue. Its deliveries stay in storage. */
+  /** Drops both queues. Their deliveries stay in storage. */
   forget(lane: Lane): void {
-    const { first } = lane.queue;
-    if (first === undefined) return;
-    lane.source.noteLeft(first.dueAtMs);
-    while (lane.queue.length > 0) this.#removeLast(lane);
+    this.forgetQueue(lane.queue);
+    this.forgetQueue(lane.hastened);
+  }
+
+  forgetQueue(queue: LaneQueue<QueuedDelivery> | null): void {
+    while (queue?.first !== undefined) this.#dropLast(queue);
   }
 
   /** Reserves room for a refill. Call it only if the lane has room. */
@@ -127,12 +130,12 @@ export class Memory {
 
   /** Drops later deliveries of a full queue. Returns false if the new delivery does not fit. */
   #makeRoom(queued: QueuedDelivery): boolean {
-    const { queue } = queued.lane;
+    const { queue, hastened } = queued.lane;
+    if (!this.hasRoom(queued.lane)) this.forgetQueue(hastened);
     const bytesMax = this.#queueBytesMax(queued.lane) - queued.delivery.body.length;
     while (queue.last !== undefined && (queue.length >= this.#queueMax(queued.lane) || queue.bodyBytes > bytesMax)) {
       if (!queued.isBefore(queue.last)) return false;
-      queued.lane.source.noteLeft(queue.last.dueAtMs);
-      this.#removeLast(queued.lane);
+      this.#dropLast(queue);
     }
     return this.hasRoom(queued.lane);
   }
@@ -154,29 +157,24 @@ export class Memory {
   }
 
   #put(queued: QueuedDelivery): void {
-    queued.lane.queue.add(queued);
-    queued.lane.known.set(queued.delivery.deliveryId, queued);
+    const { lane, delivery, isHastened } = queued;
+    (isHastened ? (lane.hastened ??= new LaneQueue()) : lane.queue).add(queued);
+    lane.known.set(delivery.deliveryId, queued);
     this.deliveries += 1;
-    this.bodyBytes += queued.delivery.body.length;
-    queued.lane.account.queued += 1;
+    this.bodyBytes += delivery.body.length;
+    if (!isHastened) lane.account.queued += 1;
   }
 
-  #removeLast(lane: Lane): void {
-    const queued = lane.queue.removeLast();
+  #dropLast(queue: LaneQueue<QueuedDelivery>): void {
+    const queued = queue.removeLast();
     if (queued === undefined) return;
-    lane.known.delete(queued.delivery.deliveryId);
-    noteDropped(queued);
+    queued.lane.drop(queued);
     this.#subtract(queued);
   }
 
   #subtract(queued: QueuedDelivery): void {
     this.deliveries -= 1;
     this.bodyBytes -= queued.delivery.body.length;
-    queued.lane.account.queued -= 1;
+    if (!queued.isHastened) queued.lane.account.queued -= 1;
   }
-}
-
-/** No due time leads to a delivery that was hastened. */
-function noteDropped({ isHastened, lane, delivery }: QueuedDelivery): void {
-  if (isHastened) lane.walk.noteLeft(delivery.deliveryId);
 }

@@ -13,8 +13,7 @@ export interface RefillerOptions {
   clock: SteadyClock;
   memory: Memory;
   onRefill: (lane: Lane, refill: Refill) => void;
-  /** @param fromMs when the read began */
-  onWalk: (lane: Lane, walk: Walk, fromMs: number) => void;
+  onWalk: (lane: Lane, walk: Walk) => void;
   onRefused: (lane: Lane, error: unknown) => void;
   onUnavailable: (error: unknown) => void;
   /** A read has succeeded after storage was unavailable. */
@@ -81,11 +80,10 @@ export class Refiller {
     const { memory } = this.#options;
     const room = memory.reserve(lane);
     this.#inFlight += 1;
-    const fromMs = this.#options.clock.nowMs();
     let read: Refill | Walk | null = null;
     let failure: unknown;
     try {
-      read = await this.#read(lane, room, fromMs);
+      read = await this.#read(lane, room);
     } catch (error) {
       failure = error;
     }
@@ -95,15 +93,16 @@ export class Refiller {
     if (failure instanceof StoreUnavailableError) this.#pause(request, failure);
     else if (lane.source.call.end(started)) {
       if (read === null) this.#options.onRefused(lane, failure);
-      else if ('readTo' in read) this.#options.onWalk(lane, read, fromMs);
+      else if ('readTo' in read) this.#options.onWalk(lane, read);
       else this.#options.onRefill(lane, read);
     }
     this.startNext();
   }
 
   /** What a mark makes due follows what is due. */
-  async #read(lane: Lane, room: Room, nowMs: number): Promise<Refill | Walk> {
+  async #read(lane: Lane, room: Room): Promise<Refill | Walk> {
     const { storage, clock } = this.#options;
+    const nowMs = clock.nowMs();
     const options = { ...room, exclude: lane.known.values().map(({ delivery }) => delivery.deliveryId) };
     const { marks, after } = lane.walk;
     if (after !== null && lane.source.dueAtMs > nowMs) {

@@ -22,8 +22,8 @@ export function replayRoom(lane: Lane, nowMs: number): number {
   if (source.isRefilling || source.dueAtMs <= nowMs) return 0;
   let replayed = 0;
   let waiting = 0;
-  for (const { isClaimed, isSetAside, dueAtMs, delivery } of lane.known.values()) {
-    const isWaiting = !isClaimed && dueAtMs <= nowMs + clockToleranceMs;
+  for (const { isClaimed, isSetAside, isHastened, dueAtMs, delivery } of lane.known.values()) {
+    const isWaiting = !isClaimed && (isHastened || dueAtMs <= nowMs + clockToleranceMs);
     if (isWaiting) waiting += 1;
     if (delivery.replayId !== null && (isWaiting || (isClaimed && !isSetAside))) replayed += 1;
   }

@@ -129,6 +129,7 @@ export class ResultRecorder {
       delivery,
       attempt: null,
       next: failed,
+      isHastened: false,
       lastAttempt: null,
       hastens: false,
       laneState: null,
@@ -164,22 +165,21 @@ export class ResultRecorder {
       if (isSettled || outcome === 'late') onRecorded?.(result, nowMs - clock.offsetMs);
       if (!isSettled) this.#stale(result, nowMs);
       else if (result.next.kind === 'retry' && lane.isSending) this.#retry(result, nowMs + result.next.delayMs);
-      // Also if it is stale: an earlier call may have recorded it with its mark, and its response was lost.
-      if (result.hastens && lane.isSending) this.#options.scheduler.rereadMarks(lane);
       this.#concluded(result, nowMs);
     }
     afterConcluded();
   }
 
-  #retry({ queued, attempt, lastAttempt }: UnsettledResult, dueAtMs: number): void {
+  #retry({ queued, attempt, isHastened: wasHastened, lastAttempt }: UnsettledResult, earliestMs: number): void {
     const { clock, memory } = this.#options;
     const { lane, delivery } = queued;
+    const dueAtMs = wasHastened ? Math.max(queued.dueAtMs, earliestMs) : earliestMs;
     const attempts = delivery.attempts + (attempt === null ? 0 : 1);
-    const priorAttempts = delivery.priorAttempts + (lastAttempt?.wasHastened ? 1 : 0);
+    const priorAttempts = delivery.priorAttempts + (wasHastened && attempt !== null ? 1 : 0);
     const retried = { ...delivery, attempts, priorAttempts, claims: 0, dueAtMs: dueAtMs - clock.offsetMs };
     memory.add(new QueuedDelivery(lane, retried, dueAtMs));
     // A mark was set since the attempt began, or nothing was sent.
-    const isStillHastened = lastAttempt === null ? queued.isHastened : isHastened(lastAttempt, lane.walk.marks);
+    const isStillHastened = lastAttempt === null ? wasHastened : isHastened(lastAttempt, lane.walk.marks);
     if (isStillHastened) lane.walk.noteLeft(delivery.deliveryId);
   }
 

@@ -71,6 +71,8 @@ export interface Walk {
   readonly deliveries: readonly PendingDelivery[];
   /** The id of the last delivery that was read. Null if there are no others. */
   readonly readTo: string | null;
+  /** One of those that were read failed after `hastenedAtMs`, in a way that ends when the receiver works again. */
+  readonly hasFailedSince: boolean;
 }
 
 /**
@@ -105,6 +107,8 @@ export interface Settlement {
   /** Null if nothing was sent: the delivery exceeded its claim limit and fails, or is postponed because our proxy failed. */
   readonly attempt: AttemptRecord | null;
   readonly next: NextStep;
+  /** The delivery was not due: its attempt does not count for its schedule, and a retry starts no earlier than it was due. */
+  readonly isHastened: boolean;
   /** What to keep of a failed attempt. Null keeps what is stored: nothing was sent, or the delivery is no longer pending. */
   readonly lastAttempt: LastAttempt | null;
   /** A success after failures, so that deliveries which wait because of failures can be sent. At most once an hour. */

@@ -2,7 +2,7 @@ import { type Store, StoreUnavailableError, violatesPrimaryKey } from '@deedwire
 import type { DispatchStorageEvent, Reports, WritesForWorker } from '../events.ts';
 import { FencedOutError, type WorkerId } from '../fence/fence.ts';
 import { failpoint } from '../kernel/failpoint.ts';
-import type { SubscriptionId } from '../kernel/ids.ts';
+import { type SubscriptionId, shardOf } from '../kernel/ids.ts';
 import { compareIds } from '../kernel/sql.ts';
 import type { LaneTarget } from './lane-target.ts';
 import { selectTargets } from './sql/lanes.ts';
@@ -125,6 +125,7 @@ async function settleWithChanges(
     if (pausing.length > 0) await pauseSubscriptions(transaction, workerId, pausing);
     const hastening = settled.filter(({ hastens }) => hastens);
     if (hastening.length > 0) await hastenSubscriptions(transaction, workerId, hastening);
+    for (const { delivery } of hastening) transaction.notifyAfterCommit(String(shardOf(delivery.accountId)));
     return positions;
   });
 }

@@ -162,21 +162,20 @@ export class SuspectRuns {
     return 'wait';
   }
 
-  #postpone({ lane, delivery, isCounted, isHastened }: QueuedDelivery, dueAtMs: number, nowMs: number): void {
-    const { memory, scheduler, clock } = this.#options;
-    lane.known.delete(delivery.deliveryId);
-    if (isHastened) {
-      // Queued again, it would count for its schedule.
-      lane.walk.noteLeft(delivery.deliveryId);
-      memory.leaveInStorage(lane, delivery.dueAtMs + clock.offsetMs);
-      return scheduler.schedule(lane, nowMs);
+  #postpone(queued: QueuedDelivery, dueAtMs: number, nowMs: number): void {
+    const { memory, scheduler } = this.#options;
+    const { lane, delivery, isCounted, isHastened } = queued;
+    // Queued again, it would count for its schedule.
+    if (isHastened) lane.drop(queued);
+    else {
+      lane.known.delete(delivery.deliveryId);
+      // Storage still has the earlier one.
+      lane.source.forgetDueTime();
+      const postponed = new QueuedDelivery(lane, delivery, dueAtMs);
+      // Without a request in between, it must not be counted again: at the limit, a delivery fails.
+      postponed.isCounted = isCounted;
+      memory.add(postponed);
     }
-    // Storage still has the earlier one.
-    lane.source.forgetDueTime();
-    const postponed = new QueuedDelivery(lane, delivery, dueAtMs);
-    // Without a request in between, it must not be counted again: at the limit, a delivery fails.
-    postponed.isCounted = isCounted;
-    memory.add(postponed);
     scheduler.schedule(lane, nowMs);
   }
 }

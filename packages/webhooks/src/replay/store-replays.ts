@@ -1,9 +1,9 @@
 import type { Database } from '@deedwire/store';
 import type { WorkerId } from '../fence/fence.ts';
 import { feedReplay } from './sql/feed.ts';
-import { hastenDelivery } from './sql/hasten.ts';
 import { selectOpenReplays } from './sql/open-replays.ts';
 import { selectDelivery, selectPart } from './sql/parts.ts';
+import { retryPendingDelivery } from './sql/retry.ts';
 import type { ReplayStorage } from './storage.ts';
 
 /** The storage of replays in PostgreSQL. */
@@ -13,7 +13,7 @@ export function createReplayStorage(store: Database, workerId: () => WorkerId): 
     part: (replay, after) => selectPart(store, replay, after),
     feed: (replay, after, part) => feedReplay(store, workerId(), replay, after, part),
     async retry(replay) {
-      const result = await hastenDelivery(store, workerId(), replay);
+      const result = await retryPendingDelivery(store, workerId(), replay);
       if (result !== 'finished' || replay.deliveryId === null) return result === 'finished' ? 'changed' : result;
       const deliveries = await selectDelivery(store, replay, replay.deliveryId);
       const part = { deliveries, lastId: replay.deliveryId, isLast: true };

@@ -18,15 +18,28 @@ await world.delete(deleted);
 
 const laneId = (lane: SubscriptionId): LaneId => ({ subscriptionId: lane, accountId: world.account.id });
 
+const marked = (lane: SubscriptionId, mayBeMarked = false) => ({ ...laneId(lane), mayBeMarked });
+
 test('the lanes of a shard are the active subscriptions with pending deliveries', async () => {
   const shard = shardOf(world.account.id);
   const page = (of: Shard, after: SubscriptionId | null, limit: number) =>
     selectLanesOfShard(world.store, of, after, limit);
-  expect(await page(shard, null, 10)).toEqual({ lanes: [laneId(active)], last: null });
-  expect(await page(shard, null, 2)).toEqual({ lanes: [laneId(active)], last: idle });
+  expect(await page(shard, null, 10)).toEqual({ lanes: [marked(active)], last: null });
+  expect(await page(shard, null, 2)).toEqual({ lanes: [marked(active)], last: idle });
   expect(await page(shard, active, 2)).toEqual({ lanes: [], last: paused });
   expect(await page(shard, paused, 2)).toEqual({ lanes: [], last: null });
   expect(await page((shard + 1) % 64, null, 10)).toEqual({ lanes: [], last: null });
+});
+
+test.each<[boolean, number, 'hastened_at' | 'send_pending_at']>([
+  [true, 14, 'hastened_at'],
+  [false, 16, 'hastened_at'],
+  [true, 14, 'send_pending_at'],
+])('a lane may be marked: %s, %i hours after %s', async (mayBeMarked, hours, mark) => {
+  const set = `update webhook_subscription set ${mark} = now() - $2 * interval '1 hour' where id = $1`;
+  await world.admin.run(set, [active, hours]);
+  const { lanes } = await selectLanesOfShard(world.store, shardOf(world.account.id), null, 1);
+  expect(lanes).toEqual([marked(active, mayBeMarked)]);
 });
 
 const read = (lane: SubscriptionId): unknown => selectLane(world.store, lane);

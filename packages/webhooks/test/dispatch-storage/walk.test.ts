@@ -30,15 +30,14 @@ const walk = (lane: SubscriptionId, marks: Partial<LaneMarks>, changes: Partial<
 const sequencesOf = (deliveries: readonly PendingDelivery[]): number[] =>
   deliveries.map(({ sequence }) => Number(sequence)).toSorted((a, b) => a - b);
 
-const fail = (delivery: PendingDelivery, last: Partial<LastAttempt> = {}, delayMs = hourMs) =>
-  failure(delivery, delayMs, {
-    lastAttempt: { atMs: minuteAgo(), isTransient: true, wasHastened: false, ...last },
-  });
+const fail = (delivery: PendingDelivery, last: Partial<LastAttempt> = {}, delayMs = hourMs, isHastened = false) =>
+  failure(delivery, delayMs, { isHastened, lastAttempt: { atMs: minuteAgo(), isTransient: true, ...last } });
 
 const rowsOf = (lane: SubscriptionId) =>
   world.admin.run(
     `select sequence::int, attempts, prior_attempts, last_is_transient as transient,
-       round(date_part('epoch', last_attempt_at) * 1000)::float8 as last_ms
+       round(date_part('epoch', last_attempt_at) * 1000)::float8 as last_ms,
+       round(date_part('epoch', due_at - now()) / 60)::int as minutes
      from webhook_pending_delivery where subscription_id = $1 order by sequence`,
     [lane],
   );
@@ -47,6 +46,10 @@ const hastenedOf = async (lane: SubscriptionId): Promise<Date | null> => {
   const [row] = await world.admin.run('select hastened_at from webhook_subscription where id = $1', [lane]);
   return row?.['hastened_at'] as Date | null;
 };
+
+/** How often the owner of the shard is told to read the subscription: of the first one, it is new. */
+const changesOf = async (lane: SubscriptionId): Promise<number> =>
+  (await world.admin.run('select from webhook_event_queue where subscription_id = $1', [lane])).length;
 
 test('reads what failed before a mark, with bodies and the time of its retry', async () => {
   const { lane, deliveries } = await world.seedLane(4);
@@ -72,6 +75,17 @@ test('reads what failed before a mark, with bodies and the time of its retry', a
   ).toEqual([]);
 });
 
+test('says whether deliveries failed since the receiver worked again', async () => {
+  const { lane, deliveries } = await world.seedLane(2);
+  const atMs = minuteAgo();
+  await world.storage.settle([fail(deliveries[0], { atMs }), fail(deliveries[1], { atMs, isTransient: false })]);
+  const hasFailedSince = async (hastenedAtMs: number, after = '0'): Promise<boolean> =>
+    (await walk(lane, { hastenedAtMs }, { after })).hasFailedSince;
+  expect(await hasFailedSince(atMs)).toBe(true);
+  expect(await hasFailedSince(atMs + 1)).toBe(false);
+  expect(await hasFailedSince(atMs, deliveries[0].deliveryId)).toBe(false);
+});
+
 test('keeps an attempt that began at the mark, or whose Retry-After ends later', async () => {
   const { lane, deliveries } = await world.seedLane(2);
   const atMs = minuteAgo();
@@ -90,6 +104,7 @@ test('reads nothing that a worker of an earlier release recorded', async () => {
   expect(await walk(lane, { hastenedAtMs: Date.now(), sendPendingAtMs: Date.now() })).toEqual({
     deliveries: [],
     readTo: null,
+    hasFailedSince: false,
   });
 });
 
@@ -99,7 +114,7 @@ test('reads 512 rows at most, and continues after the last one that fits', async
   const ids = deliveries.map(({ deliveryId }) => deliveryId).toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
   const hastenedAtMs = Date.now();
   const first = await walk(lane, { hastenedAtMs });
-  expect(first).toEqual({ deliveries: expect.any(Array), readTo: ids[511] });
+  expect(first).toEqual({ deliveries: expect.any(Array), readTo: ids[511], hasFailedSince: false });
   const rest = await walk(lane, { hastenedAtMs }, { after: first.readTo ?? '' });
   expect([...first.deliveries, ...rest.deliveries]).toHaveLength(5);
   expect(rest.readTo).toBeNull();
@@ -137,30 +152,35 @@ test('a failed attempt of what was hastened does not count for its schedule, and
   const [first, second] = read.toSorted((a, b) => Number(a.sequence) - Number(b.sequence));
   if (first === undefined || second === undefined) throw new Error('Two deliveries are due.');
   await world.storage.settle([
-    fail(first, { atMs: atMs + 1_000, isTransient: false, wasHastened: true }),
-    failure(second, hourMs, { attempt: null, lastAttempt: null }),
+    fail(first, { atMs: atMs + 1_000, isTransient: false }, 0, true),
+    failure(second, 15_000, { attempt: null, lastAttempt: null, isHastened: true }),
   ]);
   expect(await rowsOf(lane)).toEqual([
-    { sequence: 1, attempts: 2, prior_attempts: 1, transient: false, last_ms: atMs + 1_000 },
-    { sequence: 2, attempts: 1, prior_attempts: 0, transient: false, last_ms: atMs },
+    { sequence: 1, attempts: 2, prior_attempts: 1, transient: false, last_ms: atMs + 1_000, minutes: 60 },
+    { sequence: 2, attempts: 1, prior_attempts: 0, transient: false, last_ms: atMs, minutes: 60 },
   ]);
+  await world.storage.settle([fail({ ...first, attempts: 2 }, { atMs }, 2 * hourMs, true)]);
+  expect((await rowsOf(lane))[0]).toMatchObject({ attempts: 3, prior_attempts: 2, minutes: 120 });
 });
 
 test('a success after failures is recorded with a mark, at most once an hour', async () => {
   const { lane, deliveries } = await world.seedLane(4);
   expect(await hastenedOf(lane)).toBeNull();
+  expect(await changesOf(lane)).toBe(1);
   await world.storage.settle([
     success(deliveries[0], {}, { hastens: true }),
     success(deliveries[1], {}, { hastens: true }),
   ]);
   const first = await hastenedOf(lane);
   expect(first).toBeInstanceOf(Date);
+  expect(await changesOf(lane)).toBe(2);
   expect((await world.storage.targets([lane])).get(lane)?.marks).toEqual({
     hastenedAtMs: first?.getTime(),
     sendPendingAtMs: -Infinity,
   });
   await world.storage.settle([success(deliveries[2], {}, { hastens: true })]);
   expect(await hastenedOf(lane)).toEqual(first);
+  expect(await changesOf(lane)).toBe(2);
   await world.admin.run(
     `update webhook_subscription set hastened_at = hastened_at - interval '61 minutes' where id = $1`,
     [lane],

@@ -1,7 +1,13 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
 import type { LaneTarget } from '../../src/dispatch/lane-target.ts';
-import { hastenAgainMs, isHastened, soonMs, type LaneMarks, type LastAttempt } from '../../src/dispatch/lane-walk.ts';
+import {
+  hastenAgainMs,
+  isHastened as isOutdated,
+  soonMs,
+  type LaneMarks,
+  type LastAttempt,
+} from '../../src/dispatch/lane-walk.ts';
 import type {
   ClaimedDelivery,
   DispatchStorage,
@@ -35,6 +41,8 @@ export class MemoryStorage {
   readonly lastAttempts = new Map<DeliveryId, LastAttempt>();
 
   callMs = 2;
+  /** How many rows a statement of a walk reads. */
+  walkedRows = 4;
   isUnavailable = false;
   /** Nothing is due by the clock of the database. */
   isClockBehind = false;
@@ -68,6 +76,8 @@ export class MemoryStorage {
   /** When results hastened subscriptions, in elapsed milliseconds. */
   readonly hastenedAtMs: number[] = [];
   hasteningResults = 0;
+  /** The worker is told of a mark, by the queue of its account. */
+  onMarked: (lane: LaneTarget) => void = () => {};
   readonly walks: { lane: SubscriptionId; options: WalkOptions }[] = [];
 
   constructor(clock: VirtualClock) {
@@ -92,12 +102,17 @@ export class MemoryStorage {
   resume(id: SubscriptionId): void {
     const lane = this.#lane(id);
     lane.target ??= lane.paused;
+    if (lane.target !== null) this.#hasten(id, lane.target);
   }
 
   /** As the owner or an operator does, unless the subscription is paused. */
   mark(id: SubscriptionId, marks: Partial<LaneMarks>): void {
     const lane = this.#lane(id);
     if (lane.target !== null) lane.target = { ...lane.target, marks: { ...lane.target.marks, ...marks } };
+  }
+
+  isMarked(id: SubscriptionId): boolean {
+    return Object.values(this.#lane(id).target?.marks ?? {}).some((markedAtMs) => markedAtMs > -Infinity);
   }
 
   insert(deliveries: readonly PendingDelivery[]): void {
@@ -160,16 +175,20 @@ export class MemoryStorage {
     const rows = [...this.#rows.values()]
       .filter(({ subscriptionId, deliveryId }) => subscriptionId === id && BigInt(deliveryId) > BigInt(options.after))
       .toSorted((a, b) => Number(a.deliveryId) - Number(b.deliveryId));
-    const walked = rows.slice(0, walkedRows);
+    const walked = rows.slice(0, this.walkedRows);
     const due = walked.filter(({ deliveryId, dueAtMs }) => {
       const last = this.lastAttempts.get(deliveryId);
       const isWaiting = dueAtMs > this.#clock.nowMs() + soonMs && !options.exclude.includes(deliveryId);
-      return isWaiting && last !== undefined && isHastened(last, options.marks);
+      return isWaiting && last !== undefined && isOutdated(last, options.marks);
     });
     const deliveries = due.slice(0, options.limit);
     const last = deliveries.length < due.length ? deliveries.at(-1) : walked.at(-1);
     const hasMore = deliveries.length < due.length || walked.length < rows.length;
-    return this.#respond({ deliveries, readTo: hasMore ? (last?.deliveryId ?? options.after) : null });
+    const hasFailedSince = walked.some(({ deliveryId }) => {
+      const { isTransient, atMs } = this.lastAttempts.get(deliveryId) ?? {};
+      return isTransient && atMs !== undefined && atMs >= options.marks.hastenedAtMs;
+    });
+    return this.#respond({ deliveries, hasFailedSince, readTo: hasMore ? (last?.deliveryId ?? options.after) : null });
   }
 
   async #targets(ids: readonly SubscriptionId[], owner: number): Promise<ReadonlyMap<SubscriptionId, LaneTarget>> {
@@ -231,27 +250,21 @@ export class MemoryStorage {
   }
 
   #settleOne(settlement: Settlement): SettleResult {
-    const { delivery, attempt, next, lastAttempt, hastens, laneState, pause, urlNumber } = settlement;
+    const { delivery, attempt, next, isHastened, lastAttempt, hastens, laneState, pause, urlNumber } = settlement;
     const row = this.#rows.get(delivery.deliveryId);
     const lane = this.#lane(delivery.subscriptionId);
     if (row === undefined || row.attempts !== delivery.attempts) return 'stale';
     if (lane.target?.urlNumber === urlNumber) {
       if (laneState !== null) lane.target = { ...lane.target, state: laneState };
       if (pause !== null) lane.paused = { ...lane.target, state: cleanLaneState };
-      const { hastenedAtMs } = lane.target.marks;
-      const nowMs = this.#clock.nowMs();
-      const isAnHourAgo = hastenedAtMs < nowMs - hastenAgainMs || hastenedAtMs > nowMs;
       if (hastens) this.hasteningResults += 1;
-      if (hastens && isAnHourAgo) {
-        this.hastenedAtMs.push(this.#clock.elapsedMs);
-        this.mark(delivery.subscriptionId, { hastenedAtMs: nowMs });
-      }
+      if (hastens) this.#hasten(delivery.subscriptionId, lane.target);
       if (pause !== null) lane.target = null;
     }
     if (next.kind === 'retry') {
-      const dueAtMs = this.#clock.nowMs() + next.delayMs;
+      const dueAtMs = Math.max(this.#clock.nowMs() + next.delayMs, isHastened ? row.dueAtMs : -Infinity);
       const attempts = row.attempts + (attempt === null ? 0 : 1);
-      const priorAttempts = row.priorAttempts + (lastAttempt?.wasHastened ? 1 : 0);
+      const priorAttempts = row.priorAttempts + (isHastened && attempt !== null ? 1 : 0);
       this.#put({ ...row, attempts, priorAttempts, claims: 0, dueAtMs });
       if (lastAttempt !== null) this.lastAttempts.set(row.deliveryId, lastAttempt);
     } else {
@@ -259,6 +272,16 @@ export class MemoryStorage {
       (next.kind === 'delivered' ? this.delivered : this.failed).add(delivery.deliveryId);
     }
     return 'settled';
+  }
+
+  /** As the receiver works again. At most once an hour. */
+  #hasten(id: SubscriptionId, target: LaneTarget): void {
+    const { hastenedAtMs } = target.marks;
+    const nowMs = this.#clock.nowMs();
+    if (hastenedAtMs >= nowMs - hastenAgainMs && hastenedAtMs <= nowMs) return;
+    this.hastenedAtMs.push(this.#clock.elapsedMs);
+    this.mark(id, { hastenedAtMs: nowMs });
+    this.#clock.setTimer(() => this.onMarked(target), this.callMs);
   }
 
   /** A worker that was declared dead reads and counts nothing. */
@@ -301,8 +324,6 @@ export class MemoryStorage {
     lane.isSorted = true;
   }
 }
-
-const walkedRows = 4;
 
 function compareRows(a: PendingDelivery, b: PendingDelivery): number {
   return a.dueAtMs - b.dueAtMs || Number(a.sequence) - Number(b.sequence);

@@ -62,6 +62,7 @@ export class World {
   constructor(options: Partial<DispatcherOptions> = {}, seed = 1) {
     this.random = seededRandom(seed);
     this.#options = options;
+    this.storage.onMarked = (lane) => this.dispatcher.openLane(lane);
     this.dispatcher = this.#createDispatcher();
   }
 
@@ -72,7 +73,10 @@ export class World {
     this.inFlight.clear();
     this.dispatcher = this.#createDispatcher();
     const lanes = new Map(this.storage.pending().map((row) => [row.subscriptionId, row]));
-    this.dispatcher.openLanes([...lanes.values()], true);
+    this.dispatcher.openLanes(
+      [...lanes.values()].map((lane) => ({ ...lane, mayBeMarked: this.storage.isMarked(lane.subscriptionId) })),
+      true,
+    );
   }
 
   /**

@@ -30,7 +30,7 @@ test('starts after a takeover whose only pending delivery is not due for hours',
   const { world } = replays;
   const lane = world.addLane(1, succeedsAfter(20));
   world.store(lane, 1, { attempts: 7, dueAtMs: world.clock.nowMs() + 10 * 3_600_000 });
-  world.dispatcher.openLanes([lane], true);
+  world.dispatcher.openLanes([{ ...lane, mayBeMarked: false }], true);
   await world.clock.advance(1_000);
   const replay = replays.replay(lane, 20);
   await world.clock.advance(60_000);

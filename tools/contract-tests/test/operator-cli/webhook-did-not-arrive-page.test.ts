@@ -90,7 +90,7 @@ const expected: [start: string, output: () => string][] = [
   ['delivery watch', () => ''],
   ['delivery retry', () => 'is sent again.'],
   ['delivery show', () => `X-Service-Webhook-Subscription-Id: ${values['<subscription>']}`],
-  ['delivery send-pending', () => 'are sent now.'],
+  ['delivery send-pending', () => 'is due now, oldest first.'],
   ['subscription replay', () => 'No deliveries match.'],
   ['subscription replay', () => 'Replay'],
 ];

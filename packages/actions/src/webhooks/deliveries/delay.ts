@@ -83,7 +83,7 @@ export function delayOf(facts: DelayFacts): Delay {
       message:
         holdUntil !== null && holdUntil > now
           ? `Attempt ${attempts} failed, and the next one is scheduled. The receiver asked with \`Retry-After\` to get no request until ${holdUntil.toISOString()}.`
-          : `Attempt ${attempts} failed, and the next one is scheduled. The time between attempts grows from 5 seconds to 12 hours, plus up to 20 %.`,
+          : `Attempt ${attempts} failed, and the next one is scheduled. It starts sooner once the receiver has worked again. The time between attempts grows from 5 seconds to 12 hours, plus up to 20 %.`,
     }),
   ].filter((delay) => delay !== null && delay.until > now);
   const longest = waits.reduce<Wait | null>(

@@ -3,7 +3,7 @@ import { FencedOutError, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, SubscriptionId, LaneId, Shard } from '../../kernel/ids.ts';
 import { pgArray, secretColumns } from '../../kernel/sql.ts';
 import { cleanLaneState, type LaneState } from '../lane-state.ts';
-import type { LaneMarks } from '../lane-walk.ts';
+import { type LaneMarks, markMaxAgeMs } from '../lane-walk.ts';
 
 // webhook_subscription and webhook_pending_delivery by primary key.
 const selectLaneStatement: Statement = {
@@ -47,14 +47,19 @@ const selectLanesStatement: Statement = {
   planning: 'in-index-order',
   text: `
     with page as (
-      select id, account_id, paused_reason
+      select id, account_id, paused_reason,
+        (greatest(hastened_at, send_pending_at) > now() - interval '${markMaxAgeMs} milliseconds') is true as may_be_marked
       from webhook_subscription
       where shard = $1 and deleted_at is null and id > $2
       order by id
       limit $3
     )
     select
-      coalesce(json_agg(json_build_array(page.id::text, page.account_id::text)) filter (where pending.found), '[]') as lanes,
+      coalesce(
+        json_agg(json_build_object(
+          'subscriptionId', page.id::text, 'accountId', page.account_id::text, 'mayBeMarked', page.may_be_marked
+        )) filter (where pending.found), '[]'
+      ) as lanes,
       case when count(*) = $3 then max(page.id)::text end as last
     from page
     left join lateral (
@@ -63,8 +68,8 @@ const selectLanesStatement: Statement = {
 };
 
 export interface LanePage {
-  /** The subscriptions of the page that have pending deliveries and are neither paused nor deleted. */
-  readonly lanes: readonly LaneId[];
+  /** Active subscriptions of the page with pending deliveries, and whether they have a mark that can still make one due. */
+  readonly lanes: readonly (LaneId & { readonly mayBeMarked: boolean })[];
   /** Where the next page starts. Null if there are no further subscriptions. */
   readonly last: SubscriptionId | null;
 }
@@ -81,14 +86,7 @@ export async function selectLanesOfShard(
   after: SubscriptionId | null,
   limit: number,
 ): Promise<LanePage> {
-  const { lanes, last } = onlyRow(
-    await database.query<{ lanes: [SubscriptionId, AccountId][]; last: SubscriptionId | null }>(selectLanesStatement, [
-      shard,
-      after ?? '0',
-      limit,
-    ]),
-  );
-  return { lanes: lanes.map(([subscriptionId, accountId]) => ({ subscriptionId, accountId })), last };
+  return onlyRow(await database.query<LanePage>(selectLanesStatement, [shard, after ?? '0', limit]));
 }
 
 // webhook_worker, webhook_subscription and webhook_receiver_state by primary key. It does not lock the worker: what was read

@@ -200,7 +200,8 @@ const walkStatement: Statement = {
   text: `
     select exists (select from webhook_worker where id = $1 and alive) as "isAlive",
       coalesce(json_agg(${pendingTuple} order by delivery_id) filter (where is_hastened and number <= $7), '[]') as deliveries,
-      case when count(*) = ${walkedRows} then max(delivery_id)::text end as "readTo"
+      case when count(*) = ${walkedRows} then max(delivery_id)::text end as "readTo",
+      coalesce(bool_or(last_is_transient and last_attempt_at >= to_timestamp($5::float8 / 1000)), false) as "hasFailedSince"
     from (
       select *, count(*) filter (where is_hastened) over (order by delivery_id) as number
       from (
@@ -227,7 +228,7 @@ export async function walkLane(
   { marks, after, limit, bodyBytesMax, exclude }: WalkOptions,
   onPayloadMissing: (delivery: StoredDelivery) => void,
 ): Promise<Walk> {
-  type Row = { isAlive: boolean; deliveries: PendingTuple[]; readTo: string | null };
+  type Row = { isAlive: boolean; deliveries: PendingTuple[]; readTo: string | null; hasFailedSince: boolean };
   // One delivery more than can be returned: it shows that the walk continues after the last one that is.
   const values = [workerId, lane, after, pgArray(exclude), marks.hastenedAtMs, marks.sendPendingAtMs, limit + 1];
   const row = rowOfLiveWorker(await database.query<Row>(walkStatement, values), workerId);
@@ -236,6 +237,7 @@ export async function walkLane(
   return {
     deliveries: await withBodies(database, chosen, onPayloadMissing),
     readTo: chosen.length < rows.length ? (chosen.at(-1)?.deliveryId ?? after) : row.readTo,
+    hasFailedSince: row.hasFailedSince,
   };
 }
 

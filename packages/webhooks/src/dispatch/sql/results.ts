@@ -41,10 +41,10 @@ const settleDeliveries: Statement = {
       using worker, unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::int[], $8::smallint[],
         $9::smallint[], $10::int[], $11::boolean[], $12::bigint[], $13::boolean[], $14::boolean[])
         with ordinality r (subscription_id, delivery_id, attempts, started_ms, duration_ms, status, error, detail, delay_ms,
-          has_failed, last_ms, is_transient, was_hastened, number)
+          has_failed, last_ms, is_transient, is_hastened, number)
       where p.ctid = ${unlockedPendingRow} and p.attempts = r.attempts
       returning p.*, r.started_ms, r.duration_ms, r.status, r.error, r.detail, r.delay_ms, r.has_failed,
-        r.last_ms, r.is_transient, r.was_hastened, r.number
+        r.last_ms, r.is_transient, r.is_hastened, r.number
     ), attempt as (
       insert into webhook_attempt (
         delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status, error, detail
@@ -59,8 +59,9 @@ const settleDeliveries: Statement = {
         sequence, due_at, attempts, body_bytes, prior_attempts, replay_id, is_test, last_attempt_at, last_is_transient
       )
       select subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
-        sequence, now() + delay_ms * interval '1 millisecond', attempts + (started_ms is not null)::int, body_bytes,
-        prior_attempts + coalesce(was_hastened, false)::int, replay_id, is_test,
+        sequence, greatest(now() + delay_ms * interval '1 millisecond', case when is_hastened then due_at end),
+        attempts + (started_ms is not null)::int, body_bytes,
+        prior_attempts + (is_hastened and started_ms is not null)::int, replay_id, is_test,
         coalesce(to_timestamp(last_ms / 1000.0::float8), last_attempt_at), coalesce(is_transient, last_is_transient)
       from settled
       where delay_ms is not null
@@ -193,7 +194,7 @@ function outcomeValues(batch: readonly Settlement[]): string[] {
     pgArray(batch.map(({ next }) => next.kind === 'failed')),
     pgArray(batch.map(({ lastAttempt }) => lastAttempt && Math.round(lastAttempt.atMs))),
     pgArray(batch.map(({ lastAttempt }) => lastAttempt && lastAttempt.isTransient)),
-    pgArray(batch.map(({ lastAttempt }) => lastAttempt && lastAttempt.wasHastened)),
+    pgArray(batch.map(({ isHastened }) => isHastened)),
     texts.toPgArray(),
   ];
 }
@@ -273,17 +274,22 @@ const hastenSubscriptionsStatement: Statement = {
       join webhook_subscription s on s.id = r.id and s.url_number = r.url_number
       where s.paused_reason is null and s.deleted_at is null and ${mayBeMarked('hastened_at', '1 hour')}
       for no key update of s skip locked
+    ), marked as (
+      update webhook_subscription s
+      set hastened_at = ${markTime}
+      from unlocked
+      where s.id = unlocked.id
+      returning s.id, s.account_id, s.interface
     )
-    update webhook_subscription s
-    set hastened_at = ${markTime}
-    from unlocked
-    where s.id = unlocked.id`,
+    insert into webhook_event_queue (account_id, interface, subscription_id)
+    select account_id, interface, id
+    from marked`,
 };
 
 /**
- * Makes deliveries due that wait because their receivers failed, unless it was done within the last hour. Skips subscriptions that
- * are paused or deleted, whose URL has changed, or that another transaction has locked: it would delay the results of other accounts,
- * and a later success sets the mark.
+ * Makes deliveries due that wait because their receivers failed, unless it was done within the last hour, and appends the changes to
+ * the queue, for the owner of the shard. Skips subscriptions that are paused or deleted, whose URL has changed, or that another
+ * transaction has locked: it would delay the results of other accounts, and a later success sets the mark.
  *
  * @param settlements in the order of their subscriptions
  */

@@ -4,7 +4,7 @@ import type { DeliveryId } from '../../kernel/ids.ts';
 import { originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
 import { idRange, pendingRow, pgArray, TextDictionary } from '../../kernel/sql.ts';
 import type { FeedResult, OpenReplay, ReplayPart } from '../storage.ts';
-import { dueOfRetry } from './hasten.ts';
+import { dueOfRetry } from './retry.ts';
 
 // The row of the replay is locked before it advances, so that nothing is queued after a cancellation was committed. A failed
 // delivery is queued only by the statement that deletes the failure, and a delivery that is pending is skipped: the insert finds it,

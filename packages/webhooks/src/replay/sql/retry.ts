@@ -22,8 +22,8 @@ export const dueOfRetry = `least(
 // retry waits for what comes of it.
 // webhook_worker, webhook_replay, webhook_subscription, webhook_pending_delivery and webhook_receiver_state by primary key;
 // webhook_pending_delivery_due.
-const hastenStatement: Statement = {
-  name: 'hasten-delivery',
+const retryStatement: Statement = {
+  name: 'retry-pending-delivery',
   text: `
     with worker as (
       select id from webhook_worker where id = $1 and alive for key share
@@ -63,11 +63,11 @@ const hastenStatement: Statement = {
  *
  * @throws {FencedOutError} if the worker was declared dead. Nothing was written.
  */
-export async function hastenDelivery(
+export async function retryPendingDelivery(
   database: Database,
   workerId: WorkerId,
   { id }: OpenReplay,
 ): Promise<'changed' | 'finished' | 'locked' | 'queued'> {
   type Row = { isAlive: boolean; result: 'changed' | 'finished' | 'locked' | 'queued' };
-  return rowOfLiveWorker(await database.query<Row>(hastenStatement, [workerId, id]), workerId).result;
+  return rowOfLiveWorker(await database.query<Row>(retryStatement, [workerId, id]), workerId).result;
 }
