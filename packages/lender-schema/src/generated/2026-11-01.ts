@@ -170,10 +170,12 @@ export type Mutation = {
    */
   retryWebhookDelivery: RetryWebhookDeliveryPayload;
   /**
-   * Sends the deliveries of a subscription now that wait for a retry, oldest first, whatever their last attempt failed with. Once
-   * your receiver works again, Deedwire does so by itself, at most once an hour, for those that failed because of it: without a
-   * connection, by a timeout, or with 429 or 5xx. A `Retry-After` of the receiver, or a pause of the subscription, has to end
-   * first. An attempt that fails leaves the schedule of its delivery as it was.
+   * Makes the deliveries of a subscription due that wait for a retry, whatever their last attempt failed with. They follow what is
+   * due already, oldest first; after 8 failures in succession, the others wait for a success. Once your receiver works again,
+   * Deedwire does so by itself, at most once an hour, for those that failed because of it: without a connection, by a timeout, or
+   * with 429 or 5xx. A `Retry-After` of the receiver, or a pause of the subscription, has to end first. A delivery whose last
+   * response had a `Retry-After` that has not ended keeps its schedule: send the same request again after its end. An attempt that
+   * fails leaves the schedule of its delivery as it was.
    */
   sendPendingWebhookDeliveries: SendPendingWebhookDeliveriesPayload;
   /**
