@@ -56,7 +56,7 @@ const bundleSizes = [
   ['*', 'webhook-receiver/redis', 'browser', 4],
   ['*', 'webhook-receiver/workers', 'browser', 4],
   ['{ versions }', 'lender-schema', 'browser', 0.5],
-  ['{ sdl }', 'lender-schema', 'browser', 140],
+  ['{ sdl }', 'lender-schema', 'browser', 150],
   ['{ versions }', 'partner-schema', 'browser', 0.5],
   ['{ sdl }', 'partner-schema', 'browser', 77],
 ] as const;
