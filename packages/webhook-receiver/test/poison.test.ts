@@ -17,17 +17,18 @@ afterEach(() => server.close());
 
 const poison = 70;
 const events = 120;
+const startMs = Date.now();
 
 interface Run {
   action?: 'reconcile' | 'reprocess';
-  /** How much later its clock is. */
+  /** How long after the first run it takes place, by its clock, which stands still. */
   laterMs?: number;
   maxAttempts?: number;
 }
 
 /** Starts a process, as a supervisor does. Resolves with the report of its run, or null if it was killed. */
 async function run({ action = 'reconcile', laterMs = 0, maxAttempts = 3 }: Run = {}): Promise<unknown> {
-  const parameters = [database.databaseUrl, server.url, poison, action, laterMs, maxAttempts].map(String);
+  const parameters = [database.databaseUrl, server.url, poison, action, startMs + laterMs, maxAttempts].map(String);
   const child = fork(new URL('support/poison-process.ts', import.meta.url), parameters, {
     execArgv: ['--conditions=deedwire-source'],
   });
