@@ -1,5 +1,4 @@
 import {
-  type AccountId,
   type EventRecordType,
   formatGid,
   type GidTypeName,
@@ -9,23 +8,20 @@ import {
   recordTypeOf,
   timeOf,
 } from '@deedwire/domain';
+import type { PageQuery } from '@deedwire/store';
 import { findEventType } from '@deedwire/webhook-events';
 import { findAccount } from './accounts.ts';
 import type { ActionContext, Caller } from './context.ts';
 import { InvalidArgumentError, RefusedError } from './errors.ts';
-import { keysetPage, orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from './page.ts';
+import { orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from './page.ts';
 import { requireSubscription } from './subscription-ref.ts';
 import { describeUnknownType } from './webhook-event-types.ts';
 import { adviceFor, type ShownAttemptError, toShownAttemptError } from './webhooks/deliveries/attempt-advice.ts';
 import { type AttemptRow, type AttemptsPage, selectAttempts } from './webhooks/deliveries/attempts.ts';
 import { type Delay, selectDelays } from './webhooks/deliveries/delay.ts';
 import { selectDeliveriesOfEach, type SubscriptionPage } from './webhooks/deliveries/deliveries-of-each.ts';
-import {
-  type RecordEvents,
-  type RecordFilter,
-  selectDeliveriesOfRecord,
-} from './webhooks/deliveries/deliveries-of-record.ts';
-import { selectDeliveriesOfType } from './webhooks/deliveries/deliveries-of-type.ts';
+import { type RecordEvents, selectDeliveriesOfRecord } from './webhooks/deliveries/deliveries-of-record.ts';
+import { type SearchEvents, selectDeliveriesOfType } from './webhooks/deliveries/deliveries-of-type.ts';
 import {
   type DeliveryFilter,
   selectDeliveries,
@@ -42,7 +38,7 @@ import {
   selectShownPayloads,
 } from './webhooks/deliveries/exchanges.ts';
 import { AttemptFollower, type Followed } from './webhooks/deliveries/followed-attempts.ts';
-import type { DeliveryRow, DeliveryStatus, FoundPage } from './webhooks/deliveries/pages.ts';
+import type { DeliveriesOwner, DeliveryRow, DeliveryStatus, FoundPage } from './webhooks/deliveries/pages.ts';
 
 /** `WebhookDelivery`, without its attempts. */
 export interface WebhookDelivery {
@@ -96,7 +92,7 @@ export interface WebhookDeliveriesRequest extends PageRequest {
 }
 
 /** A filter that is null or undefined does not restrict the list. */
-export interface FilteredDeliveriesRequest extends WebhookDeliveriesRequest {
+export interface FilteredDeliveriesRequest extends WebhookDeliveriesRequest, SearchEvents {
   /** A page reads at most 5,000 deliveries, so it can be short. */
   eventType?: string | null | undefined;
   /** Only deliveries of events about the record with this global identifier, of any type of `EventRecordType`. */
@@ -105,10 +101,6 @@ export interface FilteredDeliveriesRequest extends WebhookDeliveriesRequest {
   since?: Date | null | undefined;
   /** Only deliveries that were created before this time. */
   until?: Date | null | undefined;
-  /** Called with the number of deliveries of any type that were read to find those of `eventType`, more than once. */
-  onSearched?: (deliveries: number) => void;
-  /** Called for each part of the history that is read because those before it did not fill the page. */
-  onFurtherPart?: () => void;
 }
 
 /** The caller's deliveries, newest first. Empty if `subscriptionId` or `recordId` does not name a record of the caller. */
@@ -121,51 +113,36 @@ export async function listWebhookDeliveries(
   const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
   const { status = null, eventType = null, recordId = null, since = null, until = null } = request;
   const filter = { accountId: caller.accountId, subscriptionId, status, since, until };
-  // The arguments are checked also if nothing is read.
-  readPageRequest(deliveryOrder, request);
-  if (gid !== null && subscriptionId === null) return toFoundPage(context, request, { rows: [], readTo: null });
-  if (recordId !== null) return pageOfRecord(context, filter, eventsAbout(context, recordId, eventType), request);
-  return pageOfDeliveries(context, filter, eventType, request);
+  return readPage(context, request, async (page) => {
+    if (gid !== null && subscriptionId === null) return { rows: [], readTo: null };
+    if (recordId === null) return selectFiltered(context, filter, eventType, page, request);
+    const events = eventsAbout(context, recordId, eventType);
+    return selectDeliveriesOfRecord(context.store, filter, events, page, request.onFurtherPart);
+  });
 }
 
-async function pageOfDeliveries(
-  context: ActionContext,
-  filter: DeliveryFilter,
-  eventType: string | null,
-  request: FilteredDeliveriesRequest,
-): Promise<Page<WebhookDelivery>> {
-  const { after, limit } = readPageRequest(deliveryOrder, request);
-  const page = { afterId: after, limit };
-  const found =
-    eventType === null
-      ? { rows: await selectDeliveries(context.store, filter, page, request.onFurtherPart), readTo: null }
-      : await selectDeliveriesOfType(context.store, filter, eventType, page, request);
-  return toFoundPage(context, request, found);
-}
-
-/** @param events null if there can be none */
-async function pageOfRecord(
-  context: ActionContext,
-  filter: RecordFilter,
-  events: RecordEvents | null,
-  request: FilteredDeliveriesRequest,
-): Promise<Page<WebhookDelivery>> {
-  const { after, limit } = readPageRequest(deliveryOrder, request);
-  const page = { afterId: after, limit };
-  const found =
-    events === null
-      ? { rows: [], readTo: null }
-      : await selectDeliveriesOfRecord(context.store, filter, events, page, request.onFurtherPart);
-  return toFoundPage(context, request, found);
-}
-
-function toFoundPage(
+/** @throws {InvalidArgumentError} also if nothing is read */
+async function readPage(
   { gidNamespace }: ActionContext,
-  request: FilteredDeliveriesRequest,
-  { rows, readTo }: FoundPage,
-): Page<WebhookDelivery> {
+  request: PageRequest,
+  select: (page: PageQuery<'WebhookDelivery'>) => Promise<FoundPage>,
+): Promise<Page<WebhookDelivery>> {
+  const { after, limit } = readPageRequest(deliveryOrder, request);
+  const { rows, readTo } = await select({ afterId: after, limit });
   const continuation = readTo === null ? null : { id: readTo };
   return toPage(deliveryOrder, request, rows, (row) => toWebhookDelivery(gidNamespace, row), continuation);
+}
+
+function selectFiltered(
+  { store }: ActionContext,
+  filter: DeliveryFilter,
+  eventType: string | null,
+  page: PageQuery<'WebhookDelivery'>,
+  events: SearchEvents,
+): Promise<FoundPage> {
+  return eventType === null
+    ? selectDeliveries(store, filter, page, events.onFurtherPart)
+    : selectDeliveriesOfType(store, filter, eventType, page, events);
 }
 
 /**
@@ -268,28 +245,22 @@ export async function listAllWebhookDeliveries(
   if (eventType !== null && findEventType(eventType) === undefined)
     throw new RefusedError('INVALID', describeUnknownType(null, eventType));
   const of = await ownerOfDeliveries(context, request);
-  if (recordId !== null) {
-    const filter = { ...(of ?? { accountId: null, subscriptionId: null }), status, since, until };
-    return pageOfRecord(context, filter, eventsAbout(context, recordId, eventType, parseRecordId), request);
-  }
-  if (of !== null) return pageOfDeliveries(context, { ...of, status, since, until }, eventType, request);
-  if (eventType !== null)
+  if (of === null && recordId === null && eventType !== null)
     throw new RefusedError(
       'INVALID',
       'Deliveries of an event type are listed for an account, a subscription or a record only.',
     );
-  return keysetPage(
-    deliveryOrder,
-    request,
-    ({ after, limit }) =>
-      selectDeliveriesOfAllAccounts(context.store, { status, since, until }, { afterId: after, limit }),
-    (row) => toWebhookDelivery(context.gidNamespace, row),
-  );
+  const others = { status, since, until };
+  return readPage(context, request, (page) => {
+    if (recordId !== null) {
+      const filter = { ...(of ?? { accountId: null, subscriptionId: null }), ...others };
+      const events = eventsAbout(context, recordId, eventType, parseRecordId);
+      return selectDeliveriesOfRecord(context.store, filter, events, page, request.onFurtherPart);
+    }
+    if (of === null) return selectDeliveriesOfAllAccounts(context.store, others, page);
+    return selectFiltered(context, { ...of, ...others }, eventType, page, request);
+  });
 }
-
-type DeliveriesOwner =
-  | { accountId: AccountId; subscriptionId: RecordId<'WebhookSubscription'> | null }
-  | { accountId: null; subscriptionId: RecordId<'WebhookSubscription'> };
 
 /** Null for the deliveries of all accounts. */
 async function ownerOfDeliveries(

@@ -37,7 +37,7 @@ export async function selectDeliveriesOfEach(
   pages: readonly SubscriptionPage[],
   onFurtherPart: () => void = () => {},
 ): Promise<DeliveryRow[][]> {
-  const listed = await selectListedSubscriptions(database, { accountId });
+  const listed = await selectListedSubscriptions(database, { accountId, subscriptionId: null });
   const known = new Set(listed.subscriptionIds);
   const results = pages.map((): DeliveryRow[] => []);
   const groups = Map.groupBy(pages.keys(), (index) => `${pages[index]?.status} ${pages[index]?.limit}`);

@@ -1,12 +1,12 @@
 import type { AccountId, EventRecordType, RecordId } from '@deedwire/domain';
 import type { Database, PageQuery } from '@deedwire/store';
 import { type DeliveryId, type IdRange, splitByDays, type SubscriptionId } from '@deedwire/webhooks/tables';
-import { daysMax, type DeliveryFilter, selectDeliveriesById } from './deliveries.ts';
+import { collectPage, daysMax, type DeliveryFilter } from './deliveries.ts';
 import { selectBoundsOfAllAccounts, selectListedSubscriptions } from './delivery-ids.ts';
 import {
   betweenTimes,
-  type DeliveryRow,
   type DeliveryStatus,
+  type FoundIds,
   type FoundPage,
   intersect,
   type ListBounds,
@@ -21,10 +21,9 @@ export interface RecordEvents {
 }
 
 /** As `DeliveryFilter`, or the deliveries of all accounts. */
-export type RecordFilter = Pick<DeliveryFilter, 'since' | 'status' | 'until'> & {
-  accountId: AccountId | null;
-  subscriptionId: SubscriptionId | null;
-};
+export type RecordFilter =
+  | DeliveryFilter
+  | (Pick<DeliveryFilter, 'since' | 'status' | 'until'> & { accountId: null; subscriptionId: null });
 
 /** Each row costs up to one buffer, and four more with a status. */
 const rowsPerStatement = 50;
@@ -35,65 +34,56 @@ const readMax = 200;
  * Returns the deliveries of the events about a record, newest first. Reads at most 200 deliveries of the record, so the page can be
  * short if there are further filters. Each statement reads a bounded number of rows and partitions.
  *
+ * @param events null if there can be none
  * @param onFurtherPart called for each statement that reads a part of the history because those before it did not fill the page
  */
 export async function selectDeliveriesOfRecord(
   database: Database,
   filter: RecordFilter,
-  events: RecordEvents,
+  events: RecordEvents | null,
   { afterId, limit }: PageQuery<'WebhookDelivery'>,
   onFurtherPart: () => void = () => {},
 ): Promise<FoundPage> {
-  const rows: DeliveryRow[] = [];
-  const bounds = await readBounds(database, filter);
-  if (bounds === null) return { rows, readTo: null };
-  const { accountId, status, since = null, until = null } = filter;
-  // No event about the record is older than the record.
-  const ofRecord = { ...bounds, oldestSubscriptionId: events.recordId };
-  const listed = intersect(listedRange(ofRecord, null, afterId), listedRange(ofRecord, status, afterId));
-  let isFirst = true;
-  let read = 0;
-  for (const range of splitByDays(betweenTimes(listed, since, until), daysMax)) {
-    let accountIds = accountId === null ? null : [accountId];
-    for (let before: bigint | null = range.before; before !== null;) {
-      if (!isFirst) onFurtherPart();
-      isFirst = false;
-      accountIds ??= await selectAccountsOf(database, events.recordId, range);
-      const found: RecordRow[] = await selectRows(database, { ...events, accountIds }, status, { ...range, before });
-      read += found.length;
-      const ids = found.filter((row) => isListed(filter, events, row)).map(({ id }) => id);
-      while (ids.length > 0 && rows.length < limit) {
-        const loaded = await selectDeliveriesById(database, accountId, ids.splice(0, limit - rows.length));
-        rows.push(...loaded.filter((row) => status === null || row.status === status));
+  const { accountId, subscriptionId, status, since = null, until = null } = filter;
+  return collectPage(database, filter, limit, search());
+
+  async function* search(): AsyncGenerator<FoundIds> {
+    const bounds = events && (await readBounds(database, filter));
+    if (events === null || bounds === null) return;
+    const { recordId, eventTypes } = events;
+    // No event about the record is older than the record.
+    const ofRecord = { ...bounds, oldestSubscriptionId: recordId };
+    const all = intersect(listedRange(ofRecord, null, afterId), listedRange(ofRecord, status, afterId));
+    let isFirst = true;
+    let read = 0;
+    for (const range of splitByDays(betweenTimes(all, since, until), daysMax)) {
+      let accountIds = accountId === null ? null : [accountId];
+      for (let before: bigint | null = range.before; before !== null;) {
+        if (!isFirst) onFurtherPart();
+        isFirst = false;
+        accountIds ??= await selectAccountsOf(database, recordId, range);
+        const found: RecordRow[] = await selectRows(database, { recordId, accountIds }, status, { ...range, before });
+        read += found.length;
+        const last: RecordRow | undefined = found[rowsPerStatement - 1];
+        const listed = found.filter(
+          (row) =>
+            row.canHaveStatus &&
+            eventTypes.includes(row.eventType) &&
+            (subscriptionId === null || row.subscriptionId === subscriptionId),
+        );
+        const readTo = last !== undefined && read >= readMax ? last.id : null;
+        yield { ids: listed.map(({ id }) => id), readTo };
+        before = last === undefined ? null : BigInt(last.id);
       }
-      if (rows.length >= limit) return { rows, readTo: null };
-      const last: RecordRow | undefined = found[rowsPerStatement - 1];
-      if (last !== undefined && read >= readMax) return { rows, readTo: last.id };
-      before = last === undefined ? null : BigInt(last.id);
     }
   }
-  return { rows, readTo: null };
-}
-
-function isListed({ subscriptionId }: RecordFilter, { eventTypes }: RecordEvents, row: RecordRow): boolean {
-  return (
-    row.canHaveStatus &&
-    eventTypes.includes(row.eventType) &&
-    (subscriptionId === null || row.subscriptionId === subscriptionId)
-  );
 }
 
 /** Null if the list is empty. */
-async function readBounds(database: Database, { accountId, subscriptionId }: RecordFilter): Promise<ListBounds | null> {
-  if (accountId === null) {
-    if (subscriptionId === null) return selectBoundsOfAllAccounts(database);
-    const listed = await selectListedSubscriptions(database, { subscriptionId });
-    return listed.subscriptionIds.length === 0 ? null : listed;
-  }
-  const listed = await selectListedSubscriptions(database, { accountId });
-  const hasAny =
-    subscriptionId === null ? listed.subscriptionIds.length > 0 : listed.subscriptionIds.includes(subscriptionId);
-  return hasAny ? listed : null;
+async function readBounds(database: Database, filter: RecordFilter): Promise<ListBounds | null> {
+  if (filter.accountId === null && filter.subscriptionId === null) return selectBoundsOfAllAccounts(database);
+  const listed = await selectListedSubscriptions(database, filter);
+  return listed.subscriptionIds.length === 0 ? null : listed;
 }
 
 // A type alias, because rows need an index signature.

@@ -1,7 +1,8 @@
 import type { Database, PageQuery } from '@deedwire/store';
-import { type DeliveryFilter, openList, selectDeliveriesById } from './deliveries.ts';
+import type { DeliveryId } from '@deedwire/webhooks/tables';
+import { collectPage, type DeliveryFilter, openList } from './deliveries.ts';
 import { selectDeliveryIds, selectEventTypes, type TypedIdRow } from './delivery-ids.ts';
-import { type DeliveryRow, type FoundPage, mergeIds, type ReadIds, reportFurther } from './pages.ts';
+import { type FoundIds, type FoundPage, mergeIds, type ReadIds, reportFurther } from './pages.ts';
 
 // No index lists deliveries by type: it would cost 2 µs for each delivery.
 const readMax = 5_000;
@@ -28,39 +29,32 @@ export async function selectDeliveriesOfType(
   database: Database,
   filter: DeliveryFilter,
   eventType: string,
-  page: PageQuery<'WebhookDelivery'>,
+  { afterId, limit }: PageQuery<'WebhookDelivery'>,
   { onSearched, onFurtherPart = () => {} }: SearchEvents = {},
 ): Promise<FoundPage> {
-  const { index, ranges, subscriptionIds } = await openList(database, filter, page.afterId);
-  const rows: DeliveryRow[] = [];
-  let read = 0;
-  let batch: TypedIdRow[] = [];
-  for (const range of reportFurther(ranges, onFurtherPart)) {
-    const source: ReadIds<TypedIdRow> = (...query) => selectDeliveryIds(database, index, ...query, true);
-    for await (const row of mergeIds(source, subscriptionIds, range, rowsPerStatement)) {
-      batch.push(row);
-      read += 1;
-      if (batch.length < rowsPerBatch && read < readMax) continue;
-      await loadBatch();
-      if (rows.length >= page.limit) return { rows, readTo: null };
-      if (read >= readMax) return { rows, readTo: row.id };
-    }
-  }
-  await loadBatch();
-  return { rows, readTo: null };
+  const { index, ranges, subscriptionIds } = await openList(database, filter, afterId);
+  return collectPage(database, filter, limit, search());
 
-  /** Loads no more than the page needs, although a delivery whose status has changed is not in it. */
-  async function loadBatch(): Promise<void> {
+  async function* search(): AsyncGenerator<FoundIds> {
+    let read = 0;
+    let batch: TypedIdRow[] = [];
+    for (const range of reportFurther(ranges, onFurtherPart)) {
+      const source: ReadIds<TypedIdRow> = (...query) => selectDeliveryIds(database, index, ...query, true);
+      for await (const row of mergeIds(source, subscriptionIds, range, rowsPerStatement)) {
+        batch.push(row);
+        read += 1;
+        if (batch.length < rowsPerBatch && read < readMax) continue;
+        yield { ids: await idsOfType(batch), readTo: read < readMax ? null : row.id };
+        batch = [];
+      }
+    }
+    yield { ids: await idsOfType(batch), readTo: null };
+  }
+
+  async function idsOfType(batch: readonly TypedIdRow[]): Promise<DeliveryId[]> {
     onSearched?.(batch.length);
     const untyped = batch.filter((row) => row.eventType === null).map(({ id }) => id);
     const types = await selectEventTypes(database, untyped);
-    const ids = batch.filter((row) => (row.eventType ?? types.get(row.id)) === eventType).map(({ id }) => id);
-    batch = [];
-    for (let start = 0; start < ids.length && rows.length < page.limit;) {
-      const group = ids.slice(start, start + page.limit - rows.length);
-      start += group.length;
-      const loaded = await selectDeliveriesById(database, filter.accountId, group);
-      rows.push(...loaded.filter(({ status }) => filter.status === null || filter.status === status));
-    }
+    return batch.filter((row) => (row.eventType ?? types.get(row.id)) === eventType).map(({ id }) => id);
   }
 }

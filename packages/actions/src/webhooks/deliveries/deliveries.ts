@@ -13,13 +13,16 @@ import {
 } from './delivery-ids.ts';
 import {
   newestIds,
+  type DeliveriesOwner,
   type DeliveryRow,
   type DeliveryStatus,
   betweenTimes,
-  collectPage,
+  findIds,
+  type FoundIds,
+  type FoundPage,
   groupIds,
   listedRange,
-  type PageSource,
+  type ReadRange,
   reportFurther,
 } from './pages.ts';
 
@@ -37,17 +40,13 @@ export async function selectDelivery(
   return firstRow(await selectDeliveriesById(database, accountId, [id]));
 }
 
-/** The deliveries of an account, or of one subscription. */
-export type DeliveryFilter = {
+export type DeliveryFilter = DeliveriesOwner & {
   status: DeliveryStatus | null;
   /** Only deliveries that were created at this time or later. */
   since?: Date | null;
   /** Only deliveries that were created before this time. */
   until?: Date | null;
-} & (
-  | { accountId: AccountId; subscriptionId: SubscriptionId | null }
-  | { accountId: null; subscriptionId: SubscriptionId }
-);
+};
 
 // A step in the index of a day costs 3 buffers for each subscription. A day costs 4 locks.
 const stepsPerStatement = 80;
@@ -70,16 +69,36 @@ export async function selectDeliveries(
   filter: DeliveryFilter,
   page: PageQuery<'WebhookDelivery'>,
   onFurtherPart: () => void = () => {},
-): Promise<DeliveryRow[]> {
+): Promise<FoundPage> {
   const { index, ranges, subscriptionIds } = await openList(database, filter, page.afterId);
-  if (subscriptionIds.length === 0) return [];
-  const source = {
-    ranges: reportFurther(ranges, onFurtherPart),
-    readIds: (part: IdRange, wanted: number) =>
-      newestIds((...query) => selectDeliveryIds(database, index, ...query), subscriptionIds, part, wanted),
-    load: (ids: readonly DeliveryId[]) => selectDeliveriesById(database, filter.accountId, ids),
-  };
-  return collectPage(source, filter.status, page.limit);
+  const readIds: ReadRange = (part, wanted) =>
+    newestIds((...query) => selectDeliveryIds(database, index, ...query), subscriptionIds, part, wanted);
+  return collectPage(database, filter, page.limit, findIds(reportFurther(ranges, onFurtherPart), readIds, page.limit));
+}
+
+/**
+ * Reads a page of at most `limit` deliveries. Skips those of another account, and those whose status has changed since their id was
+ * read.
+ */
+export async function collectPage(
+  database: Database,
+  { accountId, status }: { accountId: AccountId | null; status: DeliveryStatus | null },
+  limit: number,
+  found: AsyncIterable<FoundIds>,
+): Promise<FoundPage> {
+  const rows: DeliveryRow[] = [];
+  for await (const { ids, readTo } of found) {
+    for (let start = 0; start < ids.length && rows.length < limit;) {
+      // Hardly more than the page lacks, and not one by one if many are skipped.
+      const group = ids.slice(start, start + Math.max(limit - rows.length, limit >> 2));
+      start += group.length;
+      const loaded = await selectDeliveriesById(database, accountId, group);
+      rows.push(...loaded.filter((row) => status === null || row.status === status));
+    }
+    if (rows.length >= limit) break;
+    if (readTo !== null) return { rows, readTo };
+  }
+  return { rows: rows.slice(0, limit), readTo: null };
 }
 
 /** Where the ids of a list are. */
@@ -94,11 +113,11 @@ export interface OpenList {
 /** @param afterId the last delivery of the previous page. Null for the first page. */
 export async function openList(
   database: Database,
-  { accountId, subscriptionId, status, since = null, until = null }: DeliveryFilter,
+  { status, since = null, until = null, ...owner }: DeliveryFilter,
   afterId: DeliveryId | null,
 ): Promise<OpenList> {
-  const listed = await selectListedSubscriptions(database, accountId === null ? { subscriptionId } : { accountId });
-  const subscriptionIds = listed.subscriptionIds.filter((id) => subscriptionId === null || id === subscriptionId);
+  const listed = await selectListedSubscriptions(database, owner);
+  const { subscriptionIds } = listed;
   const range = betweenTimes(listedRange(listed, status, afterId), since, until);
   const index = indexOf(status);
   const isPartitioned = index === 'every' || index === 'successful';
@@ -123,19 +142,18 @@ const attemptsPerStatement = 300;
 export async function selectDeliveriesOfAllAccounts(
   database: Database,
   { status, since = null, until = null }: Pick<DeliveryFilter, 'since' | 'status' | 'until'>,
-  page: PageQuery<'WebhookDelivery'>,
-): Promise<DeliveryRow[]> {
-  const listed = listedRange(await selectBoundsOfAllAccounts(database), status, page.afterId);
+  { afterId, limit }: PageQuery<'WebhookDelivery'>,
+): Promise<FoundPage> {
+  const listed = listedRange(await selectBoundsOfAllAccounts(database), status, afterId);
   const range = betweenTimes(listed, since, until);
-  const load = (ids: readonly DeliveryId[]) => selectDeliveriesById(database, null, ids);
-  const source: PageSource =
+  const found =
     status === null || status === 'DELIVERED'
-      ? { ranges: splitByDays(range, daysOfAllAccounts), readIds: byTime(database, status), load }
-      : { ranges: [range], readIds: await bySubscription(database, status), load };
-  return collectPage(source, status, page.limit);
+      ? findIds(splitByDays(range, daysOfAllAccounts), byTime(database, status), limit)
+      : findIds([range], await bySubscription(database, status), limit);
+  return collectPage(database, { accountId: null, status }, limit, found);
 }
 
-function byTime(database: Database, status: 'DELIVERED' | null): PageSource['readIds'] {
+function byTime(database: Database, status: 'DELIVERED' | null): ReadRange {
   if (status === null) return (range, wanted) => selectIdsOfAllAccounts(database, range, wanted);
   return async ({ min, before }, wanted) => {
     const ids = new Set<DeliveryId>();
@@ -152,17 +170,14 @@ function byTime(database: Database, status: 'DELIVERED' | null): PageSource['rea
   };
 }
 
-async function bySubscription(
-  database: Database,
-  status: 'PENDING' | 'FAILED' | 'EXPIRED',
-): Promise<PageSource['readIds']> {
+async function bySubscription(database: Database, status: 'PENDING' | 'FAILED' | 'EXPIRED'): Promise<ReadRange> {
   const index = status === 'PENDING' ? 'pending' : 'failed';
   const subscriptionIds: SubscriptionId[] = [];
   for (let found: SubscriptionId[] | null = null; found === null || found.length === subscriptionsPerStatement;) {
     found = await selectSubscriptionsWith(database, index, subscriptionIds.at(-1) ?? null, subscriptionsPerStatement);
     subscriptionIds.push(...found);
   }
-  return (range: IdRange, wanted: number) =>
+  return (range, wanted) =>
     newestIds(
       async (positions, part, limit) => {
         const rows = [];

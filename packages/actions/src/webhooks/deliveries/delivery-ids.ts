@@ -1,7 +1,13 @@
-import type { AccountId } from '@deedwire/domain';
 import { onlyRow, type Database } from '@deedwire/store';
 import type { DeliveryId, SubscriptionId, IdRange } from '@deedwire/webhooks/tables';
-import { type DeliveryStatus, type DeliveryIdRow, groupIds, type ListBounds, type ListPosition } from './pages.ts';
+import {
+  type DeliveriesOwner,
+  type DeliveryStatus,
+  type DeliveryIdRow,
+  groupIds,
+  type ListBounds,
+  type ListPosition,
+} from './pages.ts';
 
 export interface ListedSubscriptions extends ListBounds {
   /** Subscriptions that are not deleted and have had deliveries, without listeners. */
@@ -9,16 +15,16 @@ export interface ListedSubscriptions extends ListBounds {
 }
 
 /**
- * Returns the subscriptions of an account, or one subscription of any account, and the bounds of their deliveries.
+ * Returns the subscriptions of an owner, and the bounds of their deliveries, or those of all subscriptions of the account.
  *
  * Served by webhook_subscription_by_account or webhook_subscription_pkey, and by webhook_subscription_sequence_pkey.
  */
 export async function selectListedSubscriptions(
   database: Database,
-  of: { accountId: AccountId } | { subscriptionId: SubscriptionId },
+  { accountId, subscriptionId }: DeliveriesOwner,
 ): Promise<ListedSubscriptions> {
   const [name, column, value] =
-    'accountId' in of ? ['account', 's.account_id', of.accountId] : ['subscription', 's.id', of.subscriptionId];
+    accountId === null ? ['subscription', 's.id', subscriptionId] : ['account', 's.account_id', accountId];
   const statement = {
     name: `select-listed-subscriptions-of-${name}`,
     text: `
@@ -32,7 +38,9 @@ export async function selectListedSubscriptions(
         where ${column} = $1 and s.kind = 'PUSH' and s.deleted_at is null
       ) listed`,
   };
-  return onlyRow(await database.query<ListedSubscriptions>(statement, [value]));
+  const listed = onlyRow(await database.query<ListedSubscriptions>(statement, [value]));
+  const subscriptionIds = listed.subscriptionIds.filter((id) => subscriptionId === null || id === subscriptionId);
+  return { ...listed, subscriptionIds };
 }
 
 /** Served by webhook_subscription_pkey. */

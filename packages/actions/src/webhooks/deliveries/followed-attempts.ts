@@ -53,9 +53,7 @@ export class AttemptFollower {
    * last 10 seconds.
    */
   async poll(): Promise<FollowedAttemptRow[]> {
-    const { accountId, subscriptionId } = this.#followed;
-    const { now, subscriptionIds: all } = await selectListedSubscriptions(this.#database, { accountId });
-    const subscriptionIds = all.filter((id) => subscriptionId === null || id === subscriptionId);
+    const { now, subscriptionIds } = await selectListedSubscriptions(this.#database, this.#followed);
     const nowMs = now.getTime();
     this.#startMs ??= nowMs;
     const since = new Date(Math.max(this.#startMs - overlapMs, nowMs - rememberedMs / 2));

@@ -1,4 +1,4 @@
-import { nearestIdAt } from '@deedwire/domain';
+import { type AccountId, nearestIdAt } from '@deedwire/domain';
 import {
   type IdRange,
   idsPerDay,
@@ -101,46 +101,42 @@ function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
 
-/** A page of a list that no index has: deliveries are read and left out. */
-export interface FoundPage {
-  /** At most as many as the page has, newest first. */
-  rows: DeliveryRow[];
-  /** The oldest delivery that was read, if the search ended before the page was full and can continue. Otherwise null. */
+/** The next deliveries of a list or of a search, newest first. */
+export interface FoundIds {
+  /** Those that belong in the list, unless their status has changed, their subscription is deleted, or it is a listener. */
+  ids: readonly DeliveryId[];
+  /** The oldest delivery that was read, if a search has read as many as it may. Otherwise null. */
   readTo: DeliveryId | null;
 }
 
-export interface PageSource {
-  /** Newest first. They are read one after the other until the page is full. */
-  ranges: Iterable<IdRange>;
-  /** Returns the newest ids of a range, newest first: `wanted` ids, or fewer if the range contains no others. */
-  readIds(range: IdRange, wanted: number): Promise<DeliveryId[]>;
-  /** Returns the deliveries with these ids that belong in the list, newest first. */
-  load(ids: readonly DeliveryId[]): Promise<DeliveryRow[]>;
+/** At most as many deliveries as a page has, newest first, and where a search continues that ended before the page was full. */
+export interface FoundPage extends Pick<FoundIds, 'readTo'> {
+  rows: DeliveryRow[];
 }
 
-/**
- * Reads a page of at most `limit` deliveries.
- *
- * @param status skips deliveries whose status has changed since their id was read. Null for any status.
- */
-export async function collectPage(
-  source: PageSource,
-  status: DeliveryStatus | null,
-  limit: number,
-): Promise<DeliveryRow[]> {
-  const rows: DeliveryRow[] = [];
-  for (const { min, before } of source.ranges) {
-    for (let end: bigint | null = before; end !== null && rows.length < limit;) {
-      const ids: DeliveryId[] = await source.readIds({ min, before: end }, limit);
-      const loaded = ids.length === 0 ? [] : await source.load(ids);
-      rows.push(...loaded.filter((row) => status === null || row.status === status));
-      const last: DeliveryId | undefined = ids[limit - 1];
+/** Returns the newest ids of a range, newest first: `wanted` ids, or fewer if the range contains no others. */
+export type ReadRange = (range: IdRange, wanted: number) => Promise<DeliveryId[]>;
+
+/** The ids of ranges, one range after the other. */
+export async function* findIds(
+  ranges: Iterable<IdRange>,
+  readIds: ReadRange,
+  wanted: number,
+): AsyncGenerator<FoundIds> {
+  for (const { min, before } of ranges) {
+    for (let end: bigint | null = before; end !== null;) {
+      const ids: DeliveryId[] = await readIds({ min, before: end }, wanted);
+      yield { ids, readTo: null };
+      const last: DeliveryId | undefined = ids[wanted - 1];
       end = last === undefined ? null : BigInt(last);
     }
-    if (rows.length >= limit) break;
   }
-  return rows.slice(0, limit);
 }
+
+/** Whose deliveries: those of an account, or to one of its subscriptions, or to one subscription of any account. */
+export type DeliveriesOwner =
+  | { accountId: AccountId; subscriptionId: SubscriptionId | null }
+  | { accountId: null; subscriptionId: SubscriptionId };
 
 /** A subscription, and where its list continues. */
 export interface ListPosition {

@@ -86,7 +86,7 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
         ['second page', 21],
       ] as const) {
         await measure(`${name}, ${status ?? 'any status'}, ${page}`, api, async (database) => {
-          const rows = await selectDeliveries(database, filter, { afterId: last?.id ?? null, limit });
+          const { rows } = await selectDeliveries(database, filter, { afterId: last?.id ?? null, limit });
           last = rows.at(-1);
           return rows;
         });
@@ -131,14 +131,17 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
     }
   }
   for (const status of statuses) {
-    await measure(`all accounts, ${status ?? 'any status'}`, operator, (database) =>
-      selectDeliveriesOfAllAccounts(database, { status }, { afterId: null, limit: 101 }),
-    );
+    await measure(`all accounts, ${status ?? 'any status'}`, operator, async (database) => {
+      const { rows } = await selectDeliveriesOfAllAccounts(database, { status }, { afterId: null, limit: 101 });
+      return rows;
+    });
     const since = new Date(Date.now() - 20 * 86_400_000);
     const until = new Date(Date.now() - 19 * 86_400_000);
-    await measure(`all accounts, ${status ?? 'any status'}, of a day`, operator, (database) =>
-      selectDeliveriesOfAllAccounts(database, { status, since, until }, { afterId: null, limit: 101 }),
-    );
+    await measure(`all accounts, ${status ?? 'any status'}, of a day`, operator, async (database) => {
+      const page = { afterId: null, limit: 101 };
+      const { rows } = await selectDeliveriesOfAllAccounts(database, { status, since, until }, page);
+      return rows;
+    });
   }
   const firstPage = { afterId: null, limit: 101 };
   for (const accountId of [null, busy.accountId]) {
@@ -169,7 +172,7 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
     const subscriptionId = subscriptionIds[0] ?? null;
     let listed: DeliveryRow[] = [];
     await measure(`deliveries after it`, api, async (database) => {
-      const rows = await selectDeliveries(database, { accountId, subscriptionId, status: null }, page);
+      const { rows } = await selectDeliveries(database, { accountId, subscriptionId, status: null }, page);
       listed = rows;
       return rows;
     });
