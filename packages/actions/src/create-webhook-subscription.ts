@@ -8,7 +8,7 @@ import { type IdempotencyErrorCode, resultOf, type SaveResult, withIdempotencyKe
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './webhook-event-types.ts';
 import {
-  findNameError,
+  findNameErrors,
   webhookSecretInvalid,
   savedSubscription,
   webhookSubscriptionCodec,
@@ -106,8 +106,7 @@ async function checkInput(
   if (!isWebhookSecret(webhookSecret)) {
     userErrors.push(webhookSecretInvalid(webhookSecret));
   }
-  const nameError = findNameError(input.name);
-  if (nameError !== null) userErrors.push(nameError);
+  userErrors.push(...findNameErrors(input.name));
   // Checked again under a lock before the subscription is saved.
   const count = await countSubscriptions(context.store, caller.accountId);
   if (count >= subscriptionsPerAccount) userErrors.push(limitReached);

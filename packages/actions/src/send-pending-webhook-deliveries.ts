@@ -2,16 +2,14 @@ import { formatGid, parseGid } from '@deedwire/domain';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, Operator } from './context.ts';
-import { inputError, type MutationResult, type UserError } from './errors.ts';
+import { inputError, type MutationResult } from './errors.ts';
 import { ownerFor } from './subscription-ref.ts';
 import { toWebhookSubscription, type WebhookSubscription } from './webhook-subscriptions.ts';
 import { lockSubscription, markSendPending, selectSubscription } from './webhooks/subscriptions/subscriptions.ts';
 
-export type SendPendingWebhookDeliveriesErrorCode = 'NOT_FOUND' | 'RATE_LIMITED';
-
 export type SendPendingWebhookDeliveriesResult = MutationResult<
   { webhookSubscription: WebhookSubscription },
-  SendPendingWebhookDeliveriesErrorCode
+  'NOT_FOUND' | 'RATE_LIMITED'
 >;
 
 /**
@@ -27,10 +25,10 @@ export async function sendPendingWebhookDeliveries(
   const { gidNamespace, store } = context;
   const { accountId, interfaceName } = await ownerFor(context, by, gid);
   const id = parseGid(gidNamespace, 'WebhookSubscription', gid);
-  if (id === null) return reject(notFound);
+  if (id === null) return notFound;
   return store.transaction(async (transaction) => {
-    if ((await lockSubscription(transaction, accountId, id)) === null) return reject(notFound);
-    if (!(await markSendPending(transaction, id))) return reject(rateLimited);
+    if ((await lockSubscription(transaction, accountId, id)) === null) return notFound;
+    if (!(await markSendPending(transaction, id))) return rateLimited;
     await appendAuditEntry(transaction, by, {
       action: 'webhook_subscription.send-pending',
       subject: formatGid(gidNamespace, 'WebhookSubscription', id),
@@ -38,21 +36,18 @@ export async function sendPendingWebhookDeliveries(
     });
     await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
     const row = await selectSubscription(transaction, accountId, id);
-    return row === null
-      ? reject(notFound)
-      : { webhookSubscription: toWebhookSubscription(gidNamespace, row), userErrors: [] };
+    return row === null ? notFound : { webhookSubscription: toWebhookSubscription(gidNamespace, row), userErrors: [] };
   });
 }
 
 /** The same for a malformed identifier, a deleted subscription and the subscription of another account. */
-const notFound = inputError('NOT_FOUND', 'subscriptionId', 'You have no subscription with this identifier.');
+const notFound = reject('NOT_FOUND', 'You have no subscription with this identifier.');
 
-const rateLimited = inputError(
+const rateLimited = reject(
   'RATE_LIMITED',
-  'subscriptionId',
   'Such a request for this subscription was accepted within the last minute, which is the limit. Send the same request again in a minute.',
 );
 
-function reject(error: UserError<SendPendingWebhookDeliveriesErrorCode>): SendPendingWebhookDeliveriesResult {
-  return { webhookSubscription: null, userErrors: [error] };
+function reject(code: 'NOT_FOUND' | 'RATE_LIMITED', message: string): SendPendingWebhookDeliveriesResult {
+  return { webhookSubscription: null, userErrors: [inputError(code, 'subscriptionId', message)] };
 }

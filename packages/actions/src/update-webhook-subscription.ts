@@ -13,7 +13,7 @@ import {
   pinnableEventVersions,
 } from './webhook-event-types.ts';
 import {
-  findNameError,
+  findNameErrors,
   signingSecrets,
   subscriptionNotFound,
   toWebhookSubscription,
@@ -101,8 +101,7 @@ function parseChange(
     change.eventTypes = choice.eventTypes;
     userErrors.push(...choice.userErrors);
   }
-  const nameError = findNameError(input.name);
-  if (nameError !== null) userErrors.push(nameError);
+  userErrors.push(...findNameErrors(input.name));
   return { change, userErrors };
 }
 

@@ -1,7 +1,7 @@
 import type { ActionContext, Caller } from './context.ts';
 import { InvalidArgumentError } from './errors.ts';
 import { idOf } from './webhook-deliveries.ts';
-import { type Health, healthOfNone, selectHealth } from './webhooks/subscriptions/health.ts';
+import { type Health, selectHealth } from './webhooks/subscriptions/health.ts';
 import {
   type HourStatistics,
   selectHourStatistics,
@@ -19,8 +19,7 @@ export async function readWebhookHealth(
   gids: readonly string[],
 ): Promise<Health[]> {
   const ids = gids.map((gid) => idOf(context, 'WebhookSubscription', gid));
-  const known = await selectHealth(context.store, caller.accountId, ids);
-  return ids.map((id) => known.get(id) ?? healthOfNone);
+  return selectHealth(context.store, caller.accountId, ids);
 }
 
 /** `WebhookSubscription.statistics`. */

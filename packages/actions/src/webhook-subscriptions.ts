@@ -161,7 +161,7 @@ export async function readWebhookSubscription(
   const id = parseGid(context.gidNamespace, 'WebhookSubscription', input.subscriptionId);
   const row = id === null ? null : await selectSubscriptionOfAnyAccount(context.store, id);
   const state = row === null ? null : await selectSubscriptionState(context.store, row.id, countedDeliveriesMax);
-  const health = row === null ? undefined : (await selectHealth(context.store, row.accountId, [row.id])).get(row.id);
+  const [health] = row === null ? [] : await selectHealth(context.store, row.accountId, [row.id]);
   if (row === null || state === null || health === undefined)
     throw await notASubscription(context, input.subscriptionId);
   return {
@@ -249,10 +249,10 @@ export function signingSecrets(
   return rotation === null ? { secret } : { secret, nextSecret: decrypt(rotation.nextSecretCiphertext) };
 }
 
-/** The user error of a name that is not valid. Null for a valid one, and for none. */
-export function findNameError(name: string | null | undefined): UserError<'NAME_INVALID'> | null {
-  if (name === null || name === undefined || isSubscriptionName(name)) return null;
-  return inputError('NAME_INVALID', 'name', describeSubscriptionName(name));
+/** The user error of a name that is not valid. None for a valid one, and for none. */
+export function findNameErrors(name: string | null | undefined): UserError<'NAME_INVALID'>[] {
+  if (name === null || name === undefined || isSubscriptionName(name)) return [];
+  return [inputError('NAME_INVALID', 'name', describeSubscriptionName(name))];
 }
 
 /** The user error of a webhook secret that is malformed. */

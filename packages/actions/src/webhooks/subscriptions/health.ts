@@ -40,9 +40,8 @@ export interface HealthFacts extends Pick<
   oldestPending: DeliveryId | null;
 }
 
-export function healthOf(facts: HealthFacts): Health {
-  const { now, isPaused, failingSince, lastFailureAt, lastDeliveredAt, breakerOpenUntil, pendingCount, oldestPending } =
-    facts;
+export function healthOf({ now, isPaused, oldestPending, ...facts }: HealthFacts): Health {
+  const { failingSince, breakerOpenUntil, pendingCount } = facts;
   const consecutiveFailures = facts.consecutiveFailures ?? 0;
   const hasFailedForLong = failingSince !== null && now.getTime() - failingSince.getTime() >= failingAfterMs;
   let state: Health['state'] = 'HEALTHY';
@@ -51,44 +50,29 @@ export function healthOf(facts: HealthFacts): Health {
   else if (consecutiveFailures > 0) state = 'RETRYING';
   return {
     state,
+    ...facts,
     consecutiveFailures,
-    failingSince,
-    lastFailureAt,
-    lastDeliveredAt,
-    breakerOpenUntil,
     pendingCount: Math.min(pendingCount, countedDeliveriesMax),
     pendingCountIsLowerBound: pendingCount > countedDeliveriesMax,
     oldestPendingAt: oldestPending && timeOf(oldestPending),
   };
 }
 
-/** Of a subscription that was deleted after it was read. */
-export const healthOfNone: Health = {
-  state: 'PAUSED',
-  consecutiveFailures: 0,
-  failingSince: null,
-  lastFailureAt: null,
-  lastDeliveredAt: null,
-  breakerOpenUntil: null,
-  pendingCount: 0,
-  pendingCountIsLowerBound: false,
-  oldestPendingAt: null,
-};
-
 /**
- * Reads the health of subscriptions of an account, without deleted ones. Served by the primary keys of webhook_subscription,
- * webhook_receiver_state and webhook_pending_delivery, and by webhook_hour_statistics_delivered.
+ * Reads the health of subscriptions of an account, in the order of `ids`. One that the account does not have, or has deleted, is paused,
+ * and nothing is known about it. Served by the primary keys of webhook_subscription, webhook_receiver_state and webhook_pending_delivery,
+ * and by webhook_hour_statistics_delivered.
  */
 export async function selectHealth(
   database: Database,
   accountId: AccountId,
   ids: readonly SubscriptionId[],
-): Promise<Map<SubscriptionId, Health>> {
+): Promise<Health[]> {
   const statement = {
     name: 'select-subscription-health',
     planning: 'in-index-order' as const,
     text: `
-      select s.id, clock_timestamp() as now, s.paused_reason is not null as "isPaused",
+      select clock_timestamp() as now, s.id is null or s.paused_reason is not null as "isPaused",
         r.consecutive_failures as "consecutiveFailures", r.failing_since as "failingSince", r.last_failure_at as "lastFailureAt",
         r.breaker_open_until as "breakerOpenUntil", waiting."pendingCount", waiting."oldestPending",
         (
@@ -103,13 +87,13 @@ export async function selectHealth(
             limit 1
           )
         ) as "lastDeliveredAt"
-      from unnest($2::bigint[]) as wanted (id)
-      cross join lateral (
+      from unnest($2::bigint[]) with ordinality as wanted (id, number)
+      left join lateral (
         select id, url_number, paused_reason
         from webhook_subscription
         where id = wanted.id and account_id = $1 and kind = 'PUSH' and deleted_at is null
         limit 1
-      ) s
+      ) s on true
       left join lateral (
         select *
         from webhook_receiver_state
@@ -125,8 +109,8 @@ export async function selectHealth(
           order by delivery_id
           limit ${countedDeliveriesMax + 1}
         ) pending
-      ) waiting`,
+      ) waiting
+      order by wanted.number`,
   };
-  const rows = await database.query<HealthFacts & { id: SubscriptionId }>(statement, [accountId, ids]);
-  return new Map(rows.map(({ id, ...facts }) => [id, healthOf(facts)]));
+  return (await database.query<HealthFacts & Record<string, unknown>>(statement, [accountId, ids])).map(healthOf);
 }
