@@ -2,7 +2,7 @@ import type { AttemptResult, ProxyProblem } from '@deedwire/webhook-sender';
 import type { DispatchEvent, Reports } from '../events.ts';
 import { failpoint } from '../kernel/failpoint.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
-import { type AttemptClassification, classifyAttempt } from './classify-attempt.ts';
+import { type AttemptClassification, classifyAttempt, type NextStep } from './classify-attempt.ts';
 import type { LaneState } from './lane-state.ts';
 import type { SendableTarget } from './lane-target.ts';
 import { hastenAgainMs, soonMs } from './lane-walk.ts';
@@ -26,6 +26,23 @@ export interface UnsettledResult extends Settlement {
   laneState: LaneState | null;
   /** Another transaction has locked its row. Later results of the lane overtake this one. */
   isLocked: boolean;
+}
+
+/** The result of a delivery for which nothing was sent. */
+export function resultWithoutAttempt(queued: QueuedDelivery, next: NextStep): UnsettledResult {
+  return {
+    queued,
+    delivery: queued.delivery,
+    attempt: null,
+    next,
+    isHastened: queued.isHastened,
+    lastAttempt: null,
+    hastens: false,
+    laneState: null,
+    isLocked: false,
+    pause: null,
+    urlNumber: null,
+  };
 }
 
 /** How long a lane waits after our proxy could not be reached or refused, up to half as much again. */
@@ -94,7 +111,7 @@ export class Attempts {
    */
   #postpone(queued: QueuedDelivery, { found }: ProxyProblem): UnsettledResult {
     const { clock, random, onEvent } = this.#options;
-    const { delivery, lane } = queued;
+    const { lane } = queued;
     const nowMs = clock.nowMs();
     const blockedMs = withoutProxyMs * (1 + random() / 2);
     lane.blockUntil(nowMs + blockedMs);
@@ -104,19 +121,7 @@ export class Attempts {
       this.#proxyReportedAtMs = nowMs;
       this.#postponed = 0;
     }
-    return {
-      queued,
-      delivery,
-      attempt: null,
-      next: { kind: 'retry', delayMs: blockedMs },
-      isHastened: queued.isHastened,
-      lastAttempt: null,
-      hastens: false,
-      laneState: null,
-      isLocked: false,
-      pause: null,
-      urlNumber: null,
-    };
+    return resultWithoutAttempt(queued, { kind: 'retry', delayMs: blockedMs });
   }
 
   /**

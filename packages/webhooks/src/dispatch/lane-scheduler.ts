@@ -61,8 +61,7 @@ export class LaneScheduler {
       storage,
       clock,
       memory,
-      onRefill: (lane, refill) => this.#refilled(lane, refill),
-      onWalk: (lane, walk) => this.#walked(lane, walk),
+      onRead: (lane, read) => this.#read(lane, read),
       ...failures('refill', (lane: Lane) => lane),
     });
     this.#targets = new LaneCalls({
@@ -185,27 +184,21 @@ export class LaneScheduler {
     this.#wakes.clear(lane);
   }
 
-  #refilled(lane: Lane, { deliveries, nextDueAtMs }: Refill): void {
+  #read(lane: Lane, read: Refill | Walk): void {
     const { clock, memory, onScheduled } = this.#options;
     const nowMs = clock.nowMs();
     const { offsetMs } = clock;
-    const dueAtMs = nextDueAtMs === null ? Infinity : nextDueAtMs + offsetMs;
-    // By the clock of the database, nothing may be due yet: it was set back, and this process has not read it since.
-    lane.source.endRefill(deliveries.length > 0 ? dueAtMs : Math.max(dueAtMs, nowMs + emptyRefillMs));
-    for (const delivery of deliveries) {
-      memory.addRefilled(lane.queuedOf(delivery, delivery.dueAtMs + offsetMs));
+    const isWalk = 'readTo' in read;
+    if (isWalk) lane.walk.endRead(read.readTo, read.hasFailedSince);
+    else {
+      const dueAtMs = read.nextDueAtMs === null ? Infinity : read.nextDueAtMs + offsetMs;
+      // By the clock of the database, nothing may be due yet: it was set back, and this process has not read it since.
+      lane.source.endRefill(read.deliveries.length > 0 ? dueAtMs : Math.max(dueAtMs, nowMs + emptyRefillMs));
+    }
+    for (const delivery of read.deliveries) {
+      memory.addRefilled(lane.queuedOf(delivery, delivery.dueAtMs + offsetMs, isWalk));
     }
     this.schedule(lane, nowMs);
-    onScheduled();
-  }
-
-  #walked(lane: Lane, { deliveries, readTo, hasFailedSince }: Walk): void {
-    const { clock, memory, onScheduled } = this.#options;
-    lane.walk.endRead(readTo, hasFailedSince);
-    for (const delivery of deliveries) {
-      memory.addRefilled(lane.queuedOf(delivery, delivery.dueAtMs + clock.offsetMs, true));
-    }
-    this.schedule(lane, clock.nowMs());
     onScheduled();
   }
 

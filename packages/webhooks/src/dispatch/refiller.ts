@@ -12,8 +12,7 @@ export interface RefillerOptions {
   storage: Pick<DispatchStorage, 'refill' | 'walk'>;
   clock: SteadyClock;
   memory: Memory;
-  onRefill: (lane: Lane, refill: Refill) => void;
-  onWalk: (lane: Lane, walk: Walk) => void;
+  onRead: (lane: Lane, read: Refill | Walk) => void;
   onRefused: (lane: Lane, error: unknown) => void;
   onUnavailable: (error: unknown) => void;
   /** A read has succeeded after storage was unavailable. */
@@ -93,8 +92,7 @@ export class Refiller {
     if (failure instanceof StoreUnavailableError) this.#pause(request, failure);
     else if (lane.source.call.end(started)) {
       if (read === null) this.#options.onRefused(lane, failure);
-      else if ('readTo' in read) this.#options.onWalk(lane, read);
-      else this.#options.onRefill(lane, read);
+      else this.#options.onRead(lane, read);
     }
     this.startNext();
   }

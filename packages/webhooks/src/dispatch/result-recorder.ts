@@ -1,6 +1,6 @@
 import type { DispatchEvent, Reports } from '../events.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { UnsettledResult } from './attempts.ts';
+import { resultWithoutAttempt, type UnsettledResult } from './attempts.ts';
 import { BatchedCalls } from './batched-calls.ts';
 import { failed } from './classify-attempt.ts';
 import type { LaneScheduler } from './lane-scheduler.ts';
@@ -121,22 +121,9 @@ export class ResultRecorder {
 
   /** Fails a delivery that exceeded its claim limit. */
   giveUp(queued: QueuedDelivery): void {
-    const { delivery } = queued;
     queued.isClaimed = true;
-    this.#options.onEvent({ kind: 'delivery-given-up', alarm: true, delivery });
-    this.add({
-      queued,
-      delivery,
-      attempt: null,
-      next: failed,
-      isHastened: false,
-      lastAttempt: null,
-      hastens: false,
-      laneState: null,
-      isLocked: false,
-      pause: null,
-      urlNumber: null,
-    });
+    this.#options.onEvent({ kind: 'delivery-given-up', alarm: true, delivery: queued.delivery });
+    this.add(resultWithoutAttempt(queued, failed));
   }
 
   /** Returns the first sequence without a call in flight, so that batches are large when few results arrive. */

@@ -86,7 +86,7 @@ export class HourStatistics {
     this.#cancelForgetting?.();
     this.#writing ??= this.#writeHours().finally(() => {
       this.#writing = null;
-      if (this.#hasChanged()) this.#planWrite();
+      if (this.#hours.some(({ changed }) => changed.size > 0)) this.#planWrite();
       else this.#forgetLater();
     });
     return this.#writing;
@@ -117,10 +117,6 @@ export class HourStatistics {
     };
     this.#hours.push(hour);
     return hour;
-  }
-
-  #hasChanged(): boolean {
-    return this.#hours.some(({ changed }) => changed.size > 0);
   }
 
   #planWrite(): void {

@@ -65,18 +65,8 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
   );
   const events = new ShortLivedMap<EventId, StoredEvent>();
   const tuples: EventTuple[] = row.events === null ? [] : JSON.parse(row.events);
-  for (const [
-    id,
-    accountId,
-    interfaceName,
-    type,
-    recordId,
-    aboutId,
-    occurredAtMs,
-    requestId,
-    isTest,
-    snapshot,
-  ] of tuples) {
+  for (const [id, accountId, interfaceName, type, recordId, aboutId, ...rest] of tuples) {
+    const [occurredAtMs, requestId, isTest, snapshot] = rest;
     const eventId: EventId = toRecordId(id);
     events.set(eventId, {
       id: eventId,
