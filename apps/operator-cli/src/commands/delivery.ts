@@ -44,6 +44,8 @@ interface WatchOptions extends OutputOptions {
   for?: number;
 }
 
+const recordTypes = [...eventRecordTypes.partner, ...eventRecordTypes.lender] as const;
+
 export function addDeliveryCommands(program: Command, shell: Shell): void {
   const noun = program.command('delivery').description('inspect webhook deliveries, and send them again');
 
@@ -54,15 +56,7 @@ export function addDeliveryCommands(program: Command, shell: Shell): void {
       new Option('--status <status>', 'filter by status').choices(['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED']),
     )
     .option('--type <event type>', 'only those of this event type; needs --account, --subscription or --record')
-    .addOption(
-      gidOption(
-        shell,
-        'record',
-        'only those of events about this record',
-        ...eventRecordTypes.partner,
-        ...eventRecordTypes.lender,
-      ),
-    )
+    .addOption(gidOption(shell, 'record', 'only those of events about this record', ...recordTypes))
     .option('--since <time>', `only those created at this time or later: ${pastTimes}`, parsePastTime)
     .option('--until <time>', 'only those created before this time, in the same forms', parsePastTime)
     .addOption(limitOption())
@@ -80,43 +74,31 @@ No index lists deliveries by type. With --type, also name --since or --record: o
 --record lists the deliveries of events about a referral, a lender or a team member, also if it was deleted. Changes of a team member
 are events about the team member, not about the lender. Events from before the upgrade that added this option are not found.`),
     )
-    .action(
-      async (
-        { account, subscription, status, type, record, since, until, ...options }: ListOptions,
-        command: Command,
-      ) => {
-        if (type !== undefined && account === undefined && subscription === undefined && record === undefined)
-          command.error('error: --type needs --account, --subscription or --record');
-        if (since !== undefined && until !== undefined && since >= until)
-          command.error('error: --since must be before --until');
-        const filter = {
-          accountId: account,
-          subscriptionId: subscription,
-          status,
-          eventType: type,
-          recordId: record,
-          since,
-          until,
-        };
-        let searched = 0;
-        const progress = createProgress(shell, options);
-        const onSearched = (deliveries: number): void => {
-          searched += deliveries;
-          progress.report(`Searched ${searched.toLocaleString('en')} deliveries`);
-        };
-        const read = (context: OperatorContext, request: PageRequest): Promise<Page<WebhookDelivery>> =>
-          listAllWebhookDeliveries(context, { ...filter, ...request, onSearched }).finally(() => progress.end());
-        await printList(shell, options, {
-          name: 'webhookDeliveries',
-          read,
-          id: (row) => row.id,
-          columns: deliveryColumns,
-          fixed: { subscription, status, type },
-          empty:
-            'No deliveries match. Events become deliveries of the subscriptions that exist by then: see `deedwire-operator subscription list`.',
-        });
-      },
-    );
+    .action(async ({ status, since, until, ...options }: ListOptions, command: Command) => {
+      const { account: accountId, subscription: subscriptionId, type: eventType, record: recordId } = options;
+      if (eventType !== undefined && accountId === undefined && subscriptionId === undefined && recordId === undefined)
+        command.error('error: --type needs --account, --subscription or --record');
+      if (since !== undefined && until !== undefined && since >= until)
+        command.error('error: --since must be before --until');
+      const filter = { accountId, subscriptionId, status, eventType, recordId, since, until };
+      let searched = 0;
+      const progress = createProgress(shell, options);
+      const onSearched = (deliveries: number): void => {
+        searched += deliveries;
+        progress.report(`Searched ${searched.toLocaleString('en')} deliveries`);
+      };
+      const read = (context: OperatorContext, request: PageRequest): Promise<Page<WebhookDelivery>> =>
+        listAllWebhookDeliveries(context, { ...filter, ...request, onSearched }).finally(() => progress.end());
+      await printList(shell, options, {
+        name: 'webhookDeliveries',
+        read,
+        id: (row) => row.id,
+        columns: deliveryColumns,
+        fixed: { subscription: subscriptionId, status, type: eventType },
+        empty:
+          'No deliveries match. Events become deliveries of the subscriptions that exist by then: see `deedwire-operator subscription list`.',
+      });
+    });
 
   addVerb(noun, 'show', 'show a delivery, its latest attempts, and what they sent and received')
     .addArgument(gidArgument(shell, 'WebhookDelivery'))

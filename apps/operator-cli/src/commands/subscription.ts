@@ -241,40 +241,31 @@ function describe({ id, pausedReason, pausedAt }: WebhookSubscription): string {
   return `The subscription ${id} is paused with ${pausedReason} since ${pausedAt.toISOString()}`;
 }
 
-const timeOf = (time: Date | null): string => time?.toISOString() ?? '-';
-
 const countOf = (count: number, isLowerBound: boolean): string => `${count}${isLowerBound ? ' or more' : ''}`;
 
+const ifKnown = (name: string, time: Date | null): [string, Date][] => (time === null ? [] : [[name, time]]);
+
 function describeAll(shown: ShownSubscription): string {
-  const { rotation, pausedReason, health, failedDeliveries } = shown;
-  const lines: [name: string, value: string][] = [
+  const { rotation, pausedReason, pausedAt, health, failedDeliveries } = shown;
+  return formatRecord([
     ['subscription', shown.id],
-    ['name', shown.name ?? '-'],
+    ['name', shown.name],
     ['account', `${shown.accountId} (${shown.interfaceName})`],
     ['callback URL', shown.callbackUrl],
-    ['status', pausedReason === null ? shown.status : `PAUSED with ${pausedReason} since ${timeOf(shown.pausedAt)}`],
-    ['created', timeOf(shown.createdAt)],
-    ['rotation', rotation === null ? '-' : `until ${timeOf(rotation.endsAt)}`],
-    ['last sequence', String(shown.lastSequence)],
+    ['status', pausedAt === null ? shown.status : `PAUSED with ${pausedReason} since ${pausedAt.toISOString()}`],
+    ['created', shown.createdAt],
+    ['rotation', rotation && `until ${rotation.endsAt.toISOString()}`],
+    ['last sequence', shown.lastSequence],
     ['health', health.state],
     ['pending', countOf(health.pendingCount, health.pendingCountIsLowerBound)],
-    ...(health.oldestPendingAt === null
-      ? []
-      : [['oldest pending', timeOf(health.oldestPendingAt)] satisfies [string, string]]),
+    ...ifKnown('oldest pending', health.oldestPendingAt),
     ['failed', countOf(failedDeliveries, failedDeliveries >= countedDeliveriesMax)],
-    ['last delivered', timeOf(health.lastDeliveredAt)],
-    ['failures in a row', String(health.consecutiveFailures)],
-    ...(health.consecutiveFailures === 0
-      ? []
-      : [
-          ['failing since', timeOf(health.failingSince)] satisfies [string, string],
-          ['last failure', timeOf(health.lastFailureAt)] satisfies [string, string],
-        ]),
-    ...(health.breakerOpenUntil === null
-      ? []
-      : [['breaker open until', timeOf(health.breakerOpenUntil)] satisfies [string, string]]),
-    ...(shown.holdUntil === null ? [] : [['Retry-After until', timeOf(shown.holdUntil)] satisfies [string, string]]),
+    ['last delivered', health.lastDeliveredAt],
+    ['failures in a row', health.consecutiveFailures],
+    ...ifKnown('failing since', health.failingSince),
+    ...ifKnown('last failure', health.lastFailureAt),
+    ...ifKnown('breaker open until', health.breakerOpenUntil),
+    ...ifKnown('Retry-After until', shown.holdUntil),
     ...shown.eventTypes.map(({ type, version }): [string, string] => ['event type', `${type} ${version}`]),
-  ];
-  return formatRecord(lines);
+  ]);
 }
