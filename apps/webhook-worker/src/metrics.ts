@@ -28,17 +28,12 @@ export interface WorkerState {
 
 export function createWorkerMetrics(registry: Registry, state: () => WorkerState): WorkerMetrics {
   const registers = [registry];
-  const gauge = (name: string, help: string, read: (state: WorkerState) => number): void => {
-    const created = new Gauge({
-      name,
-      help,
-      collect() {
-        this.set(read(state()));
-      },
-      registers: [],
-    });
+  const collected = (name: string, help: string, labelNames: string[], collect: (gauge: Gauge) => void): void => {
+    const created: Gauge = new Gauge({ name, help, labelNames, collect: () => collect(created), registers: [] });
     registry.registerMetric(created);
   };
+  const gauge = (name: string, help: string, read: (state: WorkerState) => number): void =>
+    collected(name, help, [], (created) => created.set(read(state())));
   gauge('deedwire_webhook_attempts_in_flight', 'Requests in flight.', ({ inFlight }) => inFlight);
   gauge('deedwire_webhook_results_unsettled', 'Attempts that are not recorded yet.', ({ unsettled }) => unsettled);
   gauge('deedwire_webhook_deliveries_queued', 'Deliveries that wait in memory.', ({ queued }) => queued);
@@ -49,19 +44,25 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
     'Events that wait for a worker that knows their type or version, or that the database refused.',
     ({ blocked }) => blocked,
   );
-  const gaugeOfDatabase = (name: string, help: string, read: (queue: QueueState) => number): void => {
-    const created = new Gauge({
+  const collectedOfDatabase = (
+    name: string,
+    help: string,
+    labelNames: string[],
+    collect: (gauge: Gauge, queue: QueueState) => void,
+  ): void =>
+    collected(
       name,
-      help: `${help} Of the whole database: the worker that owns shard 0 reports it.`,
-      collect() {
+      `${help} Of the whole database: the worker that owns shard 0 reports it.`,
+      labelNames,
+      (created) => {
         const { queue } = state();
-        if (queue === null) this.remove();
-        else this.set(read(queue));
+        if (queue !== null) collect(created, queue);
+        else if (labelNames.length > 0) created.reset();
+        else created.remove();
       },
-      registers: [],
-    });
-    registry.registerMetric(created);
-  };
+    );
+  const gaugeOfDatabase = (name: string, help: string, read: (queue: QueueState) => number): void =>
+    collectedOfDatabase(name, help, [], (created, queue) => created.set(read(queue)));
   gaugeOfDatabase(
     'deedwire_events_queued',
     'Events that wait for fan-out, up to a million.',
@@ -82,53 +83,33 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
     'For how many days after today the history has partitions.',
     (queue) => queue.daysAhead,
   );
-  const gaugesOfDatabase = (
-    name: string,
-    help: string,
-    label: string,
-    values: readonly string[],
-    read: (queue: QueueState) => Readonly<Record<string, number>>,
-  ): void => {
-    const created = new Gauge({
-      name,
-      help: `${help} Of the whole database: the worker that owns shard 0 reports it.`,
-      labelNames: [label],
-      collect() {
-        this.reset();
-        const { queue } = state();
-        if (queue !== null) for (const value of values) this.set({ [label]: value }, read(queue)[value] ?? 0);
-      },
-      registers: [],
-    });
-    registry.registerMetric(created);
-  };
-  gaugesOfDatabase(
+  collectedOfDatabase(
     'deedwire_webhook_subscriptions_paused',
     'Paused subscriptions by reason.',
-    'reason',
-    pausedReasons,
-    (queue) => queue.paused,
+    ['reason'],
+    (created, { paused }) => {
+      for (const reason of pausedReasons) created.set({ reason }, paused[reason] ?? 0);
+    },
   );
-  gaugesOfDatabase(
+  collectedOfDatabase(
     'deedwire_webhook_subscriptions_disrupted',
     'Subscriptions that are not paused, and whose disruption an alert has reported, by state: DISRUPTED (and failed within an hour), RECOVERING.',
-    'state',
-    ['DISRUPTED', 'RECOVERING'],
-    (queue) => queue.disrupted,
+    ['state'],
+    (created, { disrupted }) => {
+      created.set({ state: 'DISRUPTED' }, disrupted.DISRUPTED ?? 0);
+      created.set({ state: 'RECOVERING' }, disrupted.RECOVERING ?? 0);
+    },
   );
-  registry.registerMetric(
-    new Gauge({
-      name: 'deedwire_webhook_breakers',
-      help: 'Subscriptions in the memory of the worker by the state of their circuit breaker: closed, open, half_open.',
-      labelNames: ['state'],
-      collect() {
-        const { closed, open, halfOpen } = state().breakers();
-        this.set({ state: 'closed' }, closed);
-        this.set({ state: 'open' }, open);
-        this.set({ state: 'half_open' }, halfOpen);
-      },
-      registers: [],
-    }),
+  collected(
+    'deedwire_webhook_breakers',
+    'Subscriptions in the memory of the worker by the state of their circuit breaker: closed, open, half_open.',
+    ['state'],
+    (created) => {
+      const { closed, open, halfOpen } = state().breakers();
+      created.set({ state: 'closed' }, closed);
+      created.set({ state: 'open' }, open);
+      created.set({ state: 'half_open' }, halfOpen);
+    },
   );
   return {
     entriesFannedOut: new Counter({
