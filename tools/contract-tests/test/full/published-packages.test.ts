@@ -163,7 +163,7 @@ describe('the declarations compile without errors', () => {
 describe.each([
   ['@deedwire/contract-check', 1_975],
   ['@deedwire/lender-schema', 800],
-  ['@deedwire/partner-schema', 440],
+  ['@deedwire/partner-schema', 450],
   ['@deedwire/webhook-events', 410],
   ['@deedwire/webhook-receiver', 785],
   ['@deedwire/webhook-signing', 260],
