@@ -92,7 +92,7 @@ describe('the worker', () => {
     await whenReady;
     await world.startWorker();
     const { id, sent } = await afterOutage(world, receiver, 400);
-    // One of them has no payload any more.
+    // The payload of one of them was deleted.
     await world.sql(
       'delete from webhook_payload where event_id = (select min(event_id) from webhook_pending_delivery)',
     );

@@ -81,9 +81,9 @@ export interface RaiseAlertsOptions {
 }
 
 /**
- * Appends the alerts that are due about the subscriptions of these shards. What an alert says and that it was said are stored in one
- * transaction, so that it is appended once, whatever ends the worker and whoever owns the shard next. Of a page that fails, each
- * subscription has a transaction of its own, so that one does not end the alerts about others.
+ * Appends the alerts that are due about the subscriptions of these shards. An alert and the state that it reports are stored in one
+ * transaction, so each alert is appended once, even if the worker is killed or the shard has another owner. If a page fails, its
+ * subscriptions are tried one by one, so a subscription that fails does not prevent the alerts about others.
  *
  * @throws {FencedOutError} if the worker was declared dead
  * @throws {StoreUnavailableError} if the database cannot be reached

@@ -47,7 +47,7 @@ const hastenedOf = async (lane: SubscriptionId): Promise<Date | null> => {
   return row?.['hastened_at'] as Date | null;
 };
 
-/** How often the owner of the shard is told to read the subscription: of the first one, it is new. */
+/** The number of queued changes of a subscription. Creating it queues the first one. */
 const changesOf = async (lane: SubscriptionId): Promise<number> =>
   (await world.admin.run('select from webhook_event_queue where subscription_id = $1', [lane])).length;
 

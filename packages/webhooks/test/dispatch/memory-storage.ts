@@ -76,7 +76,7 @@ export class MemoryStorage {
   /** When results hastened subscriptions, in elapsed milliseconds. */
   readonly hastenedAtMs: number[] = [];
   hasteningResults = 0;
-  /** The worker is told of a mark, by the queue of its account. */
+  /** Called for each new mark. In production, a change in the queue of the account announces it to the worker. */
   onMarked: (lane: LaneTarget) => void = () => {};
   readonly walks: { lane: SubscriptionId; options: WalkOptions }[] = [];
 

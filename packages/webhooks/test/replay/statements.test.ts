@@ -99,7 +99,7 @@ describe('a failed delivery that is retried', () => {
   test.each([
     ['while an alert reports it', `select webhook_raise_alerts($1, 'service')`],
     ['while its row is changed', 'update webhook_failed_delivery set interface = interface where subscription_id = $1'],
-  ])('has not failed any more, %s', async (_, text) => {
+  ])('is no longer in the failure log, %s', async (_, text) => {
     const { lane, deliveries } = await seedFailed(1);
     const retry = await addReplay(lane, { deliveryId: onlyRow(deliveries).deliveryId, onlyFailed: false });
     await world.admin.run(`update webhook_failure_to_report set failed_at = failed_at - interval '5 minutes'`);
