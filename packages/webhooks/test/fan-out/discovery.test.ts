@@ -181,8 +181,8 @@ test('dead rows that an old snapshot keeps do not make reads expensive', async (
     await vi.waitFor(() => expect(starts.at(-1)?.after).toBeGreaterThan(20_000), waits);
     await fanOut.stop();
     const atTip = await readBuffers();
-    // Two for each shard.
-    expect(atTip).toBeLessThan(200);
+    // Two for each shard; before PostgreSQL 18 four.
+    expect(atTip).toBeLessThan(300);
     expect(await readBuffers({ 2: String(starts.at(-1)?.values[2]).replaceAll(/,\d+/g, ',0') })).toBeGreaterThan(
       atTip + 200,
     );
