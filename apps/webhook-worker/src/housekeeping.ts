@@ -1,6 +1,10 @@
 import type { Logger } from '@deedwire/service-runtime';
 import type { Store } from '@deedwire/store';
-import { deleteExpiredIdempotencyKeys, maintainAuditLog } from '@deedwire/store/housekeeping';
+import {
+  deleteExpiredIdempotencyKeys,
+  deleteExpiredPortalSessions,
+  maintainAuditLog,
+} from '@deedwire/store/housekeeping';
 import { deleteUnreadListeners, endRotations } from '@deedwire/webhooks';
 import type { LoopHealth } from './loop-health.ts';
 import { createLoop, type Loop } from './loop.ts';
@@ -9,8 +13,8 @@ import { createLoop, type Loop } from './loop.ts';
 const batchSize = 1_000;
 
 /**
- * Deletes idempotency keys after 24 hours, listeners that were not read for 24 hours, and entries of the audit log after their
- * retention, and completes rotations of webhook secrets that have ended.
+ * Deletes idempotency keys after 24 hours, listeners that were not read for 24 hours, sessions of the portal a day after their end,
+ * and entries of the audit log after their retention, and completes rotations of webhook secrets that have ended.
  */
 export function createHousekeeping(options: {
   store: Store;
@@ -22,6 +26,7 @@ export function createHousekeeping(options: {
   return createLoop('housekeeping', options, async () => {
     while ((await endRotations(store, batchSize)) === batchSize);
     while ((await deleteExpiredIdempotencyKeys(store, batchSize)) === batchSize);
+    while ((await deleteExpiredPortalSessions(store, batchSize)) === batchSize);
     await deleteListeners(store, logger);
     for (const { created, dropped } of await maintainAuditLog(store, auditRetentionDays)) {
       logger.info({ created, dropped }, 'audit log partition changed');

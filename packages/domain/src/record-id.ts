@@ -5,6 +5,7 @@ export type RecordTypeName =
   | 'Matter'
   | 'Organization'
   | 'Partner'
+  | 'PortalSession'
   | 'Referral'
   | 'TeamMember'
   | 'WebhookDelivery'

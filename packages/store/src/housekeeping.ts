@@ -9,6 +9,15 @@ export async function deleteExpiredIdempotencyKeys(database: Database, batch: nu
   return onlyRow(await database.query<{ count: number }>(statement, [batch])).count;
 }
 
+/** Deletes up to `batch` sessions of the portal that expired more than a day ago. Returns their number. Served by portal_session_by_expiry. */
+export async function deleteExpiredPortalSessions(database: Database, batch: number): Promise<number> {
+  const statement = {
+    name: 'delete-expired-portal-sessions',
+    text: 'select delete_expired_portal_sessions($1)::int as count',
+  };
+  return onlyRow(await database.query<{ count: number }>(statement, [batch])).count;
+}
+
 /**
  * Creates the partitions of the audit log for the next months, and drops those whose entries are all older than `keepDays`, at
  * least 90. Does nothing while another session does the same.

@@ -52,8 +52,10 @@ describe('the catalog', () => {
     expect(functions.map(({ name }) => name)).toEqual([
       'advance_sequences',
       'audit_change',
+      'check_portal_session',
       'create_cost_bucket',
       'delete_expired_idempotency_keys',
+      'delete_expired_portal_sessions',
       'maintain_audit_log',
       'merge_audit_claim',
       'sequence_states',
@@ -82,6 +84,7 @@ describe('the catalog', () => {
     expect(callers.map((row) => row['callers'])).toEqual([
       'advance_sequences: operator',
       'delete_expired_idempotency_keys: webhook_worker',
+      'delete_expired_portal_sessions: webhook_worker',
       'maintain_audit_log: operator webhook_worker',
       'sequence_states: operator webhook_worker',
       'webhook_create_partitions: webhook_worker',

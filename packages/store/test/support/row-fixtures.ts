@@ -64,7 +64,9 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     'api_client',
     child(
       both,
-      `insert into api_client (account_id, interface, client_id, schema_version) values (${account}, $1, $1::interface_name::text, '2026-11-01')`,
+      // The trigger of portal_session would create another one.
+      `insert into api_client (account_id, interface, client_id, schema_version)
+       values (${account}, $1, 'portal_' || $1::interface_name || '_' || ${account}, '2026-11-01')`,
     ),
   ],
   [
@@ -73,6 +75,14 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
       both,
       `insert into api_key (key_id, api_client_id, interface, key_hash)
        values ($1::interface_name::text, ${apiClient}, $1, decode(repeat('00', 32), 'hex'))`,
+    ),
+  ],
+  [
+    'portal_session',
+    child(
+      both,
+      `insert into portal_session (account_id, interface, key_id, abilities, actor, link_hash, expires_at)
+       values (${account}, $1, $1::interface_name::text, '{READ}', 'a', sha256($1::interface_name::text::bytea), now())`,
     ),
   ],
   // The trigger of api_client inserts the buckets.
