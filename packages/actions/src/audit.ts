@@ -17,7 +17,7 @@ export interface AuditedChange {
   subject: string;
   /** The account that the record belongs to. Null for an organization. */
   account: { id: AccountId; interfaceName: InterfaceName } | null;
-  /** Further details of the change. Must contain no secrets and no personal data. */
+  /** Further details of the change. Must contain no secrets and no personal data. A change from the portal also has `portal`. */
   details?: object;
 }
 
@@ -38,10 +38,18 @@ export function auditedChange(
   by: Caller | Operator,
   { action, subject, account, details = {} }: AuditedChange,
 ): InsertedRow {
+  const ofPortal = isCaller(by) && by.portal ? { portal: by.portal } : {};
   const actor = isCaller(by)
     ? { actorType: 'CLIENT' as const, actor: by.clientId, address: by.address ?? null }
     : { actorType: 'OPERATOR' as const, actor: by.name, address: by.host };
-  return auditEntryRow({ ...actor, requestId: by.requestId ?? null, action, subject, account, details });
+  return auditEntryRow({
+    ...actor,
+    requestId: by.requestId ?? null,
+    action,
+    subject,
+    account,
+    details: { ...details, ...ofPortal },
+  });
 }
 
 /**

@@ -64,7 +64,8 @@ export async function cursorOfClient({ store }: ActionContext, clientId: string)
 /**
  * Pins a client to an interface version: the version of its requests that name none. Every process serves it within a second.
  *
- * @throws {RefusedError} `NOT_FOUND` if the client does not exist, `INVALID` if the version is unknown or retired
+ * @throws {RefusedError} `NOT_FOUND` if the client does not exist, `INVALID` if the version is unknown or retired, or the client is that of
+ * the portal
  */
 export async function pinClient(
   context: OperatorContext,
@@ -73,12 +74,19 @@ export async function pinClient(
   const previousSchemaVersion = await context.store.transaction(async (transaction) => {
     const client = await lockApiClient(transaction, input.clientId);
     if (client === null) throw new RefusedError('NOT_FOUND', `The client ${input.clientId} does not exist.`);
+    checkNotOfPortal(input.clientId);
     checkInterfaceVersion(client.interfaceName, input.schemaVersion, context.now());
     await nameOperator(transaction, context.operator, 'client.pin');
     await updateApiClientVersion(transaction, client.id, input.schemaVersion);
     return client.schemaVersion;
   });
   return { ...input, previousSchemaVersion };
+}
+
+/** @throws {RefusedError} `INVALID` for the client of the portal of an account: it has no keys, and the version of its pages */
+export function checkNotOfPortal(clientId: string): void {
+  if (/^portal_(?:lender|partner)_\d+$/.test(clientId))
+    throw new RefusedError('INVALID', `The client ${clientId} belongs to the portal. Pass another client.`);
 }
 
 interface ClientLimit {

@@ -50,6 +50,10 @@ export interface Caller {
   clientId: string;
   /** The address that the request came from. Omitted outside of a request. */
   address?: string;
+  /** The key of the request. Omitted outside of a request, and in a session of the portal. */
+  keyId?: string;
+  /** The session of the portal that sends the request. Omitted for a request with a key. */
+  portal?: { sessionId: string; actor: string };
   /** Logged with everything that results from the request. Omitted outside of a request. */
   requestId?: string;
   /** The `traceparent` of the operation, which the events that it causes keep. Omitted unless it is traced. */
@@ -62,7 +66,10 @@ export function isCaller(by: Caller | Operator): by is Caller {
 }
 
 /** The caller of an authenticated request. */
-export function toCaller(client: AuthenticatedClient, request: { requestId: string; address: string }): Caller {
+export function toCaller(
+  client: AuthenticatedClient,
+  request: Pick<Caller, 'keyId' | 'portal'> & { requestId: string; address: string },
+): Caller {
   return {
     interfaceName: client.interfaceName,
     accountId: toRecordId(client.accountId),

@@ -18,7 +18,7 @@ import {
 } from '@deedwire/store/credentials';
 import { findAccount } from './accounts.ts';
 import { nameOperator } from './audit.ts';
-import { checkInterfaceVersion, currentInterfaceVersion } from './clients.ts';
+import { checkInterfaceVersion, checkNotOfPortal, currentInterfaceVersion } from './clients.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
 
@@ -149,7 +149,7 @@ export interface IssuedCredential {
  * @param input.schemaVersion the version that a new client is pinned to. Null or undefined pins the current version.
  * @param input.expiresAt the time from which the key is rejected. Null or undefined: it does not expire.
  * @throws {RefusedError} `NOT_FOUND` if the account or the client does not exist; `LIMIT_REACHED` if the client has 5 live
- * keys; `INVALID` if the version is unknown or retired, or is given for an existing client, or if the expiry is not in the future
+ * keys; `INVALID` if the version is unknown or retired, or is given for an existing client, if the client is that of the portal, or if the expiry is not in the future
  */
 export async function issueCredential(
   context: OperatorContext,
@@ -209,6 +209,7 @@ async function lockClientForAnotherKey(
   if (client === null || client.accountId !== accountId) {
     throw new RefusedError('NOT_FOUND', `The account has no client ${clientId}.`);
   }
+  checkNotOfPortal(clientId);
   await checkLiveKeys(transaction, client.id);
   return client.id;
 }

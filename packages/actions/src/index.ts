@@ -52,6 +52,21 @@ export {
   resumeWebhookSubscription,
   type ResumeWebhookSubscriptionResult,
 } from './pause-webhook-subscription.ts';
+export {
+  createPortalLink,
+  createPortalLinkOfAccount,
+  endOwnPortalSession,
+  exchangePortalLink,
+  findPortalSession,
+  listPortalSessions,
+  type PortalAbility,
+  portalCaller,
+  type PortalContext,
+  type PortalLink,
+  type PortalSession,
+  recordPortalSessionUse,
+  revokePortalSession,
+} from './portal-sessions.ts';
 export { createOrganization, listOrganizations, type Organization } from './accounts.ts';
 export { cursorOf, type Page, type PageRequest } from './page.ts';
 export {

@@ -27,6 +27,7 @@ interface ListTypes {
   clients: 'ApiClient';
   members: 'TeamMember';
   organizations: 'Organization';
+  portalSessions: 'PortalSession';
   referrals: 'Referral';
   webhookDeliveries: 'WebhookDelivery';
   webhookListeners: 'WebhookListener';
@@ -59,6 +60,7 @@ const gidTypesOf = {
   accounts: ['Lender', 'Partner'],
   members: ['TeamMember'],
   organizations: ['Organization'],
+  portalSessions: ['PortalSession'],
   referrals: ['Referral'],
   webhookDeliveries: ['WebhookDelivery'],
   webhookListeners: ['WebhookListener'],

@@ -14,8 +14,11 @@ export type AuthenticatedClient = Pick<
 
 /** For the log and metrics. The response must not contain it. */
 export interface AuthenticationRefusal {
-  /** `missing`: the headers contain no well-formed credentials. `malformed`: the key has a wrong format or checksum. */
-  reason: KeyRefusal | 'missing' | 'malformed' | 'wrong_interface' | 'rate_limited';
+  /**
+   * `missing`: the headers contain no well-formed credentials. `malformed`: the key has a wrong format or checksum. Of requests to the
+   * portal: `cross_site`: another site has sent it; `other_session`: its page shows another session than that of the cookie.
+   */
+  reason: KeyRefusal | 'missing' | 'malformed' | 'wrong_interface' | 'rate_limited' | 'cross_site' | 'other_session';
   /** The key id in the credentials. Null if they contain no well-formed key. */
   keyId: string | null;
   /** The client that the key belongs to. Null if the key was not found or not looked up. */
@@ -63,9 +66,9 @@ export interface Authenticator {
   ): AuthenticationResult | Promise<AuthenticationResult>;
 }
 
-const maxCacheMs = 900;
+export const maxCacheMs = 900;
 const recordUseEveryMs = 60_000;
-const requestsWithoutKeyPerSecond = 50;
+export const requestsWithoutKeyPerSecond = 50;
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { interfaceName, findApiKey, recordUse, cacheMs = maxCacheMs, cacheSize = 10_000 } = options;

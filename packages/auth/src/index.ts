@@ -1,6 +1,7 @@
 export { apiKeyPattern, exampleApiKey, generateApiKey, parseApiKey } from './api-key.ts';
 export type { GeneratedApiKey, ParsedApiKey } from './api-key.ts';
-export { createAuthenticator } from './authenticator.ts';
+export { type AddressLimiter, createAddressLimiter } from './address-limiter.ts';
+export { createAuthenticator, maxCacheMs, requestsWithoutKeyPerSecond } from './authenticator.ts';
 export type {
   AuthenticatedClient,
   AuthenticationRefusal,
@@ -10,4 +11,5 @@ export type {
 } from './authenticator.ts';
 export { readCredentials } from './credentials.ts';
 export type { Credentials } from './credentials.ts';
+export { createKeyCache } from './key-cache.ts';
 export type { CostLimit, StoredApiKey } from './stored-api-key.ts';

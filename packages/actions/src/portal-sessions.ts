@@ -1,0 +1,379 @@
+import { hash } from 'node:crypto';
+import {
+  formatAccountGid,
+  formatGid,
+  isSubscriptionName,
+  parseGid,
+  parseRecordId,
+  type InterfaceName,
+  type RecordId,
+} from '@deedwire/domain';
+import type { Transaction } from '@deedwire/store';
+import {
+  type EndedPortalSessionRow,
+  endExcessPortalSessions,
+  endPortalSession,
+  endPortalSessionOfToken,
+  insertPortalLink,
+  lockPortalSessions,
+  type PortalAbility,
+  type PortalSessionRow,
+  selectPortalSession,
+  selectPortalSessions,
+  startPortalSession,
+  updatePortalSessionUse,
+} from '@deedwire/store/portal-sessions';
+import { findAccount } from './accounts.ts';
+import { appendAuditEntry, nameOperator } from './audit.ts';
+import { type ActionContext, type Caller, isCaller, type Operator, type OperatorContext } from './context.ts';
+import { inputError, type MutationResult, orRefuse, RefusedError, type UserError } from './errors.ts';
+import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
+import type { SubscriptionOwner } from './webhooks/subscriptions/subscriptions.ts';
+import { selectSubscription } from './webhooks/subscriptions/subscriptions.ts';
+
+export type { PortalAbility };
+
+/** The dependencies of use cases that create links to the portal. */
+export interface PortalContext extends ActionContext {
+  /** Null if the portal is not served. */
+  portalOrigin: string | null;
+}
+
+/** `CreatePortalLinkInput`. */
+export interface CreatePortalLinkInput {
+  abilities: readonly PortalAbility[];
+  actor: string;
+  returnUrl?: string | null | undefined;
+  expiresInSeconds?: number | null | undefined;
+  subscriptionId?: string | null | undefined;
+}
+
+export type CreatePortalLinkErrorCode =
+  | 'ABILITIES_INVALID'
+  | 'ACTOR_INVALID'
+  | 'EXPIRY_INVALID'
+  | 'NOT_FOUND'
+  | 'PORTAL_UNAVAILABLE'
+  | 'RETURN_URL_INVALID';
+
+export interface PortalLink {
+  url: string;
+  expiresAt: Date;
+}
+
+export type CreatePortalLinkResult = MutationResult<{ portalLink: PortalLink }, CreatePortalLinkErrorCode>;
+
+const expiryDefault = 300;
+const [expiryMin, expiryMax] = [60, 600];
+const maxUrlCharacters = 2048;
+
+/** Creates a link to the portal, for the account of the key with which it is requested. */
+export function createPortalLink(
+  context: PortalContext,
+  caller: Caller,
+  input: CreatePortalLinkInput,
+): Promise<CreatePortalLinkResult> {
+  return createLink(context, caller, caller, input);
+}
+
+/**
+ * Creates a link to the portal of any account, for an operator.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the account or its subscription does not exist, `INVALID` if another value is invalid
+ */
+export async function createPortalLinkOfAccount(
+  context: OperatorContext & PortalContext,
+  { accountId, ...input }: CreatePortalLinkInput & { accountId: string },
+): Promise<PortalLink> {
+  const { id, interfaceName } = await findAccount(context, null, accountId);
+  const result = await createLink(context, context.operator, { accountId: id, interfaceName }, input);
+  return orRefuse(result).portalLink;
+}
+
+async function createLink(
+  context: PortalContext,
+  by: Caller | Operator,
+  { accountId, interfaceName }: SubscriptionOwner,
+  input: CreatePortalLinkInput,
+): Promise<CreatePortalLinkResult> {
+  const { store, random, gidNamespace, portalOrigin } = context;
+  const { abilities, actor, returnUrl = null, subscriptionId: gid = null } = input;
+  const expiresInSeconds = input.expiresInSeconds ?? expiryDefault;
+  const subscriptionId = gid === null ? null : parseGid(gidNamespace, 'WebhookSubscription', gid);
+  const userErrors = findInputErrors({ ...input, expiresInSeconds });
+  if (gid !== null && (subscriptionId === null || !(await selectSubscription(store, accountId, subscriptionId))))
+    userErrors.push(inputError('NOT_FOUND', 'subscriptionId', 'You have no subscription with this identifier.'));
+  if (portalOrigin === null) userErrors.push(unavailable);
+  if (portalOrigin === null || userErrors.length > 0) return { portalLink: null, userErrors };
+
+  const token = random.bytes(32).toString('base64url');
+  const link = await store.transaction(async (transaction) => {
+    // The first link creates the client of the portal.
+    if (!isCaller(by)) await nameOperator(transaction, by, 'portal.link');
+    const inserted = await insertPortalLink(transaction, {
+      accountId,
+      interfaceName,
+      keyId: isCaller(by) ? (by.keyId ?? null) : null,
+      abilities,
+      actor,
+      returnUrl: returnUrl === null ? null : new URL(returnUrl).href,
+      subscriptionId,
+      linkHash: hashOf(token),
+      expiresInSeconds,
+    });
+    await appendAuditEntry(transaction, by, {
+      action: 'portal_link.create',
+      subject: formatGid(gidNamespace, 'PortalSession', inserted.id),
+      account: { id: accountId, interfaceName },
+      details: { actor, abilities },
+    });
+    return inserted;
+  });
+  const url = `${portalOrigin}${portalPath(interfaceName, link.organizationId)}#link=${token}`;
+  return { portalLink: { url, expiresAt: link.expiresAt }, userErrors: [] };
+}
+
+function portalPath(interfaceName: InterfaceName, organizationId: string): string {
+  return `/${interfaceName}s/portal/${organizationId}/`;
+}
+
+const unavailable: UserError<'PORTAL_UNAVAILABLE'> = {
+  code: 'PORTAL_UNAVAILABLE',
+  message: 'The operator of this service does not serve the portal. Ask them to serve it.',
+  field: null,
+};
+
+function findInputErrors({
+  abilities,
+  actor,
+  returnUrl = null,
+  expiresInSeconds,
+}: CreatePortalLinkInput & { expiresInSeconds: number }): UserError<CreatePortalLinkErrorCode>[] {
+  const errors: UserError<CreatePortalLinkErrorCode>[] = [];
+  if (!abilities.includes('READ') || new Set(abilities).size < abilities.length)
+    errors.push(inputError('ABILITIES_INVALID', 'abilities', 'Pass READ, and each further ability at most once.'));
+  if (!isSubscriptionName(actor)) {
+    const message =
+      'An actor has 1 to 100 characters, is not blank, and has no character that is invisible or changes the direction of the text.';
+    errors.push(inputError('ACTOR_INVALID', 'actor', message));
+  }
+  if (returnUrl !== null && !isReturnUrl(returnUrl)) {
+    const message = `The URL must begin with https://, and have at most ${maxUrlCharacters.toLocaleString('en')} characters, no user name, no password, no space, no control character and no backslash.`;
+    errors.push(inputError('RETURN_URL_INVALID', 'returnUrl', message));
+  }
+  if (!(expiresInSeconds >= expiryMin && expiresInSeconds <= expiryMax)) {
+    const message = `The link must expire after ${expiryMin} to ${expiryMax} seconds, not after ${expiresInSeconds}.`;
+    errors.push(inputError('EXPIRY_INVALID', 'expiresInSeconds', message));
+  }
+  return errors;
+}
+
+/** As for callback URLs: the parser removes some characters, and other parsers do not. */
+function isReturnUrl(text: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
+  if (text.length > maxUrlCharacters || /[\u0000-\u0020\u007f\\]/.test(text)) return false;
+  const [, authority = '@'] = /^https:\/\/([^/?#]+)/i.exec(text) ?? [];
+  return !authority.includes('@') && URL.canParse(text) && new URL(text).href.length <= maxUrlCharacters;
+}
+
+/** A session of the portal that is live. It acts as the client of the portal for its account. */
+export interface PortalSession {
+  /** The global identifier. */
+  id: string;
+  recordId: RecordId<'PortalSession'>;
+  account: { id: string; name: string };
+  interfaceName: InterfaceName;
+  /** The record id of the organization, which is in the URL. */
+  organizationId: string;
+  abilities: PortalAbility[];
+  actor: string;
+  returnUrl: string | null;
+  subscriptionId: string | null;
+  startedAt: Date;
+  lastUsedAt: Date;
+  /** `recordPortalSessionUse` has something to record. */
+  isUseDue: boolean;
+  expiresAt: Date;
+  /** The key with which the link was created. Null if an operator created it. */
+  keyId: string | null;
+  client: Pick<PortalSessionRow, 'accountId' | 'clientId' | 'interfaceName' | 'schemaVersion'> & {
+    costLimit: { maximum: number; restoreRate: number };
+  };
+}
+
+function toSession({ gidNamespace }: ActionContext, row: PortalSessionRow): PortalSession {
+  const { interfaceName, accountId, clientId, schemaVersion, subscriptionId } = row;
+  const { abilities, actor, returnUrl, startedAt, lastUsedAt, isUseDue, expiresAt, keyId, organizationId } = row;
+  return {
+    id: formatGid(gidNamespace, 'PortalSession', row.id),
+    recordId: row.id,
+    account: { id: formatAccountGid(gidNamespace, interfaceName, accountId), name: row.accountName },
+    ...{
+      interfaceName,
+      organizationId,
+      abilities,
+      actor,
+      returnUrl,
+      startedAt,
+      lastUsedAt,
+      isUseDue,
+      expiresAt,
+      keyId,
+    },
+    subscriptionId: subscriptionId === null ? null : formatGid(gidNamespace, 'WebhookSubscription', subscriptionId),
+    client: {
+      ...{ accountId, clientId, interfaceName, schemaVersion },
+      costLimit: { maximum: row.costMaximum, restoreRate: row.costRestoreRate },
+    },
+  };
+}
+
+const tokenPattern = /^[\w-]{43}$/;
+
+/** SHA-256 of the token of a link or of a session. */
+function hashOf(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}
+
+/** Null if no session is live whose token has this SHA-256, in base64url. */
+export async function findPortalSession(context: ActionContext, tokenHash: string): Promise<PortalSession | null> {
+  const row = await selectPortalSession(context.store, Buffer.from(tokenHash, 'base64url'));
+  return row && toSession(context, row);
+}
+
+/** Records that a session is used, at most once a minute. */
+export async function recordPortalSessionUse({ store }: ActionContext, session: PortalSession): Promise<void> {
+  await updatePortalSessionUse(store, session.recordId);
+}
+
+const sessionsPerAccount = 20;
+
+/**
+ * Exchanges the token of a link for that of a session. The session that the browser had ends. Beyond 20 sessions of the account, the
+ * one that was not used for longest ends too.
+ *
+ * @param request.organizationId of the URL
+ * @param request.earlierHash the SHA-256 of the token that the browser had, in base64url. Null if it had none.
+ * @returns null if the link was used or has expired, its key is revoked or has expired, or it belongs to another organization
+ */
+export async function exchangePortalLink(
+  context: ActionContext,
+  request: {
+    link: unknown;
+    organizationId: string;
+    earlierHash: string | null;
+    requestId: string;
+    address: string;
+  },
+): Promise<{ token: string; session: PortalSession } | null> {
+  const { link, earlierHash, requestId, address } = request;
+  const organizationId = parseRecordId<'Organization'>(request.organizationId);
+  if (typeof link !== 'string' || !tokenPattern.test(link) || organizationId === null) return null;
+  const token = context.random.bytes(32).toString('base64url');
+  return context.store.transaction(async (transaction) => {
+    const tokenHash = hashOf(token);
+    const started = await startPortalSession(transaction, { linkHash: hashOf(link), tokenHash, organizationId });
+    if (started === null) return null;
+    // Otherwise sessions that start at the same time would not count each other.
+    await lockPortalSessions(transaction, started.accountId);
+    const row = await selectPortalSession(transaction, tokenHash);
+    // Its key was revoked meanwhile.
+    if (row === null) return null;
+    const session = toSession(context, row);
+    const by = portalCaller(session, { requestId, address });
+    const earlier = earlierHash && (await endPortalSessionOfToken(transaction, Buffer.from(earlierHash, 'base64url')));
+    const excess = await endExcessPortalSessions(transaction, started.accountId, sessionsPerAccount);
+    for (const each of earlier ? [earlier, ...excess] : excess) await appendEnd(context, transaction, by, each);
+    await appendAuditEntry(transaction, by, {
+      action: 'portal_session.start',
+      subject: session.id,
+      account: { id: row.accountId, interfaceName: row.interfaceName },
+    });
+    return { token, session };
+  });
+}
+
+/** Ends a session for its user. Every process refuses it within a second. */
+export async function endOwnPortalSession(
+  context: ActionContext,
+  session: PortalSession,
+  origin: { requestId: string; address: string },
+): Promise<void> {
+  await context.store.transaction(async (transaction) => {
+    const ended = await endPortalSession(transaction, session.recordId);
+    if (ended) await appendEnd(context, transaction, portalCaller(session, origin), ended);
+  });
+}
+
+/** The caller of the requests of a session. */
+export function portalCaller(
+  { id, actor, client }: PortalSession,
+  request: { requestId: string; address: string },
+): Caller {
+  const { accountId, clientId, interfaceName } = client;
+  return { accountId, clientId, interfaceName, ...request, portal: { sessionId: id, actor } };
+}
+
+function appendEnd(
+  { gidNamespace }: ActionContext,
+  transaction: Transaction,
+  by: Caller | Operator,
+  { id, accountId, interfaceName, actor }: EndedPortalSessionRow,
+): Promise<void> {
+  return appendAuditEntry(transaction, by, {
+    action: 'portal_session.end',
+    subject: formatGid(gidNamespace, 'PortalSession', id),
+    account: { id: accountId, interfaceName },
+    details: { actor },
+  });
+}
+
+/** A session, as operators list it. */
+export type ListedPortalSession = Pick<
+  PortalSession,
+  'abilities' | 'actor' | 'expiresAt' | 'id' | 'interfaceName' | 'keyId' | 'lastUsedAt' | 'startedAt'
+> & { accountId: string };
+
+/**
+ * The sessions that are live, newest link first.
+ *
+ * @param request.accountId the global identifier of a lender or partner. Null for those of all accounts.
+ * @throws {RefusedError} `NOT_FOUND` if the account does not exist
+ */
+export async function listPortalSessions(
+  context: ActionContext,
+  request: PageRequest & { accountId: string | null },
+): Promise<Page<ListedPortalSession>> {
+  const account = request.accountId === null ? null : await findAccount(context, null, request.accountId);
+  return keysetPage(
+    orderOfIds('portalSessions'),
+    request,
+    ({ after, limit }) => selectPortalSessions(context.store, account?.id ?? null, { afterId: after, limit }),
+    (row: PortalSessionRow) => {
+      const { id, account: owner, interfaceName, abilities, actor, keyId, ...session } = toSession(context, row);
+      const { startedAt, lastUsedAt, expiresAt } = session;
+      return { id, accountId: owner.id, interfaceName, abilities, actor, keyId, startedAt, lastUsedAt, expiresAt };
+    },
+  );
+}
+
+/**
+ * Ends a session, or a link that was not used. Every process refuses it within a second.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if there is none, or it has ended
+ */
+export async function revokePortalSession(
+  context: OperatorContext,
+  { sessionId }: { sessionId: string },
+): Promise<{ revokedPortalSessionId: string }> {
+  const id = parseGid(context.gidNamespace, 'PortalSession', sessionId);
+  const isEnded =
+    id !== null &&
+    (await context.store.transaction(async (transaction) => {
+      const ended = await endPortalSession(transaction, id);
+      if (ended) await appendEnd(context, transaction, context.operator, ended);
+      return ended !== null;
+    }));
+  if (!isEnded) throw new RefusedError('NOT_FOUND', `The session ${sessionId} does not exist, or has ended.`);
+  return { revokedPortalSessionId: sessionId };
+}
