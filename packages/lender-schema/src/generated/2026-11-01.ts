@@ -203,6 +203,13 @@ export type Mutation = {
   createWebhookListener: CreateWebhookListenerPayload;
   /** Deletes a listener. Its events can no longer be read. */
   deleteWebhookListener: DeleteWebhookListenerPayload;
+  /**
+   * Creates a link with which a person opens the portal in a browser, to look at the webhooks of your account. Send them there at once:
+   * a link works once, and expires. Its session ends when it was not used for 30 minutes, after 8 hours, or when the API key of this
+   * request is revoked or expires. It has its own cost points. Your account has at most 20 sessions at a time: a further one ends the
+   * session that was not used for longest.
+   */
+  createPortalLink: CreatePortalLinkPayload;
 };
 
 
@@ -281,6 +288,12 @@ export type MutationCreateWebhookListenerArgs = {
 /** Mutations of the lender interface. An operation can contain only one mutation field. */
 export type MutationDeleteWebhookListenerArgs = {
   input: DeleteWebhookListenerInput;
+};
+
+
+/** Mutations of the lender interface. An operation can contain only one mutation field. */
+export type MutationCreatePortalLinkArgs = {
+  input: CreatePortalLinkInput;
 };
 
 /** A lender organization. */
@@ -1657,11 +1670,89 @@ export type DeleteWebhookListenerUserErrorCode =
   | 'NOT_FOUND'
   | '%future added value';
 
+/** Input of `createPortalLink`. */
+export type CreatePortalLinkInput = {
+  /** What the session may do. Contains `READ`, and each value at most once. */
+  abilities: Array<PortalAbility>;
+  /**
+   * Your identifier of the person, 1 to 100 characters, which the audit log names with each change. Pass an id of yours, no name and
+   * no address.
+   */
+  actor: Scalars['String']['input'];
+  /** URL to which the portal links back. It begins with `https://` and has at most 2,048 characters, and no user name or password. */
+  returnUrl?: InputMaybe<Scalars['String']['input']>;
+  /** Seconds in which the link has to be opened, 60 to 600. Null counts as 300. */
+  expiresInSeconds?: InputMaybe<Scalars['Int']['input']>;
+  /**
+   * Global identifier of the subscription whose page opens first. It restricts nothing: the session sees all subscriptions of your
+   * account.
+   */
+  subscriptionId?: InputMaybe<Scalars['ID']['input']>;
+};
+
+/** What a session of the portal may do. More values may be added. */
+export type PortalAbility =
+  /** See subscriptions, deliveries, attempts and replays, without payloads, headers and bodies. */
+  | 'READ'
+  /** See payloads, and the headers and bodies of requests and responses. */
+  | 'READ_PAYLOAD'
+  /** Retry, replay and send deliveries, send test events, pause and resume subscriptions. */
+  | 'OPERATE'
+  /** Change subscriptions, and rotate their secrets. Only with `READ_PAYLOAD` does the session see a new secret. */
+  | 'CONFIGURE'
+  | '%future added value';
+
+/** Result of `createPortalLink`. */
+export type CreatePortalLinkPayload = {
+  /** The link. Null if there are user errors; none was created. */
+  portalLink: Maybe<PortalLink>;
+  /** Reasons why no link was created. Empty on success. */
+  userErrors: Array<CreatePortalLinkUserError>;
+};
+
+/** A link to the portal. */
+export type PortalLink = {
+  /** URL to open in a browser. It gives access, so do not log or store it. */
+  url: Scalars['String']['output'];
+  /** When the link stops working, if it was not used. */
+  expiresAt: Scalars['DateTime']['output'];
+};
+
+/** A reason why no link was created. */
+export type CreatePortalLinkUserError = UserError & {
+  /** Machine-readable reason. */
+  code: CreatePortalLinkUserErrorCode;
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "returnUrl"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why no link was created. More values may be added; handle unknown ones. */
+export type CreatePortalLinkUserErrorCode =
+  /** The abilities do not contain `READ`, or contain one twice. */
+  | 'ABILITIES_INVALID'
+  /** The actor is empty, blank or longer than 100 characters, or contains an invisible character. */
+  | 'ACTOR_INVALID'
+  /** The link would expire in less than 60 or more than 600 seconds. */
+  | 'EXPIRY_INVALID'
+  /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  /** The operator of this service does not serve the portal. */
+  | 'PORTAL_UNAVAILABLE'
+  /** The URL does not begin with `https://`, is too long, or contains a user name, a password or a character that is not allowed. */
+  | 'RETURN_URL_INVALID'
+  | '%future added value';
+
 
 /** The `extensions.code` of an error. New codes can appear. */
 export type ErrorCode =
   | 'UNAUTHENTICATED'
   | 'WRONG_INTERFACE'
+  | 'FORBIDDEN'
   | 'UNSUPPORTED_SCHEMA_VERSION'
   | 'BAD_REQUEST'
   | 'GRAPHQL_PARSE_FAILED'

@@ -20,6 +20,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
   ['2026-11-01', {
     "weights": {
       "CancelWebhookReplayUserError.message": 1,
+      "CreatePortalLinkUserError.message": 1,
       "CreateWebhookListenerUserError.message": 1,
       "CreateWebhookSubscriptionPayload.webhookSecret": 0.1,
       "CreateWebhookSubscriptionUserError.message": 1,
@@ -28,6 +29,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "Lender.members": 0.25,
       "Lender.name": 0.18,
       "Mutation.cancelWebhookReplay": 10,
+      "Mutation.createPortalLink": 10,
       "Mutation.createWebhookListener": 10,
       "Mutation.createWebhookSubscription": 20,
       "Mutation.deleteWebhookListener": 10,
@@ -41,6 +43,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "Mutation.sendTestWebhookEvent": 10,
       "Mutation.updateWebhookSubscription": 20,
       "PauseWebhookSubscriptionUserError.message": 1,
+      "PortalLink.url": 0.4,
       "Query.webhookEventTypes": 0.25,
       "ReplayWebhookEventsUserError.message": 1,
       "ResumeWebhookSubscriptionUserError.message": 1,
@@ -94,6 +97,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
     },
     "listSizes": {
       "CancelWebhookReplayPayload.userErrors": 30,
+      "CreatePortalLinkPayload.userErrors": 30,
       "CreateWebhookListenerPayload.userErrors": 30,
       "CreateWebhookSubscriptionPayload.userErrors": 30,
       "DeleteWebhookListenerPayload.userErrors": 30,
@@ -127,6 +131,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
   ['2027-02-01', {
     "weights": {
       "CancelWebhookReplayUserError.message": 1,
+      "CreatePortalLinkUserError.message": 1,
       "CreateWebhookListenerUserError.message": 1,
       "CreateWebhookSubscriptionPayload.webhookSecret": 0.1,
       "CreateWebhookSubscriptionUserError.message": 1,
@@ -134,6 +139,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "DeleteWebhookSubscriptionUserError.message": 1,
       "Lender.name": 0.18,
       "Mutation.cancelWebhookReplay": 10,
+      "Mutation.createPortalLink": 10,
       "Mutation.createWebhookListener": 10,
       "Mutation.createWebhookSubscription": 20,
       "Mutation.deleteWebhookListener": 10,
@@ -147,6 +153,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "Mutation.sendTestWebhookEvent": 10,
       "Mutation.updateWebhookSubscription": 20,
       "PauseWebhookSubscriptionUserError.message": 1,
+      "PortalLink.url": 0.4,
       "Query.webhookEventTypes": 0.25,
       "ReplayWebhookEventsUserError.message": 1,
       "ResumeWebhookSubscriptionUserError.message": 1,
@@ -203,6 +210,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
     },
     "listSizes": {
       "CancelWebhookReplayPayload.userErrors": 30,
+      "CreatePortalLinkPayload.userErrors": 30,
       "CreateWebhookListenerPayload.userErrors": 30,
       "CreateWebhookSubscriptionPayload.userErrors": 30,
       "DeleteWebhookListenerPayload.userErrors": 30,

@@ -302,6 +302,18 @@ type Mutation {
     """
     input: DeleteWebhookListenerInput!
   ): DeleteWebhookListenerPayload!
+  """
+  Creates a link with which a person opens the portal in a browser, to look at the webhooks of your account. Send them there at once:
+  a link works once, and expires. Its session ends when it was not used for 30 minutes, after 8 hours, or when the API key of this
+  request is revoked or expires. It has its own cost points. Your account has at most 20 sessions at a time: a further one ends the
+  session that was not used for longest.
+  """
+  createPortalLink(
+    """
+    What the session may do, and for whom.
+    """
+    input: CreatePortalLinkInput!
+  ): CreatePortalLinkPayload!
 }
 
 """
@@ -2445,6 +2457,133 @@ enum DeleteWebhookListenerUserErrorCode {
   """
   NOT_FOUND
 }
+
+"""
+Input of \`createPortalLink\`.
+"""
+input CreatePortalLinkInput {
+  """
+  What the session may do. Contains \`READ\`, and each value at most once.
+  """
+  abilities: [PortalAbility!]!
+  """
+  Your identifier of the person, 1 to 100 characters, which the audit log names with each change. Pass an id of yours, no name and
+  no address.
+  """
+  actor: String!
+  """
+  URL to which the portal links back. It begins with \`https://\` and has at most 2,048 characters, and no user name or password.
+  """
+  returnUrl: String
+  """
+  Seconds in which the link has to be opened, 60 to 600. Null counts as 300.
+  """
+  expiresInSeconds: Int = 300
+  """
+  Global identifier of the subscription whose page opens first. It restricts nothing: the session sees all subscriptions of your
+  account.
+  """
+  subscriptionId: ID
+}
+
+"""
+What a session of the portal may do. More values may be added.
+"""
+enum PortalAbility {
+  """
+  See subscriptions, deliveries, attempts and replays, without payloads, headers and bodies.
+  """
+  READ
+  """
+  See payloads, and the headers and bodies of requests and responses.
+  """
+  READ_PAYLOAD
+  """
+  Retry, replay and send deliveries, send test events, pause and resume subscriptions.
+  """
+  OPERATE
+  """
+  Change subscriptions, and rotate their secrets. Only with \`READ_PAYLOAD\` does the session see a new secret.
+  """
+  CONFIGURE
+}
+
+"""
+Result of \`createPortalLink\`.
+"""
+type CreatePortalLinkPayload {
+  """
+  The link. Null if there are user errors; none was created.
+  """
+  portalLink: PortalLink
+  """
+  Reasons why no link was created. Empty on success.
+  """
+  userErrors: [CreatePortalLinkUserError!]!
+}
+
+"""
+A link to the portal.
+"""
+type PortalLink {
+  """
+  URL to open in a browser. It gives access, so do not log or store it.
+  """
+  url: String!
+  """
+  When the link stops working, if it was not used.
+  """
+  expiresAt: DateTime!
+}
+
+"""
+A reason why no link was created.
+"""
+type CreatePortalLinkUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: CreatePortalLinkUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "returnUrl"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why no link was created. More values may be added; handle unknown ones.
+"""
+enum CreatePortalLinkUserErrorCode {
+  """
+  The abilities do not contain \`READ\`, or contain one twice.
+  """
+  ABILITIES_INVALID
+  """
+  The actor is empty, blank or longer than 100 characters, or contains an invisible character.
+  """
+  ACTOR_INVALID
+  """
+  The link would expire in less than 60 or more than 600 seconds.
+  """
+  EXPIRY_INVALID
+  """
+  You have no subscription with this identifier.
+  """
+  NOT_FOUND
+  """
+  The operator of this service does not serve the portal.
+  """
+  PORTAL_UNAVAILABLE
+  """
+  The URL does not begin with \`https://\`, is too long, or contains a user name, a password or a character that is not allowed.
+  """
+  RETURN_URL_INVALID
+}
 `],
   ['2027-02-01', `# The lender interface at version 2027-02-01. This file is the contract and is written by hand.
 # Differences from 2026-11-01: \`Lender.members\` is a connection, \`WebhookDelivery.sequence\` is a \`Long\`, and an identifier of another
@@ -2749,6 +2888,18 @@ type Mutation {
     """
     input: DeleteWebhookListenerInput!
   ): DeleteWebhookListenerPayload!
+  """
+  Creates a link with which a person opens the portal in a browser, to look at the webhooks of your account. Send them there at once:
+  a link works once, and expires. Its session ends when it was not used for 30 minutes, after 8 hours, or when the API key of this
+  request is revoked or expires. It has its own cost points. Your account has at most 20 sessions at a time: a further one ends the
+  session that was not used for longest.
+  """
+  createPortalLink(
+    """
+    What the session may do, and for whom.
+    """
+    input: CreatePortalLinkInput!
+  ): CreatePortalLinkPayload!
 }
 
 """
@@ -4932,6 +5083,133 @@ enum DeleteWebhookListenerUserErrorCode {
   You have no listener with this identifier.
   """
   NOT_FOUND
+}
+
+"""
+Input of \`createPortalLink\`.
+"""
+input CreatePortalLinkInput {
+  """
+  What the session may do. Contains \`READ\`, and each value at most once.
+  """
+  abilities: [PortalAbility!]!
+  """
+  Your identifier of the person, 1 to 100 characters, which the audit log names with each change. Pass an id of yours, no name and
+  no address.
+  """
+  actor: String!
+  """
+  URL to which the portal links back. It begins with \`https://\` and has at most 2,048 characters, and no user name or password.
+  """
+  returnUrl: String
+  """
+  Seconds in which the link has to be opened, 60 to 600. Null counts as 300.
+  """
+  expiresInSeconds: Int = 300
+  """
+  Global identifier of the subscription whose page opens first. It restricts nothing: the session sees all subscriptions of your
+  account.
+  """
+  subscriptionId: ID
+}
+
+"""
+What a session of the portal may do. More values may be added.
+"""
+enum PortalAbility {
+  """
+  See subscriptions, deliveries, attempts and replays, without payloads, headers and bodies.
+  """
+  READ
+  """
+  See payloads, and the headers and bodies of requests and responses.
+  """
+  READ_PAYLOAD
+  """
+  Retry, replay and send deliveries, send test events, pause and resume subscriptions.
+  """
+  OPERATE
+  """
+  Change subscriptions, and rotate their secrets. Only with \`READ_PAYLOAD\` does the session see a new secret.
+  """
+  CONFIGURE
+}
+
+"""
+Result of \`createPortalLink\`.
+"""
+type CreatePortalLinkPayload {
+  """
+  The link. Null if there are user errors; none was created.
+  """
+  portalLink: PortalLink
+  """
+  Reasons why no link was created. Empty on success.
+  """
+  userErrors: [CreatePortalLinkUserError!]!
+}
+
+"""
+A link to the portal.
+"""
+type PortalLink {
+  """
+  URL to open in a browser. It gives access, so do not log or store it.
+  """
+  url: String!
+  """
+  When the link stops working, if it was not used.
+  """
+  expiresAt: DateTime!
+}
+
+"""
+A reason why no link was created.
+"""
+type CreatePortalLinkUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: CreatePortalLinkUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "returnUrl"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why no link was created. More values may be added; handle unknown ones.
+"""
+enum CreatePortalLinkUserErrorCode {
+  """
+  The abilities do not contain \`READ\`, or contain one twice.
+  """
+  ABILITIES_INVALID
+  """
+  The actor is empty, blank or longer than 100 characters, or contains an invisible character.
+  """
+  ACTOR_INVALID
+  """
+  The link would expire in less than 60 or more than 600 seconds.
+  """
+  EXPIRY_INVALID
+  """
+  You have no subscription with this identifier.
+  """
+  NOT_FOUND
+  """
+  The operator of this service does not serve the portal.
+  """
+  PORTAL_UNAVAILABLE
+  """
+  The URL does not begin with \`https://\`, is too long, or contains a user name, a password or a character that is not allowed.
+  """
+  RETURN_URL_INVALID
 }
 `],
 ]);

@@ -21,6 +21,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
     "weights": {
       "CancelWebhookReplayUserError.message": 1,
       "CreateReferralUserError.message": 1,
+      "CreatePortalLinkUserError.message": 1,
       "CreateWebhookListenerUserError.message": 1,
       "CreateWebhookSubscriptionPayload.webhookSecret": 0.1,
       "CreateWebhookSubscriptionUserError.message": 1,
@@ -28,6 +29,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "DeleteWebhookSubscriptionUserError.message": 1,
       "Mutation.cancelWebhookReplay": 10,
       "Mutation.createReferral": 10,
+      "Mutation.createPortalLink": 10,
       "Mutation.createWebhookListener": 10,
       "Mutation.createWebhookSubscription": 20,
       "Mutation.deleteWebhookListener": 10,
@@ -42,6 +44,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "Mutation.updateWebhookSubscription": 20,
       "Partner.name": 0.18,
       "PauseWebhookSubscriptionUserError.message": 1,
+      "PortalLink.url": 0.4,
       "Query.referralsByIds": 0.5,
       "Query.webhookEventTypes": 0.25,
       "Referral.clientEmail": 0.23,
@@ -102,6 +105,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
     "listSizes": {
       "CancelWebhookReplayPayload.userErrors": 30,
       "CreateReferralPayload.userErrors": 30,
+      "CreatePortalLinkPayload.userErrors": 30,
       "CreateWebhookListenerPayload.userErrors": 30,
       "CreateWebhookSubscriptionPayload.userErrors": 30,
       "DeleteWebhookListenerPayload.userErrors": 30,
