@@ -28,7 +28,7 @@ import {
   type ServedVersion,
 } from './plugins/request-state.ts';
 import { useBody } from './plugins/use-body.ts';
-import { useClient } from './plugins/use-client.ts';
+import { authenticate, useClient } from './plugins/use-client.ts';
 import { useCost } from './plugins/use-cost.ts';
 import { useDocuments } from './plugins/use-documents.ts';
 import { useExecution } from './plugins/use-execution.ts';
@@ -37,6 +37,7 @@ import { useRequestLog } from './plugins/use-request-log.ts';
 import { useResponse } from './plugins/use-response.ts';
 import { useVersion } from './plugins/use-version.ts';
 import { withoutDefaults } from './plugins/without-defaults.ts';
+import type { Portal } from './portal/portal.ts';
 import { type RequestLimits, requestLimits } from './request-limits.ts';
 import { createParsedDocuments, createRequestMetrics } from './request-metrics.ts';
 import type { OperationOrigin } from './schema/operation-context.ts';
@@ -73,6 +74,8 @@ export interface GraphqlHandlerOptions {
   limits?: RequestLimits;
   /** Undefined outside of development. */
   graphiql?: Graphiql | undefined;
+  /** Null or undefined: its paths are 404. */
+  portal?: Portal | null | undefined;
 }
 
 export type GraphqlHandler = (request: IncomingMessage, context: HandlerContext) => Promise<HttpResponse>;
@@ -98,7 +101,8 @@ const withoutOptions = {
  * @throws {PluginRefusedError} if a plugin of the app replaces a part of the contract
  */
 export async function createGraphqlHandler(options: GraphqlHandlerOptions): Promise<GraphqlHandler> {
-  const { interfaceName, path, createContext, documentation, logger, metrics, buckets, now, graphiql } = options;
+  const { interfaceName, path, createContext, documentation, logger, metrics, buckets, now, graphiql, portal } =
+    options;
   const { limits = requestLimits } = options;
   const deadlines = new Deadlines(limits.operationMs);
   const authenticator = createRequestAuthenticator(options);
@@ -145,15 +149,15 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
         schema,
         plugins: [withoutDefaults(plugins, false), ...plugins],
         context({ requestState: state }) {
-          const { requestId, address, message, http } = state;
+          const { requestId, address, http, keyId, session } = state;
           const client = present(state.client);
           const whenClosed: OperationOrigin['whenClosed'] = (listener) => http.whenClosed(listener);
-          const context = createContext({ client, requestId, address, whenClosed });
+          const context = createContext({ client, keyId, session, requestId, address, whenClosed });
           // A wait is longer than a revoked key may be accepted. First, so that a refused one takes nothing again.
           context.pauses?.add({
             pause() {},
             async resume() {
-              await authenticator.authenticate(message, state);
+              await authenticate(authenticator, state);
             },
           });
           state.pauses = context.pauses;
@@ -167,6 +171,7 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
   const versions = options.versions.map(serveVersion);
   const plugins: RequestPlugin[] = [
     ...(graphiql ? [graphiql.plugin] : []),
+    ...(portal ? [portal.serve(authenticator)] : []),
     useRequestChecks({ path, ...limits }),
     useClient({ authenticator, pace, shared }),
     useVersion({ versions, now, deadlines, ...limits }),

@@ -1,26 +1,37 @@
-import { appConfig, clientServerConfig, wholeNumberVariable } from '@deedwire/service-runtime';
+import { appConfig, clientServerConfig, portalOriginVariable, wholeNumberVariable } from '@deedwire/service-runtime';
 import { z } from 'zod';
 
 const headerFields = z.record(z.string(), z.string());
 
 /** The environment variables of the app of an interface. */
 export const interfaceConfig = (defaults: { port: number; adminPort: number }) =>
-  appConfig(defaults).safeExtend({
-    ...clientServerConfig,
-    PORT: clientServerConfig.PORT.default(defaults.port),
-    /** How long a request waits for the database, in milliseconds, until its response is 503. */
-    DATABASE_TIMEOUT_MS: wholeNumberVariable({ min: 500, max: 60_000 }).default(2_500),
-    /** A JSON object with the header fields that GraphiQL fills in. GraphiQL is served if NODE_ENV is `development`. */
-    GRAPHIQL_HEADERS: z
-      .string()
-      .default('{}')
-      .transform((text, context) => {
-        const fields = headerFields.safeParse(parseJson(text));
-        if (fields.success) return fields.data;
-        context.addIssue('must be a JSON object whose values are strings');
-        return z.NEVER;
-      }),
-  });
+  appConfig(defaults)
+    .safeExtend({
+      ...clientServerConfig,
+      PORT: clientServerConfig.PORT.default(defaults.port),
+      /** How long a request waits for the database, in milliseconds, until its response is 503. */
+      DATABASE_TIMEOUT_MS: wholeNumberVariable({ min: 500, max: 60_000 }).default(2_500),
+      /** `off`: no pages, and no links to them. */
+      PORTAL: z.enum(['on', 'off'], 'must be on or off').default('on'),
+      PORTAL_ORIGIN: portalOriginVariable().optional(),
+      /** A JSON object with the header fields that GraphiQL fills in. GraphiQL is served if NODE_ENV is `development`. */
+      GRAPHIQL_HEADERS: z
+        .string()
+        .default('{}')
+        .transform((text, context) => {
+          const fields = headerFields.safeParse(parseJson(text));
+          if (fields.success) return fields.data;
+          context.addIssue('must be a JSON object whose values are strings');
+          return z.NEVER;
+        }),
+    })
+    .refine(
+      ({ NODE_ENV, PORTAL_ORIGIN }) => NODE_ENV !== 'production' || PORTAL_ORIGIN?.startsWith('http://') !== true,
+      {
+        path: ['PORTAL_ORIGIN'],
+        error: 'must begin with https:// unless NODE_ENV is development or test',
+      },
+    );
 
 export type InterfaceConfig = z.output<ReturnType<typeof interfaceConfig>>;
 

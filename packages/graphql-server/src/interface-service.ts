@@ -4,6 +4,7 @@ import type { InterfaceName } from '@deedwire/domain';
 import {
   createLogger,
   databaseLog,
+  type Logger,
   loadTracing,
   type RunningServer,
   startService,
@@ -27,6 +28,7 @@ import { createGraphqlHandler } from './graphql-handler.ts';
 import type { InterfaceConfig } from './interface-config.ts';
 import type { InterfacePlugin } from './plugins/interface-plugin.ts';
 import { useTraces } from './plugins/use-traces.ts';
+import { openPortal } from './portal/portal.ts';
 import { requestLimits } from './request-limits.ts';
 import { createClientStores } from './schema/client-stores.ts';
 import { createOperationContext, type InterfaceActionContext } from './schema/operation-context.ts';
@@ -46,6 +48,10 @@ export interface InterfaceServiceOptions {
   /** Plugins of Envelop and Yoga, in the order in which their hooks run. Called for each version. */
   plugins: () => readonly InterfacePlugin[];
   config: InterfaceConfig;
+  /** The folder of the built pages of the portal. Defaults to that of their package. */
+  portalFolder?: string;
+  /** Defaults to one that writes to standard output. */
+  logger?: Logger;
   /** Sent in the User-Agent of handshakes. */
   appVersion: string;
 }
@@ -63,7 +69,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     ...(tracing === null ? [] : [useTraces(tracing, interfaceName)]),
     ...options.plugins(),
   ];
-  const logger = createLogger({ name, level: config.LOG_LEVEL });
+  const { logger = createLogger({ name, level: config.LOG_LEVEL }) } = options;
   const metrics = new Registry();
   const documentation = documentationAt(config.DOCUMENTATION_URL);
 
@@ -92,13 +98,22 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
   });
   const pull = openPull({ store, interfaceName, logger, metrics });
+  const base = { store, gidNamespace: config.GID_NAMESPACE, now, random: systemRandom };
+  const portal = await openPortal({
+    interfaceName,
+    config,
+    folder: options.portalFolder,
+    versions: contract.versions,
+    actions: base,
+    unprovenActions: { ...base, store: unprovenKeyStore },
+    bodyMs: requestLimits.bodyMs,
+    logger,
+  });
   const actions: InterfaceActionContext = {
-    store,
+    ...base,
     ...pull.context,
     lenders: createLenderReader(store),
-    gidNamespace: config.GID_NAMESPACE,
-    now,
-    random: systemRandom,
+    portalOrigin: portal?.origin ?? null,
     sender,
     reportHostProblem: (problem) => logger.info(problem, 'callback host refused'),
     secretKeys: createSecretKeyRing(config.WEBHOOK_SECRET_KEYS),
@@ -130,6 +145,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     metrics,
     documentation,
     now,
+    portal,
     graphiql:
       config.NODE_ENV === 'development'
         ? await createGraphiql({

@@ -43,6 +43,19 @@ export function urlVariable(...schemes: [string, ...string[]]) {
   });
 }
 
+/** The origin under which browsers reach the portal. `http` is for this machine only. */
+export function portalOriginVariable() {
+  return z
+    .string()
+    .refine(
+      (text) =>
+        URL.canParse(text) &&
+        new URL(text).origin === text &&
+        /^(?:https:|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::|$))/.test(text),
+      'must be an origin such as https://portal.example.com, without a path; http:// only with localhost, 127.0.0.1 or [::1]',
+    );
+}
+
 const databaseSchemes = ['postgres', 'postgresql'];
 const databaseForm = 'postgres://user:password@host:5432/database';
 

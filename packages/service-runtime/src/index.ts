@@ -8,7 +8,7 @@ export {
 export { addressBlock } from './client-address.ts';
 export { type ClientServerConfig, clientServerConfig } from './service.ts';
 export { readConfig } from './config.ts';
-export { wholeNumberVariable } from './config-variables.ts';
+export { portalOriginVariable, wholeNumberVariable } from './config-variables.ts';
 export { databaseLog, type DatabaseLog } from './database-log.ts';
 export { checkDatabaseTls, databaseTlsConfig, databaseTlsProblem } from './database-tls.ts';
 export { type AddressRanges, noAddresses, trustedProxiesVariable } from './address-ranges.ts';

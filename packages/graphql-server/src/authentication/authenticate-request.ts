@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { PortalSession } from '@deedwire/actions';
 import {
   type AuthenticatedClient,
   type AuthenticationRefusal,
@@ -25,8 +26,13 @@ export class CredentialsRefusedError extends RequestError {}
 
 export interface AuthenticatedRequest {
   client: AuthenticatedClient;
-  keyId: string;
+  /** Undefined in a session of the portal that an operator opened. */
+  keyId: string | undefined;
+  /** Undefined unless it is a request of the portal. */
+  session?: PortalSession;
 }
+
+export type AuthenticationRefused = Exclude<AuthenticationResult, { kind: 'authenticated' }>;
 
 export interface RequestAuthenticator {
   /** @throws {CredentialsRefusedError} if the request has no valid credentials of the interface */
@@ -34,6 +40,17 @@ export interface RequestAuthenticator {
     request: Pick<IncomingMessage, 'headers'>,
     origin: { requestId: string; address: string },
   ): AuthenticatedRequest | Promise<AuthenticatedRequest>;
+  /**
+   * Logs and counts a refusal.
+   *
+   * @param unauthenticated replaces the message of `UNAUTHENTICATED`
+   * @throws {CredentialsRefusedError} always
+   */
+  refuse(
+    refused: AuthenticationRefused,
+    origin: { requestId: string; address: string },
+    unauthenticated?: string,
+  ): never;
 }
 
 const rateLimited =
@@ -58,15 +75,20 @@ export function createRequestAuthenticator(options: RequestAuthenticatorOptions)
       const result = authenticator.authenticate(readCredentials(headers), () => addressBlock(origin.address));
       return result instanceof Promise ? result.then((later) => accept(later, origin)) : accept(result, origin);
     },
+    refuse,
   };
 
-  function accept(
-    result: AuthenticationResult,
+  function accept(result: AuthenticationResult, origin: { requestId: string; address: string }): AuthenticatedRequest {
+    return result.kind === 'authenticated' ? { client: result.client, keyId: result.keyId } : refuse(result, origin);
+  }
+
+  function refuse(
+    { kind, refusal }: AuthenticationRefused,
     { requestId, address }: { requestId: string; address: string },
-  ): AuthenticatedRequest {
-    if (result.kind === 'authenticated') return { client: result.client, keyId: result.keyId };
-    const { reason, ...key }: AuthenticationRefusal = result.refusal;
-    const { code, message } = refusals[result.kind];
+    unauthenticated?: string,
+  ): never {
+    const { reason, ...key }: AuthenticationRefusal = refusal;
+    const { code, message = unauthenticated } = refusals[kind];
     refused.inc({ interface: interfaceName, reason });
     const suppressedLines = reason === 'rate_limited' ? rateLimitedLines.pass(addressBlock(address)) : 0;
     if (suppressedLines !== null) {
@@ -77,10 +99,7 @@ export function createRequestAuthenticator(options: RequestAuthenticatorOptions)
   }
 }
 
-const refusals: Record<
-  Exclude<AuthenticationResult['kind'], 'authenticated'>,
-  { code: ErrorCode; message?: string | undefined }
-> = {
+const refusals: Record<AuthenticationRefused['kind'], { code: ErrorCode; message?: string | undefined }> = {
   unauthenticated: { code: 'UNAUTHENTICATED' },
   wrong_interface: { code: 'WRONG_INTERFACE' },
   rate_limited: { code: 'RATE_LIMITED', message: rateLimited },

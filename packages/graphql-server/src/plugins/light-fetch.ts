@@ -61,7 +61,7 @@ export class LightHeaders {
   }
 }
 
-/** The head of a request without the API key, because plugins log and trace requests. */
+/** The head of a request without the API key and cookies, because plugins log and trace requests. */
 export class LightRequest {
   readonly state: RequestState;
   readonly method: string;
@@ -96,9 +96,11 @@ export class LightRequest {
   }
 }
 
+const secretHeaders: ReadonlySet<string> = new Set([apiKeyHeader, 'cookie']);
+
 function fieldsOf({ message: { headers } }: RequestState): Fields {
   const fields: Fields = {};
-  for (const name of Object.keys(headers)) if (name !== apiKeyHeader) fields[name] = String(headers[name]);
+  for (const name of Object.keys(headers)) if (!secretHeaders.has(name)) fields[name] = String(headers[name]);
   return fields;
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { PortalSession } from '@deedwire/actions';
 import type { AuthenticatedClient } from '@deedwire/auth';
 import type { Pricing } from '@deedwire/operation-analysis';
 import type { HandlerContext } from '@deedwire/service-runtime';
@@ -10,6 +11,7 @@ import type { ErrorCode, ResponseMediaType } from '../errors/error-table.ts';
 import type { OperationDeadline } from '../operation/deadline.ts';
 import type { Documents } from '../operation/documents.ts';
 import type { OperationPauses, WorkContext } from '../operation/operation-pauses.ts';
+import type { PortalRequest } from '../portal/portal.ts';
 import type { InterfaceVersion } from '../versions/serve-contract.ts';
 
 /** A version of the interface, with what the operations on its schema share. */
@@ -32,7 +34,7 @@ export interface Reading {
 
 /** The state of a request. Our plugins fill it in, in their order. The plugins of an app must not change it. */
 export class RequestState {
-  /** Contains the API key: plugins log what they get. */
+  /** Contains the API key and cookies: plugins log what they get. */
   readonly #message: IncomingMessage;
   readonly http: HandlerContext;
   readonly documentation: Pick<Documentation, 'error'>;
@@ -40,6 +42,10 @@ export class RequestState {
   mediaType: ResponseMediaType = 'application/json';
   client: AuthenticatedClient | undefined = undefined;
   keyId: string | undefined = undefined;
+  /** Undefined unless the request is sent to the portal. */
+  portal: PortalRequest | undefined = undefined;
+  /** Undefined unless a session of the portal authenticates the request. */
+  session: PortalSession | undefined = undefined;
   /** Undefined until the client is authenticated. */
   account: RequestAccount | undefined = undefined;
   /** The client has so many refusals that this request was not looked at. */

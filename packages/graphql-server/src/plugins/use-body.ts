@@ -19,7 +19,7 @@ export function useBody(limits: { bodyBytes: number; bodyMs: number }): RequestP
         state.http.acceptBody();
         const { text, bytes } = await readBody(state.message, limits);
         state.bodyBytes = bytes;
-        return (state.params = parseParameters(text));
+        return (state.params = state.portal?.parseParameters(text, state) ?? parseParameters(text));
       });
     },
   };

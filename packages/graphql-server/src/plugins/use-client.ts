@@ -1,3 +1,4 @@
+import type { PortalSession } from '@deedwire/actions';
 import type { AuthenticatedRequest, RequestAuthenticator } from '../authentication/authenticate-request.ts';
 import type { RefusalPace } from '../cost/refusal-pace.ts';
 import { RequestAccount, type SharedByClients } from '../cost/request-account.ts';
@@ -13,10 +14,11 @@ export interface ClientOptions {
 
 /** Authenticates the client and opens its account, before the body is read and before the plugins of the app run. */
 export function useClient({ authenticator, pace, shared }: ClientOptions): RequestPlugin {
-  function accept(state: RequestState, { client, keyId }: AuthenticatedRequest): void {
+  function accept(state: RequestState, { client, keyId, session }: AuthenticatedRequest): void {
     const { http } = state;
     state.client = client;
     state.keyId = keyId;
+    state.session = session;
     state.account = new RequestAccount(shared, client, state);
     if (pace.isFull(client.clientId, performance.now())) {
       // A client that waits for responses never gets here.
@@ -32,9 +34,23 @@ export function useClient({ authenticator, pace, shared }: ClientOptions): Reque
     onRequest: checkRequest((state) => {
       // The probe at the start.
       if (state.client) return undefined;
-      const authenticated = authenticator.authenticate(state.message, state);
+      const authenticated = authenticate(authenticator, state);
       if (authenticated instanceof Promise) return authenticated.then((later) => accept(state, later));
       return accept(state, authenticated);
     }),
   };
+}
+
+/** @throws {CredentialsRefusedError} if the request has no valid credentials, or no valid session of the portal */
+export function authenticate(
+  authenticator: RequestAuthenticator,
+  state: RequestState,
+): AuthenticatedRequest | Promise<AuthenticatedRequest> {
+  if (!state.portal) return authenticator.authenticate(state.message, state);
+  const session = state.portal.authenticate(state);
+  return session instanceof Promise ? session.then(ofSession) : ofSession(session);
+}
+
+function ofSession(session: PortalSession): AuthenticatedRequest {
+  return { client: session.client, keyId: session.keyId ?? undefined, session };
 }

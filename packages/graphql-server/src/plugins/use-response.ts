@@ -95,7 +95,7 @@ async function readText(body: Response['body'] | string, limitBytes: number): Pr
   return Buffer.concat(chunks).toString();
 }
 
-function toResponse(response: LightResponse, state: RequestState): Response {
+export function toResponse(response: LightResponse, state: RequestState): Response {
   state.response = response;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- has what Yoga uses of a response
   return response as unknown as Response;

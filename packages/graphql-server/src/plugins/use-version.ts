@@ -16,9 +16,10 @@ export interface VersionOptions {
 
 /** Chooses the dated version of the interface, whose Yoga serves the request. */
 export function useVersion({ versions, now, deadlines, responseBytes }: VersionOptions): RequestPlugin {
-  /** The version that the header names, otherwise the one that the client is pinned to. Never substitutes another. */
+  /** The version that the header names, otherwise the one that the client is pinned to; in the portal that of its pages. Never another. */
   const choose = checkRequest((state) => {
-    const wanted = state.message.headers['x-service-schema-version'] ?? present(state.client).schemaVersion;
+    const named = state.portal?.version ?? state.message.headers['x-service-schema-version'];
+    const wanted = named ?? present(state.client).schemaVersion;
     const chosen = versions.find(({ version }) => version === wanted);
     if (!chosen || isRetired(chosen, now())) throw notServed();
     state.version = chosen;

@@ -9,6 +9,8 @@ import {
   listDeliveriesOfSubscriptions,
   type ListedAttempt,
   listWebhookAttempts,
+  type PortalContext,
+  type PortalSession,
   readResponseBodies,
   readWebhookDelays,
   readWebhookExchanges,
@@ -17,6 +19,7 @@ import {
   readWebhookStatistics,
   type StatisticsRequest,
   type Page,
+  portalCaller,
   type PullContext,
   type SubscriptionDeliveriesRequest,
   toCaller,
@@ -30,7 +33,7 @@ import DataLoader from 'dataloader';
 import { type ExtraWork, OperationPauses } from '../operation/operation-pauses.ts';
 
 /** The dependencies of the use cases of either interface. */
-export type InterfaceActionContext = WebhookActionContext & LenderContext & PullContext;
+export type InterfaceActionContext = WebhookActionContext & LenderContext & PullContext & PortalContext;
 
 /** The context of resolvers. Each operation has its own. */
 export interface OperationContext {
@@ -107,6 +110,9 @@ export type WhenClosed = (listener: () => void) => () => void;
 /** What the context of resolvers needs of a request. */
 export interface OperationOrigin {
   client: AuthenticatedClient;
+  keyId?: string | undefined;
+  /** Undefined unless it is a request of the portal. */
+  session?: PortalSession | undefined;
   requestId: string;
   address: string;
   whenClosed: WhenClosed;
@@ -114,9 +120,12 @@ export interface OperationOrigin {
 
 export function createOperationContext(
   actions: InterfaceActionContext,
-  { client, requestId, address, whenClosed }: OperationOrigin,
+  { client, keyId, session, requestId, address, whenClosed }: OperationOrigin,
 ): OperationContext {
-  const caller = toCaller(client, { requestId, address });
+  const origin = { requestId, address };
+  const caller = session
+    ? portalCaller(session, origin)
+    : toCaller(client, { ...origin, ...(keyId !== undefined && { keyId }) });
   const extraWork: ExtraWork = { cost: 0 };
   const pauses = new OperationPauses();
   let loaders: Loaders | undefined;

@@ -7,10 +7,15 @@ import { RequestError } from '../errors/request-error.ts';
  * @throws {RequestError} if the body is not a GraphQL request.
  */
 export function parseParameters(body: string): GraphQLParams {
+  return readParameters(parseMembers(body));
+}
+
+/** @throws {RequestError} if the body is not a JSON object. */
+export function parseMembers(body: string): Record<string, unknown> {
   const value = parseJson(body);
   if (Array.isArray(value)) throw bad('The body is a JSON array. Batches are not supported: send one JSON object.');
   if (!isObject(value)) throw bad('The body must be a JSON object.');
-  return readParameters(value);
+  return value;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { addPortalLink } from '../portal/portal-link.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 import { addWebhookDelayReason, addWebhookDelivery } from './delivery.ts';
@@ -13,7 +14,7 @@ import {
 } from './subscription.ts';
 import type { WebhookDifferences, WebhookParts } from './webhook-parts.ts';
 
-/** Adds the webhook part of a schema. A version with other differences composes its own. */
+/** Adds the webhook part of a schema, and the portal that shows it. A version with other differences composes its own. */
 export function addWebhooks(
   builder: InterfaceSchemaBuilder,
   connectionOf: ConnectionOf,
@@ -34,4 +35,5 @@ export function addWebhooks(
   addWebhookDelivery(builder, parts);
   addWebhookReplay(builder, parts);
   addWebhookListener(builder, parts);
+  addPortalLink(builder, parts);
 }

@@ -10,12 +10,14 @@ export interface HttpResponse {
 
 /**
  * All headers of a response: alternating names and values, which Node sends with fewer steps than an object. Every response has the
- * last four, also those that the HTTP layer sends without a handler.
+ * last four, also those that the HTTP layer sends without a handler. A handler can allow caching, and a 204 has no length.
  */
-export function allHeaders({ headers }: HttpResponse, bodyBytes: number, requestId: string): string[] {
+export function allHeaders({ status, headers }: HttpResponse, bodyBytes: number, requestId: string): string[] {
   const all: string[] = [];
   for (const name of Object.keys(headers)) all.push(name, headers[name] ?? '');
-  all.push('Content-Length', String(bodyBytes), 'Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff');
+  if (status !== 204) all.push('Content-Length', String(bodyBytes));
+  if (headers['Cache-Control'] === undefined) all.push('Cache-Control', 'no-store');
+  all.push('X-Content-Type-Options', 'nosniff');
   all.push('X-Request-Id', requestId);
   return all;
 }

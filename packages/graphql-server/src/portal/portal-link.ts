@@ -1,0 +1,38 @@
+import { createPortalLink, type PortalLink } from '@deedwire/actions';
+import { addMutation } from '../schema/add-mutation.ts';
+import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import type { CheckId } from '../schema/check-id.ts';
+
+/** Adds `Mutation.createPortalLink`. */
+export function addPortalLink(builder: InterfaceSchemaBuilder, { checkId }: { checkId: CheckId }): void {
+  const Ability = builder.enumType('PortalAbility', {
+    values: ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'] as const,
+  });
+  const Link = builder.objectRef<PortalLink>('PortalLink').implement({
+    fields: (t) => ({ url: t.exposeString('url'), expiresAt: t.expose('expiresAt', { type: 'DateTime' }) }),
+  });
+
+  addMutation(builder, 'createPortalLink', {
+    input: (t) => ({
+      abilities: t.field({ type: [Ability], required: true }),
+      actor: t.string({ required: true }),
+      returnUrl: t.string(),
+      expiresInSeconds: t.int({ defaultValue: 300 }),
+      subscriptionId: t.id(),
+    }),
+    codes: [
+      'ABILITIES_INVALID',
+      'ACTOR_INVALID',
+      'EXPIRY_INVALID',
+      'NOT_FOUND',
+      'PORTAL_UNAVAILABLE',
+      'RETURN_URL_INVALID',
+    ],
+    resolve(input, context) {
+      const { subscriptionId = null } = input;
+      if (subscriptionId !== null) checkId(context, 'WebhookSubscription', 'input.subscriptionId', subscriptionId);
+      return createPortalLink(context.actions, context.caller, input);
+    },
+    payload: (t) => ({ portalLink: t.expose('portalLink', { type: Link, nullable: true }) }),
+  });
+}

@@ -1,0 +1,163 @@
+import { type ActionContext, findPortalSession, type PortalSession, recordPortalSessionUse } from '@deedwire/actions';
+import { createAddressLimiter, requestsWithoutKeyPerSecond } from '@deedwire/auth';
+import type { InterfaceName } from '@deedwire/domain';
+import { addressBlock, type Logger, requestPath } from '@deedwire/service-runtime';
+import type { GraphQLParams } from 'graphql-yoga';
+import type { RequestAuthenticator } from '../authentication/authenticate-request.ts';
+import { RequestError } from '../errors/request-error.ts';
+import type { InterfaceConfig } from '../interface-config.ts';
+import { LightResponse, stateOf } from '../plugins/light-fetch.ts';
+import { present, type RequestPlugin, type RequestState } from '../plugins/request-state.ts';
+import { refuse, toResponse } from '../plugins/use-response.ts';
+import type { InterfaceVersion } from '../versions/serve-contract.ts';
+import { findPages, readPages } from './assets.ts';
+import { createSessionAuthenticator, type SessionResult } from './authenticate-session.ts';
+import { readDocuments } from './documents.ts';
+import { createSessionRequests, wrongMethod } from './session-requests.ts';
+
+export interface PortalOptions {
+  interfaceName: InterfaceName;
+  config: Pick<InterfaceConfig, 'NODE_ENV' | 'PORTAL' | 'PORTAL_ORIGIN'>;
+  /** The folder of the built pages. Undefined: that of their package. */
+  folder: string | undefined;
+  versions: readonly InterfaceVersion[];
+  actions: ActionContext;
+  /** With connections that no client uses. */
+  unprovenActions: ActionContext;
+  bodyMs: number;
+  logger: Logger;
+}
+
+/** A request to the portal. */
+export interface PortalRequest {
+  /** Of the account in the URL. */
+  organizationId: string;
+  /** Below the base of the pages. */
+  path: string;
+  /** The version of the interface for which the pages were built. */
+  version: string;
+  /** @throws {CredentialsRefusedError} if the request has no valid session of the organization */
+  authenticate(state: RequestState): PortalSession | Promise<PortalSession>;
+  parseParameters(body: string, state: RequestState): GraphQLParams;
+}
+
+/** Opened with what the handler creates. */
+export interface Portal {
+  origin: string;
+  serve(authenticator: RequestAuthenticator): RequestPlugin;
+}
+
+/** Null if the portal is off: it has no origin, or its pages are not built. */
+export async function openPortal(options: PortalOptions): Promise<Portal | null> {
+  const { interfaceName, config, versions, logger } = options;
+  const { PORTAL_ORIGIN: origin } = config;
+  if (config.PORTAL === 'off') return null;
+  if (origin === undefined) {
+    if (config.NODE_ENV === 'production')
+      logger.warn('the portal is not served: set PORTAL_ORIGIN, or set PORTAL to off');
+    return null;
+  }
+  const folder = options.folder ?? findPages();
+  const pages = folder === null ? null : await readPages(folder);
+  if (pages === null) {
+    logger.warn('the portal is not served: its pages are not built');
+    return null;
+  }
+  const schemaOf = (wanted: string) => versions.find(({ version }) => version === wanted)?.schema;
+  const documents = readDocuments(pages.documents, interfaceName, schemaOf);
+  return { origin, serve: (authenticator) => usePortal({ ...options, origin, pages, documents, authenticator }) };
+}
+
+type UsePortalOptions = PortalOptions & {
+  origin: string;
+  pages: NonNullable<Awaited<ReturnType<typeof readPages>>>;
+  documents: ReturnType<typeof readDocuments>;
+  authenticator: RequestAuthenticator;
+};
+
+/**
+ * Responds to the requests of the pages. Those with a document go on: they pass the same plugins as the requests of clients. Comes
+ * first.
+ */
+function usePortal(options: UsePortalOptions): RequestPlugin {
+  const { interfaceName, pages, documents, actions, unprovenActions, authenticator, logger } = options;
+  const monotonicMs = (): number => performance.now();
+  const limiter = createAddressLimiter({ perSecond: requestsWithoutKeyPerSecond, monotonicMs, maxSize: 10_000 });
+  const authenticateSession = createSessionAuthenticator({ ...options, limiter, monotonicMs, findSession });
+
+  async function findSession(tokenHash: string, isProven: boolean): Promise<PortalSession | null> {
+    const session = await findPortalSession(isProven ? actions : unprovenActions, tokenHash);
+    if (session?.isUseDue === true)
+      recordPortalSessionUse(actions, session).catch((error: unknown) => {
+        logger.warn({ err: error, session: session.id }, 'could not record the use of a session of the portal');
+      });
+    return session;
+  }
+
+  function accept(result: SessionResult, state: RequestState): PortalSession {
+    return result.kind === 'session' ? result.session : authenticator.refuse(result, state, noSession);
+  }
+
+  function authenticate(state: RequestState): PortalSession | Promise<PortalSession> {
+    const { organizationId, path } = present(state.portal);
+    const { message, address } = state;
+    const needsId = path === 'graphql';
+    const result = authenticateSession({ message, organizationId, needsId, addressBlock: addressBlock(address) });
+    return result instanceof Promise ? result.then((later) => accept(later, state)) : accept(result, state);
+  }
+
+  const base = new RegExp(String.raw`^/${interfaceName}s/portal/(\d{1,19})/(.*)$`);
+  const respondToSession = createSessionRequests({ ...options, limiter, accept, findSession: authenticate });
+
+  function requestOf(state: RequestState): PortalRequest | undefined {
+    const [, organizationId, path = ''] = base.exec(requestPath(state.message)) ?? [];
+    if (organizationId === undefined) return undefined;
+    const parseParameters: PortalRequest['parseParameters'] = (body, { session }) =>
+      documents.parseParameters(body, present(session));
+    return { organizationId, path, version: documents.version, authenticate, parseParameters };
+  }
+
+  async function respond(state: RequestState, { organizationId, path }: PortalRequest): Promise<LightResponse> {
+    if (path === 'session') return respondToSession(state, organizationId);
+    if (state.message.method !== 'GET') throw wrongMethod('GET');
+    if (!path.startsWith('assets/')) {
+      const page = pages.index(`/${interfaceName}s/portal/${organizationId}/`);
+      return new LightResponse(page, { headers: { 'Content-Type': 'text/html; charset=utf-8' } });
+    }
+    const asset = pages.asset(path.slice('assets/'.length));
+    if (!asset) throw new RequestError('NOT_FOUND', { message: 'The portal has no such file.' });
+    // A build gives a changed file another name.
+    const headers = { 'Content-Type': asset.contentType, 'Cache-Control': 'public, max-age=31536000, immutable' };
+    return new LightResponse(asset.text, { headers });
+  }
+
+  return {
+    onRequest(payload) {
+      const state = stateOf(payload.request);
+      state.portal = requestOf(state);
+      if (!state.portal || state.portal.path === 'graphql') return undefined;
+      payload.serverContext.requestState = state;
+      return respond(state, state.portal)
+        .then((response) => toResponse(response, state))
+        .catch((error: unknown) => refuse(state, error))
+        .then((response) => payload.endResponse(response));
+    },
+    onResponse({ serverContext: { requestState: state }, response }) {
+      if (!state?.portal) return;
+      for (const [name, value] of securityHeaders) response.headers.set(name, value);
+    },
+  };
+}
+
+const noSession = 'The link or the session is not valid, or has ended. Open the portal with a new link.';
+
+/** `X-Content-Type-Options` is in every response. A proxy adds `Strict-Transport-Security`. */
+const securityHeaders = [
+  [
+    'Content-Security-Policy',
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  ],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+] as const;

@@ -1,0 +1,89 @@
+import { endOwnPortalSession, exchangePortalLink, type ActionContext, type PortalSession } from '@deedwire/actions';
+import type { AddressLimiter } from '@deedwire/auth';
+import type { InterfaceName } from '@deedwire/domain';
+import { addressBlock } from '@deedwire/service-runtime';
+import { RequestError } from '../errors/request-error.ts';
+import { LightResponse } from '../plugins/light-fetch.ts';
+import type { RequestState } from '../plugins/request-state.ts';
+import { checkHead } from '../transport/check-head.ts';
+import { parseMembers } from '../transport/parameters.ts';
+import { readBody } from '../transport/read-body.ts';
+import { cookieName, hashOf, readCookie, refuse, type SessionResult } from './authenticate-session.ts';
+import { isOfOrigin } from './origin.ts';
+
+export interface SessionRequestsOptions {
+  interfaceName: InterfaceName;
+  origin: string;
+  actions: ActionContext;
+  /** With connections that no client uses: anyone can send tokens. */
+  unprovenActions: ActionContext;
+  limiter: AddressLimiter;
+  /** @throws {CredentialsRefusedError} if the result is a refusal */
+  accept: (result: SessionResult, state: RequestState) => PortalSession;
+  findSession: (state: RequestState) => PortalSession | Promise<PortalSession>;
+  bodyMs: number;
+}
+
+const bodyBytes = 1_000;
+
+/** Serves `<base>session`: POST exchanges a link, GET shows the session, and DELETE ends it. */
+export function createSessionRequests(options: SessionRequestsOptions) {
+  const { origin, actions, unprovenActions, limiter, accept, findSession, bodyMs } = options;
+  const name = cookieName(options);
+
+  async function start(state: RequestState, organizationId: string): Promise<LightResponse> {
+    const { message, http, requestId, address } = state;
+    const block = addressBlock(address);
+    if (!limiter.take(block)) accept(refuse('rate_limited'), state);
+    if (!isOfOrigin(message, origin)) accept(refuse('cross_site'), state);
+    checkHead(message, { bodyBytes });
+    http.acceptBody();
+    const { token: link } = parseMembers((await readBody(message, { bodyBytes, bodyMs })).text);
+    const earlier = readCookie(message, name);
+    const earlierHash = typeof earlier === 'string' ? hashOf(earlier) : null;
+    const request = { link, organizationId, earlierHash, requestId, address };
+    const started = await exchangePortalLink(unprovenActions, request);
+    const session = accept(started ? { kind: 'session', session: started.session } : refuse('unknown'), state);
+    limiter.refund(block);
+    const seconds = Math.floor((session.expiresAt.getTime() - actions.now().getTime()) / 1000);
+    return show(session, { 'Set-Cookie': setCookie(started?.token ?? '', seconds) });
+  }
+
+  function setCookie(value: string, maxAge: number): string {
+    const secure = origin.startsWith('https:') ? ' Secure;' : '';
+    return `${name}=${value};${secure} HttpOnly; SameSite=Strict; Path=/; Max-Age=${maxAge}`;
+  }
+
+  return async (state: RequestState, organizationId: string): Promise<LightResponse> => {
+    if (!state.http.ready) throw new RequestError('SERVICE_UNAVAILABLE');
+    switch (state.message.method) {
+      case 'POST':
+        return start(state, organizationId);
+      case 'GET':
+        return show(await findSession(state));
+      case 'DELETE':
+        await endOwnPortalSession(actions, await findSession(state), state);
+        return new LightResponse('', { status: 204, headers: { 'Set-Cookie': setCookie('', 0) } });
+      case undefined:
+      default:
+        throw wrongMethod('GET, POST, DELETE');
+    }
+  };
+}
+
+export function wrongMethod(allowed: string): RequestError {
+  const message = `This method is not allowed. Use ${allowed}.`;
+  return new RequestError('METHOD_NOT_ALLOWED', { message, headers: { Allow: allowed } });
+}
+
+/** In the database, the times that a session can be idle and live. */
+const idleSeconds = 1800;
+
+function show(session: PortalSession, headers: Record<string, string> = {}): LightResponse {
+  const { id, interfaceName, account, abilities, actor, returnUrl, subscriptionId, expiresAt } = session;
+  const body = { id, interface: interfaceName, account, abilities, actor, returnUrl, subscriptionId, expiresAt };
+  return LightResponse.json(
+    { ...body, idleSeconds },
+    { headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' } },
+  );
+}
