@@ -3,6 +3,7 @@ import {
   auditRetentionDaysVariable,
   checkDatabaseTls,
   databaseTlsConfig,
+  portalOriginVariable,
   readConfig,
 } from '@deedwire/service-runtime';
 import { z } from 'zod';
@@ -26,6 +27,8 @@ const schema = z
     /** As for the worker. An export does not report an older entry that is missing. */
     AUDIT_RETENTION_DAYS: auditRetentionDaysVariable,
     GID_NAMESPACE: appVariables.GID_NAMESPACE,
+    /** For `portal link` only. */
+    PORTAL_ORIGIN: portalOriginVariable().optional(),
     SLOW_STATEMENT_MS: appVariables.SLOW_STATEMENT_MS,
   })
   .superRefine(checkDatabaseTls);

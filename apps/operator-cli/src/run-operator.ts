@@ -11,6 +11,7 @@ import { addListenerCommands } from './commands/listener.ts';
 import { addMemberCommands } from './commands/member.ts';
 import { addOrganizationCommands } from './commands/organization.ts';
 import { addPartnerCommands } from './commands/partner.ts';
+import { addPortalCommands } from './commands/portal.ts';
 import { addReferralCommands } from './commands/referral.ts';
 import { addSecretsCommands } from './commands/secrets.ts';
 import { addSubscriptionCommands } from './commands/subscription.ts';
@@ -34,7 +35,7 @@ export async function runOperator(surroundings: Surroundings, commandArguments: 
 function createProgram(shell: Shell, isJson: boolean): Command {
   const program = new Command('deedwire-operator')
     .description(
-      'Manage accounts, credentials, referrals, webhooks, secrets and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
+      'Manage accounts, credentials, referrals, webhooks, the portal, secrets and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
     )
     .configureHelp({
       optionDescription: (option) => `${option.mandatory ? '(required) ' : ''}${new Help().optionDescription(option)}`,
@@ -59,6 +60,7 @@ function createProgram(shell: Shell, isJson: boolean): Command {
   addListenerCommands(program, shell);
   addDeliveryCommands(program, shell);
   addWebhookCommands(program, shell);
+  addPortalCommands(program, shell);
   addSecretsCommands(program, shell);
   addAuditCommands(program, shell);
   addDatabaseCommands(program, shell);

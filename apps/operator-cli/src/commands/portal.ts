@@ -1,0 +1,118 @@
+import {
+  createPortalLinkOfAccount,
+  listPortalSessions,
+  type PortalAbility,
+  type PortalLink,
+  revokePortalSession,
+} from '@deedwire/actions';
+import { portalOriginVariable } from '@deedwire/service-runtime';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { accountTypes, gidArgument, gidOption } from '../gid.ts';
+import { afterDescription, limitOption, type Window } from '../limit.ts';
+import { withContext } from '../session.ts';
+import type { Shell } from '../shell.ts';
+import { parseDuration } from '../time-options.ts';
+import { addVerb, notes, print, printList, type OutputOptions } from '../verb.ts';
+
+interface LinkOptions extends OutputOptions {
+  account: string;
+  ability: PortalAbility[];
+  actor?: string;
+  returnUrl?: string;
+  subscription?: string;
+  expiresIn: number;
+  origin?: string;
+}
+
+const abilities: readonly PortalAbility[] = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'];
+
+export function addPortalCommands(program: Command, shell: Shell): void {
+  const noun = program.command('portal').description('open the portal for an account, and end its sessions');
+
+  addVerb(noun, 'link', 'create a link that opens the portal of a lender or partner once, and print it')
+    .addOption(gidOption(shell, 'account', 'the lender or partner', ...accountTypes).makeOptionMandatory())
+    .addOption(
+      new Option(
+        '--ability <ability...>',
+        `what the session may do besides READ, which sees no payloads: ${abilities.join(', ')}`,
+      )
+        .default(['READ'], 'READ')
+        .argParser(parseAbility),
+    )
+    .option('--actor <id>', 'who uses the session, for the audit log; defaults to your name')
+    .option('--return-url <url>', 'the URL to which the portal links back')
+    .addOption(gidOption(shell, 'subscription', 'the page that opens first', 'WebhookSubscription'))
+    .option('--expires-in <duration>', 'how long the link can be opened, 60s to 10m', parseDuration, 300)
+    .option('--origin <url>', 'the origin of the portal; defaults to PORTAL_ORIGIN', parseOrigin)
+    .addHelpText('after', notes('\n  deedwire-operator portal link --account Partner/4711 --ability OPERATE'))
+    .action(async (options: LinkOptions) => {
+      const { account: accountId, ability, returnUrl, subscription: subscriptionId, expiresIn } = options;
+      const link = await withContext(shell, (context, { PORTAL_ORIGIN }) => {
+        const portalOrigin = options.origin ?? PORTAL_ORIGIN;
+        if (portalOrigin === undefined)
+          throw new Error('Set PORTAL_ORIGIN as for the interface of the account, or pass --origin.');
+        const input = {
+          ...{ accountId, returnUrl, subscriptionId },
+          abilities: [...new Set<PortalAbility>(['READ', ...ability])],
+          actor: options.actor ?? context.operator.name,
+          expiresInSeconds: expiresIn,
+        };
+        return createPortalLinkOfAccount({ ...context, portalOrigin }, input);
+      });
+      print(shell, options, link, describeLink);
+    });
+
+  const sessions = noun.command('session').description('sessions of the portal');
+
+  addVerb(sessions, 'list', 'list the sessions that have not ended, newest first')
+    .addOption(gidOption(shell, 'account', 'only those of this lender or partner', ...accountTypes))
+    .addOption(limitOption())
+    .addOption(gidOption(shell, 'after', afterDescription, 'PortalSession'))
+    .addHelpText('after', notes('\n  deedwire-operator portal session list --account Partner/4711'))
+    .action(async (options: OutputOptions & Window & { account?: string }) => {
+      await printList(shell, options, {
+        name: 'portalSessions',
+        read: (context, request) => listPortalSessions(context, { accountId: options.account ?? null, ...request }),
+        id: (row) => row.id,
+        columns: {
+          session: (row) => row.id,
+          account: (row) => row.accountId,
+          actor: (row) => row.actor,
+          abilities: (row) => row.abilities.join(' '),
+          'last used': (row) => row.lastUsedAt,
+          expires: (row) => row.expiresAt,
+          started: (row) => row.startedAt,
+          key: (row) => row.keyId,
+        },
+        fixed: { account: options.account },
+        empty: 'No sessions match. Open one: deedwire-operator portal link --help',
+      });
+    });
+
+  addVerb(
+    sessions,
+    'revoke',
+    'end a session, or a link that was not opened; every interface refuses it within a second',
+  )
+    .addArgument(gidArgument(shell, 'PortalSession'))
+    .action(async (sessionId: string, options: OutputOptions) => {
+      const revoked = await withContext(shell, (context) => revokePortalSession(context, { sessionId }));
+      print(shell, options, revoked, () => `The session ${sessionId} has ended`);
+    });
+}
+
+function parseAbility(value: string, earlier: unknown): PortalAbility[] {
+  const ability = abilities.find((each) => each === value);
+  if (ability === undefined) throw new InvalidArgumentError(`Allowed choices are ${abilities.join(', ')}.`);
+  return Array.isArray(earlier) ? [...earlier, ability] : [ability];
+}
+
+function parseOrigin(value: string): string {
+  const { success, error } = portalOriginVariable().safeParse(value);
+  if (!success) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`);
+  return value;
+}
+
+function describeLink({ url, expiresAt }: PortalLink): string {
+  return `Open this link once, until ${expiresAt.toISOString()}. It gives access to the account.\n${url}`;
+}
