@@ -23,6 +23,7 @@ const workspaceRoot = join(import.meta.dirname, '../../..');
 const exampleCallbackUrl = 'https://hooks.example.com/deedwire';
 const exampleSubscription = 'gid://service/WebhookSubscription/1';
 const exampleSecret = `whsec_${Buffer.from('not a secret but an example of it').toString('base64')}`;
+const exampleToken = 'AnExampleOfTheShapeOfATokenThatNobodyIssued';
 const exampleTimes: Readonly<Record<string, string>> = {
   createdAt: '2026-11-02T16:05:12.480Z',
   endsAt: '2026-11-03T10:30:00.052Z',
@@ -164,6 +165,7 @@ function stable(ids: ExampleIds, key: string, value: unknown): unknown {
   if (key === 'value' && !Number.isNaN(Date.parse(value)) && value.endsWith(' GMT'))
     return 'Tue, 03 Nov 2026 09:30:00 GMT';
   if (key === 'payload') return JSON.stringify(JSON.parse(value, (inner, part) => stable(ids, inner, part)));
+  if (key === 'url') return value.replace(/portal\/\d+\/#link=[\w-]{43}$/, `portal/1/#link=${exampleToken}`);
   if (key === 'reference') return value.replace(/^M-\d{4}-\d{6}$/, 'M-2026-000001');
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) ? (exampleTimes[key] ?? exampleTime) : value;
 }

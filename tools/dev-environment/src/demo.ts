@@ -6,6 +6,7 @@ import { createStore, migrate } from '@deedwire/store';
 import { credentialHeaders, eventually, postGraphql, type ReceivedRequest, startReceiver } from '@deedwire/testing';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { parse, print as printDocument } from 'graphql';
+import { buildPortal } from './build-portal.ts';
 import { callOperator } from './call-operator.ts';
 import { parseOptions, UsageError } from './command-line.ts';
 import { devConfig } from './dev-config.ts';
@@ -62,7 +63,8 @@ const steps: Record<string, () => Promise<unknown>> = {
   'Start the three apps, each as a separate process': async () => {
     const policy = readConfig(devConfig.pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
     const databaseUrls = await createAppLogins(databaseUrl);
-    const system = await startSystem({ databaseUrls, env: { GID_NAMESPACE: 'service', ...policy } });
+    await buildPortal();
+    const system = await startSystem({ databaseUrls, portal: true, env: { GID_NAMESPACE: 'service', ...policy } });
     undo.unshift(() => system.stop());
     urls = interfaceUrls(system);
     for (const { name, pid } of Object.values(system.apps)) note(`${name} is process ${pid}`);

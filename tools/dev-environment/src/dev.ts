@@ -1,8 +1,10 @@
 /** `pnpm dev`: runs the whole system until it is stopped, and keeps its data. */
 import { join, relative, resolve } from 'node:path';
+import { createPortalLinkOfAccount } from '@deedwire/actions';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, StoreUnavailableError } from '@deedwire/store';
 import { credentialHeaders } from '@deedwire/testing';
+import { buildPortal } from './build-portal.ts';
 import { devHelp, type DevOptions, parseDevOptions, UsageError } from './command-line.ts';
 import { devConfig, type DevConfig, portsOf, systemPorts } from './dev-config.ts';
 import { claimDatabase, type DevDatabase, migrateDevDatabase, openDevDatabase } from './dev-database.ts';
@@ -14,7 +16,7 @@ import { watchParents } from './parent-chain.ts';
 import { requireFreePorts } from './ports.ts';
 import { type SampleReceiver, startSampleReceiver } from './sample-receiver.ts';
 import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from './seed.ts';
-import { keepRunning, startSystem, type System } from './start-system.ts';
+import { interfaceUrls, keepRunning, startSystem, type System } from './start-system.ts';
 import { pauseReceiver, subscribeReceiver } from './subscribe-receiver.ts';
 import { fail, onReaderGone, print } from './terminal.ts';
 import { welcome } from './welcome.ts';
@@ -56,6 +58,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   await migrateDevDatabase(database, say);
   const { accounts, referrals } = await fill(database.url, config, home, state, options);
 
+  await buildPortal().catch((error: unknown) => say(`The portal could not be built: ${String(error)}`));
   say('Starting the apps …');
   // Before the worker, which delivers the events of an earlier run as soon as it starts.
   if (options.receiver) {
@@ -69,6 +72,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     databaseUrls: await database.appUrls(),
     ...systemPorts(config),
     webhookSecretKeys: state.webhookSecretKeys,
+    portal: true,
     env: {
       // Not needed for the embedded server: the apps connect to it without a pooler.
       DATABASE_DIRECT_URL: config.DATABASE_URL === undefined ? '' : database.directUrl,
@@ -106,7 +110,32 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   const { partner, lender } = home.variablesFiles;
   const variablesFiles = { partner: shortPath(partner), lender: shortPath(lender) };
   say(`\n${welcome({ devFile, variablesFiles, receiverUrl: receiver?.url ?? null })}`);
+  const links = await createPortalLinks(database.url, config, accounts, interfaceUrls(system));
+  say(`The portal of each interface, for ten minutes:\n${links.join('\n')}\n`);
 }
+
+/** A link for the sample account of each interface. */
+async function createPortalLinks(
+  databaseUrl: string,
+  { GID_NAMESPACE }: DevConfig,
+  accounts: DevSeed,
+  urls: Record<'lender' | 'partner', string>,
+): Promise<string[]> {
+  const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
+  try {
+    const links: string[] = [];
+    for (const name of ['lender', 'partner'] as const) {
+      const context = { ...seedContext(store, GID_NAMESPACE), portalOrigin: new URL(urls[name]).origin };
+      const input = { accountId: accounts[name].id, abilities, actor: 'dev', expiresInSeconds: 600 };
+      links.push((await createPortalLinkOfAccount(context, input)).url);
+    }
+    return links;
+  } finally {
+    await store.close();
+  }
+}
+
+const abilities = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'] as const;
 
 /**
  * Seeds the database once. On later starts, replaces revoked credentials, adds open referrals and, unless the sample receiver

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { InterfaceName } from '@deedwire/domain';
 import { createLogin } from '@deedwire/embedded-postgres';
 import { type AppName, perApp, type RunningApp, startApp } from './app-process.ts';
+import { findFreePort } from './ports.ts';
 
 /** A PostgreSQL URL for each app. The logins may be the same or differ. The database must be migrated. */
 export type AppDatabaseUrls = Readonly<Record<AppName, string>>;
@@ -15,6 +16,8 @@ export interface SystemOptions {
   adminPorts?: Partial<Record<AppName, number>>;
   /** `WEBHOOK_SECRET_KEYS`. Defaults to a new random key. */
   webhookSecretKeys?: string;
+  /** Whether the interfaces serve the portal, if it is built. Without their `ports`, it selects free ones. */
+  portal?: boolean;
   /** Further environment variables of all apps. */
   env?: Readonly<Record<string, string>>;
   /** Further environment variables of one app. They override `env`. */
@@ -40,6 +43,7 @@ export async function startSystem(options: SystemOptions) {
     ports = {},
     adminPorts = {},
     webhookSecretKeys = generateSecretKeys(),
+    portal = false,
     env = {},
     appEnv = {},
     built = false,
@@ -70,6 +74,7 @@ export async function startSystem(options: SystemOptions) {
         NODE_ENV: 'development',
         SHUTDOWN_DELAY_MS: '0',
         WEBHOOK_CALLBACK_POLICY: 'development',
+        ...(portal && port > 0 && { PORTAL_ORIGIN: `http://127.0.0.1:${port}` }),
         ...env,
         ...appEnv[name],
         DATABASE_URL: databaseUrls[name],
@@ -81,9 +86,12 @@ export async function startSystem(options: SystemOptions) {
     });
   }
 
+  const portOfInterface = async (name: 'lender-api' | 'partner-api'): Promise<number> =>
+    ports[name] || (portal ? await findFreePort() : 0);
+  const [lenderPort, partnerPort] = [await portOfInterface('lender-api'), await portOfInterface('partner-api')];
   const starting = [
-    start('lender-api', ports['lender-api'] ?? 0, adminPorts['lender-api'] ?? 0),
-    start('partner-api', ports['partner-api'] ?? 0, adminPorts['partner-api'] ?? 0),
+    start('lender-api', lenderPort, adminPorts['lender-api'] ?? 0),
+    start('partner-api', partnerPort, adminPorts['partner-api'] ?? 0),
     start('webhook-worker', 0, adminPorts['webhook-worker'] ?? 0),
   ] as const;
   const [lenderApi, partnerApi, webhookWorker] = await Promise.all(starting).catch(async (error: unknown) => {

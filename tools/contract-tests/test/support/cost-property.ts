@@ -45,6 +45,8 @@ const largest: LargestValues = {
     'WebhookExchange.responseBodyBase64': 21_848,
     'WebhookHeader.name': 100,
     'WebhookHeader.value': 300,
+    'PortalLink.url': 400,
+    'CreatePortalLinkUserError.message': 500,
     'CreateReferralUserError.message': 500,
     'CreateWebhookListenerUserError.message': 900,
     'CreateWebhookSubscriptionUserError.message': 900,
@@ -74,6 +76,7 @@ const largest: LargestValues = {
     'WebhookExchange.responseHeaders': 40,
     ...Object.fromEntries(
       [
+        'CreatePortalLink',
         'CreateReferral',
         'CreateWebhookListener',
         'CreateWebhookSubscription',
@@ -105,6 +108,7 @@ const argumentValues: ArgumentValues = {
   'Query.webhookDelivery(id:)': id,
   'Query.webhookReplay(id:)': id,
   'Query.webhookEvents(subscriptionId:)': id,
+  'Mutation.createPortalLink(input:)': { abilities: ['READ'], actor: 'a' },
   'Mutation.createReferral(input:)': { clientName: 'Ada' },
   'Mutation.createWebhookListener(input:)': { eventTypes: [{ type: 'x' }] },
   'Mutation.createWebhookSubscription(input:)': { callbackUrl: 'https://example.com', eventTypes: [{ type: 'x' }] },

@@ -1,6 +1,7 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import {
   type InterfaceConfig,
+  type InterfaceServiceOptions,
   interfaceConfig,
   type ServedContract,
   startInterfaceService,
@@ -12,6 +13,9 @@ import { readWorkerConfig, type WorkerConfig } from '@deedwire/webhook-worker/co
 import { createWorker, type Worker } from '@deedwire/webhook-worker/worker';
 import { Registry } from 'prom-client';
 import { pooled } from './start-test-apps.ts';
+
+/** What the environment of an app cannot express. */
+type ServiceParts = Pick<InterfaceServiceOptions, 'logger' | 'portalFolder'>;
 
 /**
  * Starts the apps in this process. A test uses this to pass a contract, or a configuration that the environment of an app
@@ -38,6 +42,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
     definition: typeof lenderInterface | typeof partnerInterface,
     contract: ServedContract,
     config: Partial<InterfaceConfig>,
+    more: ServiceParts,
   ): Promise<RunningServer> {
     const login = pooled(await database.urlFor(`${definition.interfaceName}_api`));
     const defaults = readConfig(interfaceConfig({ port: 0, adminPort: 0 }), { ...env, ...login });
@@ -46,6 +51,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
       contract,
       appVersion: '0.0.0',
       config: { ...defaults, ...config },
+      ...more,
     });
     services.push(service);
     return service;
@@ -59,10 +65,16 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
   }
 
   return {
-    startPartnerApi: (config: Partial<InterfaceConfig> = {}, contract: ServedContract = partnerInterface.contract) =>
-      startInterface(partnerInterface, contract, config),
-    startLenderApi: (config: Partial<InterfaceConfig> = {}, contract: ServedContract = lenderInterface.contract) =>
-      startInterface(lenderInterface, contract, config),
+    startPartnerApi: (
+      config: Partial<InterfaceConfig> = {},
+      contract: ServedContract = partnerInterface.contract,
+      more: ServiceParts = {},
+    ) => startInterface(partnerInterface, contract, config, more),
+    startLenderApi: (
+      config: Partial<InterfaceConfig> = {},
+      contract: ServedContract = lenderInterface.contract,
+      more: ServiceParts = {},
+    ) => startInterface(lenderInterface, contract, config, more),
     /** Resolves when the worker is ready. */
     async startWorker(config: Partial<WorkerConfig> = {}): Promise<Worker> {
       const login = pooled(await database.urlFor('webhook_worker'));

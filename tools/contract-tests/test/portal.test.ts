@@ -1,0 +1,715 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createPortalLinkOfAccount, expireCredential, issueCredential, revokeCredential } from '@deedwire/actions';
+import { callOperator, createHarness, type OperatorResult, type TestAccount } from '@deedwire/dev-environment/harness';
+import { createLogger, doWaitingWork } from '@deedwire/service-runtime';
+import { eventually, postGraphql } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  type Browser,
+  createBrowser,
+  operations,
+  type OperationName,
+  portalOrigin,
+  type Received,
+  type Sent,
+  writePages,
+} from './support/portal-browser.ts';
+import { insertDelivery, insertSubscription } from './support/stored-deliveries.ts';
+
+const version = '2026-11-01';
+const harness = await forFile(createHarness());
+const pages = await forFile(writePages({ lender: version, partner: version }));
+const logged: string[] = [];
+const logger = createLogger({ name: 'test', level: 'trace' }, { write: (line) => logged.push(line) });
+const parts = { portalFolder: pages.folder, logger };
+const config = { PORTAL_ORIGIN: portalOrigin } as const;
+const urls = {
+  lender: (await harness.startLenderApi(config, undefined, parts)).url,
+  partner: (await harness.startPartnerApi(config, undefined, parts)).url,
+};
+const { lender } = harness.accounts;
+
+type Link = {
+  portalLink: { url: string; expiresAt: string } | null;
+  userErrors: { code: string; field: string[] | null }[];
+};
+
+const createLink = `mutation ($input: CreatePortalLinkInput!) {
+  createPortalLink(input: $input) { portalLink { url expiresAt } userErrors { code field } }
+}`;
+
+async function requestLink(
+  account: TestAccount,
+  input: object = {},
+  { credential = account.credential, url = urls[account.interfaceName] } = {},
+): Promise<Link> {
+  const variables = { input: { abilities: ['READ'], actor: 'user-1', ...input } };
+  const { body } = await postGraphql<{ createPortalLink: Link }>(
+    `${url}/${account.interfaceName}s/graphql`,
+    credential,
+    {
+      query: createLink,
+      variables,
+    },
+  );
+  if (!body.data) throw new Error(JSON.stringify(body.errors));
+  return body.data.createPortalLink;
+}
+
+async function linkTo(account: TestAccount, input: object = {}, credential = account.credential): Promise<string> {
+  const { portalLink, userErrors } = await requestLink(account, input, { credential });
+  if (portalLink === null) throw new Error(JSON.stringify(userErrors));
+  return portalLink.url;
+}
+
+const numberOf = ({ credential }: TestAccount): string => credential.organizationId.split('/').at(-1) ?? '';
+const baseOf = (account: TestAccount): string => `/${account.interfaceName}s/portal/${numberOf(account)}/`;
+const browserOf = (account: TestAccount, url = urls[account.interfaceName]): Browser =>
+  createBrowser(url, baseOf(account));
+
+async function openPortal(account: TestAccount, input: object = {}, credential = account.credential): Promise<Browser> {
+  const browser = browserOf(account);
+  expect(await browser.open(await linkTo(account, input, credential))).toMatchObject({ status: 200 });
+  return browser;
+}
+
+const outcomeOf = ({ status, json }: Received) => [status, json?.errors?.[0]?.extensions.code ?? null];
+const unauthenticated = [401, 'UNAUTHENTICATED'];
+const readSession = (browser: Browser): Promise<Received> => browser.send({ path: 'session' });
+const ends = (browser: Browser): Promise<void> =>
+  eventually(async () => expect(outcomeOf(await readSession(browser))).toEqual(unauthenticated), 1_000);
+
+const auditOf = (action: string): Promise<Record<string, unknown>[]> =>
+  harness.sql('select actor, actor_type, account_id, details from audit_entry where action = $1 order by number desc', [
+    action,
+  ]);
+
+// Each test has the whole limit of its address.
+beforeEach(async () => sleep(1_000));
+
+describe.each(['lender', 'partner'] as const)('the portal of the %s interface', (name) => {
+  const account = harness.accounts[name];
+
+  test('opens by a link, shows the session, runs operations of its pages, and ends', async () => {
+    const subscription = await insertSubscription(harness, name, account);
+    const returnUrl = 'https://app.example/webhooks';
+    const link = await linkTo(account, { returnUrl, subscriptionId: subscription.gid });
+    expect(link).toMatch(new RegExp(`^${portalOrigin}${baseOf(account)}#link=[\\w-]{43}$`));
+    const browser = browserOf(account);
+    const opened = await browser.open(link);
+    const session = {
+      id: expect.stringMatching(/^gid:\/\/service\/PortalSession\/\d+$/),
+      interface: name,
+      account: { id: account.id, name: expect.any(String) },
+      abilities: ['READ'],
+      actor: 'user-1',
+      returnUrl,
+      subscriptionId: subscription.gid,
+      expiresAt: expect.stringMatching(/Z$/),
+      idleSeconds: 1_800,
+    };
+    expect(opened).toMatchObject({ status: 200, json: session });
+    expect(opened.headers['set-cookie']).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^__Host-deedwire-${name}-portal=[\\w-]{43}; Secure; HttpOnly; SameSite=Strict; Path=/; Max-Age=2(8800|879\\d)$`,
+        ),
+      ),
+    ]);
+    expect(await readSession(browser)).toMatchObject({ status: 200, json: session });
+    const { status, json, headers } = await browser.run('subscriptions');
+    expect({ status, data: json.data }).toEqual({
+      status: 200,
+      data: { webhookSubscriptions: { nodes: [expect.objectContaining({ id: subscription.gid })] } },
+    });
+    expect(headers).toMatchObject({ 'x-service-schema-version': version, 'cache-control': 'no-store' });
+    expect(json.extensions.cost).toBeDefined();
+
+    const ended = await browser.send({ method: 'DELETE', path: 'session' });
+    expect(ended).toMatchObject({ status: 204, text: '' });
+    expect(ended.headers['set-cookie']).toEqual([expect.stringMatching(/-portal=; Secure; .*Max-Age=0$/)]);
+    await ends(browser);
+    await harness.sql(`update webhook_subscription set deleted_at = now() where id = ${subscription.id}`);
+  });
+
+  test('its session is refused by the other interface', async () => {
+    const other = name === 'lender' ? 'partner' : 'lender';
+    const browser = await openPortal(account);
+    const cookie = browser.cookie();
+    for (const headers of [{ Cookie: cookie }, { Cookie: cookie.replace(name, other) }]) {
+      const foreign = createBrowser(urls[other], baseOf(harness.accounts[other]));
+      expect(outcomeOf(await foreign.send({ path: 'session', headers }))).toEqual(unauthenticated);
+    }
+    const { status, body } = await postGraphql(`${urls[other]}/${other}s/graphql`, account.credential, {
+      query: createLink,
+      variables: { input: { abilities: ['READ'], actor: 'a' } },
+    });
+    expect([status, body.errors?.[0]?.extensions.code]).toEqual([403, 'WRONG_INTERFACE']);
+  });
+});
+
+describe('createPortalLink', () => {
+  const long = 'a'.repeat(2_048);
+  test.each<[object, string, string | null]>([
+    [{ abilities: [] }, 'ABILITIES_INVALID', 'abilities'],
+    [{ abilities: ['OPERATE'] }, 'ABILITIES_INVALID', 'abilities'],
+    [{ abilities: ['READ', 'READ'] }, 'ABILITIES_INVALID', 'abilities'],
+    [{ actor: ' ' }, 'ACTOR_INVALID', 'actor'],
+    [{ actor: 'a'.repeat(101) }, 'ACTOR_INVALID', 'actor'],
+    [{ actor: 'a\nb' }, 'ACTOR_INVALID', 'actor'],
+    [{ returnUrl: 'http://app.example/' }, 'RETURN_URL_INVALID', 'returnUrl'],
+    [{ returnUrl: 'javascript:alert(1)' }, 'RETURN_URL_INVALID', 'returnUrl'],
+    [{ returnUrl: 'https://user@app.example/' }, 'RETURN_URL_INVALID', 'returnUrl'],
+    [{ returnUrl: 'https://@app.example/' }, 'RETURN_URL_INVALID', 'returnUrl'],
+    [{ returnUrl: 'https://app.example\\@evil.example/' }, 'RETURN_URL_INVALID', 'returnUrl'],
+    [{ returnUrl: `https://app.example/${long}` }, 'RETURN_URL_INVALID', 'returnUrl'],
+    [{ returnUrl: `https://app.example/${'é'.repeat(400)}` }, 'RETURN_URL_INVALID', 'returnUrl'],
+    [{ expiresInSeconds: 59 }, 'EXPIRY_INVALID', 'expiresInSeconds'],
+    [{ expiresInSeconds: 601 }, 'EXPIRY_INVALID', 'expiresInSeconds'],
+    [{ subscriptionId: 'gid://service/WebhookSubscription/1' }, 'NOT_FOUND', 'subscriptionId'],
+  ])('rejects %j', async (input, code, field) => {
+    expect(await requestLink(lender, input)).toEqual({
+      portalLink: null,
+      userErrors: [{ code, field: ['input', field] }],
+    });
+  });
+
+  test('finds no subscription of another account', async () => {
+    const foreign = await insertSubscription(harness, 'lender', harness.accounts.otherLender);
+    expect(await requestLink(lender, { subscriptionId: foreign.gid })).toMatchObject({
+      userErrors: [{ code: 'NOT_FOUND' }],
+    });
+  });
+
+  test('accepts the longest values, expires when it says, and is audited without its token', async () => {
+    const actor = 'ä'.repeat(100);
+    const before = Date.now();
+    const { portalLink } = await requestLink(lender, { actor, expiresInSeconds: 600 });
+    expect(new Date(portalLink?.expiresAt ?? 0).getTime() - before).toBeGreaterThan(595_000);
+    const token = portalLink?.url.split('=')[1] ?? '';
+    expect((await auditOf('portal_link.create'))[0]).toEqual({
+      actor: lender.credential.clientId,
+      actor_type: 'CLIENT',
+      account_id: lender.accountId,
+      details: { actor, abilities: ['READ'] },
+    });
+    const stored = await harness.sql(
+      `select p::text as row from portal_session p union all select a::text from audit_entry a`,
+    );
+    expect(stored.filter(({ row }) => String(row).includes(token))).toEqual([]);
+  });
+});
+
+describe('a link', () => {
+  test('is refused with one response, whatever is wrong with it', async () => {
+    const used = await linkTo(lender);
+    await browserOf(lender).open(used);
+    const expired = await linkTo(lender, { actor: 'expired' });
+    await harness.sql(`update portal_session set expires_at = now() where actor = 'expired'`);
+    const { apiKey, ...issued } = await issueCredential(harness.operator, { accountId: lender.id, clientId: null });
+    const revoked = await linkTo(lender, {}, { ...issued, apiKey });
+    await revokeCredential(harness.operator, { keyId: apiKey.split('_')[2] ?? '' });
+    const foreign = await linkTo(harness.accounts.otherLender);
+    const ofPartner = await linkTo(harness.accounts.partner);
+    const unknown = `${portalOrigin}/#link=${'A'.repeat(43)}`;
+    const malformed = `${portalOrigin}/#link=A`;
+    const bodies = new Set<string>();
+    for (const link of [used, expired, revoked, foreign, ofPartner, unknown, malformed]) {
+      const response = await browserOf(lender).open(link);
+      expect(outcomeOf(response)).toEqual(unauthenticated);
+      expect(response.headers['set-cookie']).toBeUndefined();
+      bodies.add(response.text.replace(/"requestId":"[^"]+"/, ''));
+    }
+    expect(await browserOf(lender).send({ method: 'POST', path: 'session', body: { token: 1 } })).toMatchObject({
+      status: 401,
+    });
+    expect(bodies.size).toBe(1);
+    // Not by the refusal.
+    expect(await browserOf(harness.accounts.otherLender).open(foreign)).toMatchObject({ status: 200 });
+  });
+
+  test('gives one session to 50 requests at once', async () => {
+    const link = await linkTo(lender, { actor: 'fifty' });
+    const responses = await Promise.all(Array.from({ length: 50 }, () => browserOf(lender).open(link)));
+    const statuses = responses.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(49);
+    expect(
+      await harness.sql(`select from portal_session where actor = 'fifty' and token_hash is not null`),
+    ).toHaveLength(1);
+  });
+
+  test('opened in the same browser replaces its session', async () => {
+    const browser = await openPortal(lender);
+    const first = browser.cookie();
+    await browser.open(await linkTo(lender));
+    expect(await readSession(browser)).toMatchObject({ status: 200 });
+    const earlier = { Cookie: first, 'X-Portal-Session': undefined };
+    await eventually(
+      async () => expect(outcomeOf(await browser.send({ path: 'session', headers: earlier }))).toEqual(unauthenticated),
+      1_000,
+    );
+  });
+});
+
+describe('a session', () => {
+  test.each([
+    ['is revoked', (keyId: string) => revokeCredential(harness.operator, { keyId })],
+    ['expires', (keyId: string) => expireCredential(harness.operator, { keyId, expiresAt: null })],
+  ])('ends within a second when its key %s', async (_, endKey) => {
+    const issued = await issueCredential(harness.operator, { accountId: lender.id, clientId: null });
+    const browser = await openPortal(lender, {}, issued);
+    expect(await browser.run('subscriptions')).toMatchObject({ status: 200 });
+    await endKey(issued.apiKey.split('_')[2] ?? '');
+    await ends(browser);
+    expect(outcomeOf(await browser.run('subscriptions'))).toEqual(unauthenticated);
+  });
+
+  test('survives a restart, because another process accepts it', async () => {
+    const browser = await openPortal(lender);
+    const { url, stop } = await harness.startLenderApi(config, undefined, parts);
+    const { id } = (await readSession(browser)).json;
+    const headers = { Cookie: browser.cookie(), 'X-Portal-Session': id };
+    expect(await browserOf(lender, url).send({ path: 'session', headers })).toMatchObject({
+      status: 200,
+      json: { id },
+    });
+    await stop();
+  });
+
+  test('ends after 30 minutes without use, and after 8 hours', async () => {
+    for (const change of [`last_used_at = now() - interval '30 minutes'`, `expires_at = now()`]) {
+      const browser = await openPortal(lender, { actor: change });
+      await harness.sql(`update portal_session set ${change} where actor = $1`, [change]);
+      await ends(browser);
+    }
+  });
+
+  test('records its use, at most once a minute', async () => {
+    const browser = await openPortal(lender, { actor: 'used' });
+    const lastUse = async () =>
+      (await harness.sql(`select last_used_at::text as at from portal_session where actor = 'used'`))[0]?.['at'];
+    const first = await lastUse();
+    await readSession(browser);
+    expect(await lastUse()).toBe(first);
+    await harness.sql(`update portal_session set last_used_at = now() - interval '61 seconds' where actor = 'used'`);
+    const old = await lastUse();
+    await eventually(async () => {
+      expect(await readSession(browser)).toMatchObject({ status: 200 });
+      expect(await lastUse()).not.toBe(old);
+    }, 5_000);
+  });
+
+  test('beyond 20 of an account ends the one that was not used for longest, also at the same time', async () => {
+    const account = harness.accounts.otherLender;
+    await harness.sql(`update portal_session set expires_at = now() where account_id = $1`, [account.accountId]);
+    const browsers: Browser[] = [];
+    for (let count = 0; count < 20; count += 1) browsers.push(await openPortal(account, { actor: `${count}` }));
+    await harness.sql(
+      `update portal_session set last_used_at = now() - interval '9 minutes' where actor = '7' and account_id = $1`,
+      [account.accountId],
+    );
+    const links = await Promise.all([linkTo(account), linkTo(account), linkTo(account)]);
+    await Promise.all(links.map((link) => browserOf(account).open(link)));
+    await ends(browsers[7] ?? browserOf(account));
+    const live = `select from portal_session where account_id = $1 and token_hash is not null and expires_at > now()`;
+    expect(await harness.sql(live, [account.accountId])).toHaveLength(20);
+    expect(await auditOf('portal_session.end')).toContainEqual({
+      actor: `portal_lender_${account.accountId}`,
+      actor_type: 'CLIENT',
+      account_id: account.accountId,
+      details: { actor: '7', portal: { sessionId: expect.any(String), actor: 'user-1' } },
+    });
+  });
+
+  test('is refused to a page that shows another session, or none', async () => {
+    const browser = await openPortal(lender);
+    const second = await openPortal(lender);
+    const { id } = (await readSession(second)).json;
+    expect(outcomeOf(await browser.run('subscriptions', {}, { 'X-Portal-Session': id }))).toEqual(unauthenticated);
+    expect(outcomeOf(await browser.run('subscriptions', {}, { 'X-Portal-Session': undefined }))).toEqual(
+      unauthenticated,
+    );
+    expect(outcomeOf(await browser.send({ path: 'session', headers: { 'X-Portal-Session': id } }))).toEqual(
+      unauthenticated,
+    );
+    expect(await browser.run('subscriptions')).toMatchObject({ status: 200 });
+  });
+
+  test('is refused at the URL of another organization, and with two cookies', async () => {
+    const browser = await openPortal(lender);
+    const elsewhere = `${baseOf(harness.accounts.otherLender)}session`;
+    expect(outcomeOf(await browser.send({ path: elsewhere }))).toEqual(unauthenticated);
+    const Cookie = `${browser.cookie()}; other=1; ${browser.cookie()}`;
+    expect(outcomeOf(await browser.send({ path: 'session', headers: { Cookie } }))).toEqual(unauthenticated);
+    expect(await browser.send({ path: 'session', headers: { Cookie: `a=1; ${browser.cookie()}` } })).toMatchObject({
+      status: 200,
+    });
+  });
+
+  test('authenticates no request to the endpoint of clients', async () => {
+    const browser = await openPortal(lender);
+    const body = { query: operations.subscriptions };
+    expect(outcomeOf(await browser.send({ method: 'POST', path: '/lenders/graphql', body }))).toEqual(unauthenticated);
+  });
+});
+
+describe('requests of other sites', () => {
+  const foreign: NonNullable<Sent['headers']>[] = [
+    { Origin: 'https://evil.example' },
+    { Origin: 'null' },
+    { Origin: undefined },
+    { Origin: `${portalOrigin}:8443` },
+    { Host: 'evil.example' },
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Site': 'same-site' },
+    { 'Sec-Fetch-Site': 'none' },
+  ];
+
+  test.each(foreign)('are refused: %j', async (headers) => {
+    const browser = await openPortal(lender);
+    const link = await linkTo(lender);
+    expect(outcomeOf(await browser.run('subscriptions', {}, headers))).toEqual(unauthenticated);
+    expect(outcomeOf(await browser.send({ method: 'DELETE', path: 'session', headers }))).toEqual(unauthenticated);
+    const ofGet = { ...headers, ...('Origin' in headers && { Origin: undefined }) };
+    if (Object.values(ofGet).some((value) => value !== undefined))
+      expect(outcomeOf(await browser.send({ path: 'session', headers: ofGet }))).toEqual(unauthenticated);
+    expect(outcomeOf(await browserOf(lender).open(link, headers))).toEqual(unauthenticated);
+    expect(await browser.run('subscriptions')).toMatchObject({ status: 200 });
+    expect(await browserOf(lender).open(link)).toMatchObject({ status: 200 });
+  });
+
+  test('cannot come from a form', async () => {
+    const browser = await openPortal(lender, { abilities: ['READ', 'OPERATE'] });
+    for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=a'])
+      for (const path of ['graphql', 'session']) {
+        const headers = { 'Content-Type': type };
+        expect(outcomeOf(await browser.send({ method: 'POST', path, body: '{}', headers }))).toEqual([
+          415,
+          'UNSUPPORTED_MEDIA_TYPE',
+        ]);
+      }
+  });
+
+  test('without a session are limited per address, and delay no session', async () => {
+    const browser = await openPortal(lender);
+    expect(await browser.run('subscriptions')).toMatchObject({ status: 200 });
+    const invented = { Cookie: `__Host-deedwire-lender-portal=${'A'.repeat(43)}` };
+    for (const headers of [invented, { Cookie: undefined }]) {
+      await sleep(1_000);
+      const refused = await Promise.all(
+        Array.from({ length: 80 }, () => browserOf(lender).send({ path: 'session', headers })),
+      );
+      const statuses = refused.map(({ status }) => status);
+      expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(50);
+      expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(10);
+      expect(await browser.run('subscriptions')).toMatchObject({ status: 200 });
+    }
+    const link = `${portalOrigin}/#link=${'A'.repeat(43)}`;
+    await sleep(1_000);
+    const exchanges = await Promise.all(Array.from({ length: 80 }, () => browserOf(lender).open(link)));
+    expect(exchanges.filter(({ status }) => status === 429).length).toBeGreaterThan(10);
+  });
+});
+
+describe('abilities', () => {
+  const needs: Record<OperationName, string[]> = {
+    subscriptions: [],
+    subscription: [],
+    delivery: [],
+    payload: ['READ_PAYLOAD'],
+    exchange: ['READ_PAYLOAD'],
+    pause: ['OPERATE'],
+    rename: ['CONFIGURE'],
+    rotate: ['READ_PAYLOAD', 'CONFIGURE'],
+  };
+
+  test.each([
+    ['READ'],
+    ['READ', 'READ_PAYLOAD'],
+    ['READ', 'OPERATE'],
+    ['READ', 'CONFIGURE'],
+    ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'],
+  ])('%s %s %s %s', async (...abilities) => {
+    const browser = await openPortal(lender, { abilities });
+    const id = 'gid://service/WebhookDelivery/1';
+    for (const [name, needed] of Object.entries(needs) as [OperationName, string[]][]) {
+      const response = await browser.run(name, name === 'subscriptions' ? {} : { id, input: { id } });
+      const isAllowed = needed.every((ability) => abilities.includes(ability));
+      expect([name, ...outcomeOf(response)]).toEqual([name, ...(isAllowed ? [200, null] : [403, 'FORBIDDEN'])]);
+    }
+  });
+
+  test('a session changes what its account has, and its changes are audited with its actor', async () => {
+    const own = await insertSubscription(harness, 'lender', lender);
+    const browser = await openPortal(lender, { abilities: ['READ', 'OPERATE'], actor: 'user-4711' });
+    const paused = await browser.run('pause', { input: { id: own.gid } });
+    expect(paused.json.data).toEqual({
+      pauseWebhookSubscription: { webhookSubscription: { id: own.gid, status: 'PAUSED' }, userErrors: [] },
+    });
+    const { id: sessionId } = (await readSession(browser)).json;
+    expect((await auditOf('webhook_subscription.pause'))[0]).toMatchObject({
+      actor: `portal_lender_${lender.accountId}`,
+      details: { portal: { sessionId, actor: 'user-4711' } },
+    });
+  });
+
+  test('a session sees and changes nothing of another account', async () => {
+    const foreign = await insertSubscription(harness, 'lender', harness.accounts.otherLender);
+    const delivery = await insertDelivery(harness, foreign);
+    const abilities = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'];
+    const browser = await openPortal(lender, { abilities });
+    const read = async (name: OperationName, variables: object) => (await browser.run(name, variables)).json.data;
+    expect(await read('subscription', { id: foreign.gid })).toEqual({ webhookSubscription: null });
+    expect(await read('payload', { id: delivery.gid })).toEqual({ webhookDelivery: null });
+    const userErrors = [{ code: 'NOT_FOUND' }];
+    expect(await read('pause', { input: { id: foreign.gid } })).toEqual({
+      pauseWebhookSubscription: { webhookSubscription: null, userErrors },
+    });
+    expect(await read('rotate', { input: { id: foreign.gid } })).toEqual({
+      rotateWebhookSecret: { webhookSecret: null, userErrors },
+    });
+  });
+
+  test('a session sends no other document, and cannot create a link', async () => {
+    const abilities = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'];
+    const browser = await openPortal(lender, { abilities });
+    const variables = { input: { abilities: ['READ'], actor: 'a' } };
+    for (const body of [
+      { query: createLink, variables },
+      { documentId: 'toString', variables },
+      { documentId: 'A'.repeat(64), query: createLink, variables },
+    ])
+      expect(outcomeOf(await browser.send({ method: 'POST', path: 'graphql', body }))).toEqual([404, 'NOT_FOUND']);
+  });
+});
+
+test('a session has its own points and refusals, and counts as one client', async () => {
+  const account = harness.accounts.partner;
+  const browser = await openPortal(account);
+  const client = `portal_partner_${account.accountId}`;
+  await harness.sql(`update api_client set cost_maximum = 1000, cost_restore_rate = 1 where client_id = $1`, [client]);
+  await sleep(1_000);
+  let response = await browser.run('subscriptions');
+  const started = performance.now();
+  while (response.status === 200) response = await browser.run('subscriptions');
+  expect(outcomeOf(response)).toEqual([429, 'RATE_LIMITED']);
+  expect(response.headers).toMatchObject({ 'retry-after': expect.any(String), ratelimit: expect.any(String) });
+  const link = await requestLink(account);
+  expect(link.userErrors).toEqual([]);
+  // The pace of refusals.
+  const refusals = await Promise.all(Array.from({ length: 40 }, () => browser.run('subscriptions')));
+  expect(refusals.every(({ status }) => status === 429)).toBe(true);
+  expect(performance.now() - started).toBeGreaterThan(900);
+});
+
+test('no log contains the token of a link or of a session', async () => {
+  const link = await linkTo(lender);
+  const browser = browserOf(lender);
+  await browser.open(link);
+  await browser.run('subscriptions');
+  await browser.run('subscriptions', {}, { 'X-Portal-Session': 'other' });
+  await browser.run('pause', { input: { id: 'a' } });
+  await browserOf(lender).open(link);
+  await browser.send({ method: 'DELETE', path: 'session' });
+  doWaitingWork();
+  const tokens = [link.split('=')[1] ?? '', browser.cookie().split('=')[1] ?? ''];
+  expect(tokens.map(({ length }) => length)).toEqual([43, 43]);
+  await eventually(() =>
+    expect(logged.filter((line) => line.includes('"code":"FORBIDDEN"')).length).toBeGreaterThan(0),
+  );
+  for (const token of tokens) expect(logged.filter((line) => line.includes(token))).toEqual([]);
+  expect(logged.filter((line) => line.includes('__Host-'))).toEqual([]);
+});
+
+describe('pages', () => {
+  const browser = browserOf(lender);
+
+  test('are sent for every path, with the base of the organization, and never cached', async () => {
+    for (const path of ['', 'deliveries/1?status=FAILED', '../../secret', 'session/']) {
+      const { status, text, headers } = await browser.send({ path });
+      expect({ status, text }).toEqual({
+        status: 200,
+        text: `<script type="module" src="${baseOf(lender)}assets/app-1.js"></script>`,
+      });
+      expect(headers).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-resource-policy': 'same-origin',
+        'content-security-policy':
+          "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+      });
+    }
+  });
+
+  test('have files that never change, and no others', async () => {
+    expect(await browser.send({ path: 'assets/app-1.js' })).toMatchObject({
+      status: 200,
+      text: 'const text = "é";',
+      headers: {
+        'content-type': 'text/javascript; charset=utf-8',
+        'cache-control': 'public, max-age=31536000, immutable',
+        'x-content-type-options': 'nosniff',
+      },
+    });
+    for (const path of [
+      'assets/',
+      'assets/none.js',
+      'assets/../secret.txt',
+      'assets/..%2fsecret.txt',
+      'assets/../documents.json',
+      'assets/toString',
+    ])
+      expect(outcomeOf(await browser.send({ path }))).toEqual([404, 'NOT_FOUND']);
+  });
+
+  test('every response has the security headers, and other methods are refused', async () => {
+    for (const sent of [
+      { path: 'session' },
+      { method: 'POST', path: 'graphql', body: {} },
+      { path: 'graphql' },
+      { path: 'assets/none' },
+      { method: 'PUT', path: 'session' },
+      { method: 'POST', path: '' },
+    ])
+      expect((await browser.send(sent)).headers).toMatchObject({
+        'content-security-policy': expect.stringContaining("default-src 'none'"),
+        'cross-origin-opener-policy': 'same-origin',
+      });
+    expect(outcomeOf(await browser.send({ method: 'POST', path: '' }))).toEqual([405, 'METHOD_NOT_ALLOWED']);
+    expect((await browser.send({ method: 'PUT', path: 'session' })).headers).toMatchObject({
+      allow: 'GET, POST, DELETE',
+    });
+  });
+
+  test.each([
+    ['PORTAL is off', { ...config, PORTAL: 'off' }, pages.folder],
+    ['there is no origin', {}, pages.folder],
+    ['the pages are not built', config, '/nowhere'],
+  ] as const)('are 404 when %s, and no link is created', async (_, changed, portalFolder) => {
+    const service = await harness.startLenderApi(changed, undefined, { logger, portalFolder });
+    const off = browserOf(lender, service.url);
+    for (const sent of [{ path: '' }, { path: 'session' }, { path: 'assets/app-1.js' }])
+      expect(outcomeOf(await off.send(sent))).toEqual([404, 'NOT_FOUND']);
+    expect(outcomeOf(await off.run('subscriptions'))).toEqual([404, 'NOT_FOUND']);
+    expect(await requestLink(lender, {}, { url: service.url })).toEqual({
+      portalLink: null,
+      userErrors: [{ code: 'PORTAL_UNAVAILABLE', field: null }],
+    });
+    await service.stop();
+  });
+
+  test('without an origin, an app in production says once that it does not serve them', async () => {
+    logged.length = 0;
+    await (await harness.startLenderApi({ NODE_ENV: 'production' }, undefined, parts)).stop();
+    expect(logged.filter((line) => line.includes('the portal is not served: set PORTAL_ORIGIN'))).toHaveLength(1);
+  });
+});
+
+describe('deedwire-operator portal', async () => {
+  const env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada' };
+  const operate = (...given: string[]): Promise<OperatorResult> => callOperator(env, 'portal', ...given);
+  const account = harness.accounts.partner;
+
+  test('creates a link that reads only, lists its session, and ends it within a second', async () => {
+    const options = ['--account', account.id, '--origin', portalOrigin];
+    const { exitCode, stdout, stderr } = await operate('link', ...options, '--json');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect((await auditOf('portal_link.create'))[0]).toMatchObject({
+      actor: 'ada',
+      actor_type: 'OPERATOR',
+      details: { actor: 'ada', abilities: ['READ'] },
+    });
+    const browser = browserOf(account);
+    const { json: session } = await browser.open(JSON.parse(stdout).url);
+    expect(session).toMatchObject({ abilities: ['READ'], actor: 'ada', returnUrl: null });
+    const listed = JSON.parse((await operate('session', 'list', '--account', account.id, '--json')).stdout);
+    expect(listed[0]).toMatchObject({ id: session.id, accountId: account.id, actor: 'ada', keyId: null });
+    expect((await operate('session', 'list')).stdout).toContain(session.id);
+    expect(await operate('session', 'revoke', session.id)).toEqual({
+      exitCode: 0,
+      stdout: `The session ${session.id} has ended\n`,
+      stderr: '',
+    });
+    await ends(browser);
+    expect((await auditOf('portal_session.end'))[0]).toMatchObject({
+      actor: 'ada',
+      account_id: account.accountId,
+      details: { actor: 'ada' },
+    });
+    expect(await operate('session', 'revoke', session.id)).toMatchObject({ exitCode: 1, stdout: '' });
+    const again = JSON.parse((await operate('session', 'list', '--account', account.id, '--json')).stdout);
+    expect(again.map(({ id }: { id: string }) => id)).not.toContain(session.id);
+  });
+
+  test('takes abilities, an actor, a page and an expiry, and refuses other values', async () => {
+    const subscription = await insertSubscription(harness, 'partner', account);
+    const options = ['--account', account.id, '--origin', portalOrigin];
+    const { stdout } = await operate(
+      'link',
+      ...[...options, '--ability', 'OPERATE', '--ability', 'READ_PAYLOAD', '--actor', 'support-1'],
+      ...['--return-url', 'https://app.example/', '--subscription', subscription.gid, '--expires-in', '10m'],
+    );
+    const [, url = ''] = stdout.split('\n');
+    expect((await browserOf(account).open(url)).json).toMatchObject({
+      abilities: ['READ', 'OPERATE', 'READ_PAYLOAD'],
+      actor: 'support-1',
+      returnUrl: 'https://app.example/',
+      subscriptionId: subscription.gid,
+    });
+    expect(await operate('link', '--account', account.id)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('Set PORTAL_ORIGIN'),
+    });
+    for (const wrong of [
+      ['--ability', 'WRITE'],
+      ['--origin', 'http://portal.example'],
+      ['--expires-in', 'x'],
+    ])
+      expect(await operate('link', ...options, ...wrong)).toMatchObject({ exitCode: 2 });
+    expect(await operate('link', ...options, '--expires-in', '11m')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('60 to 600 seconds'),
+    });
+  });
+
+  test('the client of the portal gets no key and no pin', async () => {
+    await createPortalLinkOfAccount(
+      { ...harness.operator, portalOrigin },
+      { accountId: account.id, abilities: ['READ'], actor: 'a' },
+    );
+    const client = `portal_partner_${account.accountId}`;
+    for (const given of [
+      ['credential', 'issue', '--account', account.id, '--client', client],
+      ['client', 'pin', client, '--schema-version', version],
+    ])
+      expect(await callOperator(env, ...given)).toMatchObject({
+        exitCode: 1,
+        stderr: `error: The client ${client} belongs to the portal. Pass another client.\n`,
+      });
+    const listed = JSON.parse((await callOperator(env, 'client', 'list', '--account', account.id, '--json')).stdout);
+    expect(listed).toContainEqual(expect.objectContaining({ clientId: client, liveKeys: 0, schemaVersion: 'portal' }));
+  });
+});
+
+test('the app does not start with a document that it cannot serve', async () => {
+  for (const [query, message] of [
+    ['mutation { deleteWebhookSubscription(input: { id: "1" }) { userErrors { code } } }', 'has no ability for'],
+    ['{ unknown }', 'Cannot query field'],
+  ] as const) {
+    const wrong = await writePages({ lender: version, partner: version }, { wrong: query });
+    await expect(harness.startLenderApi(config, undefined, { logger, portalFolder: wrong.folder })).rejects.toThrow(
+      message,
+    );
+    await wrong.remove();
+  }
+  const old = await writePages({ lender: '2020-01-01', partner: version });
+  await expect(harness.startLenderApi(config, undefined, { logger, portalFolder: old.folder })).rejects.toThrow(
+    'not served',
+  );
+  await old.remove();
+});
