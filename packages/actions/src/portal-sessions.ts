@@ -202,28 +202,21 @@ export interface PortalSession {
 }
 
 function toSession({ gidNamespace }: ActionContext, row: PortalSessionRow): PortalSession {
-  const { interfaceName, accountId, clientId, schemaVersion, subscriptionId } = row;
-  const { abilities, actor, returnUrl, startedAt, lastUsedAt, isUseDue, expiresAt, keyId, organizationId } = row;
+  const { id, accountId, accountName, clientId, schemaVersion, subscriptionId, costMaximum, costRestoreRate, ...kept } =
+    row;
+  const { interfaceName } = kept;
   return {
-    id: formatGid(gidNamespace, 'PortalSession', row.id),
-    recordId: row.id,
-    account: { id: formatAccountGid(gidNamespace, interfaceName, accountId), name: row.accountName },
-    ...{
-      interfaceName,
-      organizationId,
-      abilities,
-      actor,
-      returnUrl,
-      startedAt,
-      lastUsedAt,
-      isUseDue,
-      expiresAt,
-      keyId,
-    },
+    ...kept,
+    id: formatGid(gidNamespace, 'PortalSession', id),
+    recordId: id,
+    account: { id: formatAccountGid(gidNamespace, interfaceName, accountId), name: accountName },
     subscriptionId: subscriptionId === null ? null : formatGid(gidNamespace, 'WebhookSubscription', subscriptionId),
     client: {
-      ...{ accountId, clientId, interfaceName, schemaVersion },
-      costLimit: { maximum: row.costMaximum, restoreRate: row.costRestoreRate },
+      accountId,
+      clientId,
+      interfaceName,
+      schemaVersion,
+      costLimit: { maximum: costMaximum, restoreRate: costRestoreRate },
     },
   };
 }

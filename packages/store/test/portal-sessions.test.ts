@@ -77,13 +77,13 @@ test('the first link of an account creates the client of the portal, which the a
   ).toHaveLength(1);
 });
 
-describe('a login of an interface', () => {
-  const insert = (values: string) =>
-    logins.of('lender_api').run(
-      `insert into portal_session (account_id, interface, key_id, abilities, actor, link_hash, expires_at)
-       values (${values}, '{READ}', 'a', sha256('x'), now() + interval '1 year')`,
-    );
+const insert = (values: string) =>
+  logins.of('lender_api').run(
+    `insert into portal_session (account_id, interface, key_id, abilities, actor, link_hash, expires_at)
+     values (${values}, '{READ}', 'a', sha256('x'), now() + interval '1 year')`,
+  );
 
+describe('a login of an interface', () => {
   test.each([
     ['without a key', `${own.id}, 'lender', null`],
     ['with the key of another account', `${own.id}, 'lender', '${otherKey}'`],

@@ -38,12 +38,16 @@ const readDelivery =
 const createSubscription =
   'mutation ($input: CreateWebhookSubscriptionInput!) { createWebhookSubscription(input: $input) { webhookSubscription { id status } userErrors { code message } } }';
 
+const createPortalLink =
+  'mutation ($input: CreatePortalLinkInput!) { createPortalLink(input: $input) { portalLink { url expiresAt } userErrors { code message } } }';
+
 const secret = generateWebhookSecret();
 const undo: (() => Promise<unknown>)[] = [];
 let [databaseUrl, referralId, matterId] = ['', '', ''];
 let accounts: Awaited<ReturnType<typeof seed>>;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 let urls: Record<'lender' | 'partner', string>;
+let hasPortal = false;
 
 const steps: Record<string, () => Promise<unknown>> = {
   'Start PostgreSQL and migrate the database': async () => {
@@ -63,8 +67,8 @@ const steps: Record<string, () => Promise<unknown>> = {
   'Start the three apps, each as a separate process': async () => {
     const policy = readConfig(devConfig.pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
     const databaseUrls = await createAppLogins(databaseUrl);
-    await buildPortal();
-    const system = await startSystem({ databaseUrls, portal: true, env: { GID_NAMESPACE: 'service', ...policy } });
+    hasPortal = await buildPortal();
+    const system = await startSystem({ databaseUrls, portal: hasPortal, env: { GID_NAMESPACE: 'service', ...policy } });
     undo.unshift(() => system.stop());
     urls = interfaceUrls(system);
     for (const { name, pid } of Object.values(system.apps)) note(`${name} is process ${pid}`);
@@ -88,6 +92,12 @@ const steps: Record<string, () => Promise<unknown>> = {
     const [handshake] = receiver.handshakes;
     assert(handshake, 'the callback URL receives the handshake before the mutation returns');
     showReceived(handshake, 200);
+  },
+  'Each account creates a link to its portal': async () => {
+    if (!hasPortal) return note('the portal is not built');
+    const input = { abilities: ['READ'], actor: 'demo' };
+    for (const name of ['lender', 'partner'] as const)
+      await send(name, createPortalLink, { input }, /"url":"http:.*#link=/);
   },
   'An operator converts the referral into a matter': async () => {
     show(`→ deedwire-operator referral convert ${referralId} --json`, {}, '');

@@ -58,7 +58,10 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   await migrateDevDatabase(database, say);
   const { accounts, referrals } = await fill(database.url, config, home, state, options);
 
-  await buildPortal().catch((error: unknown) => say(`The portal could not be built: ${String(error)}`));
+  const hasPortal = await buildPortal().catch((error: unknown) => {
+    say(`The portal could not be built: ${String(error)}`);
+    return false;
+  });
   say('Starting the apps …');
   // Before the worker, which delivers the events of an earlier run as soon as it starts.
   if (options.receiver) {
@@ -72,7 +75,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     databaseUrls: await database.appUrls(),
     ...systemPorts(config),
     webhookSecretKeys: state.webhookSecretKeys,
-    portal: true,
+    portal: hasPortal,
     env: {
       // Not needed for the embedded server: the apps connect to it without a pooler.
       DATABASE_DIRECT_URL: config.DATABASE_URL === undefined ? '' : database.directUrl,
@@ -110,6 +113,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   const { partner, lender } = home.variablesFiles;
   const variablesFiles = { partner: shortPath(partner), lender: shortPath(lender) };
   say(`\n${welcome({ devFile, variablesFiles, receiverUrl: receiver?.url ?? null })}`);
+  if (!hasPortal) return;
   const links = await createPortalLinks(database.url, config, accounts, interfaceUrls(system));
   say(`The portal of each interface, for ten minutes:\n${links.join('\n')}\n`);
 }

@@ -52,7 +52,9 @@ export function addPortalCommands(program: Command, shell: Shell): void {
         if (portalOrigin === undefined)
           throw new Error('Set PORTAL_ORIGIN as for the interface of the account, or pass --origin.');
         const input = {
-          ...{ accountId, returnUrl, subscriptionId },
+          accountId,
+          returnUrl,
+          subscriptionId,
           abilities: [...new Set<PortalAbility>(['READ', ...ability])],
           actor: options.actor ?? context.operator.name,
           expiresInSeconds: expiresIn,

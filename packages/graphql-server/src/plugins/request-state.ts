@@ -4,14 +4,13 @@ import type { AuthenticatedClient } from '@deedwire/auth';
 import type { Pricing } from '@deedwire/operation-analysis';
 import type { HandlerContext } from '@deedwire/service-runtime';
 import type { DocumentNode, ExecutionArgs } from 'graphql';
-import type { Plugin, YogaInitialContext } from 'graphql-yoga';
+import type { GraphQLParams, Plugin, YogaInitialContext } from 'graphql-yoga';
 import type { OperationCost, RequestAccount } from '../cost/request-account.ts';
 import type { Documentation } from '../documentation.ts';
 import type { ErrorCode, ResponseMediaType } from '../errors/error-table.ts';
 import type { OperationDeadline } from '../operation/deadline.ts';
 import type { Documents } from '../operation/documents.ts';
 import type { OperationPauses, WorkContext } from '../operation/operation-pauses.ts';
-import type { PortalRequest } from '../portal/portal.ts';
 import type { InterfaceVersion } from '../versions/serve-contract.ts';
 
 /** A version of the interface, with what the operations on its schema share. */
@@ -30,6 +29,19 @@ export interface Reading {
   startMs: number;
   occupiedMs: number;
   end: (occupiedMs: number) => void;
+}
+
+/** A request to the portal. */
+export interface PortalRequest {
+  /** Of the account in the URL. */
+  organizationId: string;
+  /** Below the base of the pages. */
+  path: string;
+  /** The version of the interface for which the pages were built. */
+  version: string;
+  /** @throws {CredentialsRefusedError} if the request has no valid session of the organization */
+  authenticate(state: RequestState): PortalSession | Promise<PortalSession>;
+  parseParameters(body: string, state: RequestState): GraphQLParams;
 }
 
 /** The state of a request. Our plugins fill it in, in their order. The plugins of an app must not change it. */

@@ -2,12 +2,11 @@ import { type ActionContext, findPortalSession, type PortalSession, recordPortal
 import { createAddressLimiter, requestsWithoutKeyPerSecond } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
 import { addressBlock, type Logger, requestPath } from '@deedwire/service-runtime';
-import type { GraphQLParams } from 'graphql-yoga';
 import type { RequestAuthenticator } from '../authentication/authenticate-request.ts';
 import { RequestError } from '../errors/request-error.ts';
 import type { InterfaceConfig } from '../interface-config.ts';
 import { LightResponse, stateOf } from '../plugins/light-fetch.ts';
-import { present, type RequestPlugin, type RequestState } from '../plugins/request-state.ts';
+import { type PortalRequest, present, type RequestPlugin, type RequestState } from '../plugins/request-state.ts';
 import { refuse, toResponse } from '../plugins/use-response.ts';
 import type { InterfaceVersion } from '../versions/serve-contract.ts';
 import { findPages, readPages } from './assets.ts';
@@ -26,19 +25,6 @@ export interface PortalOptions {
   unprovenActions: ActionContext;
   bodyMs: number;
   logger: Logger;
-}
-
-/** A request to the portal. */
-export interface PortalRequest {
-  /** Of the account in the URL. */
-  organizationId: string;
-  /** Below the base of the pages. */
-  path: string;
-  /** The version of the interface for which the pages were built. */
-  version: string;
-  /** @throws {CredentialsRefusedError} if the request has no valid session of the organization */
-  authenticate(state: RequestState): PortalSession | Promise<PortalSession>;
-  parseParameters(body: string, state: RequestState): GraphQLParams;
 }
 
 /** Opened with what the handler creates. */
@@ -81,7 +67,6 @@ type UsePortalOptions = PortalOptions & {
  */
 function usePortal(options: UsePortalOptions): RequestPlugin {
   const { interfaceName, pages, documents, actions, unprovenActions, authenticator, logger } = options;
-  const monotonicMs = (): number => performance.now();
   const limiter = createAddressLimiter({ perSecond: requestsWithoutKeyPerSecond, monotonicMs, maxSize: 10_000 });
   const authenticateSession = createSessionAuthenticator({ ...options, limiter, monotonicMs, findSession });
 
@@ -148,6 +133,8 @@ function usePortal(options: UsePortalOptions): RequestPlugin {
     },
   };
 }
+
+const monotonicMs = (): number => performance.now();
 
 const noSession = 'The link or the session is not valid, or has ended. Open the portal with a new link.';
 

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { InterfaceName } from '@deedwire/domain';
 import { listen } from '@deedwire/testing';
 import type { TestProject } from 'vitest/node';
+import { buildPortal } from '../../src/build-portal.ts';
 import { createMigratedDatabaseOn } from './database.ts';
 import { startTestApps } from './start-test-apps.ts';
 
@@ -30,6 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
   async function start() {
     const database = await createMigratedDatabaseOn(project.getProvidedContext().postgres);
+    await buildPortal();
     const { system, urls } = await startTestApps(database, {
       onLine: (_app, line) => void logLines.push(line),
     });
