@@ -67,7 +67,18 @@ const mayImport: Record<string, readonly string[]> = {
  * its own work only: no API can fan out events, and the worker cannot read credentials or referrals.
  */
 const storeParts: Record<string, readonly string[]> = {
-  actions: ['.', 'accounts', 'audit', 'credentials', 'idempotency', 'lenders', 'matters', 'referrals', 'team-members'],
+  actions: [
+    '.',
+    'accounts',
+    'audit',
+    'credentials',
+    'idempotency',
+    'lenders',
+    'matters',
+    'portal-sessions',
+    'referrals',
+    'team-members',
+  ],
   'graphql-server': ['.', 'cost-buckets'],
   'operator-cli': ['.'],
   'service-runtime': ['.'],
