@@ -61,6 +61,7 @@ export {
   listPortalSessions,
   type PortalAbility,
   portalCaller,
+  portalLinkErrorCodes,
   type PortalContext,
   type PortalLink,
   type PortalSession,

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { AuthenticatedClient } from '@deedwire/auth';
 import {
   formatAccountGid,
   formatGid,
@@ -25,11 +26,10 @@ import {
 } from '@deedwire/store/portal-sessions';
 import { findAccount } from './accounts.ts';
 import { appendAuditEntry, nameOperator } from './audit.ts';
-import { type ActionContext, type Caller, isCaller, type Operator, type OperatorContext } from './context.ts';
+import { type ActionContext, type Caller, isCaller, type Operator, type OperatorContext, toCaller } from './context.ts';
 import { inputError, type MutationResult, orRefuse, RefusedError, type UserError } from './errors.ts';
-import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
-import type { SubscriptionOwner } from './webhooks/subscriptions/subscriptions.ts';
-import { selectSubscription } from './webhooks/subscriptions/subscriptions.ts';
+import { keysetPage, orderOfIds, type PageRequest } from './page.ts';
+import { selectSubscription, type SubscriptionOwner } from './webhooks/subscriptions/subscriptions.ts';
 
 export type { PortalAbility };
 
@@ -48,20 +48,24 @@ export interface CreatePortalLinkInput {
   subscriptionId?: string | null | undefined;
 }
 
-export type CreatePortalLinkErrorCode =
-  | 'ABILITIES_INVALID'
-  | 'ACTOR_INVALID'
-  | 'EXPIRY_INVALID'
-  | 'NOT_FOUND'
-  | 'PORTAL_UNAVAILABLE'
-  | 'RETURN_URL_INVALID';
+/** The codes of `CreatePortalLinkUserErrorCode`. */
+export const portalLinkErrorCodes = [
+  'ABILITIES_INVALID',
+  'ACTOR_INVALID',
+  'EXPIRY_INVALID',
+  'NOT_FOUND',
+  'PORTAL_UNAVAILABLE',
+  'RETURN_URL_INVALID',
+] as const;
+
+type CreatePortalLinkErrorCode = (typeof portalLinkErrorCodes)[number];
 
 export interface PortalLink {
   url: string;
   expiresAt: Date;
 }
 
-export type CreatePortalLinkResult = MutationResult<{ portalLink: PortalLink }, CreatePortalLinkErrorCode>;
+type CreatePortalLinkResult = MutationResult<{ portalLink: PortalLink }, CreatePortalLinkErrorCode>;
 
 const expiryDefault = 300;
 const [expiryMin, expiryMax] = [60, 600];
@@ -176,49 +180,33 @@ function isReturnUrl(text: string): boolean {
   return !authority.includes('@') && URL.canParse(text) && new URL(text).href.length <= maxUrlCharacters;
 }
 
-/** A session of the portal that is live. It acts as the client of the portal for its account. */
-export interface PortalSession {
+/** A session of the portal that is live. */
+export interface PortalSession extends Omit<PortalSessionRow, 'id' | 'subscriptionId'> {
   /** The global identifier. */
   id: string;
   recordId: RecordId<'PortalSession'>;
   account: { id: string; name: string };
-  interfaceName: InterfaceName;
-  /** The record id of the organization, which is in the URL. */
-  organizationId: string;
-  abilities: PortalAbility[];
-  actor: string;
-  returnUrl: string | null;
   subscriptionId: string | null;
-  startedAt: Date;
-  lastUsedAt: Date;
-  /** `recordPortalSessionUse` has something to record. */
-  isUseDue: boolean;
-  expiresAt: Date;
-  /** The key with which the link was created. Null if an operator created it. */
-  keyId: string | null;
-  client: Pick<PortalSessionRow, 'accountId' | 'clientId' | 'interfaceName' | 'schemaVersion'> & {
-    costLimit: { maximum: number; restoreRate: number };
-  };
+  /** The client of the portal for the account, as which the session acts. */
+  client: AuthenticatedClient;
 }
 
 function toSession({ gidNamespace }: ActionContext, row: PortalSessionRow): PortalSession {
-  const { id, accountId, accountName, clientId, schemaVersion, subscriptionId, costMaximum, costRestoreRate, ...kept } =
-    row;
-  const { interfaceName } = kept;
+  const { id, subscriptionId, interfaceName, accountId, accountName, clientId, schemaVersion } = row;
+  const costLimit = { maximum: row.costMaximum, restoreRate: row.costRestoreRate };
   return {
-    ...kept,
+    ...row,
     id: formatGid(gidNamespace, 'PortalSession', id),
     recordId: id,
     account: { id: formatAccountGid(gidNamespace, interfaceName, accountId), name: accountName },
-    subscriptionId: subscriptionId === null ? null : formatGid(gidNamespace, 'WebhookSubscription', subscriptionId),
-    client: {
-      accountId,
-      clientId,
-      interfaceName,
-      schemaVersion,
-      costLimit: { maximum: costMaximum, restoreRate: costRestoreRate },
-    },
+    subscriptionId: subscriptionId && formatGid(gidNamespace, 'WebhookSubscription', subscriptionId),
+    client: { accountId, clientId, interfaceName, schemaVersion, costLimit },
   };
+}
+
+interface RequestOrigin {
+  requestId: string;
+  address: string;
 }
 
 const tokenPattern = /^[\w-]{43}$/;
@@ -251,13 +239,7 @@ const sessionsPerAccount = 20;
  */
 export async function exchangePortalLink(
   context: ActionContext,
-  request: {
-    link: unknown;
-    organizationId: string;
-    earlierHash: string | null;
-    requestId: string;
-    address: string;
-  },
+  request: RequestOrigin & { link: unknown; organizationId: string; earlierHash: string | null },
 ): Promise<{ token: string; session: PortalSession } | null> {
   const { link, earlierHash, requestId, address } = request;
   const organizationId = parseRecordId<'Organization'>(request.organizationId);
@@ -290,7 +272,7 @@ export async function exchangePortalLink(
 export async function endOwnPortalSession(
   context: ActionContext,
   session: PortalSession,
-  origin: { requestId: string; address: string },
+  origin: RequestOrigin,
 ): Promise<void> {
   await context.store.transaction(async (transaction) => {
     const ended = await endPortalSession(transaction, session.recordId);
@@ -299,12 +281,8 @@ export async function endOwnPortalSession(
 }
 
 /** The caller of the requests of a session. */
-export function portalCaller(
-  { id, actor, client }: PortalSession,
-  request: { requestId: string; address: string },
-): Caller {
-  const { accountId, clientId, interfaceName } = client;
-  return { accountId, clientId, interfaceName, ...request, portal: { sessionId: id, actor } };
+export function portalCaller({ id, actor, client }: PortalSession, request: RequestOrigin): Caller {
+  return { ...toCaller(client, request), portal: { sessionId: id, actor } };
 }
 
 function appendEnd(
@@ -321,30 +299,21 @@ function appendEnd(
   });
 }
 
-/** A session, as operators list it. */
-export type ListedPortalSession = Pick<
-  PortalSession,
-  'abilities' | 'actor' | 'expiresAt' | 'id' | 'interfaceName' | 'keyId' | 'lastUsedAt' | 'startedAt'
-> & { accountId: string };
-
 /**
  * The sessions that are live, newest link first.
  *
  * @param request.accountId the global identifier of a lender or partner. Null for those of all accounts.
  * @throws {RefusedError} `NOT_FOUND` if the account does not exist
  */
-export async function listPortalSessions(
-  context: ActionContext,
-  request: PageRequest & { accountId: string | null },
-): Promise<Page<ListedPortalSession>> {
+export async function listPortalSessions(context: ActionContext, request: PageRequest & { accountId: string | null }) {
   const account = request.accountId === null ? null : await findAccount(context, null, request.accountId);
   return keysetPage(
     orderOfIds('portalSessions'),
     request,
     ({ after, limit }) => selectPortalSessions(context.store, account?.id ?? null, { afterId: after, limit }),
     (row: PortalSessionRow) => {
-      const { id, account: owner, interfaceName, abilities, actor, keyId, ...session } = toSession(context, row);
-      const { startedAt, lastUsedAt, expiresAt } = session;
+      const { id, account: owner, interfaceName, abilities, actor, keyId, ...times } = toSession(context, row);
+      const { startedAt, lastUsedAt, expiresAt } = times;
       return { id, accountId: owner.id, interfaceName, abilities, actor, keyId, startedAt, lastUsedAt, expiresAt };
     },
   );

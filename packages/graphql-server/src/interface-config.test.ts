@@ -20,6 +20,32 @@ test.each([
   });
 });
 
+const readOrigin = (PORTAL_ORIGIN: string, NODE_ENV = 'production') =>
+  readConfig(interfaceConfig({ port: 4001, adminPort: 4101 }), { ...env, PORTAL_ORIGIN, NODE_ENV }).PORTAL_ORIGIN;
+
+test.each([
+  ['https://portal.example', 'production'],
+  ['https://portal.example:8443', 'production'],
+  ['http://localhost:4001', 'test'],
+  ['http://127.0.0.1:4001', 'development'],
+  ['http://[::1]', 'development'],
+])('accepts PORTAL_ORIGIN %s in %s', (origin, environment) => {
+  expect(readOrigin(origin, environment)).toBe(origin);
+});
+
+test.each([
+  ['https://portal.example/', 'production'],
+  ['https://portal.example/portal', 'production'],
+  ['https://Portal.example', 'production'],
+  ['https://user@portal.example', 'production'],
+  ['http://portal.example', 'development'],
+  ['http://localhost.example', 'development'],
+  ['http://localhost:4001', 'production'],
+  ['ftp://portal.example', 'test'],
+])('rejects PORTAL_ORIGIN %s in %s', (origin, environment) => {
+  expect(() => readOrigin(origin, environment)).toThrow('PORTAL_ORIGIN must be');
+});
+
 test('reports problems of all variables together', () => {
   expect(() => readConfig(interfaceConfig({ port: 4001, adminPort: 4101 }), { DOCUMENTATION_URL: 'docs' })).toThrow(
     [

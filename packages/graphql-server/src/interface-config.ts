@@ -29,7 +29,7 @@ export const interfaceConfig = (defaults: { port: number; adminPort: number }) =
       ({ NODE_ENV, PORTAL_ORIGIN }) => NODE_ENV !== 'production' || PORTAL_ORIGIN?.startsWith('http://') !== true,
       {
         path: ['PORTAL_ORIGIN'],
-        error: 'must begin with https:// unless NODE_ENV is development or test',
+        error: 'must be an origin with https:// unless NODE_ENV is development or test',
       },
     );
 

@@ -1,4 +1,4 @@
-import { createPortalLink, type PortalLink } from '@deedwire/actions';
+import { createPortalLink, type PortalLink, portalLinkErrorCodes } from '@deedwire/actions';
 import { addMutation } from '../schema/add-mutation.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';
@@ -20,14 +20,7 @@ export function addPortalLink(builder: InterfaceSchemaBuilder, { checkId }: { ch
       expiresInSeconds: t.int({ defaultValue: 300 }),
       subscriptionId: t.id(),
     }),
-    codes: [
-      'ABILITIES_INVALID',
-      'ACTOR_INVALID',
-      'EXPIRY_INVALID',
-      'NOT_FOUND',
-      'PORTAL_UNAVAILABLE',
-      'RETURN_URL_INVALID',
-    ],
+    codes: portalLinkErrorCodes,
     resolve(input, context) {
       const { subscriptionId = null } = input;
       if (subscriptionId !== null) checkId(context, 'WebhookSubscription', 'input.subscriptionId', subscriptionId);

@@ -56,13 +56,14 @@ export function createSessionRequests(options: SessionRequestsOptions) {
 
   return async (state: RequestState, organizationId: string): Promise<LightResponse> => {
     if (!state.http.ready) throw new RequestError('SERVICE_UNAVAILABLE');
-    switch (state.message.method) {
+    const { requestId, address, message } = state;
+    switch (message.method) {
       case 'POST':
         return start(state, organizationId);
       case 'GET':
         return show(await findSession(state));
       case 'DELETE':
-        await endOwnPortalSession(actions, await findSession(state), state);
+        await endOwnPortalSession(actions, await findSession(state), { requestId, address });
         return new LightResponse('', { status: 204, headers: { 'Set-Cookie': setCookie('', 0) } });
       case undefined:
       default:
