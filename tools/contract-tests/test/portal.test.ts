@@ -343,6 +343,20 @@ describe('a session', () => {
     expect(await browser.run('subscriptions')).toMatchObject({ status: 200 });
   });
 
+  test('over HTTP on this machine has a cookie without Secure', async () => {
+    const origin = 'http://localhost:4001';
+    const service = await harness.startLenderApi({ PORTAL_ORIGIN: origin }, undefined, parts);
+    await service.whenReady;
+    const browser = createBrowser(service.url, baseOf(lender), origin);
+    const { portalLink } = await requestLink(lender, {}, { url: service.url });
+    const opened = await browser.open(portalLink?.url ?? '');
+    expect(opened.headers['set-cookie']).toEqual([
+      expect.stringMatching(/^deedwire-lender-portal=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=\d+$/),
+    ]);
+    expect(await browser.run('subscriptions')).toMatchObject({ status: 200 });
+    await service.stop();
+  });
+
   test('is refused at the URL of another organization, and with two cookies', async () => {
     const browser = await openPortal(lender);
     const elsewhere = `${baseOf(harness.accounts.otherLender)}session`;

@@ -58,15 +58,15 @@ export interface Received {
 }
 
 /** A browser with a page of the portal: it sends the headers of a browser, and keeps the cookie. */
-export function createBrowser(url: string, base: string) {
+export function createBrowser(url: string, base: string, origin = portalOrigin) {
   let cookie: string | undefined;
   let shown: string | undefined;
 
   async function send({ method = 'GET', path = '', body, headers = {} }: Sent): Promise<Received> {
     const all = {
-      Host: new URL(portalOrigin).host,
+      Host: new URL(origin).host,
       'Sec-Fetch-Site': 'same-origin',
-      ...(method !== 'GET' && { Origin: portalOrigin }),
+      ...(method !== 'GET' && { Origin: origin }),
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       Cookie: cookie,
       'X-Portal-Session': shown,
