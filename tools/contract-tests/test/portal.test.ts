@@ -131,6 +131,8 @@ describe.each(['lender', 'partner'] as const)('the portal of the %s interface', 
     const ended = await browser.send({ method: 'DELETE', path: 'session' });
     expect(ended).toMatchObject({ status: 204, text: '' });
     expect(ended.headers['set-cookie']).toEqual([expect.stringMatching(/-portal=; Secure; .*Max-Age=0$/)]);
+    const addresses = `select address from audit_entry where action = 'portal_session.end' order by number desc limit 1`;
+    expect(await harness.sql(addresses)).toEqual([{ address: '127.0.0.1' }]);
     await ends(browser);
     await harness.sql(`update webhook_subscription set deleted_at = now() where id = ${subscription.id}`);
   });

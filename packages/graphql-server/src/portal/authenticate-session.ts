@@ -3,8 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import type { PortalSession } from '@deedwire/actions';
 import { type AddressLimiter, type AuthenticationRefusal, createKeyCache, maxCacheMs } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
-import type { AuthenticationRefused } from '../authentication/authenticate-request.ts';
+import { addressBlock } from '@deedwire/service-runtime';
+import { present, type RequestState } from '../plugins/request-state.ts';
 import { isOfOrigin } from './origin.ts';
+
+type Reason = AuthenticationRefusal['reason'];
+
+/** Logs why a request has no valid session. The response does not say it. */
+export type RefuseSession = (reason: Reason, state: RequestState, session?: PortalSession | null) => never;
 
 export interface SessionAuthenticatorOptions {
   interfaceName: InterfaceName;
@@ -17,66 +23,44 @@ export interface SessionAuthenticatorOptions {
   findSession: (tokenHash: string, isProven: boolean) => Promise<PortalSession | null>;
   /** Of requests without a valid session. */
   limiter: AddressLimiter;
+  refuse: RefuseSession;
   monotonicMs: () => number;
-}
-
-export type SessionResult = { kind: 'session'; session: PortalSession } | AuthenticationRefused;
-
-/** A request that needs a session. */
-export interface SessionRequest {
-  message: IncomingMessage;
-  /** For the limit of an address. */
-  addressBlock: string;
-  /** In the URL. */
-  organizationId: string;
-  /** It has to name the session that its page shows. */
-  needsId: boolean;
 }
 
 /** Finds the session of a cookie. A session is cached for up to 900 ms; an unknown token never is. */
 export function createSessionAuthenticator(options: SessionAuthenticatorOptions) {
-  const { origin, findSession: find, limiter, monotonicMs } = options;
+  const { origin, findSession: find, limiter, refuse, monotonicMs } = options;
   const sessions = createKeyCache({ find, monotonicMs, maxAgeMs: maxCacheMs, maxSize: 10_000 });
 
-  return function authenticate(request: SessionRequest): SessionResult | Promise<SessionResult> {
-    const token = readCookie(request.message, cookieName(options));
+  return function authenticate(state: RequestState): PortalSession | Promise<PortalSession> {
+    const token = readCookie(state.message, cookieName(options));
     const known = typeof token === 'string' ? sessions.peek(hashOf(token)) : null;
-    const isProven = known !== null && refusalOf(known.key, request) === null && isOfOrigin(request.message, origin);
-    return known?.isFresh && isProven ? accept(known.key) : check(request, token, isProven);
+    const isProven = known !== null && refusalOf(known.key, state) === null && isOfOrigin(state.message, origin);
+    return known?.isFresh && isProven ? known.key : check(state, token, isProven);
   };
 
-  async function check(request: SessionRequest, token: Cookie, isProven: boolean): Promise<SessionResult> {
-    const { message, addressBlock } = request;
-    if (!isProven && !limiter.take(addressBlock)) return refuse('rate_limited');
-    if (!isOfOrigin(message, origin)) return refuse('cross_site');
-    if (typeof token !== 'string') return refuse(token === null ? 'missing' : 'malformed');
+  async function check(state: RequestState, token: Cookie, isProven: boolean): Promise<PortalSession> {
+    const block = addressBlock(state.address);
+    if (!isProven && !limiter.take(block)) return refuse('rate_limited', state);
+    if (!isOfOrigin(state.message, origin)) return refuse('cross_site', state);
+    if (typeof token !== 'string') return refuse(token === null ? 'missing' : 'malformed', state);
     const session = await sessions.lookUp(hashOf(token), isProven).catch((error: unknown) => {
-      if (!isProven) limiter.refund(addressBlock);
+      if (!isProven) limiter.refund(block);
       throw error;
     });
-    const reason = session === null ? 'unknown' : refusalOf(session, request);
-    if (session === null || reason !== null) return refuse(reason ?? 'unknown', session);
-    if (!isProven) limiter.refund(addressBlock);
-    return accept(session);
+    const reason = session === null ? 'unknown' : refusalOf(session, state);
+    if (session === null || reason !== null) return refuse(reason ?? 'unknown', state, session);
+    if (!isProven) limiter.refund(block);
+    return session;
   }
 }
 
-function refusalOf(session: PortalSession, request: SessionRequest): AuthenticationRefusal['reason'] | null {
-  if (session.organizationId !== request.organizationId) return 'wrong_organization';
-  const { 'x-portal-session': shown } = request.message.headers;
-  return shown === session.id || (shown === undefined && !request.needsId) ? null : 'other_session';
-}
-
-function accept(session: PortalSession): SessionResult {
-  return { kind: 'session', session };
-}
-
-export function refuse(
-  reason: AuthenticationRefusal['reason'],
-  session: PortalSession | null = null,
-): AuthenticationRefused {
-  const kind = reason === 'rate_limited' ? 'rate_limited' : 'unauthenticated';
-  return { kind, refusal: { reason, keyId: session?.keyId ?? null, clientId: session?.client.clientId ?? null } };
+/** The page of a request with a document names the session that it shows. */
+function refusalOf(session: PortalSession, { portal, message }: RequestState): Reason | null {
+  const { organizationId, path } = present(portal);
+  if (session.organizationId !== organizationId) return 'wrong_organization';
+  const { 'x-portal-session': shown } = message.headers;
+  return shown === session.id || (shown === undefined && path !== 'graphql') ? null : 'other_session';
 }
 
 /** A browser sends a `__Host-` cookie only to this host, and takes it only over HTTPS. */

@@ -1,7 +1,7 @@
 import { type ActionContext, findPortalSession, type PortalSession, recordPortalSessionUse } from '@deedwire/actions';
 import { createAddressLimiter, requestsWithoutKeyPerSecond } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
-import { addressBlock, type Logger, requestPath } from '@deedwire/service-runtime';
+import { type Logger, requestPath } from '@deedwire/service-runtime';
 import type { RequestAuthenticator } from '../authentication/authenticate-request.ts';
 import { RequestError } from '../errors/request-error.ts';
 import type { InterfaceConfig } from '../interface-config.ts';
@@ -10,7 +10,7 @@ import { type PortalRequest, present, type RequestPlugin, type RequestState } fr
 import { refuse, toResponse } from '../plugins/use-response.ts';
 import type { InterfaceVersion } from '../versions/serve-contract.ts';
 import { findPages, readPages } from './assets.ts';
-import { createSessionAuthenticator, type SessionResult } from './authenticate-session.ts';
+import { createSessionAuthenticator, type RefuseSession } from './authenticate-session.ts';
 import { readDocuments } from './documents.ts';
 import { createSessionRequests, wrongMethod } from './session-requests.ts';
 
@@ -68,7 +68,13 @@ type UsePortalOptions = PortalOptions & {
 function usePortal(options: UsePortalOptions): RequestPlugin {
   const { interfaceName, pages, documents, actions, unprovenActions, authenticator, logger } = options;
   const limiter = createAddressLimiter({ perSecond: requestsWithoutKeyPerSecond, monotonicMs, maxSize: 10_000 });
-  const authenticateSession = createSessionAuthenticator({ ...options, limiter, monotonicMs, findSession });
+  const refuseSession: RefuseSession = (reason, state, session = null) => {
+    const kind = reason === 'rate_limited' ? 'rate_limited' : 'unauthenticated';
+    const refusal = { reason, keyId: session?.keyId ?? null, clientId: session?.clientId ?? null };
+    return authenticator.refuse({ kind, refusal }, state, noSession);
+  };
+  const shared = { ...options, limiter, refuse: refuseSession };
+  const authenticate = createSessionAuthenticator({ ...shared, monotonicMs, findSession });
 
   async function findSession(tokenHash: string, isProven: boolean): Promise<PortalSession | null> {
     const session = await findPortalSession(isProven ? actions : unprovenActions, tokenHash);
@@ -79,20 +85,8 @@ function usePortal(options: UsePortalOptions): RequestPlugin {
     return session;
   }
 
-  function accept(result: SessionResult, state: RequestState): PortalSession {
-    return result.kind === 'session' ? result.session : authenticator.refuse(result, state, noSession);
-  }
-
-  function authenticate(state: RequestState): PortalSession | Promise<PortalSession> {
-    const { organizationId, path } = present(state.portal);
-    const { message, address } = state;
-    const needsId = path === 'graphql';
-    const result = authenticateSession({ message, organizationId, needsId, addressBlock: addressBlock(address) });
-    return result instanceof Promise ? result.then((later) => accept(later, state)) : accept(result, state);
-  }
-
   const base = new RegExp(String.raw`^/${interfaceName}s/portal/(\d{1,19})/(.*)$`);
-  const respondToSession = createSessionRequests({ ...options, limiter, accept, findSession: authenticate });
+  const respondToSession = createSessionRequests({ ...shared, findSession: authenticate });
 
   function requestOf(state: RequestState): PortalRequest | undefined {
     const [, organizationId, path = ''] = base.exec(requestPath(state.message)) ?? [];

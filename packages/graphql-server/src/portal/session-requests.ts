@@ -8,7 +8,7 @@ import type { RequestState } from '../plugins/request-state.ts';
 import { checkHead } from '../transport/check-head.ts';
 import { parseMembers } from '../transport/parameters.ts';
 import { readBody } from '../transport/read-body.ts';
-import { cookieName, hashOf, readCookie, refuse, type SessionResult } from './authenticate-session.ts';
+import { cookieName, hashOf, readCookie, type RefuseSession } from './authenticate-session.ts';
 import { isOfOrigin } from './origin.ts';
 
 export interface SessionRequestsOptions {
@@ -18,8 +18,7 @@ export interface SessionRequestsOptions {
   /** With connections that no client uses: anyone can send tokens. */
   unprovenActions: ActionContext;
   limiter: AddressLimiter;
-  /** @throws {CredentialsRefusedError} if the result is a refusal */
-  accept: (result: SessionResult, state: RequestState) => PortalSession;
+  refuse: RefuseSession;
   findSession: (state: RequestState) => PortalSession | Promise<PortalSession>;
   bodyMs: number;
 }
@@ -28,25 +27,24 @@ const bodyBytes = 1_000;
 
 /** Serves `<base>session`: POST exchanges a link, GET shows the session, and DELETE ends it. */
 export function createSessionRequests(options: SessionRequestsOptions) {
-  const { origin, actions, unprovenActions, limiter, accept, findSession, bodyMs } = options;
+  const { origin, actions, unprovenActions, limiter, refuse, findSession, bodyMs } = options;
   const name = cookieName(options);
 
   async function start(state: RequestState, organizationId: string): Promise<LightResponse> {
     const { message, http, requestId, address } = state;
     const block = addressBlock(address);
-    if (!limiter.take(block)) accept(refuse('rate_limited'), state);
-    if (!isOfOrigin(message, origin)) accept(refuse('cross_site'), state);
+    if (!limiter.take(block)) return refuse('rate_limited', state);
+    if (!isOfOrigin(message, origin)) return refuse('cross_site', state);
     checkHead(message, { bodyBytes });
     http.acceptBody();
     const { token: link } = parseMembers((await readBody(message, { bodyBytes, bodyMs })).text);
     const earlier = readCookie(message, name);
     const earlierHash = typeof earlier === 'string' ? hashOf(earlier) : null;
     const request = { link, organizationId, earlierHash, requestId, address };
-    const started = await exchangePortalLink(unprovenActions, request);
-    const session = accept(started ? { kind: 'session', session: started.session } : refuse('unknown'), state);
+    const { session, token } = (await exchangePortalLink(unprovenActions, request)) ?? refuse('unknown', state);
     limiter.refund(block);
     const seconds = Math.floor((session.expiresAt.getTime() - actions.now().getTime()) / 1000);
-    return show(session, { 'Set-Cookie': setCookie(started?.token ?? '', seconds) });
+    return show(session, { 'Set-Cookie': setCookie(token, seconds) });
   }
 
   function setCookie(value: string, maxAge: number): string {
