@@ -33,6 +33,8 @@ const mayImport: Record<string, readonly string[]> = {
   domain: [],
   'contract-check': [],
   'operation-analysis': [],
+  // The pages, which a browser runs.
+  portal: [],
   // For tests only: no package below layer 6 lists it among its runtime dependencies.
   'embedded-postgres': [],
   testing: [],

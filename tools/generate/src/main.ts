@@ -8,6 +8,7 @@ const generators: Record<string, () => Promise<Generated>> = {
   'served-versions': async () => (await import('./served-versions.ts')).servedVersions(),
   'typical-bodies': async () => (await import('./typical-bodies.ts')).typicalBodies(),
   operations: async () => await (await import('./operations.ts')).operations(),
+  'portal-documents': async () => await (await import('./portal-documents.ts')).portalDocuments(),
   'api-reports': async () => await (await import('./api-reports/api-reports.ts')).apiReports(),
   reference: async () => (await import('./reference/reference-pages.ts')).reference(),
   'type-references': async () => (await import('./type-references.ts')).typeReferences(),

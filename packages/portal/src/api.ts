@@ -1,0 +1,224 @@
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import type { DocumentId } from './generated/documents.ts';
+
+/** The path of the account, for example `/partners/portal/7/`. */
+export const base = /^\/(?:lenders|partners)\/portal\/\d+\//.exec(location.pathname)?.[0] ?? '/';
+
+export type Ability = 'READ' | 'READ_PAYLOAD' | 'OPERATE' | 'CONFIGURE';
+
+export interface Session {
+  readonly id: string;
+  readonly interface: string;
+  readonly account: { readonly id: string; readonly name: string };
+  readonly abilities: readonly string[];
+  readonly actor: string;
+  readonly returnUrl: string | null;
+  readonly subscriptionId: string | null;
+  readonly expiresAt: string;
+  readonly idleSeconds: number;
+}
+
+/** What the tab shows: the pages of a session, or why there are none. */
+export type Gate =
+  | { readonly kind: 'loading' | 'signed-out' }
+  | { readonly kind: 'link'; readonly token: string }
+  | { readonly kind: 'link-failed' }
+  | { readonly kind: 'open'; readonly session: Session }
+  | { readonly kind: 'ended'; readonly returnUrl: string | null };
+
+let gate: Gate = { kind: 'loading' };
+const listeners = new Set<() => void>();
+/** When the last request of the session was answered: its idle time starts there. */
+let lastUsedMs = Date.now();
+
+export function setGate(next: Gate): void {
+  gate = next;
+  for (const listener of listeners) listener();
+}
+
+export function useGate(): Gate {
+  return useSyncExternalStore(
+    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+    () => gate,
+  );
+}
+
+/** The session of the pages. They are rendered only while there is one. */
+export function useSession(): Session {
+  const current = useGate();
+  if (current.kind !== 'open') throw new Error('There is no session.');
+  return current.session;
+}
+
+export function useMay(ability: Ability): boolean {
+  return useSession().abilities.includes(ability);
+}
+
+/** When the session ends unless it is used. */
+export function endOf({ expiresAt, idleSeconds }: Session): number {
+  return Math.min(Date.parse(expiresAt), lastUsedMs + idleSeconds * 1000);
+}
+
+/** The global identifier of a record, from the number in a URL. */
+export function gidOf(session: Session, type: string, number: string): string {
+  return session.account.id.replace(/\/[^/]+\/\d+$/, `/${type}/${number}`);
+}
+
+/** Why a request has no result. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | null;
+  /** When to send the request again, in milliseconds. Null if the server names no time. */
+  readonly retryAtMs: number | null;
+
+  constructor(status: number, code: string, message: string, more: { requestId?: string; retryAtMs?: number } = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.requestId = more.requestId ?? null;
+    this.retryAtMs = more.retryAtMs ?? null;
+  }
+}
+
+interface ErrorBody {
+  readonly errors?: readonly { message: string; extensions?: { code?: string; requestId?: string } }[];
+}
+
+/** @throws {Failure} for any response other than a success */
+export async function request<Body>(method: string, path: string, input?: object, signal?: AbortSignal): Promise<Body> {
+  const headers: Record<string, string> = { Accept: 'application/graphql-response+json, application/json' };
+  if (input !== undefined) headers['Content-Type'] = 'application/json';
+  if (gate.kind === 'open') headers['X-Portal-Session'] = gate.session.id;
+  const init = { method, headers, body: input === undefined ? null : JSON.stringify(input), signal: signal ?? null };
+  let response: Response;
+  let body: Body & ErrorBody;
+  try {
+    response = await fetch(base + path, { ...init, cache: 'no-store', redirect: 'error' });
+    body = JSON.parse((await response.text()) || '{}');
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Failure(0, 'NO_RESPONSE', 'No complete response arrived. Check your connection.');
+  }
+  const [error] = body.errors ?? [];
+  if (response.ok && error === undefined) {
+    lastUsedMs = Date.now();
+    return body;
+  }
+  const seconds = response.headers.get('Retry-After');
+  const { code = `HTTP_${response.status}`, requestId } = error?.extensions ?? {};
+  throw new Failure(response.status, code, error?.message ?? `The server responded with ${response.status}.`, {
+    ...(requestId !== undefined && { requestId }),
+    ...(seconds !== null && { retryAtMs: Date.now() + Number(seconds) * 1000 }),
+  });
+}
+
+/** Sends an operation. A 401 ends the session of this tab. */
+export async function send<Result, Variables>(
+  documentId: DocumentId<Result, Variables>,
+  variables: Variables,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const sender = gate;
+  try {
+    return (await request<{ data: Result }>('POST', 'graphql', { documentId, variables }, signal)).data;
+  } catch (error) {
+    if (error instanceof Failure && error.status === 401 && gate === sender && gate.kind === 'open')
+      setGate({ kind: 'ended', returnUrl: gate.session.returnUrl });
+    throw error;
+  }
+}
+
+export function failureOf(error: unknown): Failure {
+  return error instanceof Failure ? error : new Failure(0, 'PAGE_ERROR', String(error));
+}
+
+export interface Query<Result> {
+  readonly data: Result | undefined;
+  readonly failure: Failure | null;
+  readonly reload: () => void;
+}
+
+let lastInputMs = Date.now();
+for (const type of ['pointerdown', 'keydown']) addEventListener(type, () => (lastInputMs = Date.now()), true);
+
+/**
+ * Sends a query, and sends it again every `pollMs` while the tab is visible and somebody used it within 10 minutes: a page that
+ * is left open must not keep its session alive. Null as variables sends nothing.
+ */
+export function useQuery<Result, Variables>(
+  documentId: DocumentId<Result, Variables>,
+  variables: Variables | null,
+  pollMs?: number | null,
+): Query<Result> {
+  const key = variables === null ? null : JSON.stringify(variables);
+  const [state, setState] = useState<{ key: string | null; data?: Result; failure?: Failure }>({ key });
+  const [round, setRound] = useState(0);
+  const reload = useCallback(() => setRound((last) => last + 1), []);
+  useEffect(() => {
+    if (key === null) return;
+    const abort = new AbortController();
+    const load = async () => {
+      try {
+        const data = await send(documentId, JSON.parse(key), abort.signal);
+        setState({ key, data });
+      } catch (error) {
+        if (!abort.signal.aborted)
+          setState((last) => ({ ...(last.key === key && last), key, failure: failureOf(error) }));
+      }
+    };
+    void load();
+    return () => abort.abort();
+  }, [documentId, key, round]);
+  useEffect(() => {
+    if (!pollMs || key === null) return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible' && Date.now() - lastInputMs < 600_000) reload();
+    }, pollMs);
+    return () => clearInterval(timer);
+  }, [key, pollMs, reload]);
+  return {
+    data: state.key === key ? state.data : undefined,
+    failure: (state.key === key && state.failure) || null,
+    reload,
+  };
+}
+
+export interface UserError {
+  readonly message: string;
+  readonly field: readonly string[] | null;
+}
+
+export interface Mutation<Result, Variables> {
+  readonly running: boolean;
+  readonly failure: Failure | null;
+  readonly userErrors: readonly UserError[];
+  /** Returns null if the change was refused or failed, or if an earlier one is still running. */
+  readonly run: (variables: Variables) => Promise<Result | null>;
+}
+
+export function useMutation<Result extends object, Variables>(
+  documentId: DocumentId<Result, Variables>,
+): Mutation<Result, Variables> {
+  const idle = { running: false, failure: null, userErrors: [] };
+  const [state, setState] = useState<Omit<Mutation<Result, Variables>, 'run'>>(idle);
+  const running = useRef(false);
+  const run = async (variables: Variables): Promise<Result | null> => {
+    if (running.current) return null;
+    running.current = true;
+    setState({ ...idle, running: true });
+    try {
+      const result = await send(documentId, variables);
+      const userErrors = Object.values(result).flatMap((payload: { userErrors: UserError[] }) => payload.userErrors);
+      setState({ ...idle, userErrors });
+      return userErrors.length === 0 ? result : null;
+    } catch (error) {
+      setState({ ...idle, failure: failureOf(error) });
+      return null;
+    } finally {
+      running.current = false;
+    }
+  };
+  return { ...state, run };
+}

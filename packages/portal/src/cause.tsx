@@ -1,0 +1,110 @@
+import { useQuery } from './api.ts';
+import {
+  type DocumentId,
+  LastFailure,
+  Resume,
+  SendPending,
+  type SubscriptionFieldsFragment as SubscriptionFields,
+} from './generated/documents.ts';
+import { Link } from './location.tsx';
+import { formatDuration, formatRelative, timeOf } from './time.ts';
+import { Action, Links, useNow, Visible } from './ui.tsx';
+import { hostOf, numberOf, pauseOf, plural, resultOf, sentences, toneOf } from './words.ts';
+
+interface Props {
+  readonly subscription: SubscriptionFields;
+  readonly reload: () => void;
+}
+
+/** All attempts have to fail for so long until Deedwire pauses a subscription. */
+const pauseAfterMs = 96 * 3_600_000;
+
+/** What is wrong with a subscription: since when, what happens next, and what to press. Nothing if it is healthy. */
+export function Cause({ subscription, reload }: Props) {
+  const { id, health, status, pausedReason, pausedAt } = subscription;
+  if (health.state === 'HEALTHY') return null;
+  const isPaused = status === 'PAUSED';
+  const pending = health.pendingCount > 0 && `deliveries?subscription=${numberOf(id)}&status=PENDING`;
+  return (
+    <div className={`why ${toneOf(health.state)}`}>
+      <div>
+        {isPaused && <p>{sentences(pauseOf(pausedReason), pausedAt && `Paused since ${timeOf(pausedAt)}.`)}</p>}
+        {(!isPaused || pausedReason === 'FAILING') && <Failing subscription={subscription} />}
+      </div>
+      <div className="actions">
+        <Links of={{ 'See deliveries': pending }} />
+        <Remedy subscription={subscription} reload={reload} />
+      </div>
+    </div>
+  );
+}
+
+/** Resume, or send what waits: what an owner does once the receiver works. */
+export function Remedy({ subscription: { id, status, pausedReason, health }, reload }: Props) {
+  if (pausedReason === 'VERSION_RETIRED') return null;
+  const isPaused = status === 'PAUSED';
+  if (!isPaused && health.pendingCount === 0) return null;
+  const document: DocumentId<object, { id: string }> = isPaused ? Resume : SendPending;
+  const needsHandshake = pausedReason === 'GONE' || pausedReason === 'FAILING';
+  return (
+    <Action
+      label={isPaused ? 'Resume' : 'Send what waits'}
+      about={
+        isPaused
+          ? sentences(
+              'Deedwire sends what it missed.',
+              needsHandshake && 'The callback URL has to pass the handshake first.',
+            )
+          : 'Everything that waits is due now, oldest first. After 8 failures in succession, the rest waits for a success.'
+      }
+      ability="OPERATE"
+      primary
+      document={document}
+      variables={() => ({ id })}
+      onDone={reload}
+    />
+  );
+}
+
+function Failing({ subscription: { id, callbackUrl, health, status } }: { subscription: SubscriptionFields }) {
+  const { failingSince, lastFailureAt, breakerOpenUntil, consecutiveFailures, oldestPendingAt } = health;
+  const now = useNow(10_000);
+  const { data } = useQuery(LastFailure, {
+    subscriptionId: id,
+    oldest: oldestPendingAt,
+    // The database has more decimal places.
+    until: oldestPendingAt && new Date(Date.parse(oldestPendingAt) + 1).toISOString(),
+    since: failingSince ?? lastFailureAt,
+  });
+  const [last] = [...(data?.pending.nodes ?? []), ...(data?.failed.nodes ?? [])]
+    .flatMap((delivery) => delivery.attempts.map((attempt) => ({ ...attempt, delivery: numberOf(delivery.id) })))
+    .filter(({ advice }) => advice !== null)
+    .toSorted((one, other) => Date.parse(other.startedAt) - Date.parse(one.startedAt));
+  const sinceMs = Date.parse(failingSince ?? '');
+  const since = failingSince ? ` since ${timeOf(failingSince)} (${formatDuration(now - sinceMs)})` : '';
+  const goesOn = status !== 'PAUSED';
+  const isTested = breakerOpenUntil !== null && goesOn;
+  return (
+    <>
+      <p>
+        <b>
+          <Visible text={hostOf(callbackUrl)} />: {last ? resultOf(last) : 'attempts fail'}
+          {since}.
+        </b>{' '}
+        {sentences(
+          `${plural(consecutiveFailures, 'attempt')} failed in a row.`,
+          lastFailureAt && `The last one was at ${timeOf(lastFailureAt)}.`,
+          isTested && `Single requests test it; the next is due ${formatRelative(breakerOpenUntil, now)}.`,
+          failingSince &&
+            goesOn &&
+            `At ${timeOf(new Date(sinceMs + pauseAfterMs).toISOString())}, deliveries pause; events are kept.`,
+        )}
+      </p>
+      {last?.advice && (
+        <p>
+          <Visible text={last.advice} /> <Link to={`deliveries/${last.delivery}`}>See that attempt</Link>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+import { type DragEvent, useState } from 'react';
+import { Failure, send } from './api.ts';
+import { wantedOf, type Wanted } from './find.ts';
+import { Deliveries, type DeliveriesQuery } from './generated/documents.ts';
+import { go, Link } from './location.tsx';
+import { timeOf } from './time.ts';
+import { onSubmit } from './ui.tsx';
+import { numberOf, wordOf } from './words.ts';
+
+type Found = DeliveriesQuery['webhookDeliveries']['nodes'];
+
+/** Opens the delivery that an identifier, a header or a payload names. What is dropped stays in the browser. */
+export function Find() {
+  const [message, setMessage] = useState('');
+  const [found, setFound] = useState<Found>([]);
+  const find = async (text: string) => {
+    setFound([]);
+    const wanted = wantedOf(text);
+    if (wanted === null) return setMessage('Type the id of a delivery, an event or a record, or drop a payload.');
+    if (wanted.kind === 'delivery') return go(`deliveries/${wanted.number}`);
+    if (wanted.kind === 'record') return go(`deliveries?record=${encodeURIComponent(wanted.id)}`);
+    setMessage('Searching…');
+    try {
+      const deliveries = await findEvent(wanted);
+      if (deliveries[0] && deliveries.length === 1) return go(`deliveries/${numberOf(deliveries[0].id)}`);
+      setFound(deliveries);
+      setMessage(
+        deliveries.length > 0 ? 'Its deliveries:' : 'No delivery of this event was found within an hour of it.',
+      );
+    } catch (error) {
+      setMessage(error instanceof Failure ? error.message : 'The search failed.');
+    }
+  };
+  const drop = async (event: DragEvent) => {
+    event.preventDefault();
+    const [file] = event.dataTransfer.files;
+    await find(file ? await file.slice(0, 1_000_000).text() : event.dataTransfer.getData('text/plain'));
+  };
+  return (
+    <form
+      className="find"
+      role="search"
+      onSubmit={onSubmit(({ wanted = '' }) => find(wanted))}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => void drop(event)}
+    >
+      <input name="wanted" aria-label="Find" placeholder="Find an id, or drop a payload" autoComplete="off" />
+      <button>Find</button>
+      <p role="status">
+        {message}
+        {found.map(({ id, status, createdAt }) => (
+          <Link key={id} to={`deliveries/${numberOf(id)}`}>{`${timeOf(createdAt)} ${wordOf(status)}`}</Link>
+        ))}
+      </p>
+    </form>
+  );
+}
+
+/** The deliveries of an event, which are created shortly after it. Reads at most 2,000. */
+async function findEvent({ id, type, atMs }: Wanted & { kind: 'event' }): Promise<Found> {
+  const found: Found = [];
+  const times = { since: new Date(atMs - 60_000).toISOString(), until: new Date(atMs + 3_600_000).toISOString() };
+  let after: string | null = null;
+  for (let page = 0; page < 20; page += 1) {
+    const { webhookDeliveries }: DeliveriesQuery = await send(Deliveries, {
+      first: 100,
+      eventType: type,
+      ...times,
+      after,
+    });
+    found.push(...webhookDeliveries.nodes.filter(({ event }) => event.id === id));
+    if (!webhookDeliveries.pageInfo.hasNextPage) break;
+    after = webhookDeliveries.pageInfo.endCursor;
+  }
+  return found;
+}

@@ -1,0 +1,60 @@
+import { type ReactNode, useState } from 'react';
+import { endOf, Failure, request, setGate, useSession } from './api.ts';
+import { Link, useUrl } from './location.tsx';
+import { formatDuration, formatTime } from './time.ts';
+import { useNow, Visible } from './ui.tsx';
+import { hostOf, wordOf } from './words.ts';
+
+const pages = [
+  ['', 'Subscriptions', /^(?:subscriptions\/|$)/],
+  ['deliveries', 'Deliveries', /^deliveries/],
+  ['recover', 'Recover', /^recover/],
+] as const;
+
+/** The frame of every page: whose account it shows, what the session may do, and until when. */
+export function Layout({ children }: { children: ReactNode }) {
+  const session = useSession();
+  const { path } = useUrl();
+  const now = useNow(10_000);
+  const endMs = endOf(session);
+  const isNear = endMs - now < 300_000;
+  const [label, setLabel] = useState('Sign out');
+  const signOut = async () => {
+    try {
+      await request('DELETE', 'session');
+      setGate({ kind: 'signed-out' });
+    } catch (error) {
+      if (error instanceof Failure && error.status === 401) setGate({ kind: 'signed-out' });
+      else setLabel('Not signed out: try again');
+    }
+  };
+  const links = pages.map(([to, name, pattern]) => (
+    <Link key={to} to={to} aria-current={pattern.test(path) ? 'page' : undefined} children={name} />
+  ));
+  const abilities = session.abilities.map((ability) => wordOf(ability).toLowerCase()).join(', ');
+  return (
+    <>
+      <header>
+        <b>
+          <Visible text={session.account.name} /> <small>{session.interface} interface</small>
+        </b>
+        <nav aria-label="Portal">{links}</nav>
+        <small className="session">
+          <Visible text={session.actor} /> may {abilities} ·{' '}
+          <span className={isNear ? 'warn' : ''}>
+            {isNear ? `ends in ${formatDuration(endMs - now)}` : `ends ${formatTime(endMs, now).slice(0, -3)}`}
+          </span>{' '}
+          · <ReturnLink url={session.returnUrl} />{' '}
+          <button className="link" onClick={() => void signOut()} children={label} />
+        </small>
+      </header>
+      <main>{children}</main>
+    </>
+  );
+}
+
+/** The way back to the application, as the session says. Only `https:`: nobody else can name a target. */
+export function ReturnLink({ url }: { url: string | null }) {
+  if (url === null || URL.parse(url)?.protocol !== 'https:') return null;
+  return <a href={url} rel="noreferrer" children={`Back to ${hostOf(url)}`} />;
+}

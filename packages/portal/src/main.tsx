@@ -1,0 +1,80 @@
+import { Component, type ComponentType, lazy, type ReactNode, Suspense } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Layout } from './layout.tsx';
+import { Link, useUrl } from './location.tsx';
+import { SessionGate } from './session-gate.tsx';
+import { Heading, loading, Notice } from './ui.tsx';
+
+const reloaded = 'deedwire-portal-reloaded';
+
+/** A page in a file of its own. After an update of the server the file is missing: one reload gets the new pages. */
+function page(load: () => Promise<{ default: ComponentType<{ number: string }> }>) {
+  return lazy(async () => {
+    try {
+      const module = await load();
+      sessionStorage.removeItem(reloaded);
+      return module;
+    } catch (error) {
+      if (sessionStorage.getItem(reloaded) !== null) throw error;
+      sessionStorage.setItem(reloaded, 'yes');
+      location.reload();
+      return await new Promise<never>(() => {});
+    }
+  });
+}
+
+const routes = [
+  [/^$/, page(() => import('./pages/subscriptions.tsx'))],
+  [/^subscriptions\/(\d{1,19})$/, page(() => import('./pages/subscription.tsx'))],
+  [/^deliveries$/, page(() => import('./pages/deliveries.tsx'))],
+  [/^deliveries\/(\d{1,19})$/, page(() => import('./pages/delivery.tsx'))],
+  [/^recover$/, page(() => import('./pages/recover.tsx'))],
+] as const;
+
+function Page() {
+  const { path } = useUrl();
+  for (const [pattern, Shown] of routes) {
+    const match = pattern.exec(path);
+    if (match) return <Shown key={match[1] ?? ''} number={match[1] ?? ''} />;
+  }
+  return <Heading title="No such page" children={<Link to="">See the subscriptions</Link>} />;
+}
+
+/** A page that could not be loaded, or has a defect. */
+class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
+  override state = { failed: false };
+
+  static getDerivedStateFromError() {
+    return { failed: true };
+  }
+
+  override render() {
+    if (!this.state.failed) return this.props.children;
+    return (
+      <Notice title="This page could not be shown">
+        <p>Deedwire may have been updated, or a file did not arrive. Nothing was changed.</p>
+        <button className="first" onClick={() => location.reload()} children="Reload" />
+      </Notice>
+    );
+  }
+}
+
+const insecure = (
+  <Notice title="The portal needs HTTPS">
+    <p>
+      This page was loaded by plain HTTP, so a browser keeps no session for it. An operator of Deedwire sets{' '}
+      <code>PORTAL_ORIGIN</code> to an <code>https://</code> origin, and new links start with it.
+    </p>
+  </Notice>
+);
+
+const app = (
+  <SessionGate>
+    <Layout>
+      <Suspense fallback={loading} children={<Page />} />
+    </Layout>
+  </SessionGate>
+);
+
+const root = createRoot(document.querySelector('#root') ?? document.body);
+root.render(<Boundary children={isSecureContext ? app : insecure} />);

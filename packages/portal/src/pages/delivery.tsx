@@ -1,0 +1,288 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { gidOf, useMay, useQuery, useSession } from '../api.ts';
+import { type Bytes, bytesOfBase64, bytesOfText, hexOf, indentJson, sha256Of } from '../bytes.ts';
+import { curlOf } from '../curl.ts';
+import { Delivery, type DeliveryQuery, Exchange, type ExchangeQuery, Payload, Retry } from '../generated/documents.ts';
+import { Link, search, useUrl } from '../location.tsx';
+import { timeOf } from '../time.ts';
+import { Action, Copy, Facts, Heading, Links, Loaded, Relative, State, Time, Visible } from '../ui.tsx';
+import { nameOf, numberOf, plural, resultOf, resultTone, sentences, wordOf } from '../words.ts';
+
+type DeliveryData = NonNullable<DeliveryQuery['webhookDelivery']>;
+type Attempt = DeliveryData['attempts'][number];
+type ExchangeData = NonNullable<NonNullable<ExchangeQuery['webhookDelivery']>['attempts'][number]['exchange']>;
+
+export default function DeliveryPage({ number }: { number: string }) {
+  const id = gidOf(useSession(), 'WebhookDelivery', number);
+  const before = Number(useUrl().params.get('before')) || null;
+  const [isPending, setPending] = useState(false);
+  const query = useQuery(Delivery, { id, before }, isPending ? 5000 : null);
+  const status = query.data?.webhookDelivery?.status;
+  useEffect(() => setPending(status === 'PENDING'), [status]);
+  return (
+    <Loaded query={query}>
+      {({ webhookDelivery }) =>
+        webhookDelivery ? (
+          <Shown delivery={webhookDelivery} reload={query.reload} />
+        ) : (
+          <Heading title="No such delivery">It was deleted, or belongs to another account.</Heading>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Shown({ delivery, reload }: { delivery: DeliveryData; reload: () => void }) {
+  const { id, subscriptionId, subscription, status, event, isTest, createdAt, delay, attempts } = delivery;
+  const { path, params } = useUrl();
+  const mayRead = useMay('READ_PAYLOAD');
+  const selected = attempts.find(({ number }) => number === Number(params.get('attempt'))) ?? attempts[0];
+  const oldest = attempts.at(-1)?.number ?? 1;
+  const retry = {
+    about: 'Its id, sequence and body stay the same: a receiver that has processed it ignores it.',
+    document: Retry,
+  };
+  const name = subscription ? nameOf(subscription) : 'Subscription';
+  return (
+    <>
+      <Heading title={event.type} above={<Link to={`subscriptions/${numberOf(subscriptionId)}`}>{name}</Link>}>
+        <State value={status} />
+        <div className="actions">
+          <Action label="Send now" ability="OPERATE" primary {...retry} variables={() => ({ id })} onDone={reload} />
+        </div>
+      </Heading>
+      {delay && (
+        <div className="why warn">
+          <p>
+            <b>
+              {wordOf(delay.reason)}
+              {delay.since && ` since ${timeOf(delay.since)}`}.
+            </b>{' '}
+            <Visible text={delay.message} />{' '}
+            {delay.until && (
+              <b>
+                {timeOf(delay.until)}, <Relative at={delay.until} />
+              </b>
+            )}
+          </p>
+        </div>
+      )}
+      <Facts
+        of={{
+          Event: <Time at={event.timestamp} />,
+          'Delivery created': <Time at={createdAt} />,
+          'Payload version': <code>{event.version}</code>,
+          Sequence: `${delivery.sequenceNumber.toLocaleString('en')}${isTest ? ' (test event)' : ''}`,
+          'webhook-id': <code>{id}</code>,
+          'Event id': <code>{event.id}</code>,
+        }}
+      />
+      <h2>{plural(delivery.attemptCount, 'attempt')}</h2>
+      <ol className="time">
+        {attempts.map((attempt, at) => (
+          <li key={attempt.number} aria-current={attempt === selected}>
+            <Link to={path + search(params, { attempt: String(attempt.number) })}>{timeOf(attempt.startedAt)}</Link>
+            <State value={resultOf(attempt)} tone={resultTone(attempt)} />
+            <Duration attempt={attempt} />
+            <span className="num">{attempt.durationMs.toLocaleString('en')} ms</span>
+            {attempt.advice !== null && (
+              <span
+                className="advice"
+                children={attempt.advice === attempts[at - 1]?.advice ? 'As above.' : <Visible text={attempt.advice} />}
+              />
+            )}
+          </li>
+        ))}
+      </ol>
+      <div className="actions">
+        <Links
+          of={{
+            'Newest attempts': params.has('before') && path,
+            'Older attempts': oldest > 1 && path + search(params, { before: String(oldest), attempt: null }),
+          }}
+        />
+      </div>
+      {mayRead ? (
+        <Contents id={id} attempt={selected} />
+      ) : (
+        <p>This session may not read payloads, requests and responses.</p>
+      )}
+    </>
+  );
+}
+
+/** On the scale of the 5 seconds that an attempt can take. */
+function Duration({ attempt }: { attempt: Attempt }) {
+  return (
+    <svg className={`span ${resultTone(attempt)}`} viewBox="0 0 5000 8" preserveAspectRatio="none" aria-hidden="true">
+      <rect className="track" width="5000" height="8" />
+      <rect width={Math.max(20, attempt.durationMs)} height="8" />
+    </svg>
+  );
+}
+
+/** What an attempt sent and received: operations of their own, because a session needs an ability for them. */
+function Contents({ id, attempt }: { id: string; attempt: Attempt | undefined }) {
+  const { params } = useUrl();
+  const payload = useQuery(Payload, { id });
+  const query = useQuery(Exchange, attempt ? { id, before: attempt.number + 1 } : null);
+  const found = query.data?.webhookDelivery?.attempts[0];
+  const exchange = found?.number === attempt?.number ? found?.exchange : null;
+  const side = attempt && params.get('side') === 'response' ? 'response' : 'request';
+  const text = payload.data?.webhookDelivery?.payload;
+  const curl = exchange?.callbackUrl && text ? curlOf(exchange.callbackUrl, exchange.requestHeaders, text) : null;
+  const tabs = attempt ? ['request', 'response'] : ['request'];
+  return (
+    <>
+      <h2>{attempt ? `Request and response of ${timeOf(attempt.startedAt)}` : 'Payload'}</h2>
+      {exchange && attempt && <Timings exchange={exchange} durationMs={attempt.durationMs} />}
+      <Tabs name="side" current={side} values={tabs} children={curl && <Copy label="Copy as curl" text={curl} />} />
+      {attempt && (
+        <Loaded query={query}>
+          {() =>
+            exchange ? (
+              <Headers exchange={exchange} attempt={attempt} side={side} />
+            ) : (
+              <p>
+                The details of this attempt were not kept. They are kept for 7 days, but not of every first success.
+              </p>
+            )
+          }
+        </Loaded>
+      )}
+      {side === 'request' && (
+        <Loaded query={payload}>
+          {() =>
+            text ? (
+              <Body body={bytesOfText(text)} name={`delivery-${numberOf(id)}.json`} />
+            ) : (
+              <p>There is no payload: it could not be rendered, or its retention period has ended.</p>
+            )
+          }
+        </Loaded>
+      )}
+      {side === 'response' && exchange && <ResponseBody exchange={exchange} name={`response-${numberOf(id)}`} />}
+    </>
+  );
+}
+
+function Tabs(props: { name: string; current: string; values: readonly string[]; children?: ReactNode }) {
+  const { path, params } = useUrl();
+  const links = props.values.map((value) => (
+    <Link key={value} to={path + search(params, { [props.name]: value })} aria-current={value === props.current}>
+      {wordOf(value)}
+    </Link>
+  ));
+  return (
+    <nav className="tabs" aria-label={wordOf(props.name)}>
+      {links}
+      {props.children}
+    </nav>
+  );
+}
+
+function Headers({ exchange, attempt, side }: { exchange: ExchangeData; attempt: Attempt; side: string }) {
+  const url = exchange.callbackUrl === null ? null : URL.parse(exchange.callbackUrl);
+  const target = url ? url.pathname + url.search : '(the callback URL has changed since)';
+  const status = attempt.responseStatus === null ? 'No response' : `HTTP/1.1 ${attempt.responseStatus}`;
+  const [first, headers] =
+    side === 'request' ? [`POST ${target} HTTP/1.1`, exchange.requestHeaders] : [status, exchange.responseHeaders];
+  const text = sentences(
+    exchange.remoteAddress && `Address: ${exchange.remoteAddress}.`,
+    exchange.replayId && `Sent again by replay ${numberOf(exchange.replayId)}.`,
+    attempt.error && `${resultOf(attempt)}: the response was not complete.`,
+  );
+  return (
+    <>
+      <pre>
+        <Visible text={[first, ...headers.map(({ name, value }) => `${name}: ${value}`)].join('\n')} />
+      </pre>
+      <p className="soft">{text}</p>
+    </>
+  );
+}
+
+function ResponseBody({ exchange, name }: { exchange: ExchangeData; name: string }) {
+  const { responseBody, responseBodyBase64, responseBytes } = exchange;
+  if (responseBody !== null) return <Body body={bytesOfText(responseBody)} name={name} total={responseBytes} />;
+  if (responseBodyBase64 !== null)
+    return <Body body={bytesOfBase64(responseBodyBase64)} name={name} total={responseBytes} />;
+  return (
+    <p>{responseBytes === 0 ? 'No body arrived.' : `The body of ${plural(responseBytes, 'byte')} was not kept.`}</p>
+  );
+}
+
+const views = ['formatted', 'text', 'hex'];
+
+/** Exact bytes: as text, as hex, or as a file. */
+function Body({ body: { bytes, text }, name, total = bytes.length }: { body: Bytes; name: string; total?: number }) {
+  const { params } = useUrl();
+  const [digest, setDigest] = useState('');
+  const key = text ?? bytes.join();
+  useEffect(() => {
+    void sha256Of(bytes).then(setDigest);
+  }, [key]);
+  const view = text === null ? 'hex' : (views.find((each) => each === params.get('view')) ?? 'formatted');
+  const shown = text === null || view === 'hex' ? hexOf(bytes) : view === 'text' ? text : indentJson(text);
+  const download = () => {
+    const href = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
+    Object.assign(document.createElement('a'), { href, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 10_000);
+  };
+  const note = sentences(
+    bytes.length < total && `The first ${plural(bytes.length, 'byte')} of ${plural(total, 'byte')}.`,
+    text === null && 'Not UTF-8.',
+    view === 'formatted' && 'With line breaks for reading: Text shows what was sent.',
+  );
+  return (
+    <>
+      <Tabs name="view" current={view} values={text === null ? ['hex'] : views}>
+        <button onClick={download}>Download {plural(bytes.length, 'byte')}</button>
+      </Tabs>
+      <pre>
+        <Visible text={shown} />
+      </pre>
+      <p className="soft">
+        {note} SHA-256 <code>{digest}</code>
+      </p>
+    </>
+  );
+}
+
+/** The phases of an attempt, in the order in which they happen. */
+function Timings({ exchange, durationMs }: { exchange: ExchangeData; durationMs: number }) {
+  const { dnsMs, connectMs, tlsMs, firstByteMs } = exchange;
+  const known = [
+    ['DNS', dnsMs],
+    ['Connection', connectMs],
+    ['TLS', tlsMs],
+    ['Response', firstByteMs],
+  ] as const;
+  const rest = Math.max(0, durationMs - known.reduce((sum, [, ms]) => sum + (ms ?? 0), 0));
+  let x = 0;
+  const phases = [...known, [firstByteMs === null ? 'No answer' : 'Body', rest] as const].map(([name, ms], at) => {
+    x += ms ?? 0;
+    return {
+      name: `${name} ${ms === null ? '–' : `${ms.toLocaleString('en')} ms`}`,
+      start: x - (ms ?? 0),
+      ms: ms ?? 0,
+      phase: `phase${at}`,
+    };
+  });
+  return (
+    <figure>
+      <svg className="span" viewBox={`0 0 ${Math.max(1, x)} 8`} preserveAspectRatio="none" aria-hidden="true">
+        {phases.map(({ phase, start, ms }) => (
+          <rect key={phase} className={phase} x={start} width={ms} height="8" />
+        ))}
+      </svg>
+      <figcaption>
+        {phases.map(({ phase, name }) => (
+          <span key={phase} className={phase}>
+            {name}
+          </span>
+        ))}
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,231 @@
+import { gidOf, useMay, useQuery, useSession } from '../api.ts';
+import { Bars } from '../bars.tsx';
+import { Cause, Remedy } from '../cause.tsx';
+import {
+  Choices,
+  Pause,
+  Rotate,
+  RotateToOwn,
+  SendTest,
+  Subscription,
+  type SubscriptionFieldsFragment,
+  Update,
+} from '../generated/documents.ts';
+import { Link } from '../location.tsx';
+import { formatDay, formatRelative, timeOf } from '../time.ts';
+import {
+  Action,
+  Copy,
+  Facts,
+  Heading,
+  Input,
+  Links,
+  Loaded,
+  Select,
+  State,
+  Table,
+  Time,
+  useNow,
+  type Values,
+  Visible,
+} from '../ui.tsx';
+import { nameOf, numberOf } from '../words.ts';
+
+interface Props {
+  readonly subscription: SubscriptionFieldsFragment;
+  readonly reload: () => void;
+}
+
+export default function SubscriptionPage({ number }: { number: string }) {
+  const id = gidOf(useSession(), 'WebhookSubscription', number);
+  const query = useQuery(Subscription, { id }, 15_000);
+  return (
+    <Loaded query={query}>
+      {({ webhookSubscription }) =>
+        webhookSubscription ? (
+          <Shown subscription={webhookSubscription} reload={query.reload} />
+        ) : (
+          <Heading title="No such subscription">It was deleted, or belongs to another account.</Heading>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Shown({ subscription, reload }: Props) {
+  const { id, callbackUrl, status, health, createdAt, statistics } = subscription;
+  const pause = {
+    about: 'Its events are kept, and sent once it is resumed. An attempt in flight can still arrive.',
+    document: Pause,
+  };
+  const deliveries = `deliveries?subscription=${numberOf(id)}`;
+  return (
+    <>
+      <Heading title={nameOf(subscription)} above={<Link to="">Subscriptions</Link>}>
+        <State value={health.state} />
+        <div className="actions">
+          <TestEvent subscription={subscription} reload={reload} />
+          {status === 'ACTIVE' && (
+            <Action label="Pause" ability="OPERATE" {...pause} variables={() => ({ id })} onDone={reload} />
+          )}
+          {health.state === 'HEALTHY' && <Remedy subscription={subscription} reload={reload} />}
+        </div>
+      </Heading>
+      <Cause subscription={subscription} reload={reload} />
+      <Facts
+        of={{
+          'Callback URL': <code children={<Visible text={callbackUrl} />} />,
+          Pending: `${health.pendingCount.toLocaleString('en')}${health.pendingCountIsLowerBound ? '+' : ''}`,
+          'Oldest pending': health.oldestPendingAt ? <Time at={health.oldestPendingAt} /> : '–',
+          'Last delivered': health.lastDeliveredAt ? <Time at={health.lastDeliveredAt} /> : 'Not in 7 days',
+          Created: <Time at={createdAt} />,
+        }}
+      />
+      <div className="actions">
+        <Links of={{ 'See deliveries': deliveries, Recover: `recover?subscription=${numberOf(id)}` }} />
+        <Action
+          label="Change the URL"
+          about="Deedwire sends a signed handshake to the new URL first. If it fails, nothing changes."
+          ability="CONFIGURE"
+          document={Update}
+          variables={({ callbackUrl: url = '' }) => ({ input: { id, callbackUrl: url } })}
+          onDone={reload}
+        >
+          <Input
+            name="callbackUrl"
+            label="Callback URL"
+            type="url"
+            required
+            maxLength={2048}
+            defaultValue={callbackUrl}
+          />
+        </Action>
+      </div>
+      <h2>Last 24 hours</h2>
+      <Bars hours={statistics} />
+      <Pins subscription={subscription} reload={reload} />
+      <Secret subscription={subscription} reload={reload} />
+    </>
+  );
+}
+
+function TestEvent({ subscription: { id, eventTypes }, reload }: Props) {
+  return (
+    <Action
+      label="Send a test event"
+      about="It has sample data and the header X-Service-Webhook-Test: true, and reports no change."
+      ability="OPERATE"
+      document={SendTest}
+      variables={({ eventType = null }, idempotencyKey) => ({
+        input: { subscriptionId: id, eventType, idempotencyKey },
+      })}
+      onDone={reload}
+      result={() => (
+        <p>
+          It is sent now. <Link to={`deliveries?subscription=${numberOf(id)}`}>See the newest deliveries</Link>
+        </p>
+      )}
+    >
+      <Select name="eventType" label="Event type" options={eventTypes.map(({ type }) => [type, type])} />
+    </Action>
+  );
+}
+
+function Pins({ subscription: { id, eventTypes }, reload }: Props) {
+  const types = useQuery(Choices, {}).data?.webhookEventTypes;
+  const rows = eventTypes.map(({ type, version }) => {
+    const versions = types?.find((each) => each.type === type)?.versions ?? [];
+    const pinned = versions.find((each) => each.version === version);
+    const moved = (to: string) =>
+      eventTypes.map((pin) => ({ type: pin.type, version: pin.type === type ? to : pin.version }));
+    return [
+      <Link to={`deliveries?subscription=${numberOf(id)}&type=${encodeURIComponent(type)}`}>{type}</Link>,
+      <code>{version}</code>,
+      // Once the types are known, a version that they do not list is retired.
+      types && <State value={pinned?.status ?? 'RETIRED'} />,
+      pinned?.sunsetOn ? formatDay(pinned.sunsetOn) : '–',
+      versions.some((each) => each !== pinned) && (
+        <Action
+          label="Move"
+          about={`New events of ${type} are sent at the version that you choose. Deploy the receiver first.`}
+          ability="CONFIGURE"
+          document={Update}
+          variables={(values) => ({ input: { id, eventTypes: moved(values['eventTypes'] ?? '') } })}
+          onDone={reload}
+        >
+          <Select
+            name="eventTypes"
+            label="Version"
+            options={versions.map((each) => [each.version, each.version])}
+            value={version}
+          />
+        </Action>
+      ),
+    ];
+  });
+  return (
+    <>
+      <h2>Event types</h2>
+      <Table head={['Type', 'Version', 'Status', 'Ends', '']} rows={rows} />
+    </>
+  );
+}
+
+const overlaps = [
+  ['86400', '1 day'],
+  ['3600', '1 hour'],
+  ['604800', '7 days'],
+  ['0', 'None: the old secret ends at once'],
+] as const;
+
+function Secret({ subscription: { id, rotation }, reload }: Props) {
+  const mayRead = useMay('READ_PAYLOAD');
+  const now = useNow(10_000);
+  const [startMs, endMs] = [Date.parse(rotation?.startedAt ?? ''), Date.parse(rotation?.endsAt ?? '')];
+  const text = rotation
+    ? `Two secrets sign until ${timeOf(rotation.endsAt)}, ${formatRelative(rotation.endsAt, now)}. Give the receiver the new one.`
+    : 'One secret signs. No query returns it.';
+  const common = {
+    label: 'Rotate the secret',
+    about: 'During the overlap, the old and the new secret sign, so a receiver with either of them can verify.',
+    ability: 'CONFIGURE' as const,
+    onDone: reload,
+    variables: ({ webhookSecret, overlapSeconds }: Values, idempotencyKey: string) => ({
+      input: { id, overlapSeconds: Number(overlapSeconds), webhookSecret: webhookSecret || null, idempotencyKey },
+    }),
+    children: (
+      <>
+        <Select name="overlapSeconds" label="Overlap" options={overlaps} />
+        <Input
+          name="webhookSecret"
+          label={mayRead ? 'New secret, or empty: Deedwire generates one' : 'New secret'}
+          type="password"
+          placeholder="whsec_…"
+          required={!mayRead}
+        />
+      </>
+    ),
+  };
+  return (
+    <>
+      <h2>Secret</h2>
+      <p>{text}</p>
+      {rotation && <progress aria-label="Overlap" max={endMs - startMs} value={now - startMs} />}
+      {mayRead ? (
+        <Action
+          {...common}
+          document={Rotate}
+          result={({ rotateWebhookSecret: { webhookSecret } }) => (
+            <>
+              <p>The new secret signs now. Store it: it is not shown again.</p>
+              <pre>{webhookSecret}</pre>
+              <Copy text={webhookSecret ?? ''} />
+            </>
+          )}
+        />
+      ) : (
+        <Action {...common} document={RotateToOwn} />
+      )}
+    </>
+  );
+}

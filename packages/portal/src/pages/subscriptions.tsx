@@ -1,0 +1,99 @@
+import { useQuery, useSession } from '../api.ts';
+import { Bars } from '../bars.tsx';
+import { Cause } from '../cause.tsx';
+import { Find } from '../find-form.tsx';
+import { Choices, Subscriptions, type ChoicesQuery, type SubscriptionFieldsFragment } from '../generated/documents.ts';
+import { Link } from '../location.tsx';
+import { formatDay, timeOf } from '../time.ts';
+import { Copy, Heading, Loaded, Relative, State, Visible } from '../ui.tsx';
+import { nameOf, numberOf, plural } from '../words.ts';
+
+export default function SubscriptionsPage() {
+  const query = useQuery(Subscriptions, {}, 30_000);
+  const types = useQuery(Choices, {}).data?.webhookEventTypes;
+  return (
+    <>
+      <Heading title="Subscriptions" children={<Find />} />
+      <Loaded query={query}>
+        {({ webhookSubscriptions: { nodes } }) => (
+          <>
+            {nodes.length === 0 && types && <Subscribe types={types} />}
+            {nodes.length > 0 && (
+              <p className="soft">{plural(nodes.length, 'subscription')} in 24 hours. Times are yours.</p>
+            )}
+            {nodes.map((each) => (
+              <Row key={each.id} subscription={each} types={types} reload={query.reload} />
+            ))}
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+interface RowProps {
+  readonly subscription: SubscriptionFieldsFragment;
+  readonly types: ChoicesQuery['webhookEventTypes'] | undefined;
+  readonly reload: () => void;
+}
+
+function Row({ subscription, types = [], reload }: RowProps) {
+  const { id, callbackUrl, health, statistics, eventTypes } = subscription;
+  const { pendingCount, pendingCountIsLowerBound, oldestPendingAt, lastDeliveredAt } = health;
+  const ending = eventTypes.flatMap(({ type, version }) => {
+    const { sunsetOn } =
+      types.find((each) => each.type === type)?.versions.find((each) => each.version === version) ?? {};
+    return sunsetOn ? [`${type} ${version} ends on ${formatDay(sunsetOn)}`] : [];
+  });
+  return (
+    <section className="sub">
+      <div>
+        <h2>
+          <Link to={`subscriptions/${numberOf(id)}`}>
+            <Visible text={nameOf(subscription)} />
+          </Link>
+        </h2>
+        <code>
+          <Visible text={callbackUrl} />
+        </code>
+      </div>
+      <State value={health.state} />
+      <Bars hours={statistics} />
+      <div className="num">
+        {`${pendingCount.toLocaleString('en')}${pendingCountIsLowerBound ? '+' : ''} pending`}
+        <small>
+          {oldestPendingAt && `oldest since ${timeOf(oldestPendingAt)}`}
+          {!oldestPendingAt && (lastDeliveredAt ? <Relative at={lastDeliveredAt} /> : 'nothing delivered in 7 days')}
+        </small>
+      </div>
+      <Cause subscription={subscription} reload={reload} />
+      {ending.length > 0 && <p className="all soft">{ending.join(' · ')}</p>}
+    </section>
+  );
+}
+
+const mutation =
+  'mutation Subscribe($input: CreateWebhookSubscriptionInput!) { createWebhookSubscription(input: $input) ' +
+  '{ webhookSubscription { id } webhookSecret userErrors { code message } } }';
+
+/** How to subscribe. It needs the key of the account, which the portal does not have. */
+function Subscribe({ types: [first] }: { types: ChoicesQuery['webhookEventTypes'] }) {
+  const { interface: name } = useSession();
+  const input = { callbackUrl: 'https://example.com/webhooks', eventTypes: [{ type: first?.type }] };
+  const command = [
+    `curl -sS ${location.origin}/${name}s/graphql`,
+    `-H 'Content-Type: application/json'`,
+    `-H "X-Service-Client-Id: $CLIENT_ID"`,
+    `-H "X-Service-API-Key: $API_KEY"`,
+    `-H "X-Service-Organization-Id: $ORGANIZATION_ID"`,
+    `-d '${JSON.stringify({ query: mutation, variables: { input } })}'`,
+  ].join(' \\\n  ');
+  return (
+    <>
+      <p>There is no subscription yet. Start a receiver, then create one with the key of the account:</p>
+      <pre>{command}</pre>
+      <Copy text={command} />
+      <p className="soft">Deedwire sends a handshake to the URL first. The response has the secret, once: store it.</p>
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+const localDay = new Intl.DateTimeFormat('en-CA', { year: 'numeric', month: '2-digit', day: '2-digit' });
+
+/** As `formatTime`, now and for a time of the interface. */
+export function timeOf(iso: string): string {
+  return formatTime(Date.parse(iso), Date.now());
+}
+
+/** `in 6 min` or `5 h 8 min ago` */
+export function formatRelative(iso: string, nowMs: number): string {
+  const difference = Date.parse(iso) - nowMs;
+  return difference >= 0 ? `in ${formatDuration(difference)}` : `${formatDuration(-difference)} ago`;
+}
+
+/** Local time: without the day if it is today, without the year if it is this one. */
+export function formatTime(ms: number, nowMs: number): string {
+  const day = localDay.format(ms);
+  const today = localDay.format(nowMs);
+  const time = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+  if (day === today) return new Intl.DateTimeFormat('en-GB', time).format(ms);
+  const year = day.slice(0, 4) === today.slice(0, 4) ? {} : ({ year: 'numeric' } as const);
+  return new Intl.DateTimeFormat('en-GB', { ...year, day: 'numeric', month: 'short', ...time }).format(ms);
+}
+
+/** A calendar date, for example of a sunset. */
+export function formatDay(date: string): string {
+  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(Date.parse(date));
+}
+
+/** `2026-11-26 18:40:11.114 UTC` */
+export function formatUtc(ms: number): string {
+  return new Date(ms).toISOString().replace('T', ' ').replace('Z', ' UTC');
+}
+
+const units = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** The two largest units: `5 h 8 min`. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const first = units.findIndex(([, size]) => seconds >= size);
+  if (first === -1) return '0 s';
+  const parts = units.slice(first, first + 2).map(([unit, size], index) => {
+    const above = index === 0 ? Infinity : (units[first]?.[1] ?? Infinity);
+    return [Math.floor((seconds % above) / size), unit] as const;
+  });
+  return parts.flatMap(([count, unit]) => (count === 0 ? [] : [`${count} ${unit}`])).join(' ');
+}
+
+/** The value of a `datetime-local` input, which has no offset. Empty for null. */
+export function toLocalInput(iso: string | null): string {
+  if (iso === null || Number.isNaN(Date.parse(iso))) return '';
+  const date = new Date(iso);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+export function fromLocalInput(value = ''): string | null {
+  return value === '' ? null : new Date(value).toISOString();
+}

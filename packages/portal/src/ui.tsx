@@ -1,0 +1,325 @@
+import {
+  type ComponentProps,
+  createContext,
+  type ReactNode,
+  type SyntheticEvent,
+  useContext,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
+import { type Ability, type Failure, type Query, useMay, useMutation, type UserError } from './api.ts';
+import type { DocumentId } from './generated/documents.ts';
+import { Link } from './location.tsx';
+import { formatDuration, formatRelative, formatUtc, timeOf } from './time.ts';
+import { beginningOf, segmentsOf } from './visible-text.ts';
+import { toneOf, type Tone, wordOf } from './words.ts';
+
+/** The time, which is current to `everyMs`. */
+export function useNow(everyMs: number): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
+}
+
+let shownPath = location.pathname;
+
+/** The heading of a page. After a change of the page it gets the focus, so that a screen reader reads the new page. */
+export function Heading({ title, above, children }: { title: string; above?: ReactNode; children?: ReactNode }) {
+  const ref = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Webhooks`;
+    if (shownPath === location.pathname) return;
+    shownPath = location.pathname;
+    scrollTo(0, 0);
+    ref.current?.focus({ preventScroll: true });
+  }, [title]);
+  return (
+    <div className="heading">
+      {above && <small>{above}</small>}
+      <h1 ref={ref} tabIndex={-1} children={<Visible text={title} />} />
+      {children}
+    </div>
+  );
+}
+
+/** Text of others: what is invisible or changes the direction is marked. Long texts are shown in parts. */
+export function Visible({ text }: { text: string }) {
+  const [length, setLength] = useState(20_000);
+  const shown = beginningOf(text, length);
+  const more = `Show more: ${shown.length.toLocaleString('en')} of ${text.length.toLocaleString('en')} characters`;
+  return (
+    <>
+      <bdi>
+        {segmentsOf(shown).map((part, at) => (typeof part === 'string' ? part : <mark key={at}>{part.mark}</mark>))}
+      </bdi>
+      {shown.length < text.length && (
+        <button type="button" className="more" onClick={() => setLength(length + 80_000)} children={more} />
+      )}
+    </>
+  );
+}
+
+/** Local time with UTC below it. */
+export function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at}>
+      {timeOf(at)}
+      <small>{formatUtc(Date.parse(at))}</small>
+    </time>
+  );
+}
+
+export function Relative({ at }: { at: string }) {
+  return formatRelative(at, useNow(1000));
+}
+
+const shapes: Record<Tone, string> = {
+  good: 'M5 0a5 5 0 1 0 0 10a5 5 0 1 0 0-10',
+  warn: 'M5 0L10 10H0z',
+  bad: 'M0 0H10V10H0z',
+  idle: 'M1 0H4V10H1zM6 0H9V10H6z',
+};
+
+/** A state as a word, a shape and a color. */
+export function State({ value, tone = toneOf(value) }: { value: string; tone?: Tone }) {
+  return (
+    <span className={`state ${tone}`}>
+      <svg viewBox="0 0 10 10" aria-hidden="true" children={<path d={shapes[tone]} />} />
+      {wordOf(value)}
+    </span>
+  );
+}
+
+/** Why there is no result. A query is tried again at the time that the server named. */
+export function Problem({ failure, retry }: { failure: Failure; retry?: () => void }) {
+  const { code, message, requestId, retryAtMs, status } = failure;
+  const leftMs = (retryAtMs ?? 0) - useNow(1000);
+  const isDue = retryAtMs !== null && leftMs <= 0;
+  useEffect(() => {
+    if (isDue) retry?.();
+  }, [isDue]);
+  return (
+    <div className="why bad" role="alert">
+      <p>
+        {status === 429 && <b>Too many requests. </b>}
+        <Visible text={message} />
+        {retryAtMs !== null && ` ${retry ? 'This page tries' : 'Try'} again in ${formatDuration(leftMs)}.`}
+        <small>{requestId === null ? code : `${code}, request id ${requestId}`}</small>
+      </p>
+      {retry && <button onClick={retry}>Try again</button>}
+    </div>
+  );
+}
+
+export const loading = <p className="loading" role="status" children="Loading…" />;
+
+/** The result of a query, or that it is loading or failed. */
+export function Loaded<Result>({ query, children }: { query: Query<Result>; children: (data: Result) => ReactNode }) {
+  const { data, failure, reload } = query;
+  return (
+    <>
+      {failure && <Problem failure={failure} retry={reload} />}
+      {data !== undefined ? children(data) : failure ? null : loading}
+    </>
+  );
+}
+
+export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [state, setState] = useState(label);
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => setState('Copied'),
+      () => setState('Not allowed'),
+    );
+  return (
+    <button type="button" role="status" onClick={() => void copy()} onBlur={() => setState(label)} children={state} />
+  );
+}
+
+export function Facts({ of }: { of: Readonly<Record<string, ReactNode>> }) {
+  const facts = Object.entries(of).map(([name, value]) => (
+    <div key={name}>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  ));
+  return <dl className="facts">{facts}</dl>;
+}
+
+export function Table({ head, rows }: { head: readonly string[]; rows: readonly (readonly ReactNode[])[] }) {
+  return (
+    <table>
+      <thead>
+        <tr
+          children={head.map((name) => (
+            <th key={name} scope="col" children={name} />
+          ))}
+        />
+      </thead>
+      <tbody
+        children={rows.map((row, at) => (
+          <tr
+            key={at}
+            children={row.map((cell, column) => (
+              <td key={column} children={cell} />
+            ))}
+          />
+        ))}
+      />
+    </table>
+  );
+}
+
+/** Links that look like buttons. Those without a target are left out. */
+export function Links({ of }: { of: Readonly<Record<string, string | false | null>> }) {
+  return Object.entries(of).map(
+    ([label, to]) => typeof to === 'string' && <Link key={label} className="button" to={to} children={label} />,
+  );
+}
+
+const UserErrors = createContext<readonly UserError[]>([]);
+
+export function Errors({ of }: { of: readonly UserError[] }) {
+  return of.map(({ message }) => (
+    <p key={message} className="error" role="alert" children={<Visible text={message} />} />
+  ));
+}
+
+/** A labelled control with the user errors of its input field, which is called as its label is in `name`. */
+function Field({ name, label, children }: { name: string | undefined; label: string; children: ReactNode }) {
+  const errors = useContext(UserErrors).filter(({ field }) => field?.[1] === name);
+  return (
+    <label className="field">
+      {label}
+      {children}
+      <Errors of={errors} />
+    </label>
+  );
+}
+
+export function Input({ label, ...rest }: ComponentProps<'input'> & { label: string }) {
+  return <Field name={rest.name} label={label} children={<input autoComplete="off" spellCheck={false} {...rest} />} />;
+}
+
+type Option = readonly [value: string, label: string];
+
+/** Also offers a value, for example of a URL, that is not among the options. */
+export function Select(
+  props: ComponentProps<'select'> & { label: string; options: readonly Option[]; value?: string },
+) {
+  const { label, options, value = options[0]?.[0] ?? '', ...rest } = props;
+  const all = options.some(([each]) => each === value) ? options : [...options, [value, value] as const];
+  const select = (
+    <select
+      key={all.length}
+      defaultValue={value}
+      {...rest}
+      children={all.map(([each, text]) => (
+        <option key={each} value={each} children={text} />
+      ))}
+    />
+  );
+  return <Field name={rest.name} label={label} children={select} />;
+}
+
+/** The fields of a form by their name, without spaces around them. */
+export type Values = Readonly<Record<string, string>>;
+
+export function onSubmit(use: (values: Values) => Promise<void> | void) {
+  return (event: SyntheticEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const texts = Array.from(new FormData(event.currentTarget), ([name, value]) => [
+      name,
+      typeof value === 'string' ? value.trim() : '',
+    ]);
+    void use(Object.fromEntries(texts));
+  };
+}
+
+interface ActionProps<Result extends object, Variables> {
+  readonly label: string;
+  readonly about: string;
+  readonly ability: Ability;
+  readonly document: DocumentId<Result, Variables>;
+  /** @param key an idempotency key: the same for the same input, until the dialog closes */
+  readonly variables: (values: Values, key: string) => Variables;
+  readonly primary?: boolean;
+  /** The fields of the form. */
+  readonly children?: ReactNode;
+  readonly onDone?: (result: Result) => void;
+  /** Shown in the dialog after a success. Without it, the dialog closes. */
+  readonly result?: (result: Result) => ReactNode;
+}
+
+/** A button that asks before it changes something. Absent without the ability. */
+export function Action<Result extends object, Variables>(props: ActionProps<Result, Variables>) {
+  const [isOpen, setOpen] = useState(false);
+  if (!useMay(props.ability)) return null;
+  return (
+    <>
+      <button
+        type="button"
+        className={props.primary ? 'first' : ''}
+        onClick={() => setOpen(true)}
+        children={props.label}
+      />
+      {isOpen && <Dialog {...props} close={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function Dialog<Result extends object, Variables>(props: ActionProps<Result, Variables> & { close: () => void }) {
+  const { label, about, close } = props;
+  const { run, running, failure, userErrors } = useMutation(props.document);
+  const [done, setDone] = useState<Result | null>(null);
+  const last = useRef({ input: '', key: '' });
+  const ref = useRef<HTMLDialogElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => ref.current?.showModal(), []);
+  const submit = async (values: Values) => {
+    const input = JSON.stringify(values);
+    if (last.current.input !== input) last.current = { input, key: crypto.randomUUID() };
+    const result = await run(props.variables(values, last.current.key));
+    if (result === null) return;
+    if (props.result) setDone(result);
+    else ref.current?.close();
+    props.onDone?.(result);
+  };
+  // Errors without a control of the form are shown below it.
+  const others = userErrors.filter(({ field }) => !form.current?.elements.namedItem(field?.[1] ?? ''));
+  return (
+    <dialog ref={ref} aria-label={label} onClose={close}>
+      <form ref={form} onSubmit={onSubmit(submit)}>
+        <h2>{label}</h2>
+        {done && props.result ? props.result(done) : <p>{about}</p>}
+        {!done && <UserErrors value={userErrors}>{props.children}</UserErrors>}
+        <Errors of={others} />
+        {failure && <Problem failure={failure} />}
+        <div className="actions">
+          {!done && (
+            <button
+              className="first"
+              disabled={running}
+              children={running ? 'Sending…' : failure ? 'Try again' : label}
+            />
+          )}
+          <button type="button" onClick={() => ref.current?.close()} children={done ? 'Close' : 'Cancel'} />
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+/** A page without a session, or without its contents. */
+export function Notice({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <main className="notice">
+      <h1>{title}</h1>
+      {children}
+    </main>
+  );
+}

@@ -1,0 +1,25 @@
+/** Controls, format characters, separators that look like nothing, and halves of surrogate pairs. Not line feeds and tabs. */
+const invisible = /((?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{DI}\u2800])\1*/gu;
+
+export type Segment = string | { readonly mark: string };
+
+/** Splits a text where a character is invisible or changes the direction. `mark` names it, and how often it repeats. */
+export function segmentsOf(text: string): Segment[] {
+  const segments: Segment[] = [];
+  let end = 0;
+  for (const match of text.matchAll(invisible)) {
+    if (match.index > end) segments.push(text.slice(end, match.index));
+    const [run, character = ''] = match;
+    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    const count = run.length / character.length;
+    segments.push({ mark: `U+${code}${count > 1 ? ` ×${count}` : ''}` });
+    end = match.index + run.length;
+  }
+  if (end < text.length) segments.push(text.slice(end));
+  return segments;
+}
+
+/** The beginning of a text, without half of a surrogate pair at its end. */
+export function beginningOf(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\ud800-\udbff]$/, (half) => (length < text.length ? '' : half));
+}

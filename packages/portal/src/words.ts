@@ -1,0 +1,68 @@
+export type Tone = 'good' | 'warn' | 'bad' | 'idle';
+
+const tones: readonly (readonly [tone: Tone, values: readonly string[]])[] = [
+  ['good', ['HEALTHY', 'DELIVERED', 'COMPLETED', 'CURRENT']],
+  ['warn', ['RETRYING', 'PENDING', 'RUNNING', 'DEPRECATED']],
+  ['bad', ['FAILING', 'FAILED', 'RETIRED']],
+];
+
+/** The tone of an enum value. A value that this release does not know is idle. */
+export function toneOf(value: string): Tone {
+  return tones.find(([, values]) => values.includes(value))?.[0] ?? 'idle';
+}
+
+/** An enum value for people: `CONNECTION_FAILED` as `Connection failed`. */
+export function wordOf(value: string): string {
+  const words = value.toLowerCase().replaceAll('_', ' ');
+  return words.replace(/^(?:dns|tls)\b|^./, (start) => start.toUpperCase());
+}
+
+interface Result {
+  readonly responseStatus: number | null;
+  readonly error: string | null;
+}
+
+/** What an attempt resulted in: `503`, or why no complete response arrived. */
+export function resultOf({ responseStatus, error }: Result): string {
+  return error === null ? String(responseStatus) : wordOf(error);
+}
+
+export function resultTone({ responseStatus, error }: Result): Tone {
+  return error === null && String(responseStatus).startsWith('2') ? 'good' : 'bad';
+}
+
+const pauses: Readonly<Record<string, string>> = {
+  OWNER: 'The account paused it. Resume it to send the events that it missed.',
+  OPERATOR: 'An operator of Deedwire paused it. Resume it, or ask the operator.',
+  GONE: 'The callback URL answered 410 Gone. Restore the receiver and resume, or change the URL.',
+  FAILING: 'All attempts failed for 96 hours. Fix the receiver and resume, then recover what failed.',
+  VERSION_RETIRED: 'It pins a version that is retired. Move the pin to another version, which resumes it.',
+};
+
+export function pauseOf(reason: string | null): string {
+  return pauses[reason ?? ''] ?? 'It is paused. Its events are kept.';
+}
+
+/** `1,204 deliveries` */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+/** The sentences that apply, as one text. */
+export function sentences(...parts: readonly (string | false | null | undefined)[]): string {
+  return parts.filter(Boolean).join(' ');
+}
+
+export function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? url;
+}
+
+/** A name for people: that of the owner, or the host of the URL. */
+export function nameOf({ name, callbackUrl }: { name: string | null; callbackUrl: string }): string {
+  return name ?? hostOf(callbackUrl);
+}
+
+/** The number in a global identifier, for a URL. */
+export function numberOf(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,16 @@
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  // The server replaces `./assets/` in index.html by the path of the account.
+  base: './',
+  // `pnpm generate` writes documents.json there: the operations that the server accepts.
+  publicDir: 'generated',
+  build: {
+    target: 'es2023',
+    // Needs lightningcss, which is not installed.
+    cssMinify: false,
+    // Older browsers load modules without it, and it would be an inline script.
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+  },
+});

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import {
+  buildSchema,
+  type FragmentDefinitionNode,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  print,
+  validate,
+  visit,
+} from 'graphql';
+import { runCodegen } from './codegen.ts';
+import { readInterfaceVersions } from './event-versions.ts';
+import { banner, type Generated } from './generated.ts';
+import { findFiles, readText, workspaceRoot } from './workspace-files.ts';
+
+const folder = 'packages/portal';
+const interfaces = ['lender', 'partner'] as const;
+
+/**
+ * The operations of the portal: their types and hashes for the pages, and the text of each hash for the server. An operation
+ * must be valid at the current version of both interfaces, because the pages are the same.
+ */
+export async function portalDocuments(): Promise<Generated> {
+  const definitions = findFiles(`${folder}/src/documents/*.graphql`).flatMap(
+    (path) => parse(readText(path)).definitions,
+  );
+  const fragments = new Map(
+    definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],
+    ),
+  );
+  const operations = definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
+  const texts = operations.map((operation) => [operation, documentOf(operation, fragments)] as const);
+  const versions = Object.fromEntries(interfaces.map((name) => [name, currentVersion(name)]));
+  for (const name of interfaces) {
+    const schema = buildSchema(readText(sdlPath(name)));
+    for (const [, text] of texts) {
+      const [error] = validate(schema, parse(text));
+      if (error) throw new Error(`${folder}: not valid on the ${name} interface: ${error.message}\n${text}`);
+    }
+  }
+  const types = await runCodegen(import.meta.dirname, {
+    generates: {
+      types: {
+        schema: join(workspaceRoot, sdlPath('partner')),
+        documents: join(workspaceRoot, `${folder}/src/documents/*.graphql`),
+        plugins: ['typescript-operations'],
+        config: {
+          enumType: 'string-literal',
+          futureProofEnums: true,
+          scalars: { ID: 'string', Date: 'string', DateTime: 'string', Long: 'number' },
+        },
+      },
+    },
+  });
+  const constants = texts.map(([{ name, operation }, text]) => {
+    const type = `${name?.value}${operation === 'query' ? 'Query' : 'Mutation'}`;
+    return `export const ${name?.value} = '${hashOf(text)}' as DocumentId<${type}, ${type}Variables>;\n`;
+  });
+  const idType = `/** The hash of an operation, which the pages send instead of its text. */
+export type DocumentId<Result, Variables> = string & { readonly result?: Result; readonly variables?: Variables };
+`;
+  const documents = Object.fromEntries(texts.map(([, text]) => [hashOf(text), text]));
+  return {
+    files: new Map([
+      [`${folder}/src/generated/documents.ts`, `${banner}\n${types.get('types')}\n${idType}\n${constants.join('')}`],
+      [`${folder}/generated/documents.json`, `${JSON.stringify({ versions, documents }, null, 2)}\n`],
+    ]),
+  };
+}
+
+function currentVersion(name: string): string {
+  const current = readInterfaceVersions(`packages/${name}-schema`).findLast(({ status }) => status === 'current');
+  if (current === undefined) throw new Error(`The ${name} interface has no current version.`);
+  return current.version;
+}
+
+function sdlPath(name: string): string {
+  return `packages/${name}-schema/versions/${currentVersion(name)}.graphql`;
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** The text of an operation with the fragments that it uses. */
+function documentOf(
+  operation: OperationDefinitionNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): string {
+  const used = new Set<FragmentDefinitionNode>();
+  const collect = (node: FragmentDefinitionNode | OperationDefinitionNode): void => {
+    visit(node, {
+      FragmentSpread({ name }) {
+        const fragment = fragments.get(name.value);
+        if (fragment === undefined || used.has(fragment)) return;
+        used.add(fragment);
+        collect(fragment);
+      },
+    });
+  };
+  collect(operation);
+  return [operation, ...used].map(print).join('\n');
+}
