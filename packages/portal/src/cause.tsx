@@ -1,18 +1,12 @@
 import { useQuery } from './api.ts';
-import {
-  type DocumentId,
-  LastFailure,
-  Resume,
-  SendPending,
-  type SubscriptionFieldsFragment as SubscriptionFields,
-} from './generated/documents.ts';
+import * as documents from './generated/documents.ts';
 import { Link } from './location.tsx';
 import { formatDuration, formatRelative, timeOf } from './time.ts';
 import { Action, Links, useNow, Visible } from './ui.tsx';
 import { hostOf, numberOf, pauseOf, plural, resultOf, sentences, toneOf } from './words.ts';
 
 interface Props {
-  readonly subscription: SubscriptionFields;
+  readonly subscription: documents.SubscriptionFieldsFragment;
   readonly reload: () => void;
 }
 
@@ -22,8 +16,8 @@ const pauseAfterMs = 96 * 3_600_000;
 /** What is wrong with a subscription: since when, what happens next, and what to press. Nothing if it is healthy. */
 export function Cause({ subscription, reload }: Props) {
   const { id, health, status, pausedReason, pausedAt } = subscription;
-  if (health.state === 'HEALTHY') return null;
   const isPaused = status === 'PAUSED';
+  if (!isPaused && health.consecutiveFailures === 0) return null;
   const pending = health.pendingCount > 0 && `deliveries?subscription=${numberOf(id)}&status=PENDING`;
   return (
     <div className={`why ${toneOf(health.state)}`}>
@@ -44,7 +38,7 @@ export function Remedy({ subscription: { id, status, pausedReason, health }, rel
   if (pausedReason === 'VERSION_RETIRED') return null;
   const isPaused = status === 'PAUSED';
   if (!isPaused && health.pendingCount === 0) return null;
-  const document: DocumentId<object, { id: string }> = isPaused ? Resume : SendPending;
+  const document: documents.DocumentId<object, { id: string }> = isPaused ? documents.Resume : documents.SendPending;
   const needsHandshake = pausedReason === 'GONE' || pausedReason === 'FAILING';
   return (
     <Action
@@ -66,10 +60,14 @@ export function Remedy({ subscription: { id, status, pausedReason, health }, rel
   );
 }
 
-function Failing({ subscription: { id, callbackUrl, health, status } }: { subscription: SubscriptionFields }) {
+function Failing({
+  subscription: { id, callbackUrl, health, status },
+}: {
+  subscription: documents.SubscriptionFieldsFragment;
+}) {
   const { failingSince, lastFailureAt, breakerOpenUntil, consecutiveFailures, oldestPendingAt } = health;
   const now = useNow(10_000);
-  const { data } = useQuery(LastFailure, {
+  const { data } = useQuery(documents.LastFailure, {
     subscriptionId: id,
     oldest: oldestPendingAt,
     // The database has more decimal places.
@@ -82,8 +80,8 @@ function Failing({ subscription: { id, callbackUrl, health, status } }: { subscr
     .toSorted((one, other) => Date.parse(other.startedAt) - Date.parse(one.startedAt));
   const sinceMs = Date.parse(failingSince ?? '');
   const since = failingSince ? ` since ${timeOf(failingSince)} (${formatDuration(now - sinceMs)})` : '';
-  const goesOn = status !== 'PAUSED';
-  const isTested = breakerOpenUntil !== null && goesOn;
+  const pauseAt = failingSince && timeOf(new Date(sinceMs + pauseAfterMs).toISOString());
+  const isTested = breakerOpenUntil !== null && status !== 'PAUSED';
   return (
     <>
       <p>
@@ -95,9 +93,9 @@ function Failing({ subscription: { id, callbackUrl, health, status } }: { subscr
           `${plural(consecutiveFailures, 'attempt')} failed in a row.`,
           lastFailureAt && `The last one was at ${timeOf(lastFailureAt)}.`,
           isTested && `Single requests test it; the next is due ${formatRelative(breakerOpenUntil, now)}.`,
-          failingSince &&
-            goesOn &&
-            `At ${timeOf(new Date(sinceMs + pauseAfterMs).toISOString())}, deliveries pause; events are kept.`,
+          health.state === 'FAILING' &&
+            failingSince &&
+            `If this goes on until ${pauseAt}, deliveries pause. Nothing is lost.`,
         )}
       </p>
       {last?.advice && (

@@ -35,18 +35,23 @@ export function Layout({ children }: { children: ReactNode }) {
   return (
     <>
       <header>
-        <b>
-          <Visible text={session.account.name} /> <small>{session.interface} interface</small>
-        </b>
+        <div>
+          <b>
+            <Visible text={session.account.name} />
+          </b>
+          <small>{session.interface} interface</small>
+        </div>
         <nav aria-label="Portal">{links}</nav>
-        <small className="session">
-          <Visible text={session.actor} /> may {abilities} ·{' '}
-          <span className={isNear ? 'warn' : ''}>
-            {isNear ? `ends in ${formatDuration(endMs - now)}` : `ends ${formatTime(endMs, now).slice(0, -3)}`}
-          </span>{' '}
-          · <ReturnLink url={session.returnUrl} />{' '}
+        <div className="session">
+          <ReturnLink url={session.returnUrl} />{' '}
           <button className="link" onClick={() => void signOut()} children={label} />
-        </small>
+          <small>
+            <Visible text={session.actor} /> may {abilities} ·{' '}
+            <span className={isNear ? 'warn' : ''}>
+              {isNear ? `ends in ${formatDuration(endMs - now)}` : `ends ${formatTime(endMs, now).slice(0, -3)}`}
+            </span>
+          </small>
+        </div>
       </header>
       <main>{children}</main>
     </>

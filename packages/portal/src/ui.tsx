@@ -96,7 +96,7 @@ export function State({ value, tone = toneOf(value) }: { value: string; tone?: T
 
 /** Why there is no result. A query is tried again at the time that the server named. */
 export function Problem({ failure, retry }: { failure: Failure; retry?: () => void }) {
-  const { code, message, requestId, retryAtMs, status } = failure;
+  const { code, message, requestId, retryAtMs } = failure;
   const leftMs = (retryAtMs ?? 0) - useNow(1000);
   const isDue = retryAtMs !== null && leftMs <= 0;
   useEffect(() => {
@@ -105,7 +105,6 @@ export function Problem({ failure, retry }: { failure: Failure; retry?: () => vo
   return (
     <div className="why bad" role="alert">
       <p>
-        {status === 429 && <b>Too many requests. </b>}
         <Visible text={message} />
         {retryAtMs !== null && ` ${retry ? 'This page tries' : 'Try'} again in ${formatDuration(leftMs)}.`}
         <small>{requestId === null ? code : `${code}, request id ${requestId}`}</small>
@@ -129,15 +128,16 @@ export function Loaded<Result>({ query, children }: { query: Query<Result>; chil
 }
 
 export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
-  const [state, setState] = useState(label);
+  const [shown, setShown] = useState(label);
+  const write = async () => await navigator.clipboard.writeText(text);
   const copy = () =>
-    navigator.clipboard.writeText(text).then(
-      () => setState('Copied'),
-      () => setState('Not allowed'),
-    );
-  return (
-    <button type="button" role="status" onClick={() => void copy()} onBlur={() => setState(label)} children={state} />
-  );
+    void write()
+      .then(
+        () => 'Copied',
+        () => 'Not allowed',
+      )
+      .then(setShown);
+  return <button type="button" role="status" onClick={copy} onBlur={() => setShown(label)} children={shown} />;
 }
 
 export function Facts({ of }: { of: Readonly<Record<string, ReactNode>> }) {
@@ -150,26 +150,21 @@ export function Facts({ of }: { of: Readonly<Record<string, ReactNode>> }) {
   return <dl className="facts">{facts}</dl>;
 }
 
+function rowOf(cells: readonly ReactNode[], Cell: 'td' | 'th', key = 0) {
+  return (
+    <tr key={key}>
+      {cells.map((cell, column) => (
+        <Cell key={column}>{cell}</Cell>
+      ))}
+    </tr>
+  );
+}
+
 export function Table({ head, rows }: { head: readonly string[]; rows: readonly (readonly ReactNode[])[] }) {
   return (
     <table>
-      <thead>
-        <tr
-          children={head.map((name) => (
-            <th key={name} scope="col" children={name} />
-          ))}
-        />
-      </thead>
-      <tbody
-        children={rows.map((row, at) => (
-          <tr
-            key={at}
-            children={row.map((cell, column) => (
-              <td key={column} children={cell} />
-            ))}
-          />
-        ))}
-      />
+      <thead>{rowOf(head, 'th')}</thead>
+      <tbody>{rows.map((row, at) => rowOf(row, 'td', at))}</tbody>
     </table>
   );
 }
@@ -205,25 +200,16 @@ export function Input({ label, ...rest }: ComponentProps<'input'> & { label: str
   return <Field name={rest.name} label={label} children={<input autoComplete="off" spellCheck={false} {...rest} />} />;
 }
 
-type Option = readonly [value: string, label: string];
+export type Option = readonly [value: string, label: string];
+
+type SelectProps = ComponentProps<'select'> & { label: string; options: readonly Option[]; value?: string };
 
 /** Also offers a value, for example of a URL, that is not among the options. */
-export function Select(
-  props: ComponentProps<'select'> & { label: string; options: readonly Option[]; value?: string },
-) {
-  const { label, options, value = options[0]?.[0] ?? '', ...rest } = props;
-  const all = options.some(([each]) => each === value) ? options : [...options, [value, value] as const];
-  const select = (
-    <select
-      key={all.length}
-      defaultValue={value}
-      {...rest}
-      children={all.map(([each, text]) => (
-        <option key={each} value={each} children={text} />
-      ))}
-    />
-  );
-  return <Field name={rest.name} label={label} children={select} />;
+export function Select({ label, options, value, ...rest }: SelectProps) {
+  const all =
+    value === undefined || options.some(([each]) => each === value) ? options : [...options, [value, value] as const];
+  const list = all.map(([each, text]) => <option key={each} value={each} children={text} />);
+  return <Field name={rest.name} label={label} children={<select {...rest} value={value} children={list} />} />;
 }
 
 /** The fields of a form by their name, without spaces around them. */
@@ -257,16 +243,12 @@ interface ActionProps<Result extends object, Variables> {
 
 /** A button that asks before it changes something. Absent without the ability. */
 export function Action<Result extends object, Variables>(props: ActionProps<Result, Variables>) {
+  const { label, ability, primary } = props;
   const [isOpen, setOpen] = useState(false);
-  if (!useMay(props.ability)) return null;
+  if (!useMay(ability)) return null;
   return (
     <>
-      <button
-        type="button"
-        className={props.primary ? 'first' : ''}
-        onClick={() => setOpen(true)}
-        children={props.label}
-      />
+      <button className={primary ? 'first' : ''} onClick={() => setOpen(true)} children={label} />
       {isOpen && <Dialog {...props} close={() => setOpen(false)} />}
     </>
   );
@@ -300,13 +282,7 @@ function Dialog<Result extends object, Variables>(props: ActionProps<Result, Var
         <Errors of={others} />
         {failure && <Problem failure={failure} />}
         <div className="actions">
-          {!done && (
-            <button
-              className="first"
-              disabled={running}
-              children={running ? 'Sending…' : failure ? 'Try again' : label}
-            />
-          )}
+          {!done && <button className="first" disabled={running} children={running ? 'Sending…' : label} />}
           <button type="button" onClick={() => ref.current?.close()} children={done ? 'Close' : 'Cancel'} />
         </div>
       </form>

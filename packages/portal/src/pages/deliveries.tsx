@@ -1,122 +1,69 @@
-import type { ChangeEvent } from 'react';
 import { gidOf, useQuery, useSession } from '../api.ts';
 import { Find } from '../find-form.tsx';
-import { Choices, Deliveries, type DeliveriesQuery, type DeliveriesQueryVariables } from '../generated/documents.ts';
-import { go, Link, search, useUrl } from '../location.tsx';
-import { fromLocalInput, toLocalInput } from '../time.ts';
-import {
-  Heading,
-  Input,
-  Links,
-  Loaded,
-  onSubmit,
-  Relative,
-  Select,
-  State,
-  Table,
-  Time,
-  type Values,
-  Visible,
-} from '../ui.tsx';
+import { Choices, Deliveries, type DeliveriesQuery } from '../generated/documents.ts';
+import { Link, search, useUrl } from '../location.tsx';
+import { RangeForm } from '../range-form.tsx';
+import { Heading, Input, Links, Loaded, type Option, Relative, State, Table, Time, Visible } from '../ui.tsx';
 import { nameOf, numberOf, resultOf, resultTone, wordOf } from '../words.ts';
 
 const pageSize = 50;
 const statuses = ['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const;
-const all = ['', 'All'] as const;
+const options: readonly Option[] = [['', 'All'], ...statuses.map((each): Option => [each, wordOf(each)])];
 const head = ['Created', 'Event', 'Subscription', 'Status', 'Last attempt', 'Attempts'];
-
-const change = (event: ChangeEvent<HTMLSelectElement>) => event.currentTarget.form?.requestSubmit();
 
 export default function DeliveriesPage() {
   const session = useSession();
   const { params } = useUrl();
-  const choices = useQuery(Choices, {}).data;
-  const value = (name: string) => params.get(name) ?? '';
-  const subscription = params.get('subscription');
-  const filters: DeliveriesQueryVariables = {
+  const choices = useQuery(Choices, {});
+  const [subscription, record, after] = ['subscription', 'record', 'after'].map((name) => params.get(name));
+  const filters = {
     first: pageSize,
-    subscriptionId: subscription && gidOf(session, 'WebhookSubscription', subscription),
+    subscriptionId: subscription ? gidOf(session, 'WebhookSubscription', subscription) : null,
     status: statuses.find((status) => status === params.get('status')) ?? null,
     eventType: params.get('type'),
-    recordId: params.get('record'),
+    recordId: record ?? null,
     since: params.get('since'),
     until: params.get('until'),
   };
-  const after = params.get('after');
-  const query = useQuery(Deliveries, { ...filters, after });
+  const query = useQuery(Deliveries, { ...filters, after: after ?? null });
   const { nodes = [], pageInfo } = query.data?.webhookDeliveries ?? {};
   // Newer ones are counted, and shown on request: rows must not move under a pointer.
-  const isNewest = pageInfo && after === null && filters.until === null;
-  const since = nodes[0]?.createdAt ?? filters.since ?? null;
+  const isNewest = pageInfo && !after && filters.until === null;
+  const since = nodes[0]?.createdAt ?? filters.since;
   const { data: latest } = useQuery(Deliveries, isNewest ? { ...filters, first: 20, since } : null, 15_000);
   const newer = latest?.webhookDeliveries.nodes.filter(({ id }) => !nodes.some((node) => node.id === id)).length ?? 0;
-  const names = new Map(choices?.webhookSubscriptions.nodes.map((each) => [numberOf(each.id), nameOf(each)]));
-
-  const filter = (values: Values) => {
-    const times = { since: fromLocalInput(values['since']), until: fromLocalInput(values['until']) };
-    go(`deliveries${search(params, { ...values, ...times, after: null })}`);
-  };
-
+  const names = new Map(choices.data?.webhookSubscriptions.nodes.map((each) => [each.id, nameOf(each)]));
+  const older = pageInfo?.hasNextPage === true && `deliveries${search(params, { after: pageInfo.endCursor })}`;
+  const isShort = older && nodes.length < pageSize;
   return (
     <>
       <Heading title="Deliveries" children={<Find />} />
-      <form className="filters" key={`${params} ${choices === undefined}`} onSubmit={onSubmit(filter)}>
-        <Select
-          name="status"
-          label="Status"
-          value={value('status')}
-          onChange={change}
-          options={[all, ...statuses.map((each) => [each, wordOf(each)] as const)]}
-        />
-        <Select
-          name="type"
-          label="Event type"
-          value={value('type')}
-          onChange={change}
-          options={[all, ...(choices?.webhookEventTypes ?? []).map(({ type }) => [type, type] as const)]}
-        />
-        <Select
-          name="subscription"
-          label="Subscription"
-          value={value('subscription')}
-          onChange={change}
-          options={[all, ...names]}
-        />
-        <Input name="since" label="Since" type="datetime-local" defaultValue={toLocalInput(params.get('since'))} />
-        <Input name="until" label="Until" type="datetime-local" defaultValue={toLocalInput(params.get('until'))} />
-        <Input name="record" label="Record" placeholder="gid://…" defaultValue={value('record')} />
-        <div className="actions">
-          <button>Filter</button>
-          <Links of={{ Clear: params.size > 0 && 'deliveries' }} />
-        </div>
-      </form>
-      {newer > 0 && (
-        <button
-          role="status"
-          className="newer"
-          onClick={query.reload}
-          children={`${newer}${newer === 20 ? '+' : ''} newer: show`}
-        />
-      )}
+      <Loaded query={choices}>
+        {(data) => (
+          <RangeForm choices={data} selects={{ status: ['Status', options] }} onRange={(values) => values}>
+            <Input key={record} name="record" label="Record" placeholder="gid://…" defaultValue={record ?? ''} />
+            <div className="actions">
+              <button>Filter</button>
+              <Links of={{ Clear: params.size > 0 && 'deliveries' }} />
+            </div>
+          </RangeForm>
+        )}
+      </Loaded>
+      <p role="status">
+        {newer > 0 && <button onClick={query.reload}>{`${newer}${newer === 20 ? '+' : ''} newer: show`}</button>}
+      </p>
       <Loaded query={query}>
         {() => (
           <>
             {nodes.length > 0 && <Table head={head} rows={nodes.map((node) => cellsOf(node, names))} />}
-            {nodes.length === 0 && !pageInfo?.hasNextPage && <p>No delivery {params.size > 0 ? 'matches' : 'yet'}.</p>}
-            {nodes.length < pageSize && pageInfo?.hasNextPage && (
-              <p>The search stopped after many deliveries. Older ones can match.</p>
-            )}
-            <div className="actions">
-              <Links
-                of={{
-                  Newest: after !== null && `deliveries${search(params, { after: null })}`,
-                  Older: pageInfo?.hasNextPage === true && `deliveries${search(params, { after: pageInfo.endCursor })}`,
-                }}
-              />
-            </div>
+            {nodes.length === 0 && !older && <p>No delivery {params.size > 0 ? 'matches' : 'yet'}.</p>}
+            {isShort && <p>The search stopped after many deliveries. Older ones can match.</p>}
           </>
         )}
       </Loaded>
+      <div className="actions">
+        <Links of={{ Newest: Boolean(after) && `deliveries${search(params, { after: null })}`, Older: older }} />
+      </div>
     </>
   );
 }
@@ -130,14 +77,10 @@ function cellsOf(delivery: DeliveriesQuery['webhookDeliveries']['nodes'][number]
       <Link to={`deliveries/${numberOf(id)}`}>{event.type}</Link>
       <small>{`${event.version} · ${sequenceNumber.toLocaleString('en')}${isTest ? ' · test' : ''}`}</small>
     </>,
-    <Visible text={names.get(numberOf(subscriptionId)) ?? numberOf(subscriptionId)} />,
+    <Visible text={names.get(subscriptionId) ?? numberOf(subscriptionId)} />,
     <>
       <State value={status} />
-      {status === 'PENDING' && nextAttemptAt && (
-        <small>
-          next <Relative at={nextAttemptAt} />
-        </small>
-      )}
+      {status === 'PENDING' && nextAttemptAt && <small children={<Relative at={nextAttemptAt} />} />}
     </>,
     last ? <State value={resultOf(last)} tone={resultTone(last)} /> : <span className="soft">None yet</span>,
     delivery.attemptCount,

@@ -45,7 +45,10 @@ function Shown({ delivery, reload }: { delivery: DeliveryData; reload: () => voi
   const name = subscription ? nameOf(subscription) : 'Subscription';
   return (
     <>
-      <Heading title={event.type} above={<Link to={`subscriptions/${numberOf(subscriptionId)}`}>{name}</Link>}>
+      <Heading
+        title={event.type}
+        above={<Link to={`subscriptions/${numberOf(subscriptionId)}`} children={<Visible text={name} />} />}
+      >
         <State value={status} />
         <div className="actions">
           <Action label="Send now" ability="OPERATE" primary {...retry} variables={() => ({ id })} onDone={reload} />
@@ -61,7 +64,7 @@ function Shown({ delivery, reload }: { delivery: DeliveryData; reload: () => voi
             <Visible text={delay.message} />{' '}
             {delay.until && (
               <b>
-                {timeOf(delay.until)}, <Relative at={delay.until} />
+                The next attempt can start at {timeOf(delay.until)}, <Relative at={delay.until} />.
               </b>
             )}
           </p>
@@ -131,12 +134,18 @@ function Contents({ id, attempt }: { id: string; attempt: Attempt | undefined })
   const side = attempt && params.get('side') === 'response' ? 'response' : 'request';
   const text = payload.data?.webhookDelivery?.payload;
   const curl = exchange?.callbackUrl && text ? curlOf(exchange.callbackUrl, exchange.requestHeaders, text) : null;
-  const tabs = attempt ? ['request', 'response'] : ['request'];
   return (
     <>
       <h2>{attempt ? `Request and response of ${timeOf(attempt.startedAt)}` : 'Payload'}</h2>
       {exchange && attempt && <Timings exchange={exchange} durationMs={attempt.durationMs} />}
-      <Tabs name="side" current={side} values={tabs} children={curl && <Copy label="Copy as curl" text={curl} />} />
+      {attempt && (
+        <Tabs
+          name="side"
+          current={side}
+          values={['request', 'response']}
+          children={curl && <Copy label="Copy as curl" text={curl} />}
+        />
+      )}
       {attempt && (
         <Loaded query={query}>
           {() =>

@@ -1,16 +1,7 @@
 import { gidOf, useMay, useQuery, useSession } from '../api.ts';
 import { Bars } from '../bars.tsx';
 import { Cause, Remedy } from '../cause.tsx';
-import {
-  Choices,
-  Pause,
-  Rotate,
-  RotateToOwn,
-  SendTest,
-  Subscription,
-  type SubscriptionFieldsFragment,
-  Update,
-} from '../generated/documents.ts';
+import * as documents from '../generated/documents.ts';
 import { Link } from '../location.tsx';
 import { formatDay, formatRelative, timeOf } from '../time.ts';
 import {
@@ -32,13 +23,13 @@ import {
 import { nameOf, numberOf } from '../words.ts';
 
 interface Props {
-  readonly subscription: SubscriptionFieldsFragment;
+  readonly subscription: documents.SubscriptionFieldsFragment;
   readonly reload: () => void;
 }
 
 export default function SubscriptionPage({ number }: { number: string }) {
   const id = gidOf(useSession(), 'WebhookSubscription', number);
-  const query = useQuery(Subscription, { id }, 15_000);
+  const query = useQuery(documents.Subscription, { id }, 15_000);
   return (
     <Loaded query={query}>
       {({ webhookSubscription }) =>
@@ -56,7 +47,7 @@ function Shown({ subscription, reload }: Props) {
   const { id, callbackUrl, status, health, createdAt, statistics } = subscription;
   const pause = {
     about: 'Its events are kept, and sent once it is resumed. An attempt in flight can still arrive.',
-    document: Pause,
+    document: documents.Pause,
   };
   const deliveries = `deliveries?subscription=${numberOf(id)}`;
   return (
@@ -87,7 +78,7 @@ function Shown({ subscription, reload }: Props) {
           label="Change the URL"
           about="Deedwire sends a signed handshake to the new URL first. If it fails, nothing changes."
           ability="CONFIGURE"
-          document={Update}
+          document={documents.Update}
           variables={({ callbackUrl: url = '' }) => ({ input: { id, callbackUrl: url } })}
           onDone={reload}
         >
@@ -115,7 +106,7 @@ function TestEvent({ subscription: { id, eventTypes }, reload }: Props) {
       label="Send a test event"
       about="It has sample data and the header X-Service-Webhook-Test: true, and reports no change."
       ability="OPERATE"
-      document={SendTest}
+      document={documents.SendTest}
       variables={({ eventType = null }, idempotencyKey) => ({
         input: { subscriptionId: id, eventType, idempotencyKey },
       })}
@@ -131,42 +122,23 @@ function TestEvent({ subscription: { id, eventTypes }, reload }: Props) {
   );
 }
 
-function Pins({ subscription: { id, eventTypes }, reload }: Props) {
-  const types = useQuery(Choices, {}).data?.webhookEventTypes;
+function Pins({ subscription: { id, eventTypes } }: Props) {
+  const types = useQuery(documents.Choices, {}).data?.webhookEventTypes;
   const rows = eventTypes.map(({ type, version }) => {
-    const versions = types?.find((each) => each.type === type)?.versions ?? [];
+    const { versions = [] } = types?.find((each) => each.type === type) ?? {};
     const pinned = versions.find((each) => each.version === version);
-    const moved = (to: string) =>
-      eventTypes.map((pin) => ({ type: pin.type, version: pin.type === type ? to : pin.version }));
     return [
       <Link to={`deliveries?subscription=${numberOf(id)}&type=${encodeURIComponent(type)}`}>{type}</Link>,
       <code>{version}</code>,
       // Once the types are known, a version that they do not list is retired.
       types && <State value={pinned?.status ?? 'RETIRED'} />,
       pinned?.sunsetOn ? formatDay(pinned.sunsetOn) : '–',
-      versions.some((each) => each !== pinned) && (
-        <Action
-          label="Move"
-          about={`New events of ${type} are sent at the version that you choose. Deploy the receiver first.`}
-          ability="CONFIGURE"
-          document={Update}
-          variables={(values) => ({ input: { id, eventTypes: moved(values['eventTypes'] ?? '') } })}
-          onDone={reload}
-        >
-          <Select
-            name="eventTypes"
-            label="Version"
-            options={versions.map((each) => [each.version, each.version])}
-            value={version}
-          />
-        </Action>
-      ),
     ];
   });
   return (
     <>
       <h2>Event types</h2>
-      <Table head={['Type', 'Version', 'Status', 'Ends', '']} rows={rows} />
+      <Table head={['Type', 'Version', 'Status', 'Ends']} rows={rows} />
     </>
   );
 }
@@ -214,7 +186,7 @@ function Secret({ subscription: { id, rotation }, reload }: Props) {
       {mayRead ? (
         <Action
           {...common}
-          document={Rotate}
+          document={documents.Rotate}
           result={({ rotateWebhookSecret: { webhookSecret } }) => (
             <>
               <p>The new secret signs now. Store it: it is not shown again.</p>
@@ -224,7 +196,7 @@ function Secret({ subscription: { id, rotation }, reload }: Props) {
           )}
         />
       ) : (
-        <Action {...common} document={RotateToOwn} />
+        <Action {...common} document={documents.RotateToOwn} />
       )}
     </>
   );

@@ -19,7 +19,7 @@ export default function SubscriptionsPage() {
           <>
             {nodes.length === 0 && types && <Subscribe types={types} />}
             {nodes.length > 0 && (
-              <p className="soft">{plural(nodes.length, 'subscription')} in 24 hours. Times are yours.</p>
+              <p className="soft">{`${plural(nodes.length, 'subscription')}. The bars show the last 24 hours.`}</p>
             )}
             {nodes.map((each) => (
               <Row key={each.id} subscription={each} types={types} reload={query.reload} />
@@ -63,7 +63,12 @@ function Row({ subscription, types = [], reload }: RowProps) {
         {`${pendingCount.toLocaleString('en')}${pendingCountIsLowerBound ? '+' : ''} pending`}
         <small>
           {oldestPendingAt && `oldest since ${timeOf(oldestPendingAt)}`}
-          {!oldestPendingAt && (lastDeliveredAt ? <Relative at={lastDeliveredAt} /> : 'nothing delivered in 7 days')}
+          {!oldestPendingAt && !lastDeliveredAt && 'nothing delivered in 7 days'}
+          {!oldestPendingAt && lastDeliveredAt && (
+            <>
+              delivered <Relative at={lastDeliveredAt} />
+            </>
+          )}
         </small>
       </div>
       <Cause subscription={subscription} reload={reload} />
