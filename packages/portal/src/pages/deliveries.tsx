@@ -80,7 +80,11 @@ function cellsOf(delivery: DeliveriesQuery['webhookDeliveries']['nodes'][number]
     <Visible text={names.get(subscriptionId) ?? numberOf(subscriptionId)} />,
     <>
       <State value={status} />
-      {status === 'PENDING' && nextAttemptAt && <small children={<Relative at={nextAttemptAt} />} />}
+      {status === 'PENDING' && nextAttemptAt && (
+        <small>
+          due <Relative at={nextAttemptAt} />
+        </small>
+      )}
     </>,
     last ? <State value={resultOf(last)} tone={resultTone(last)} /> : <span className="soft">None yet</span>,
     delivery.attemptCount,

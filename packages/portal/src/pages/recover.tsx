@@ -48,7 +48,8 @@ export default function RecoverPage() {
       {mayOperate && id && confirmation && (
         <DryRun key={confirmation} subscriptionId={id} confirmation={confirmation} />
       )}
-      {id && <History key={id} subscriptionId={id} />}
+      {/* Read again once the replay of a confirmation was started. */}
+      {id && <History key={`${id} ${confirmation}`} subscriptionId={id} />}
     </>
   );
 }
