@@ -81,6 +81,7 @@ function Failing({
   const sinceMs = Date.parse(failingSince ?? '');
   const since = failingSince ? ` since ${timeOf(failingSince)} (${formatDuration(now - sinceMs)})` : '';
   const pauseAt = failingSince && timeOf(new Date(sinceMs + pauseAfterMs).toISOString());
+  const untilMs = Date.parse(breakerOpenUntil ?? '');
   const isTested = breakerOpenUntil !== null && status !== 'PAUSED';
   return (
     <>
@@ -92,7 +93,8 @@ function Failing({
         {sentences(
           `${plural(consecutiveFailures, 'attempt')} failed in a row.`,
           lastFailureAt && `The last one was at ${timeOf(lastFailureAt)}.`,
-          isTested && `Single requests test it; the next is due ${formatRelative(breakerOpenUntil, now)}.`,
+          isTested &&
+            `Single requests test it; the next is due ${untilMs > now ? formatRelative(breakerOpenUntil, now) : 'now'}.`,
           health.state === 'FAILING' &&
             failingSince &&
             `If this goes on until ${pauseAt}, deliveries pause. Nothing is lost.`,

@@ -29,7 +29,9 @@ export function Layout({ children }: { children: ReactNode }) {
     }
   };
   const links = pages.map(([to, name, pattern]) => (
-    <Link key={to} to={to} aria-current={pattern.test(path) ? 'page' : undefined} children={name} />
+    <Link key={to} to={to} aria-current={pattern.test(path) ? 'page' : undefined}>
+      {name}
+    </Link>
   ));
   const abilities = session.abilities.map((ability) => wordOf(ability).toLowerCase()).join(', ');
   return (
@@ -44,7 +46,9 @@ export function Layout({ children }: { children: ReactNode }) {
         <nav aria-label="Portal">{links}</nav>
         <div className="session">
           <ReturnLink url={session.returnUrl} />{' '}
-          <button className="link" onClick={() => void signOut()} children={label} />
+          <button className="link" onClick={() => void signOut()}>
+            {label}
+          </button>
           <small>
             <Visible text={session.actor} /> may {abilities} ·{' '}
             <span className={isNear ? 'warn' : ''}>
@@ -61,5 +65,5 @@ export function Layout({ children }: { children: ReactNode }) {
 /** The way back to the application, as the session says. Only `https:`: nobody else can name a target. */
 export function ReturnLink({ url }: { url: string | null }) {
   if (url === null || URL.parse(url)?.protocol !== 'https:') return null;
-  return <a href={url} rel="noreferrer" children={`Back to ${hostOf(url)}`} />;
+  return <a href={url} rel="noreferrer">{`Back to ${hostOf(url)}`}</a>;
 }

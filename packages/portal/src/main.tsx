@@ -37,7 +37,11 @@ function Page() {
     const match = pattern.exec(path);
     if (match) return <Shown key={match[1] ?? ''} number={match[1] ?? ''} />;
   }
-  return <Heading title="No such page" children={<Link to="">See the subscriptions</Link>} />;
+  return (
+    <Heading title="No such page">
+      <Link to="">See the subscriptions</Link>
+    </Heading>
+  );
 }
 
 /** A page that could not be loaded, or has a defect. */
@@ -53,7 +57,9 @@ class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
     return (
       <Notice title="This page could not be shown">
         <p>Deedwire may have been updated, or a file did not arrive. Nothing was changed.</p>
-        <button className="first" onClick={() => location.reload()} children="Reload" />
+        <button className="first" onClick={() => location.reload()}>
+          Reload
+        </button>
       </Notice>
     );
   }
@@ -71,10 +77,12 @@ const insecure = (
 const app = (
   <SessionGate>
     <Layout>
-      <Suspense fallback={loading} children={<Page />} />
+      <Suspense fallback={loading}>
+        <Page />
+      </Suspense>
     </Layout>
   </SessionGate>
 );
 
 const root = createRoot(document.querySelector('#root') ?? document.body);
-root.render(<Boundary children={isSecureContext ? app : insecure} />);
+root.render(<Boundary>{isSecureContext ? app : insecure}</Boundary>);

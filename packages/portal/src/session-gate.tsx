@@ -60,7 +60,9 @@ export function SessionGate({ children }: { children: ReactNode }) {
       <Notice title="Webhook portal">
         <p>This link opens the portal once. It ends a session that you have here already.</p>
         {problem ?? (
-          <button className="first" disabled={busy} onClick={() => void open(token)} children="Open the portal" />
+          <button className="first" disabled={busy} onClick={() => void open(token)}>
+            Open the portal
+          </button>
         )}
       </Notice>
     );
@@ -73,7 +75,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
         <code>createPortalLink</code>, and an operator of Deedwire with <code>deedwire-operator portal link</code>.
       </p>
       {gate.kind === 'ended' && <ReturnLink url={gate.returnUrl} />}
-      {gate.kind === 'ended' && <button onClick={() => location.reload()} children="Look for a session again" />}
+      {gate.kind === 'ended' && <button onClick={() => location.reload()}>Look for a session again</button>}
     </Notice>
   );
 }

@@ -40,7 +40,9 @@ export function Heading({ title, above, children }: { title: string; above?: Rea
   return (
     <div className="heading">
       {above && <small>{above}</small>}
-      <h1 ref={ref} tabIndex={-1} children={<Visible text={title} />} />
+      <h1 ref={ref} tabIndex={-1}>
+        <Visible text={title} />
+      </h1>
       {children}
     </div>
   );
@@ -57,7 +59,9 @@ export function Visible({ text }: { text: string }) {
         {segmentsOf(shown).map((part, at) => (typeof part === 'string' ? part : <mark key={at}>{part.mark}</mark>))}
       </bdi>
       {shown.length < text.length && (
-        <button type="button" className="more" onClick={() => setLength(length + 80_000)} children={more} />
+        <button type="button" className="more" onClick={() => setLength(length + 80_000)}>
+          {more}
+        </button>
       )}
     </>
   );
@@ -88,7 +92,9 @@ const shapes: Record<Tone, string> = {
 export function State({ value, tone = toneOf(value) }: { value: string; tone?: Tone }) {
   return (
     <span className={`state ${tone}`}>
-      <svg viewBox="0 0 10 10" aria-hidden="true" children={<path d={shapes[tone]} />} />
+      <svg viewBox="0 0 10 10" aria-hidden="true">
+        <path d={shapes[tone]} />
+      </svg>
       {wordOf(value)}
     </span>
   );
@@ -114,7 +120,11 @@ export function Problem({ failure, retry }: { failure: Failure; retry?: () => vo
   );
 }
 
-export const loading = <p className="loading" role="status" children="Loading…" />;
+export const loading = (
+  <p className="loading" role="status">
+    Loading…
+  </p>
+);
 
 /** The result of a query, or that it is loading or failed. */
 export function Loaded<Result>({ query, children }: { query: Query<Result>; children: (data: Result) => ReactNode }) {
@@ -137,7 +147,11 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
         () => 'Not allowed',
       )
       .then(setShown);
-  return <button type="button" role="status" onClick={copy} onBlur={() => setShown(label)} children={shown} />;
+  return (
+    <button type="button" role="status" onClick={copy} onBlur={() => setShown(label)}>
+      {shown}
+    </button>
+  );
 }
 
 export function Facts({ of }: { of: Readonly<Record<string, ReactNode>> }) {
@@ -172,7 +186,12 @@ export function Table({ head, rows }: { head: readonly string[]; rows: readonly 
 /** Links that look like buttons. Those without a target are left out. */
 export function Links({ of }: { of: Readonly<Record<string, string | false | null>> }) {
   return Object.entries(of).map(
-    ([label, to]) => typeof to === 'string' && <Link key={label} className="button" to={to} children={label} />,
+    ([label, to]) =>
+      typeof to === 'string' && (
+        <Link key={label} className="button" to={to}>
+          {label}
+        </Link>
+      ),
   );
 }
 
@@ -180,7 +199,9 @@ const UserErrors = createContext<readonly UserError[]>([]);
 
 export function Errors({ of }: { of: readonly UserError[] }) {
   return of.map(({ message }) => (
-    <p key={message} className="error" role="alert" children={<Visible text={message} />} />
+    <p key={message} className="error" role="alert">
+      <Visible text={message} />
+    </p>
   ));
 }
 
@@ -197,7 +218,11 @@ function Field({ name, label, children }: { name: string | undefined; label: str
 }
 
 export function Input({ label, ...rest }: ComponentProps<'input'> & { label: string }) {
-  return <Field name={rest.name} label={label} children={<input autoComplete="off" spellCheck={false} {...rest} />} />;
+  return (
+    <Field name={rest.name} label={label}>
+      <input autoComplete="off" spellCheck={false} {...rest} />
+    </Field>
+  );
 }
 
 export type Option = readonly [value: string, label: string];
@@ -208,8 +233,18 @@ type SelectProps = ComponentProps<'select'> & { label: string; options: readonly
 export function Select({ label, options, value, ...rest }: SelectProps) {
   const all =
     value === undefined || options.some(([each]) => each === value) ? options : [...options, [value, value] as const];
-  const list = all.map(([each, text]) => <option key={each} value={each} children={text} />);
-  return <Field name={rest.name} label={label} children={<select {...rest} value={value} children={list} />} />;
+  const list = all.map(([each, text]) => (
+    <option key={each} value={each}>
+      {text}
+    </option>
+  ));
+  return (
+    <Field name={rest.name} label={label}>
+      <select {...rest} value={value}>
+        {list}
+      </select>
+    </Field>
+  );
 }
 
 /** The fields of a form by their name, without spaces around them. */
@@ -248,7 +283,9 @@ export function Action<Result extends object, Variables>(props: ActionProps<Resu
   if (!useMay(ability)) return null;
   return (
     <>
-      <button className={primary ? 'first' : ''} onClick={() => setOpen(true)} children={label} />
+      <button className={primary ? 'first' : ''} onClick={() => setOpen(true)}>
+        {label}
+      </button>
       {isOpen && <Dialog {...props} close={() => setOpen(false)} />}
     </>
   );
@@ -282,8 +319,14 @@ function Dialog<Result extends object, Variables>(props: ActionProps<Result, Var
         <Errors of={others} />
         {failure && <Problem failure={failure} />}
         <div className="actions">
-          {!done && <button className="first" disabled={running} children={running ? 'Sending…' : label} />}
-          <button type="button" onClick={() => ref.current?.close()} children={done ? 'Close' : 'Cancel'} />
+          {!done && (
+            <button className="first" disabled={running}>
+              {running ? 'Sending…' : label}
+            </button>
+          )}
+          <button type="button" onClick={() => ref.current?.close()}>
+            {done ? 'Close' : 'Cancel'}
+          </button>
         </div>
       </form>
     </dialog>

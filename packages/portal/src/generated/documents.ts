@@ -315,13 +315,6 @@ export type RotateMutationVariables = Exact<{
 
 export type RotateMutation = { rotateWebhookSecret: { webhookSecret: string | null, userErrors: Array<{ message: string, field: Array<string> | null }> } };
 
-export type RotateToOwnMutationVariables = Exact<{
-  input: RotateWebhookSecretInput;
-}>;
-
-
-export type RotateToOwnMutation = { rotateWebhookSecret: { userErrors: Array<{ message: string, field: Array<string> | null }> } };
-
 export type ReplayFieldsFragment = { id: string, status: WebhookReplayStatus, createdAt: string, endedAt: string | null, queuedCount: number, skippedCount: number, skippedPendingCount: number | null, position: number, waitsFor: WebhookDelayReason | null };
 
 export type ReplaysQueryVariables = Exact<{
@@ -390,7 +383,6 @@ export const SendPending = 'f5a30f09878696b1dcad19e9ba227ad58766413e0795dc9dab25
 export const SendTest = 'aa5c1f65a2497d2efd63c458429d9434d12fd42b750958d302d827e14584e5f0' as DocumentId<SendTestMutation, SendTestMutationVariables>;
 export const Update = '0eb539e6fd053d2aa85547267fb3ba3ca36a9a8a6f213333b646d899680b85eb' as DocumentId<UpdateMutation, UpdateMutationVariables>;
 export const Rotate = '07b13ef9bf897d7c23829fbe0d9d5a1c7cedd982cf8b43850fcd823d262463c2' as DocumentId<RotateMutation, RotateMutationVariables>;
-export const RotateToOwn = '5880c91ca25d4aee29a2783abb01110654a49474aabaaffbd923db1ffef613ad' as DocumentId<RotateToOwnMutation, RotateToOwnMutationVariables>;
 export const Replays = '8fe7bd38991c74a2e4313c162a071b2068069192fa955803ebe749b06402d706' as DocumentId<ReplaysQuery, ReplaysQueryVariables>;
 export const Replay = 'da8104391c0f585c9702f2ad58519e7bb2ae6267a61fc6e9e195a786c324a42b' as DocumentId<ReplayMutation, ReplayMutationVariables>;
 export const CancelReplay = 'ca51cd12797bfc542ee9aa6414cf1f78d1b2bef8ce2bef2733129c3e4e7d1f28' as DocumentId<CancelReplayMutation, CancelReplayMutationVariables>;

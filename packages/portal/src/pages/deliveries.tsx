@@ -37,7 +37,9 @@ export default function DeliveriesPage() {
   const isShort = older && nodes.length < pageSize;
   return (
     <>
-      <Heading title="Deliveries" children={<Find />} />
+      <Heading title="Deliveries">
+        <Find />
+      </Heading>
       <Loaded query={choices}>
         {(data) => (
           <RangeForm choices={data} selects={{ status: ['Status', options] }} onRange={(values) => values}>

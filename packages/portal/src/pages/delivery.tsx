@@ -47,7 +47,11 @@ function Shown({ delivery, reload }: { delivery: DeliveryData; reload: () => voi
     <>
       <Heading
         title={event.type}
-        above={<Link to={`subscriptions/${numberOf(subscriptionId)}`} children={<Visible text={name} />} />}
+        above={
+          <Link to={`subscriptions/${numberOf(subscriptionId)}`}>
+            <Visible text={name} />
+          </Link>
+        }
       >
         <State value={status} />
         <div className="actions">
@@ -89,10 +93,9 @@ function Shown({ delivery, reload }: { delivery: DeliveryData; reload: () => voi
             <Duration attempt={attempt} />
             <span className="num">{attempt.durationMs.toLocaleString('en')} ms</span>
             {attempt.advice !== null && (
-              <span
-                className="advice"
-                children={attempt.advice === attempts[at - 1]?.advice ? 'As above.' : <Visible text={attempt.advice} />}
-              />
+              <span className="advice">
+                {attempt.advice === attempts[at - 1]?.advice ? 'As above.' : <Visible text={attempt.advice} />}
+              </span>
             )}
           </li>
         ))}
@@ -139,12 +142,9 @@ function Contents({ id, attempt }: { id: string; attempt: Attempt | undefined })
       <h2>{attempt ? `Request and response of ${timeOf(attempt.startedAt)}` : 'Payload'}</h2>
       {exchange && attempt && <Timings exchange={exchange} durationMs={attempt.durationMs} />}
       {attempt && (
-        <Tabs
-          name="side"
-          current={side}
-          values={['request', 'response']}
-          children={curl && <Copy label="Copy as curl" text={curl} />}
-        />
+        <Tabs name="side" current={side} values={['request', 'response']}>
+          {curl && <Copy label="Copy as curl" text={curl} />}
+        </Tabs>
       )}
       {attempt && (
         <Loaded query={query}>

@@ -9,7 +9,7 @@ import { numberOf, plural, sentences, wordOf } from '../words.ts';
 
 const amounts: readonly Option[] = [
   ['failed', 'What failed'],
-  ['all', 'Everything, also what was delivered'],
+  ['all', 'Everything'],
 ];
 
 /** The range is in the URL, and so is the idempotency key of its confirmation: a reload or a second tab has the same one. */
@@ -36,7 +36,7 @@ export default function RecoverPage() {
             // The count and the replay have the same range.
             onRange={(values) => ({
               ...values,
-              until: values['until'] || new Date().toISOString(),
+              counted: new Date().toISOString(),
               confirmation: crypto.randomUUID(),
             })}
           >
@@ -61,7 +61,7 @@ function DryRun({ subscriptionId, confirmation }: { subscriptionId: string; conf
   const input: documents.ReplayWebhookEventsInput = {
     subscriptionId,
     since: params.get('since'),
-    until: params.get('until'),
+    until: params.get('until') ?? params.get('counted'),
     eventTypes: type === null ? null : [type],
     onlyFailed: params.get('what') !== 'all',
   };

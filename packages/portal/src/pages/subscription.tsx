@@ -17,7 +17,6 @@ import {
   Table,
   Time,
   useNow,
-  type Values,
   Visible,
 } from '../ui.tsx';
 import { nameOf, numberOf } from '../words.ts';
@@ -65,7 +64,11 @@ function Shown({ subscription, reload }: Props) {
       <Cause subscription={subscription} reload={reload} />
       <Facts
         of={{
-          'Callback URL': <code children={<Visible text={callbackUrl} />} />,
+          'Callback URL': (
+            <code>
+              <Visible text={callbackUrl} />
+            </code>
+          ),
           Pending: `${health.pendingCount.toLocaleString('en')}${health.pendingCountIsLowerBound ? '+' : ''}`,
           'Oldest pending': health.oldestPendingAt ? <Time at={health.oldestPendingAt} /> : '–',
           'Last delivered': health.lastDeliveredAt ? <Time at={health.lastDeliveredAt} /> : 'Not in 7 days',
@@ -153,40 +156,25 @@ const overlaps = [
 function Secret({ subscription: { id, rotation }, reload }: Props) {
   const mayRead = useMay('READ_PAYLOAD');
   const now = useNow(10_000);
-  const [startMs, endMs] = [Date.parse(rotation?.startedAt ?? ''), Date.parse(rotation?.endsAt ?? '')];
-  const text = rotation
-    ? `Two secrets sign until ${timeOf(rotation.endsAt)}, ${formatRelative(rotation.endsAt, now)}. Give the receiver the new one.`
-    : 'One secret signs. No query returns it.';
-  const common = {
-    label: 'Rotate the secret',
-    about: 'During the overlap, the old and the new secret sign, so a receiver with either of them can verify.',
-    ability: 'CONFIGURE' as const,
-    onDone: reload,
-    variables: ({ webhookSecret, overlapSeconds }: Values, idempotencyKey: string) => ({
-      input: { id, overlapSeconds: Number(overlapSeconds), webhookSecret: webhookSecret || null, idempotencyKey },
-    }),
-    children: (
-      <>
-        <Select name="overlapSeconds" label="Overlap" options={overlaps} />
-        <Input
-          name="webhookSecret"
-          label={mayRead ? 'New secret, or empty: Deedwire generates one' : 'New secret'}
-          type="password"
-          placeholder="whsec_…"
-          required={!mayRead}
-        />
-      </>
-    ),
-  };
+  const startMs = Date.parse(rotation?.startedAt ?? '');
+  const left = rotation && `until ${timeOf(rotation.endsAt)}, ${formatRelative(rotation.endsAt, now)}`;
   return (
     <>
       <h2>Secret</h2>
-      <p>{text}</p>
-      {rotation && <progress aria-label="Overlap" max={endMs - startMs} value={now - startMs} />}
+      <p>
+        {left ? `Two secrets sign ${left}. Give the receiver the new one.` : 'One secret signs. No query returns it.'}
+      </p>
+      {rotation && <progress aria-label="Overlap" max={Date.parse(rotation.endsAt) - startMs} value={now - startMs} />}
       {mayRead ? (
         <Action
-          {...common}
+          label="Rotate the secret"
+          about="During the overlap, the old and the new secret sign, so a receiver with either of them can verify."
+          ability="CONFIGURE"
           document={documents.Rotate}
+          variables={({ webhookSecret, overlapSeconds }, idempotencyKey) => ({
+            input: { id, overlapSeconds: Number(overlapSeconds), webhookSecret: webhookSecret || null, idempotencyKey },
+          })}
+          onDone={reload}
           result={({ rotateWebhookSecret: { webhookSecret } }) => (
             <>
               <p>The new secret signs now. Store it: it is not shown again.</p>
@@ -194,9 +182,12 @@ function Secret({ subscription: { id, rotation }, reload }: Props) {
               <Copy text={webhookSecret ?? ''} />
             </>
           )}
-        />
+        >
+          <Select name="overlapSeconds" label="Overlap" options={overlaps} />
+          <Input name="webhookSecret" label="New secret, or empty: Deedwire generates one" placeholder="whsec_…" />
+        </Action>
       ) : (
-        <Action {...common} document={documents.RotateToOwn} />
+        <p className="soft">To rotate it, a session has to read payloads too: the response has the new secret.</p>
       )}
     </>
   );

@@ -13,7 +13,9 @@ export default function SubscriptionsPage() {
   const types = useQuery(Choices, {}).data?.webhookEventTypes;
   return (
     <>
-      <Heading title="Subscriptions" children={<Find />} />
+      <Heading title="Subscriptions">
+        <Find />
+      </Heading>
       <Loaded query={query}>
         {({ webhookSubscriptions: { nodes } }) => (
           <>
