@@ -34,10 +34,15 @@ export async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> 
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Adds line breaks and spaces between the tokens of JSON, and changes none: numbers keep their digits, and texts their escapes. */
-export function indentJson(json: string): string {
+/** JSON with line breaks between its tokens, which stay as they are: numbers keep their digits, texts their escapes. Null if it is not JSON. */
+export function indentJson(json: string): string | null {
+  try {
+    JSON.parse(json);
+  } catch {
+    return null;
+  }
   let depth = 0;
-  const line = (change: number) => `\n${'  '.repeat(Math.max(0, (depth += change)))}`;
+  const line = (change: number) => `\n${'  '.repeat((depth += change))}`;
   return json.replaceAll(/"(?:[^"\\]|\\.)*"|\s+|[{[]\s*[}\]]|[{}[\],:]/g, (token) => {
     if (token.startsWith('"')) return token;
     if (/^[{[].*[}\]]$/s.test(token)) return token.replaceAll(/\s+/g, '');

@@ -5,7 +5,7 @@ import { formatDuration, formatRelative, timeOf } from './time.ts';
 import { Action, Links, useNow, Visible } from './ui.tsx';
 import { hostOf, numberOf, pauseOf, plural, resultOf, sentences, toneOf } from './words.ts';
 
-interface Props {
+export interface Props {
   readonly subscription: documents.SubscriptionFieldsFragment;
   readonly reload: () => void;
 }
@@ -60,11 +60,7 @@ export function Remedy({ subscription: { id, status, pausedReason, health }, rel
   );
 }
 
-function Failing({
-  subscription: { id, callbackUrl, health, status },
-}: {
-  subscription: documents.SubscriptionFieldsFragment;
-}) {
+function Failing({ subscription: { id, callbackUrl, health, status } }: Pick<Props, 'subscription'>) {
   const { failingSince, lastFailureAt, breakerOpenUntil, consecutiveFailures, oldestPendingAt } = health;
   const now = useNow(10_000);
   const { data } = useQuery(documents.LastFailure, {
@@ -86,10 +82,7 @@ function Failing({
   return (
     <>
       <p>
-        <b>
-          <Visible text={hostOf(callbackUrl)} />: {last ? resultOf(last) : 'attempts fail'}
-          {since}.
-        </b>{' '}
+        <Visible as="b" text={`${hostOf(callbackUrl)}: ${last ? resultOf(last) : 'attempts fail'}${since}.`} />{' '}
         {sentences(
           `${plural(consecutiveFailures, 'attempt')} failed in a row.`,
           lastFailureAt && `The last one was at ${timeOf(lastFailureAt)}.`,

@@ -38,9 +38,7 @@ export function Layout({ children }: { children: ReactNode }) {
     <>
       <header>
         <div>
-          <b>
-            <Visible text={session.account.name} />
-          </b>
+          <Visible as="b" text={session.account.name} />
           <small>{session.interface} interface</small>
         </div>
         <nav aria-label="Portal">{links}</nav>

@@ -1,5 +1,6 @@
 import { type ComponentProps, type MouseEvent, useSyncExternalStore } from 'react';
 import { base } from './api.ts';
+import { marked } from './visible-text.tsx';
 
 const changed = 'deedwire-location';
 
@@ -33,11 +34,16 @@ export function search(params: URLSearchParams, changes: Record<string, string |
   return next.size === 0 ? '' : `?${next}`;
 }
 
-export function Link({ to, ...rest }: ComponentProps<'a'> & { to: string }) {
+export function Link({ to, children, ...rest }: ComponentProps<'a'> & { to: string }) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     go(to);
   };
-  return <a {...rest} href={base + to} onClick={follow} />;
+  const text = typeof children === 'string' ? <bdi>{marked(children)}</bdi> : children;
+  return (
+    <a {...rest} href={base + to} onClick={follow}>
+      {text}
+    </a>
+  );
 }

@@ -12,7 +12,7 @@ import { type Ability, type Failure, type Query, useMay, useMutation, type UserE
 import type { DocumentId } from './generated/documents.ts';
 import { Link } from './location.tsx';
 import { formatDuration, formatRelative, formatUtc, timeOf } from './time.ts';
-import { beginningOf, segmentsOf } from './visible-text.ts';
+import { beginningOf, marked } from './visible-text.tsx';
 import { toneOf, type Tone, wordOf } from './words.ts';
 
 /** The time, which is current to `everyMs`. */
@@ -41,28 +41,22 @@ export function Heading({ title, above, children }: { title: string; above?: Rea
     <div className="heading">
       {above && <small>{above}</small>}
       <h1 ref={ref} tabIndex={-1}>
-        <Visible text={title} />
+        {marked(title)}
       </h1>
       {children}
     </div>
   );
 }
 
-/** Text of others: what is invisible or changes the direction is marked. Long texts are shown in parts. */
-export function Visible({ text }: { text: string }) {
+/** Text of others. A long one is shown in parts. */
+export function Visible({ text, as: Tag = 'bdi' }: { text: string; as?: 'b' | 'bdi' | 'code' | 'pre' }) {
   const [length, setLength] = useState(20_000);
   const shown = beginningOf(text, length);
   const more = `Show more: ${shown.length.toLocaleString('en')} of ${text.length.toLocaleString('en')} characters`;
   return (
     <>
-      <bdi>
-        {segmentsOf(shown).map((part, at) => (typeof part === 'string' ? part : <mark key={at}>{part.mark}</mark>))}
-      </bdi>
-      {shown.length < text.length && (
-        <button type="button" className="more" onClick={() => setLength(length + 80_000)}>
-          {more}
-        </button>
-      )}
+      <Tag>{marked(shown)}</Tag>
+      {shown.length < text.length && <button onClick={() => setLength(length + 80_000)}>{more}</button>}
     </>
   );
 }
@@ -126,29 +120,31 @@ export const loading = (
   </p>
 );
 
+interface LoadedProps<Result> {
+  readonly query: Query<Result>;
+  readonly children: (data: Result) => ReactNode;
+  /** Shown if there is nothing. */
+  readonly empty?: ReactNode;
+}
+
 /** The result of a query, or that it is loading or failed. */
-export function Loaded<Result>({ query, children }: { query: Query<Result>; children: (data: Result) => ReactNode }) {
-  const { data, failure, reload } = query;
+export function Loaded<Result>({ query: { data, failure, reload }, children, empty }: LoadedProps<Result>) {
   return (
     <>
       {failure && <Problem failure={failure} retry={reload} />}
-      {data !== undefined ? children(data) : failure ? null : loading}
+      {data !== undefined ? (children(data) ?? empty) : failure ? null : loading}
     </>
   );
 }
 
 export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [shown, setShown] = useState(label);
-  const write = async () => await navigator.clipboard.writeText(text);
-  const copy = () =>
-    void write()
-      .then(
-        () => 'Copied',
-        () => 'Not allowed',
-      )
-      .then(setShown);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setShown('Copied');
+  };
   return (
-    <button type="button" role="status" onClick={copy} onBlur={() => setShown(label)}>
+    <button type="button" role="status" onClick={() => void copy()} onBlur={() => setShown(label)}>
       {shown}
     </button>
   );
@@ -198,31 +194,30 @@ export function Links({ of }: { of: Readonly<Record<string, string | false | nul
 const UserErrors = createContext<readonly UserError[]>([]);
 
 export function Errors({ of }: { of: readonly UserError[] }) {
-  return of.map(({ message }) => (
-    <p key={message} className="error" role="alert">
-      <Visible text={message} />
-    </p>
-  ));
+  const texts = of.map(({ message }) => <Visible key={message} text={message} />);
+  return (
+    texts.length > 0 && (
+      <p className="error" role="alert">
+        {texts}
+      </p>
+    )
+  );
 }
 
 /** A labelled control with the user errors of its input field, which is called as its label is in `name`. */
-function Field({ name, label, children }: { name: string | undefined; label: string; children: ReactNode }) {
+function Field({ name, label, control }: { name?: string | undefined; label: string; control: ReactNode }) {
   const errors = useContext(UserErrors).filter(({ field }) => field?.[1] === name);
   return (
     <label className="field">
       {label}
-      {children}
+      {control}
       <Errors of={errors} />
     </label>
   );
 }
 
 export function Input({ label, ...rest }: ComponentProps<'input'> & { label: string }) {
-  return (
-    <Field name={rest.name} label={label}>
-      <input autoComplete="off" spellCheck={false} {...rest} />
-    </Field>
-  );
+  return <Field {...rest} label={label} control={<input autoComplete="off" spellCheck={false} {...rest} />} />;
 }
 
 export type Option = readonly [value: string, label: string];
@@ -233,17 +228,17 @@ type SelectProps = ComponentProps<'select'> & { label: string; options: readonly
 export function Select({ label, options, value, ...rest }: SelectProps) {
   const all =
     value === undefined || options.some(([each]) => each === value) ? options : [...options, [value, value] as const];
-  const list = all.map(([each, text]) => (
-    <option key={each} value={each}>
-      {text}
-    </option>
-  ));
+  const list = all.map(([each, text]) => <option key={each} value={each} label={text} />);
   return (
-    <Field name={rest.name} label={label}>
-      <select {...rest} value={value}>
-        {list}
-      </select>
-    </Field>
+    <Field
+      {...rest}
+      label={label}
+      control={
+        <select {...rest} value={value}>
+          {list}
+        </select>
+      }
+    />
   );
 }
 

@@ -20,14 +20,8 @@ export default function DeliveryPage({ number }: { number: string }) {
   const status = query.data?.webhookDelivery?.status;
   useEffect(() => setPending(status === 'PENDING'), [status]);
   return (
-    <Loaded query={query}>
-      {({ webhookDelivery }) =>
-        webhookDelivery ? (
-          <Shown delivery={webhookDelivery} reload={query.reload} />
-        ) : (
-          <Heading title="No such delivery">It was deleted, or belongs to another account.</Heading>
-        )
-      }
+    <Loaded query={query} empty={<Heading title="No such delivery" />}>
+      {({ webhookDelivery: found }) => found && <Shown delivery={found} reload={query.reload} />}
     </Loaded>
   );
 }
@@ -45,14 +39,7 @@ function Shown({ delivery, reload }: { delivery: DeliveryData; reload: () => voi
   const name = subscription ? nameOf(subscription) : 'Subscription';
   return (
     <>
-      <Heading
-        title={event.type}
-        above={
-          <Link to={`subscriptions/${numberOf(subscriptionId)}`}>
-            <Visible text={name} />
-          </Link>
-        }
-      >
+      <Heading title={event.type} above={<Link to={`subscriptions/${numberOf(subscriptionId)}`}>{name}</Link>}>
         <State value={status} />
         <div className="actions">
           <Action label="Send now" ability="OPERATE" primary {...retry} variables={() => ({ id })} onDone={reload} />
@@ -61,16 +48,9 @@ function Shown({ delivery, reload }: { delivery: DeliveryData; reload: () => voi
       {delay && (
         <div className="why warn">
           <p>
-            <b>
-              {wordOf(delay.reason)}
-              {delay.since && ` since ${timeOf(delay.since)}`}.
-            </b>{' '}
-            <Visible text={delay.message} />{' '}
-            {delay.until && (
-              <b>
-                The next attempt can start at {timeOf(delay.until)}, <Relative at={delay.until} />.
-              </b>
-            )}
+            <b>{wordOf(delay.reason) + (delay.since ? ` since ${timeOf(delay.since)}.` : '.')}</b>{' '}
+            <Visible text={delay.message} /> {delay.until && <b>{`Next attempt: ${timeOf(delay.until)}, `}</b>}
+            {delay.until && <Relative at={delay.until} />}
           </p>
         </div>
       )}
@@ -108,11 +88,7 @@ function Shown({ delivery, reload }: { delivery: DeliveryData; reload: () => voi
           }}
         />
       </div>
-      {mayRead ? (
-        <Contents id={id} attempt={selected} />
-      ) : (
-        <p>This session may not read payloads, requests and responses.</p>
-      )}
+      {mayRead ? <Contents id={id} attempt={selected} /> : <p>This session may not read what was sent.</p>}
     </>
   );
 }
@@ -147,27 +123,13 @@ function Contents({ id, attempt }: { id: string; attempt: Attempt | undefined })
         </Tabs>
       )}
       {attempt && (
-        <Loaded query={query}>
-          {() =>
-            exchange ? (
-              <Headers exchange={exchange} attempt={attempt} side={side} />
-            ) : (
-              <p>
-                The details of this attempt were not kept. They are kept for 7 days, but not of every first success.
-              </p>
-            )
-          }
+        <Loaded query={query} empty="Not kept: Deedwire keeps details for 7 days, but not of every first success.">
+          {() => exchange && <Headers exchange={exchange} attempt={attempt} side={side} />}
         </Loaded>
       )}
       {side === 'request' && (
-        <Loaded query={payload}>
-          {() =>
-            text ? (
-              <Body body={bytesOfText(text)} name={`delivery-${numberOf(id)}.json`} />
-            ) : (
-              <p>There is no payload: it could not be rendered, or its retention period has ended.</p>
-            )
-          }
+        <Loaded query={payload} empty="No payload: it could not be rendered, or its retention period has ended.">
+          {() => (text ? <Body body={bytesOfText(text)} name={`delivery-${numberOf(id)}.json`} /> : null)}
         </Loaded>
       )}
       {side === 'response' && exchange && <ResponseBody exchange={exchange} name={`response-${numberOf(id)}`} />}
@@ -175,7 +137,7 @@ function Contents({ id, attempt }: { id: string; attempt: Attempt | undefined })
   );
 }
 
-function Tabs(props: { name: string; current: string; values: readonly string[]; children?: ReactNode }) {
+function Tabs(props: { name: string; current: string | undefined; values: readonly string[]; children?: ReactNode }) {
   const { path, params } = useUrl();
   const links = props.values.map((value) => (
     <Link key={value} to={path + search(params, { [props.name]: value })} aria-current={value === props.current}>
@@ -203,9 +165,7 @@ function Headers({ exchange, attempt, side }: { exchange: ExchangeData; attempt:
   );
   return (
     <>
-      <pre>
-        <Visible text={[first, ...headers.map(({ name, value }) => `${name}: ${value}`)].join('\n')} />
-      </pre>
+      <Visible as="pre" text={[first, ...headers.map(({ name, value }) => `${name}: ${value}`)].join('\n')} />
       <p className="soft">{text}</p>
     </>
   );
@@ -221,8 +181,6 @@ function ResponseBody({ exchange, name }: { exchange: ExchangeData; name: string
   );
 }
 
-const views = ['formatted', 'text', 'hex'];
-
 /** Exact bytes: as text, as hex, or as a file. */
 function Body({ body: { bytes, text }, name, total = bytes.length }: { body: Bytes; name: string; total?: number }) {
   const { params } = useUrl();
@@ -231,8 +189,9 @@ function Body({ body: { bytes, text }, name, total = bytes.length }: { body: Byt
   useEffect(() => {
     void sha256Of(bytes).then(setDigest);
   }, [key]);
-  const view = text === null ? 'hex' : (views.find((each) => each === params.get('view')) ?? 'formatted');
-  const shown = text === null || view === 'hex' ? hexOf(bytes) : view === 'text' ? text : indentJson(text);
+  const formatted = text === null ? null : indentJson(text);
+  const views = Object.entries({ formatted, text, hex: hexOf(bytes) }).filter(([, shown]) => shown !== null);
+  const [view, shown] = views.find(([each]) => each === params.get('view')) ?? views[0] ?? [];
   const download = () => {
     const href = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
     Object.assign(document.createElement('a'), { href, download: name }).click();
@@ -245,12 +204,10 @@ function Body({ body: { bytes, text }, name, total = bytes.length }: { body: Byt
   );
   return (
     <>
-      <Tabs name="view" current={view} values={text === null ? ['hex'] : views}>
+      <Tabs name="view" current={view} values={views.map(([each]) => each)}>
         <button onClick={download}>Download {plural(bytes.length, 'byte')}</button>
       </Tabs>
-      <pre>
-        <Visible text={shown} />
-      </pre>
+      <Visible as="pre" text={shown ?? ''} />
       <p className="soft">
         {note} SHA-256 <code>{digest}</code>
       </p>
@@ -261,34 +218,25 @@ function Body({ body: { bytes, text }, name, total = bytes.length }: { body: Byt
 /** The phases of an attempt, in the order in which they happen. */
 function Timings({ exchange, durationMs }: { exchange: ExchangeData; durationMs: number }) {
   const { dnsMs, connectMs, tlsMs, firstByteMs } = exchange;
-  const known = [
-    ['DNS', dnsMs],
-    ['Connection', connectMs],
-    ['TLS', tlsMs],
-    ['Response', firstByteMs],
-  ] as const;
+  const known = Object.entries({ DNS: dnsMs, Connection: connectMs, TLS: tlsMs, Response: firstByteMs });
   const rest = Math.max(0, durationMs - known.reduce((sum, [, ms]) => sum + (ms ?? 0), 0));
   let x = 0;
   const phases = [...known, [firstByteMs === null ? 'No answer' : 'Body', rest] as const].map(([name, ms], at) => {
     x += ms ?? 0;
-    return {
-      name: `${name} ${ms === null ? '–' : `${ms.toLocaleString('en')} ms`}`,
-      start: x - (ms ?? 0),
-      ms: ms ?? 0,
-      phase: `phase${at}`,
-    };
+    const label = `${name} ${ms === null ? '–' : `${ms.toLocaleString('en')} ms`}`;
+    return { label, start: x - (ms ?? 0), width: ms ?? 0, className: `phase${at}` };
   });
   return (
     <figure>
       <svg className="span" viewBox={`0 0 ${Math.max(1, x)} 8`} preserveAspectRatio="none" aria-hidden="true">
-        {phases.map(({ phase, start, ms }) => (
-          <rect key={phase} className={phase} x={start} width={ms} height="8" />
+        {phases.map(({ label, start, ...bar }) => (
+          <rect key={label} x={start} height="8" {...bar} />
         ))}
       </svg>
       <figcaption>
-        {phases.map(({ phase, name }) => (
-          <span key={phase} className={phase}>
-            {name}
+        {phases.map(({ label, className }) => (
+          <span key={label} className={className}>
+            {label}
           </span>
         ))}
       </figcaption>

@@ -1,6 +1,6 @@
 import { gidOf, useMay, useQuery, useSession } from '../api.ts';
 import { Bars } from '../bars.tsx';
-import { Cause, Remedy } from '../cause.tsx';
+import { Cause, type Props, Remedy } from '../cause.tsx';
 import * as documents from '../generated/documents.ts';
 import { Link } from '../location.tsx';
 import { formatDay, formatRelative, timeOf } from '../time.ts';
@@ -21,23 +21,12 @@ import {
 } from '../ui.tsx';
 import { nameOf, numberOf } from '../words.ts';
 
-interface Props {
-  readonly subscription: documents.SubscriptionFieldsFragment;
-  readonly reload: () => void;
-}
-
 export default function SubscriptionPage({ number }: { number: string }) {
   const id = gidOf(useSession(), 'WebhookSubscription', number);
   const query = useQuery(documents.Subscription, { id }, 15_000);
   return (
-    <Loaded query={query}>
-      {({ webhookSubscription }) =>
-        webhookSubscription ? (
-          <Shown subscription={webhookSubscription} reload={query.reload} />
-        ) : (
-          <Heading title="No such subscription">It was deleted, or belongs to another account.</Heading>
-        )
-      }
+    <Loaded query={query} empty={<Heading title="No such subscription" />}>
+      {({ webhookSubscription: found }) => found && <Shown subscription={found} reload={query.reload} />}
     </Loaded>
   );
 }
@@ -64,11 +53,7 @@ function Shown({ subscription, reload }: Props) {
       <Cause subscription={subscription} reload={reload} />
       <Facts
         of={{
-          'Callback URL': (
-            <code>
-              <Visible text={callbackUrl} />
-            </code>
-          ),
+          'Callback URL': <Visible as="code" text={callbackUrl} />,
           Pending: `${health.pendingCount.toLocaleString('en')}${health.pendingCountIsLowerBound ? '+' : ''}`,
           'Oldest pending': health.oldestPendingAt ? <Time at={health.oldestPendingAt} /> : '–',
           'Last delivered': health.lastDeliveredAt ? <Time at={health.lastDeliveredAt} /> : 'Not in 7 days',

@@ -51,13 +51,9 @@ function Row({ subscription, types = [], reload }: RowProps) {
     <section className="sub">
       <div>
         <h2>
-          <Link to={`subscriptions/${numberOf(id)}`}>
-            <Visible text={nameOf(subscription)} />
-          </Link>
+          <Link to={`subscriptions/${numberOf(id)}`}>{nameOf(subscription)}</Link>
         </h2>
-        <code>
-          <Visible text={callbackUrl} />
-        </code>
+        <Visible as="code" text={callbackUrl} />
       </div>
       <State value={health.state} />
       <Bars hours={statistics} />

@@ -1,3 +1,5 @@
+import type { ReactNode } from 'react';
+
 /** Controls, format characters, separators that look like nothing, and halves of surrogate pairs. Not line feeds and tabs. */
 const invisible = /((?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{DI}\u2800])\1*/gu;
 
@@ -22,4 +24,9 @@ export function segmentsOf(text: string): Segment[] {
 /** The beginning of a text, without half of a surrogate pair at its end. */
 export function beginningOf(text: string, length: number): string {
   return text.slice(0, length).replace(/[\ud800-\udbff]$/, (half) => (length < text.length ? '' : half));
+}
+
+/** Text of others: what is invisible or changes the direction is marked. */
+export function marked(text: string): ReactNode[] {
+  return segmentsOf(text).map((part, at) => (typeof part === 'string' ? part : <mark key={at}>{part.mark}</mark>));
 }
