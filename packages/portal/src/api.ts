@@ -64,22 +64,28 @@ export function gidOf(session: Session, type: string, number: string): string {
   return session.account.id.replace(/\/[^/]+\/\d+$/, `/${type}/${number}`);
 }
 
+interface FailureDetails {
+  readonly status: number;
+  readonly code: string;
+  readonly requestId?: string | undefined;
+  /** When to send the request again, in milliseconds. Null if the server names no time. */
+  readonly retryAtMs?: number | null;
+}
+
 /** Why a request has no result. */
 export class Failure extends Error {
   override readonly name = 'Failure';
-  readonly status: number;
-  readonly code: string;
-  readonly requestId: string | null;
-  /** When to send the request again, in milliseconds. Null if the server names no time. */
-  readonly retryAtMs: number | null;
+  readonly details: FailureDetails;
 
-  constructor(status: number, code: string, message: string, more: { requestId?: string; retryAtMs?: number } = {}) {
+  constructor(message: string, details: FailureDetails) {
     super(message);
-    this.status = status;
-    this.code = code;
-    this.requestId = more.requestId ?? null;
-    this.retryAtMs = more.retryAtMs ?? null;
+    this.details = details;
   }
+}
+
+/** Whether there is no session, or no longer. */
+export function isEnd(error: unknown): boolean {
+  return error instanceof Failure && error.details.status === 401;
 }
 
 interface ErrorBody {
@@ -96,22 +102,24 @@ export async function request<Body>(method: string, path: string, input?: object
   let body: Body & ErrorBody;
   try {
     response = await fetch(base + path, { ...init, cache: 'no-store', redirect: 'error' });
-    body = JSON.parse((await response.text()) || '{}');
+    const text = await response.text();
+    // A proxy can answer with a page of its own.
+    body = JSON.parse(response.ok || text.startsWith('{') ? text || '{}' : '{}');
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Failure(0, 'NO_RESPONSE', 'No complete response arrived. Check your connection.');
+    const details = { status: 0, code: 'NO_RESPONSE' };
+    throw new Failure('No complete response arrived. Check your connection.', details);
   }
   const [error] = body.errors ?? [];
+  const { status } = response;
   if (response.ok && error === undefined) {
     lastUsedMs = Date.now();
     return body;
   }
+  const { code = `HTTP_${status}`, requestId } = error?.extensions ?? {};
   const seconds = response.headers.get('Retry-After');
-  const { code = `HTTP_${response.status}`, requestId } = error?.extensions ?? {};
-  throw new Failure(response.status, code, error?.message ?? `The server responded with ${response.status}.`, {
-    ...(requestId !== undefined && { requestId }),
-    ...(seconds !== null && { retryAtMs: Date.now() + Number(seconds) * 1000 }),
-  });
+  const retryAtMs = seconds === null ? null : Date.now() + Number(seconds) * 1000;
+  throw new Failure(error?.message ?? `The server responded with ${status}.`, { status, code, requestId, retryAtMs });
 }
 
 /** Sends an operation. A 401 ends the session of this tab. */
@@ -124,14 +132,14 @@ export async function send<Result, Variables>(
   try {
     return (await request<{ data: Result }>('POST', 'graphql', { documentId, variables }, signal)).data;
   } catch (error) {
-    if (error instanceof Failure && error.status === 401 && gate === sender && gate.kind === 'open')
+    if (isEnd(error) && gate === sender && gate.kind === 'open')
       setGate({ kind: 'ended', returnUrl: gate.session.returnUrl });
     throw error;
   }
 }
 
 export function failureOf(error: unknown): Failure {
-  return error instanceof Failure ? error : new Failure(0, 'PAGE_ERROR', String(error));
+  return error instanceof Failure ? error : new Failure(String(error), { status: 0, code: 'PAGE_ERROR' });
 }
 
 export interface Query<Result> {

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { endOf, Failure, request, setGate, useSession } from './api.ts';
+import { endOf, isEnd, request, setGate, useSession } from './api.ts';
 import { Link, useUrl } from './location.tsx';
 import { formatDuration, formatTime } from './time.ts';
 import { useNow, Visible } from './ui.tsx';
@@ -24,7 +24,7 @@ export function Layout({ children }: { children: ReactNode }) {
       await request('DELETE', 'session');
       setGate({ kind: 'signed-out' });
     } catch (error) {
-      if (error instanceof Failure && error.status === 401) setGate({ kind: 'signed-out' });
+      if (isEnd(error)) setGate({ kind: 'signed-out' });
       else setLabel('Not signed out: try again');
     }
   };

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import { Failure, failureOf, request, type Session, setGate, useGate } from './api.ts';
+import { type Failure, failureOf, isEnd, request, type Session, setGate, useGate } from './api.ts';
 import { ReturnLink } from './layout.tsx';
 import { go } from './location.tsx';
 import { loading, Notice, Problem } from './ui.tsx';
@@ -36,8 +36,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
       setGate({ kind: 'open', session });
       if (token !== null && session.subscriptionId) go(`subscriptions/${numberOf(session.subscriptionId)}`, true);
     } catch (error) {
-      const isRefused = error instanceof Failure && error.status === 401;
-      if (!isRefused) setFailure(failureOf(error));
+      if (!isEnd(error)) setFailure(failureOf(error));
       else setGate(token === null ? { kind: 'ended', returnUrl: null } : { kind: 'link-failed' });
     } finally {
       setBusy(false);

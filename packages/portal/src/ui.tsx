@@ -96,7 +96,8 @@ export function State({ value, tone = toneOf(value) }: { value: string; tone?: T
 
 /** Why there is no result. A query is tried again at the time that the server named. */
 export function Problem({ failure, retry }: { failure: Failure; retry?: () => void }) {
-  const { code, message, requestId, retryAtMs } = failure;
+  const { message, details } = failure;
+  const { code, requestId, retryAtMs = null } = details;
   const leftMs = (retryAtMs ?? 0) - useNow(1000);
   const isDue = retryAtMs !== null && leftMs <= 0;
   useEffect(() => {
@@ -107,7 +108,7 @@ export function Problem({ failure, retry }: { failure: Failure; retry?: () => vo
       <p>
         <Visible text={message} />
         {retryAtMs !== null && ` ${retry ? 'This page tries' : 'Try'} again in ${formatDuration(leftMs)}.`}
-        <small>{requestId === null ? code : `${code}, request id ${requestId}`}</small>
+        <small>{requestId === undefined ? code : `${code}, request id ${requestId}`}</small>
       </p>
       {retry && <button onClick={retry}>Try again</button>}
     </div>
@@ -139,10 +140,11 @@ export function Loaded<Result>({ query: { data, failure, reload }, children, emp
 
 export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [shown, setShown] = useState(label);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setShown('Copied');
-  };
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => setShown('Copied'),
+      () => setShown('Not allowed'),
+    );
   return (
     <button type="button" role="status" onClick={() => void copy()} onBlur={() => setShown(label)}>
       {shown}
