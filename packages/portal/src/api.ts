@@ -19,7 +19,7 @@ export interface Session {
 }
 
 /** What the tab shows: the pages of a session, or why there are none. */
-export type Gate =
+type Gate =
   | { readonly kind: 'loading' | 'signed-out' }
   | { readonly kind: 'link'; readonly token: string }
   | { readonly kind: 'link-failed' }
@@ -198,7 +198,7 @@ export interface UserError {
   readonly field: readonly string[] | null;
 }
 
-export interface Mutation<Result, Variables> {
+interface Mutation<Result, Variables> {
   readonly running: boolean;
   readonly failure: Failure | null;
   readonly userErrors: readonly UserError[];

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 /** Controls, format characters, separators that look like nothing, and halves of surrogate pairs. Not line feeds and tabs. */
 const invisible = /((?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{DI}\u2800])\1*/gu;
 
-export type Segment = string | { readonly mark: string };
+type Segment = string | { readonly mark: string };
 
 /** Splits a text where a character is invisible or changes the direction. `mark` names it, and how often it repeats. */
 export function segmentsOf(text: string): Segment[] {

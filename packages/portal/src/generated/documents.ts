@@ -249,7 +249,7 @@ export type DeliveryQueryVariables = Exact<{
 }>;
 
 
-export type DeliveryQuery = { webhookDelivery: { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, subscription: { id: string, name: string | null, callbackUrl: string } | null, delay: { reason: WebhookDelayReason, since: string | null, until: string | null, message: string } | null, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null, advice: string | null }>, event: { id: string, type: string, version: string, timestamp: string } } | null };
+export type DeliveryQuery = { webhookDelivery: { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, subscription: { name: string | null, callbackUrl: string } | null, delay: { reason: WebhookDelayReason, since: string | null, until: string | null, message: string } | null, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null, advice: string | null }>, event: { id: string, type: string, version: string, timestamp: string } } | null };
 
 export type PayloadQueryVariables = Exact<{
   id: string;
@@ -299,7 +299,7 @@ export type SendTestMutationVariables = Exact<{
 }>;
 
 
-export type SendTestMutation = { sendTestWebhookEvent: { webhookEventId: string | null, userErrors: Array<{ message: string, field: Array<string> | null }> } };
+export type SendTestMutation = { sendTestWebhookEvent: { userErrors: Array<{ message: string, field: Array<string> | null }> } };
 
 export type UpdateMutationVariables = Exact<{
   input: UpdateWebhookSubscriptionInput;
@@ -315,21 +315,21 @@ export type RotateMutationVariables = Exact<{
 
 export type RotateMutation = { rotateWebhookSecret: { webhookSecret: string | null, userErrors: Array<{ message: string, field: Array<string> | null }> } };
 
-export type ReplayFieldsFragment = { id: string, status: WebhookReplayStatus, createdAt: string, endedAt: string | null, queuedCount: number, skippedCount: number, skippedPendingCount: number | null, position: number, waitsFor: WebhookDelayReason | null };
+export type ReplayFieldsFragment = { id: string, status: WebhookReplayStatus, createdAt: string, queuedCount: number, skippedCount: number, skippedPendingCount: number | null, position: number, waitsFor: WebhookDelayReason | null };
 
 export type ReplaysQueryVariables = Exact<{
   subscriptionId: string;
 }>;
 
 
-export type ReplaysQuery = { webhookReplays: { nodes: Array<{ id: string, status: WebhookReplayStatus, createdAt: string, endedAt: string | null, queuedCount: number, skippedCount: number, skippedPendingCount: number | null, position: number, waitsFor: WebhookDelayReason | null }> } };
+export type ReplaysQuery = { webhookReplays: { nodes: Array<{ id: string, status: WebhookReplayStatus, createdAt: string, queuedCount: number, skippedCount: number, skippedPendingCount: number | null, position: number, waitsFor: WebhookDelayReason | null }> } };
 
 export type ReplayMutationVariables = Exact<{
   input: ReplayWebhookEventsInput;
 }>;
 
 
-export type ReplayMutation = { replayWebhookEvents: { webhookReplay: { id: string } | null, estimate: { count: number, isLowerBound: boolean, seconds: number, byType: Array<{ type: string, count: number }> } | null, userErrors: Array<{ message: string, field: Array<string> | null }> } };
+export type ReplayMutation = { replayWebhookEvents: { estimate: { count: number, isLowerBound: boolean, seconds: number, byType: Array<{ type: string, count: number }> } | null, userErrors: Array<{ message: string, field: Array<string> | null }> } };
 
 export type CancelReplayMutationVariables = Exact<{
   id: string;
@@ -355,7 +355,7 @@ export type SubscriptionQuery = { webhookSubscription: { id: string, name: strin
 export type ChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ChoicesQuery = { webhookSubscriptions: { nodes: Array<{ id: string, name: string | null, callbackUrl: string }> }, webhookEventTypes: Array<{ type: string, description: string, versions: Array<{ version: string, status: WebhookEventVersionStatus, sunsetOn: string | null }> }> };
+export type ChoicesQuery = { webhookSubscriptions: { nodes: Array<{ id: string, name: string | null, callbackUrl: string }> }, webhookEventTypes: Array<{ type: string, versions: Array<{ version: string, status: WebhookEventVersionStatus, sunsetOn: string | null }> }> };
 
 export type FailureFieldsFragment = { id: string, attempts: Array<{ startedAt: string, responseStatus: number | null, error: WebhookAttemptError | null, advice: string | null }> };
 
@@ -373,20 +373,20 @@ export type LastFailureQuery = { pending: { nodes: Array<{ id: string, attempts:
 export type DocumentId<Result, Variables> = string & { readonly result?: Result; readonly variables?: Variables };
 
 export const Deliveries = '403abac10ccda3317291f7419b3c8ed451a8672061042e2c028f22ed2d4fb3de' as DocumentId<DeliveriesQuery, DeliveriesQueryVariables>;
-export const Delivery = 'f84b9fcb3301a3ea0f213a789f3dd5835d93065371a113bd7b0679372b65855c' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
+export const Delivery = 'f3d08d944b5d6a180fdeaba209f5d2aa3e5dd434d35df07f125612ec67c04656' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
 export const Payload = '03e4d382e3b739cd3358aca090129d95627985cad8158a68e7e1a39616e21233' as DocumentId<PayloadQuery, PayloadQueryVariables>;
 export const Exchange = '4559557414543dbb4cbca00debb5e28eb793168aaaf9bb00fa30297974f403ae' as DocumentId<ExchangeQuery, ExchangeQueryVariables>;
 export const Retry = 'c4e224127e0adede790f608058a870f66be275a5ea17ea6fb849eece5a0bcc0f' as DocumentId<RetryMutation, RetryMutationVariables>;
 export const Pause = 'd53e2bc552bb440667b9956022f2db621198a74922b3e0343c4bac461254f438' as DocumentId<PauseMutation, PauseMutationVariables>;
 export const Resume = '7f533b84e48370adc461c50520f46467e7e9af805ee19ceb0ac30163f1ab5860' as DocumentId<ResumeMutation, ResumeMutationVariables>;
 export const SendPending = 'f5a30f09878696b1dcad19e9ba227ad58766413e0795dc9dab25b2775e120402' as DocumentId<SendPendingMutation, SendPendingMutationVariables>;
-export const SendTest = 'aa5c1f65a2497d2efd63c458429d9434d12fd42b750958d302d827e14584e5f0' as DocumentId<SendTestMutation, SendTestMutationVariables>;
+export const SendTest = '04dfbcf0c00e7aff382719b96073b2b19925629602c454f6b93611fdda298b97' as DocumentId<SendTestMutation, SendTestMutationVariables>;
 export const Update = '0eb539e6fd053d2aa85547267fb3ba3ca36a9a8a6f213333b646d899680b85eb' as DocumentId<UpdateMutation, UpdateMutationVariables>;
 export const Rotate = '07b13ef9bf897d7c23829fbe0d9d5a1c7cedd982cf8b43850fcd823d262463c2' as DocumentId<RotateMutation, RotateMutationVariables>;
-export const Replays = '8fe7bd38991c74a2e4313c162a071b2068069192fa955803ebe749b06402d706' as DocumentId<ReplaysQuery, ReplaysQueryVariables>;
-export const Replay = 'da8104391c0f585c9702f2ad58519e7bb2ae6267a61fc6e9e195a786c324a42b' as DocumentId<ReplayMutation, ReplayMutationVariables>;
+export const Replays = 'ee509eb2c613e5093d471055764385cbfb88338ab996739322d1357da56f165b' as DocumentId<ReplaysQuery, ReplaysQueryVariables>;
+export const Replay = 'ce02db46b32fd94aadbc74ac93d9dac7c8c679678977e09910da33db3ba1071a' as DocumentId<ReplayMutation, ReplayMutationVariables>;
 export const CancelReplay = 'ca51cd12797bfc542ee9aa6414cf1f78d1b2bef8ce2bef2733129c3e4e7d1f28' as DocumentId<CancelReplayMutation, CancelReplayMutationVariables>;
 export const Subscriptions = '9fa46e927f9701fe46257482529f2d6a210f2ac28ba44e9503d1425380fdf426' as DocumentId<SubscriptionsQuery, SubscriptionsQueryVariables>;
 export const Subscription = 'b7c7c2c26fdd57e59ce2ead3d69f433ca1c0d668c0d83a9718f7ad809d184d7a' as DocumentId<SubscriptionQuery, SubscriptionQueryVariables>;
-export const Choices = 'c7146f3af580cbb6d0ab5ad84402aaa3f617f11f53e6d9842b0ab1bffc7e472d' as DocumentId<ChoicesQuery, ChoicesQueryVariables>;
+export const Choices = 'b748fb71d23bf1707c289c6bf610988d651dd27ef2dc03216aa35a8ed10b91b8' as DocumentId<ChoicesQuery, ChoicesQueryVariables>;
 export const LastFailure = '19a2f857933c5f59581f74131858f6347a0655a813a69404e84f75008b2abc85' as DocumentId<LastFailureQuery, LastFailureQueryVariables>;
