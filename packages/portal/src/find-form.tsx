@@ -2,31 +2,30 @@ import { type DragEvent, useState } from 'react';
 import { Failure, send } from './api.ts';
 import { wantedOf, type Wanted } from './find.ts';
 import { Deliveries, type DeliveriesQuery } from './generated/documents.ts';
-import { go, Link } from './location.tsx';
-import { timeOf } from './time.ts';
+import { go } from './location.tsx';
 import { onSubmit } from './ui.tsx';
-import { numberOf, wordOf } from './words.ts';
+import { numberOf } from './words.ts';
 
 type Found = DeliveriesQuery['webhookDeliveries']['nodes'];
 
 /** Opens the delivery that an identifier, a header or a payload names. What is dropped stays in the browser. */
 export function Find() {
   const [message, setMessage] = useState('');
-  const [found, setFound] = useState<Found>([]);
   const find = async (text: string) => {
-    setFound([]);
     const wanted = wantedOf(text);
     if (wanted === null) return setMessage('Type the id of a delivery, an event or a record, or drop a payload.');
     if (wanted.kind === 'delivery') return go(`deliveries/${wanted.number}`);
     if (wanted.kind === 'record') return go(`deliveries?record=${encodeURIComponent(wanted.id)}`);
     setMessage('Searching…');
     try {
-      const deliveries = await findEvent(wanted);
-      if (deliveries[0] && deliveries.length === 1) return go(`deliveries/${numberOf(deliveries[0].id)}`);
-      setFound(deliveries);
-      setMessage(
-        deliveries.length > 0 ? 'Its deliveries:' : 'No delivery of this event was found within an hour of it.',
-      );
+      const [first, ...others] = await findEvent(wanted);
+      if (first === undefined) return setMessage('No delivery of this event was found within an hour of it.');
+      if (others.length === 0) return go(`deliveries/${numberOf(first.id)}`);
+      const times = [first, ...others].map(({ createdAt }) => Date.parse(createdAt));
+      const since = new Date(Math.min(...times)).toISOString();
+      const until = new Date(Math.max(...times) + 1).toISOString();
+      go(`deliveries?${new URLSearchParams({ type: first.event.type, since, until })}`);
+      setMessage('Several subscriptions receive this event.');
     } catch (error) {
       setMessage(error instanceof Failure ? error.message : 'The search failed.');
     }
@@ -46,12 +45,7 @@ export function Find() {
     >
       <input name="wanted" aria-label="Find" placeholder="Find an id, or drop a payload" autoComplete="off" />
       <button>Find</button>
-      <p role="status">
-        {message}
-        {found.map(({ id, status, createdAt }) => (
-          <Link key={id} to={`deliveries/${numberOf(id)}`}>{`${timeOf(createdAt)} ${wordOf(status)}`}</Link>
-        ))}
-      </p>
+      <p role="status">{message}</p>
     </form>
   );
 }
