@@ -2,8 +2,8 @@ import { globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { run, workspaceRoot, type CommandResult } from './run.ts';
 
-/** The packages that see browser globals. The types of `graphql-yoga` reference them. */
-const withBrowserGlobals = ['packages/graphql-server'];
+/** The packages that see browser globals. The types of `graphql-yoga` reference them, and a browser runs the portal. */
+const withBrowserGlobals = ['packages/graphql-server', 'packages/portal'];
 
 /** Takes a fifth less CPU time: several checkers resolve the same types again, and the programs are small. */
 const oneChecker = ['--checkers', '1'];
