@@ -163,17 +163,21 @@ export function useQuery<Result, Variables>(
   const key = variables === null ? null : JSON.stringify(variables);
   const [state, setState] = useState<{ key: string | null; data?: Result; failure?: Failure }>({ key });
   const [round, setRound] = useState(0);
+  const busy = useRef(false);
   const reload = useCallback(() => setRound((last) => last + 1), []);
   useEffect(() => {
     if (key === null) return;
     const abort = new AbortController();
     const load = async () => {
+      busy.current = true;
       try {
         const data = await send(documentId, JSON.parse(key), abort.signal);
         setState({ key, data });
       } catch (error) {
-        if (!abort.signal.aborted)
-          setState((last) => ({ ...(last.key === key && last), key, failure: failureOf(error) }));
+        const failure = failureOf(error);
+        if (!abort.signal.aborted) setState((last) => ({ ...(last.key === key && last), key, failure }));
+      } finally {
+        if (!abort.signal.aborted) busy.current = false;
       }
     };
     void load();
@@ -182,7 +186,8 @@ export function useQuery<Result, Variables>(
   useEffect(() => {
     if (!pollMs || key === null) return;
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible' && Date.now() - lastInputMs < 600_000) reload();
+      const isWatched = document.visibilityState === 'visible' && Date.now() - lastInputMs < 600_000;
+      if (isWatched && !busy.current) reload();
     }, pollMs);
     return () => clearInterval(timer);
   }, [key, pollMs, reload]);
@@ -195,7 +200,7 @@ export function useQuery<Result, Variables>(
 
 export interface UserError {
   readonly message: string;
-  readonly field: readonly string[] | null;
+  readonly field?: readonly string[] | null;
 }
 
 interface Mutation<Result, Variables> {

@@ -271,28 +271,28 @@ export type RetryMutationVariables = Exact<{
 }>;
 
 
-export type RetryMutation = { retryWebhookDelivery: { userErrors: Array<{ message: string, field: Array<string> | null }> } };
+export type RetryMutation = { retryWebhookDelivery: { userErrors: Array<{ message: string }> } };
 
 export type PauseMutationVariables = Exact<{
   id: string;
 }>;
 
 
-export type PauseMutation = { pauseWebhookSubscription: { userErrors: Array<{ message: string, field: Array<string> | null }> } };
+export type PauseMutation = { pauseWebhookSubscription: { userErrors: Array<{ message: string }> } };
 
 export type ResumeMutationVariables = Exact<{
   id: string;
 }>;
 
 
-export type ResumeMutation = { resumeWebhookSubscription: { userErrors: Array<{ message: string, field: Array<string> | null }> } };
+export type ResumeMutation = { resumeWebhookSubscription: { userErrors: Array<{ message: string }> } };
 
 export type SendPendingMutationVariables = Exact<{
   id: string;
 }>;
 
 
-export type SendPendingMutation = { sendPendingWebhookDeliveries: { userErrors: Array<{ message: string, field: Array<string> | null }> } };
+export type SendPendingMutation = { sendPendingWebhookDeliveries: { userErrors: Array<{ message: string }> } };
 
 export type SendTestMutationVariables = Exact<{
   input: SendTestWebhookEventInput;
@@ -336,7 +336,7 @@ export type CancelReplayMutationVariables = Exact<{
 }>;
 
 
-export type CancelReplayMutation = { cancelWebhookReplay: { userErrors: Array<{ message: string, field: Array<string> | null }> } };
+export type CancelReplayMutation = { cancelWebhookReplay: { userErrors: Array<{ message: string }> } };
 
 export type SubscriptionFieldsFragment = { id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> };
 
@@ -376,16 +376,16 @@ export const Deliveries = '403abac10ccda3317291f7419b3c8ed451a8672061042e2c028f2
 export const Delivery = 'f3d08d944b5d6a180fdeaba209f5d2aa3e5dd434d35df07f125612ec67c04656' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
 export const Payload = '03e4d382e3b739cd3358aca090129d95627985cad8158a68e7e1a39616e21233' as DocumentId<PayloadQuery, PayloadQueryVariables>;
 export const Exchange = '4559557414543dbb4cbca00debb5e28eb793168aaaf9bb00fa30297974f403ae' as DocumentId<ExchangeQuery, ExchangeQueryVariables>;
-export const Retry = 'c4e224127e0adede790f608058a870f66be275a5ea17ea6fb849eece5a0bcc0f' as DocumentId<RetryMutation, RetryMutationVariables>;
-export const Pause = 'd53e2bc552bb440667b9956022f2db621198a74922b3e0343c4bac461254f438' as DocumentId<PauseMutation, PauseMutationVariables>;
-export const Resume = '7f533b84e48370adc461c50520f46467e7e9af805ee19ceb0ac30163f1ab5860' as DocumentId<ResumeMutation, ResumeMutationVariables>;
-export const SendPending = 'f5a30f09878696b1dcad19e9ba227ad58766413e0795dc9dab25b2775e120402' as DocumentId<SendPendingMutation, SendPendingMutationVariables>;
+export const Retry = '02252e2bcc12a281c09d0caf6fdee204d243b1b34e64001e020726edb2ee7e13' as DocumentId<RetryMutation, RetryMutationVariables>;
+export const Pause = 'cb27d153b7456a2e20e1aa5b84da23a6937d6ade6852e2f638efc74e7c55b5ba' as DocumentId<PauseMutation, PauseMutationVariables>;
+export const Resume = '19e8a31869a3eedee9282c3efe76a0db025d0619657d7c54022aa002180c771e' as DocumentId<ResumeMutation, ResumeMutationVariables>;
+export const SendPending = '277af2d06e4bb76d0586d10b0564d122e25be2f43fef741aa14c826a1582580a' as DocumentId<SendPendingMutation, SendPendingMutationVariables>;
 export const SendTest = '04dfbcf0c00e7aff382719b96073b2b19925629602c454f6b93611fdda298b97' as DocumentId<SendTestMutation, SendTestMutationVariables>;
 export const Update = '0eb539e6fd053d2aa85547267fb3ba3ca36a9a8a6f213333b646d899680b85eb' as DocumentId<UpdateMutation, UpdateMutationVariables>;
 export const Rotate = '07b13ef9bf897d7c23829fbe0d9d5a1c7cedd982cf8b43850fcd823d262463c2' as DocumentId<RotateMutation, RotateMutationVariables>;
 export const Replays = 'ee509eb2c613e5093d471055764385cbfb88338ab996739322d1357da56f165b' as DocumentId<ReplaysQuery, ReplaysQueryVariables>;
 export const Replay = 'ce02db46b32fd94aadbc74ac93d9dac7c8c679678977e09910da33db3ba1071a' as DocumentId<ReplayMutation, ReplayMutationVariables>;
-export const CancelReplay = 'ca51cd12797bfc542ee9aa6414cf1f78d1b2bef8ce2bef2733129c3e4e7d1f28' as DocumentId<CancelReplayMutation, CancelReplayMutationVariables>;
+export const CancelReplay = '9ee568c7d2d1945daf79219ee25a81ea9e966fec67d448d91c8d2a99fe871615' as DocumentId<CancelReplayMutation, CancelReplayMutationVariables>;
 export const Subscriptions = '9fa46e927f9701fe46257482529f2d6a210f2ac28ba44e9503d1425380fdf426' as DocumentId<SubscriptionsQuery, SubscriptionsQueryVariables>;
 export const Subscription = 'b7c7c2c26fdd57e59ce2ead3d69f433ca1c0d668c0d83a9718f7ad809d184d7a' as DocumentId<SubscriptionQuery, SubscriptionQueryVariables>;
 export const Choices = 'b748fb71d23bf1707c289c6bf610988d651dd27ef2dc03216aa35a8ed10b91b8' as DocumentId<ChoicesQuery, ChoicesQueryVariables>;
