@@ -1,3 +1,4 @@
+export { installApart } from './apart.ts';
 export { type ConnectProxy, type ConnectProxyOptions, startConnectProxy } from './connect-proxy.ts';
 export { eventually, untilBlocked } from './eventually.ts';
 export { acknowledge, startReceiver, type ReceivedRequest, type Receiver, type Respond } from './fake-receiver.ts';

@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listen } from '@deedwire/testing';
-import { runServer } from 'verdaccio';
+import { installApart, listen } from '@deedwire/testing';
 
 /** A package registry for the scope `@deedwire`, on a free port. It is empty at first. */
 export interface TestRegistry {
@@ -25,7 +25,11 @@ export interface TestRegistry {
 
 export async function startRegistry(): Promise<TestRegistry> {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-registry-'));
-  const server: Server = await runServer({
+  const verdaccio = await installApart('registry');
+  const { runServer }: { runServer: (settings: object) => Promise<Server> } = createRequire(
+    join(verdaccio.folder, 'package.json'),
+  )('verdaccio');
+  const server = await runServer({
     self_path: folder,
     config_path: join(folder, 'config.yaml'),
     storage: join(folder, 'storage'),
@@ -71,6 +75,7 @@ export async function startRegistry(): Promise<TestRegistry> {
     async close() {
       await listening.close();
       await rm(folder, { recursive: true });
+      await verdaccio.remove();
     },
   };
 }
