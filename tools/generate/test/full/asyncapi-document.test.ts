@@ -1,12 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { Parser } from '@asyncapi/parser';
+import { installApart } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { webhookEventTypes, type EventVersionStatus } from '@deedwire/webhook-events';
 import { Ajv } from 'ajv';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { describe, expect, test } from 'vitest';
-import { workspaceRoot } from '../workspace-files.ts';
-import { asyncApiDocument } from './asyncapi-document.ts';
+import { asyncApiDocument } from '../../src/payloads/asyncapi-document.ts';
+import { workspaceRoot } from '../../src/workspace-files.ts';
 
 const root = join(workspaceRoot, 'packages/webhook-events');
 
@@ -28,6 +30,13 @@ interface Document {
 function read(interfaceName: string): Document {
   return JSON.parse(readFileSync(join(root, 'asyncapi', `${interfaceName}.json`), 'utf8'));
 }
+
+interface Parser {
+  parse(document: string): Promise<{ diagnostics: { severity: number; path: (string | number)[]; message: string }[] }>;
+}
+
+const apart = await forFile(installApart('asyncapi'));
+const { Parser }: { Parser: new () => Parser } = createRequire(join(apart.folder, 'package.json'))('@asyncapi/parser');
 
 // In the parser, 0 is an error, 1 a warning, 2 a piece of information and 3 a hint.
 /** The errors and warnings of the official parser, as `path: message`. */
