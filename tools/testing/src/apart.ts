@@ -12,7 +12,9 @@ const workspace = fileURLToPath(new URL('../apart', import.meta.url));
  *
  * @returns the folder to resolve the packages from
  */
-export async function installApart(name: 'asyncapi' | 'registry'): Promise<{ folder: string; remove(): Promise<void> }> {
+export async function installApart(
+  name: 'asyncapi' | 'registry' | 'squawk',
+): Promise<{ folder: string; remove(): Promise<void> }> {
   const copy = await mkdtemp(join(tmpdir(), `deedwire-${name}-`));
   await cp(workspace, copy, { recursive: true, filter: (path) => !path.endsWith('node_modules') });
   const install = ['install', '--frozen-lockfile', '--prefer-offline', `--filter=${name}`];

@@ -2,10 +2,13 @@ import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { installApart } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
 
-const folder = join(import.meta.dirname, '../migrations');
-const squawk = join(import.meta.dirname, '../node_modules/.bin/squawk');
+const folder = join(import.meta.dirname, '../../migrations');
+const apart = await forFile(installApart('squawk'));
+const squawk = join(apart.folder, 'node_modules/.bin/squawk');
 
 // Its binary is an optional dependency, which some platforms and mirrors of the registry do not have.
 const isWithoutSquawk = spawnSync(squawk, ['--version']).status !== 0 && process.env['CI'] !== 'true';
