@@ -2,14 +2,13 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { builtinModules } from 'node:module';
+import { builtinModules, createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { listen } from '@deedwire/testing';
-import { build } from 'esbuild';
 import type { Adapter, Start } from './adapters.ts';
 import type { fetchApps } from './fetch-apps.ts';
 import type { ServerSettings } from './runtime-server.ts';
@@ -86,6 +85,15 @@ export const bun: Runtime = {
 /** Kept between runs: the runtimes have 350 MB, and only one test uses them, so the workspace does not install them. */
 const cache = fileURLToPath(new URL('../../node_modules/.cache/runtimes', import.meta.url));
 
+/** Bundles as users do, with the esbuild that is installed beside the runtimes. */
+async function bundle(options: object): Promise<string> {
+  const esbuild: { build(options: object): Promise<{ outputFiles: { text: string }[] }> } = createRequire(
+    join(cache, 'package.json'),
+  )('esbuild');
+  const { outputFiles } = await esbuild.build({ bundle: true, format: 'esm', write: false, ...options });
+  return outputFiles.map((file) => file.text).join('');
+}
+
 /**
  * Installs the binaries for this platform. Does nothing if they are installed.
  *
@@ -93,7 +101,10 @@ const cache = fileURLToPath(new URL('../../node_modules/.cache/runtimes', import
  * @throws {Error} instead of returning false, under CI
  */
 export async function installRuntimes(runtimes: readonly Runtime[]): Promise<boolean> {
-  const dependencies = Object.fromEntries(runtimes.map((runtime) => [runtime.package, runtime.version]));
+  const dependencies = {
+    esbuild: '0.28.2',
+    ...Object.fromEntries(runtimes.map((runtime) => [runtime.package, runtime.version])),
+  };
   await mkdir(cache, { recursive: true });
   await writeFile(join(cache, 'package.json'), JSON.stringify({ private: true, dependencies }));
   const options = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts', '--loglevel=error'];
@@ -112,14 +123,7 @@ export async function installRuntimes(runtimes: readonly Runtime[]): Promise<boo
 export async function bundleServer(folder: string): Promise<string> {
   for (const file of ['fetch-apps.ts', 'log.ts', 'runtime-server.ts', 'setup.ts'])
     await cp(new URL(file, import.meta.url), join(folder, file));
-  const { outputFiles } = await build({
-    entryPoints: [join(folder, 'runtime-server.ts')],
-    bundle: true,
-    format: 'esm',
-    minify: true,
-    write: false,
-  });
-  return outputFiles.map((file) => file.text).join('');
+  return bundle({ entryPoints: [join(folder, 'runtime-server.ts')], minify: true });
 }
 
 /**
@@ -133,17 +137,14 @@ export async function startWorker(
   source: string,
   bindings: Readonly<Record<string, unknown>>,
 ): ReturnType<typeof startProcess> {
-  const { outputFiles } = await build({
+  const code = await bundle({
     stdin: { contents: source, loader: 'ts', resolveDir: folder },
-    bundle: true,
-    format: 'esm',
     conditions: ['workerd', 'worker', 'browser'],
     mainFields: ['module', 'main'],
     platform: 'neutral',
     external: ['node:*', 'cloudflare:*', 'pg-native'],
     alias: Object.fromEntries(builtinModules.map((name) => [name, `node:${name}`])),
     banner: { js: 'const require = (name) => process.getBuiltinModule(name);' },
-    write: false,
   });
   const worker = await mkdtemp(join(folder, 'worker-'));
   const texts = Object.entries(bindings).map(
@@ -152,7 +153,7 @@ export async function startWorker(
   );
   const settings = `compatibilityFlags = ["nodejs_compat"], bindings = [${texts.join(', ')}]`;
   await writeFile(join(worker, 'config.capnp'), workerdConfig(settings));
-  await writeFile(join(worker, 'server.js'), outputFiles.map((file) => file.text).join(''));
+  await writeFile(join(worker, 'server.js'), code);
   return startProcess(workerd, worker);
 }
 

@@ -1,27 +1,30 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { succeed } from '../support/command.ts';
-import { readJson, type InstalledPackages } from '../support/installed-packages.ts';
+import { npmInstall, readJson, type InstalledPackages } from '../support/installed-packages.ts';
 import { compile, installWithCompilers } from '../support/typescript-consumer.ts';
 
 // It builds, packs and installs, so the timeouts only guard against hanging.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
 let project: InstalledPackages;
+let esbuild: { build(options: object): Promise<{ outputFiles: { text: string }[] }> };
 
 beforeAll(async () => {
   project = await installWithCompilers('5.7.3', '5.8.3');
+  await npmInstall(project.folder, ['esbuild@0.28.2']);
+  esbuild = createRequire(join(project.folder, 'package.json'))('esbuild');
 });
 
 afterAll(() => project.remove());
 
 /** Bundles a module as its users do. In a bundle for browsers, an import of a Node builtin or of a missing package fails. */
 async function bundle(source: string, platform: 'browser' | 'node'): Promise<string> {
-  const { outputFiles } = await build({
+  const { outputFiles } = await esbuild.build({
     stdin: { contents: source, resolveDir: project.folder },
     bundle: true,
     format: 'esm',
