@@ -1,5 +1,6 @@
 import type { InterfaceName } from '@deedwire/webhook-events';
 import { compile } from 'json-schema-to-typescript';
+import { format } from 'oxfmt';
 import { z } from 'zod';
 import { compact } from '../event-versions.ts';
 import type { Generated } from '../generated.ts';
@@ -54,12 +55,14 @@ function jsonSchema(source: string, body: z.ZodType) {
 }
 
 async function payloadType(schemaText: string): Promise<string> {
-  return await compile(JSON.parse(schemaText), 'unused: the schema has a title', {
+  const text = await compile(JSON.parse(schemaText), 'unused: the schema has a title', {
     // No index signature, so that the receiver's compiler reports a misspelled field.
     additionalProperties: false,
     bannerComment: `// ${banner}`,
-    style: { singleQuote: true, printWidth: 120 },
+    format: false,
   });
+  const { code } = await format('payload.ts', text, { singleQuote: true, printWidth: 120 });
+  return code;
 }
 
 /**
