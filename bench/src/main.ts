@@ -8,6 +8,7 @@ import { delivery } from './delivery/delivery.ts';
 import { graphql } from './graphql/graphql.ts';
 import { saveResult, writePage } from './page/write-page.ts';
 import { plugins } from './plugins/plugins.ts';
+import { portal } from './portal/portal.ts';
 import { replay } from './replay/replay.ts';
 import { services } from './services/services.ts';
 import { versions } from './versions/versions.ts';
@@ -20,6 +21,7 @@ const benches: readonly Bench[] = [
   comparisonBench(sender),
   comparisonBench(signing),
   plugins,
+  portal,
   services,
   versions,
 ];
