@@ -28,6 +28,7 @@ const longest = [
   'tools/dev-environment/test/full/readme.test.ts',
   'tools/contract-tests/test/full/faults.test.ts',
   'tools/contract-tests/test/full/upgrade.test.ts',
+  'tools/contract-tests/test/full/portal-pages.test.ts',
   'tools/contract-tests/test/full/receiver-kit.test.ts',
   'tools/dev-environment/test/full/dev.test.ts',
   'tools/contract-tests/test/full/clients.test.ts',

@@ -1,0 +1,306 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { missing } from '@deedwire/testing';
+import { type OpenedPage, type Page, type Route, useBrowser } from '@deedwire/testing/browser';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  createPortalLink,
+  type FailingEndpoint,
+  follow,
+  operationOf,
+  pages,
+  type PortalSystem,
+  problemsOf,
+  startFailingEndpoint,
+  startPortalSystem,
+  visit,
+} from '../support/portal.ts';
+
+// Each page in each state. Responses that no server gives on request are changed on their way.
+
+const browser = useBrowser('The portal');
+
+let t: PortalSystem;
+let endpoint: FailingEndpoint;
+let documents: Record<string, string>;
+let opened: OpenedPage;
+let page: Page;
+
+/** The number of the subscription or of a delivery is added to a path that ends with a slash. */
+const paths = ['', 'subscriptions/', 'deliveries', 'deliveries/', 'recover'] as const;
+type Path = (typeof paths)[number];
+
+// oxlint-disable-next-line typescript/no-explicit-any -- any JSON
+type Json = any;
+
+beforeAll(async () => {
+  if (browser.isAbsent) return;
+  t = await startPortalSystem();
+  ({ documents } = JSON.parse(readFileSync(join(pages, 'documents.json'), 'utf8')));
+  endpoint = await startFailingEndpoint(t);
+});
+afterAll(async () => {
+  if (browser.isAbsent) return;
+  await endpoint.receiver.close();
+  await t.close();
+});
+
+async function open(options: object = {}): Promise<void> {
+  opened = await browser.open(t.origin, { viewport: { width: 1280, height: 820 }, ...options });
+  ({ page } = opened);
+  await follow(page, await createPortalLink(t.partner));
+}
+
+async function addressOf(path: Path): Promise<string> {
+  if (path === 'subscriptions/') return path + (endpoint.subscription.id.split('/').at(-1) ?? '');
+  if (path !== 'deliveries/') return path;
+  const [row = missing()] = await t.sql('select max(delivery_id) as id from webhook_attempt where number = 15');
+  return path + String(row['id']);
+}
+
+/** Handles each request with an operation. */
+async function answer(handle: (route: Route, operation: string) => Promise<void>): Promise<void> {
+  await page.route('**/graphql', (route) => handle(route, operationOf(route.request(), documents) ?? ''));
+}
+
+/** Changes the data of each response. */
+function change(edit: (data: Json, operation: string) => Json): Promise<void> {
+  return answer(async (route, operation) => {
+    const response = await route.fetch();
+    const { data } = await response.json();
+    await route.fulfill({ response, json: { data: edit(data, operation) } });
+  });
+}
+
+function fail(status: number, code: string, headers: Record<string, string> = {}): Promise<void> {
+  const error = { message: `The message of ${code}.`, extensions: { code, requestId: 'request-7' } };
+  return answer((route) => route.fulfill({ status, headers, json: { errors: [error] } }));
+}
+
+const mainText = (): Promise<string> => page.getByRole('main').innerText();
+
+/** The fields whose texts others choose. */
+const foreignKeys =
+  'name callbackUrl advice message payload value responseBody remoteAddress description actor returnUrl type version';
+
+/** Replaces each text whose key is one of these. */
+function replace(value: Json, keys: ReadonlySet<string>, text: string, key = ''): Json {
+  if (typeof value === 'string') return keys.has(key) ? text : value;
+  if (Array.isArray(value)) return value.map((each) => replace(each, keys, text, key));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, replace(each, keys, text, name)]));
+}
+
+describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
+  beforeEach(() => open());
+
+  test('says that it is loading', async () => {
+    await answer(() => new Promise(() => {}));
+    await page.goto(`${new URL(page.url()).pathname}${await addressOf(path)}`);
+    await page.getByRole('status').filter({ hasText: 'Loading…' }).first().waitFor();
+    expect(await problemsOf(page, false)).toEqual([]);
+  });
+
+  test('says that there is nothing', async () => {
+    await change((data) =>
+      Object.fromEntries(
+        Object.entries(data).map(([name, value]: [string, Json]) => [
+          name,
+          Array.isArray(value)
+            ? []
+            : value && 'nodes' in value
+              ? { ...value, nodes: [], pageInfo: { hasNextPage: false, endCursor: null } }
+              : null,
+        ]),
+      ),
+    );
+    await page.goto(`${new URL(page.url()).pathname}${await addressOf(path)}`);
+    await expect
+      .poll(mainText)
+      .toMatch(/There is no subscription|No such subscription|No delivery yet|No such delivery/);
+    expect(await problemsOf(page)).toEqual([]);
+  });
+
+  test.each([
+    [429, 'RATE_LIMITED', { 'Retry-After': '60' }, 'This page tries again in '],
+    [500, 'INTERNAL_SERVER_ERROR', {}, 'request id request-7'],
+    [503, 'SERVICE_UNAVAILABLE', {}, 'request id request-7'],
+  ])('shows a %d, and tries again', async (status, code, headers, text) => {
+    await fail(status, code, headers);
+    await page.goto(`${new URL(page.url()).pathname}${await addressOf(path)}`);
+    const alert = page.getByRole('alert').first();
+    await expect.poll(() => alert.innerText()).toContain(`The message of ${code}.`);
+    expect(await alert.innerText()).toContain(text);
+    expect(await problemsOf(page, false)).toEqual([]);
+    await page.unroute('**/graphql');
+    for (const button of await page.getByRole('button', { name: 'Try again' }).all()) await button.click();
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+    expect(await mainText()).not.toContain('request-7');
+  });
+
+  test('says that the session has ended', async () => {
+    const address = await addressOf(path);
+    await visit(page, address);
+    await t.sql(`update portal_session set expires_at = now() - interval '1 second'`);
+    await page.reload();
+    await page.getByRole('heading', { name: 'There is no session' }).waitFor();
+    expect(await problemsOf(page)).toEqual([]);
+  });
+
+  test('shows values of enums that it does not know', async () => {
+    const keys = new Set(['state', 'status', 'reason', 'error', 'pausedReason', 'waitsFor']);
+    await change((data) => replace(data, keys, 'SOUND_ASLEEP'));
+    await visit(page, await addressOf(path));
+    // There is no replay yet.
+    expect(await mainText()).toContain(path === 'recover' ? 'None yet.' : 'Sound asleep');
+    expect(await problemsOf(page)).toEqual([]);
+  });
+
+  test('shows hostile texts as texts', async () => {
+    const hostile = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u202Ejavascript:alert(1)\u0000`;
+    const keys = new Set(foreignKeys.split(' '));
+    await change((data) => replace(data, keys, hostile));
+    await page.route('**/session', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: replace(await response.json(), keys, hostile) });
+    });
+    await visit(page, await addressOf(path));
+    await visit(page, `${await addressOf(path)}?side=response`);
+    const body = await page.locator('body').innerText();
+    expect(body).toContain('<img src=x onerror="window.hacked=1">');
+    expect(body).toContain('U+202E');
+    expect(body).toContain('U+0000');
+    const found = `[...document.querySelectorAll('#root :is(img, script, iframe), a[href^="javascript:" i]')].length + (window.hacked ?? 0)`;
+    expect(await page.evaluate(found)).toBe(0);
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await problemsOf(page)).toEqual([]);
+  });
+
+  test('is reached by the keyboard alone', async () => {
+    await visit(page, await addressOf(path));
+    const controls = `[...document.querySelectorAll('a[href], button, input, select, summary')].filter((each) => each.checkVisibility())`;
+    const count: number = await page.evaluate(`${controls}.length`);
+    expect(count).toBeGreaterThan(5);
+    const reached = new Set<number>();
+    // A field with a date has several parts.
+    for (let presses = 0; presses < count + 30; presses += 1) {
+      await page.keyboard.press('Tab');
+      reached.add(await page.evaluate(`${controls}.indexOf(document.activeElement)`));
+    }
+    reached.delete(-1);
+    expect(reached.size).toBe(count);
+  });
+
+  test('can be used with forced colors', async () => {
+    await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
+    await visit(page, await addressOf(path));
+    expect(await problemsOf(page)).toEqual([]);
+  });
+
+  test.each([
+    ['of the release that the server had before', 1, true],
+    ['that no server has', 9, false],
+  ])('reloads once for a file %s', async (_, failures, isShown) => {
+    const home = new URL(page.url()).pathname;
+    // The first page is another one.
+    await visit(page, path === '' ? 'deliveries' : '');
+    let left = failures;
+    const file = `${{ '': 'subscriptions', 'subscriptions/': 'subscription', 'deliveries/': 'delivery' }[path as string] ?? path}-`;
+    await page.route(`**/assets/${file}*.js`, (route) =>
+      (left -= 1) >= 0 ? route.fulfill({ status: 404, body: '' }) : route.continue(),
+    );
+    const before = opened.requests.length;
+    await page.evaluate(
+      `history.pushState(null, '', ${JSON.stringify(home + (await addressOf(path)))}), dispatchEvent(new PopStateEvent('popstate'))`,
+    );
+    if (isShown) await page.getByRole('navigation', { name: 'Portal' }).waitFor();
+    else await page.getByRole('heading', { name: 'This page could not be shown' }).waitFor();
+    await page.waitForLoadState('networkidle');
+    const loads = opened.requests.slice(before).filter((request) => request.resourceType() === 'document');
+    expect(loads).toHaveLength(1);
+    if (isShown) await page.getByRole('heading', { level: 1 }).waitFor();
+    // The file that is missing, and what the browser says about it.
+    expect(
+      browser.takeProblems().filter((problem) => !/404|dynamically imported|Minified React/.test(problem)),
+    ).toEqual([]);
+  });
+});
+
+describe.skipIf(browser.isAbsent)('the pages', () => {
+  beforeEach(() => open());
+
+  test('a delivery without a payload says so, and bytes that are no text are shown as hex', async () => {
+    await change((data, operation) => {
+      if (operation === 'Payload') return { webhookDelivery: { payload: null } };
+      if (operation !== 'Exchange') return data;
+      const [attempt] = data.webhookDelivery.attempts;
+      Object.assign(attempt.exchange, { responseBody: null, responseBodyBase64: 'gP8AQQ==', responseBytes: 4 });
+      return data;
+    });
+    const address = await addressOf('deliveries/');
+    await visit(page, address);
+    await expect.poll(mainText).toContain('No payload: ');
+    await visit(page, `${address}?side=response`);
+    await expect.poll(mainText).toContain('80 ff 00 41');
+    expect(await mainText()).toContain('Not UTF-8.');
+    expect(await problemsOf(page)).toEqual([]);
+  });
+
+  test('a line of 256 kB is shown in parts', async () => {
+    await change((data) => replace(data, new Set(['responseBody']), '<b>'.repeat(87_382)));
+    await visit(page, `${await addressOf('deliveries/')}?side=response&view=text`);
+    const more = page.getByRole('button', { name: /^Show more: 20,000 of 262,146 characters$/ });
+    await more.waitFor();
+    expect((await mainText()).length).toBeLessThan(30_000);
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await problemsOf(page)).toEqual([]);
+  });
+
+  test('a page of deliveries that the server ended early leads to the next one', async () => {
+    await change((data, operation) => {
+      if (operation === 'Deliveries')
+        Object.assign(data.webhookDeliveries.pageInfo, { hasNextPage: true, endCursor: 'c' });
+      return data;
+    });
+    await visit(page, 'deliveries');
+    expect(await mainText()).toContain('The search stopped after many deliveries. Older ones can match.');
+    expect(await page.getByRole('link', { name: 'Older' }).getAttribute('href')).toContain('after=c');
+  });
+
+  test('a double click changes something once', async () => {
+    await visit(page, await addressOf('subscriptions/'));
+    let sent = 0;
+    await answer(async (route, operation) => {
+      if (operation === 'Pause') sent += 1;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Pause' }).dblclick();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).dblclick();
+    await page.getByText('Paused', { exact: true }).waitFor();
+    expect(sent).toBe(1);
+    await page.getByRole('button', { name: 'Resume' }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+    await expect.poll(() => page.getByText('Paused', { exact: true }).count()).toBe(0);
+  });
+
+  test.each([
+    ['HTML that is assigned', `document.body.innerHTML = '<b>x</b>'`],
+    [
+      'a script of the page',
+      `document.body.append(Object.assign(document.createElement('script'), { textContent: 'x' }))`,
+    ],
+    [
+      'a script of another site',
+      `document.body.append(Object.assign(document.createElement('script'), { src: 'https://example.com/' }))`,
+    ],
+    [
+      'a style of the page',
+      `document.body.append(Object.assign(document.createElement('style'), { textContent: 'p {}' }))`,
+    ],
+  ])('the policy of the pages refuses %s', async (_, script) => {
+    await page.evaluate(`(() => { try { ${script} } catch {} })()`);
+    await expect
+      .poll(() => browser.takeProblems().join('\n'))
+      .toMatch(/Content Security Policy|TrustedHTML|TrustedScript/);
+  });
+});

@@ -1,0 +1,140 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { findFreePort } from '@deedwire/embedded-postgres';
+import { type Client, eventually, missing, type Receiver, startReceiver } from '@deedwire/testing';
+import type { Page, Request } from '@deedwire/testing/browser';
+import axe from 'axe-core';
+import { parse } from 'graphql';
+import { expect } from 'vitest';
+import { succeed } from './command.ts';
+import { subscribe } from './subscribe.ts';
+import { workspaceRoot } from './workspace-copy.ts';
+
+export const pages = join(workspaceRoot, 'packages/portal/dist');
+
+export type PortalSystem = TestSystem & { origin: string };
+
+/** Builds the pages, and starts the apps. The partner interface serves the pages at `origin`. */
+export async function startPortalSystem(): Promise<PortalSystem> {
+  const env = { TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' };
+  await succeed('pnpm', ['exec', 'turbo', 'run', 'build', '--filter=@deedwire/portal'], { cwd: workspaceRoot, env });
+  // The origin is a setting, so the port is chosen before the app starts.
+  const port = await findFreePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const options = { ports: { 'partner-api': port }, appEnv: { 'partner-api': { PORTAL_ORIGIN: origin } } };
+  return { ...(await startTestSystem(options)), origin };
+}
+
+const refer = parse('mutation { createReferral(input: { clientName: "Grace Hopper" }) { referral { id } } }');
+
+export interface FailingEndpoint {
+  receiver: Receiver;
+  subscription: { id: string; secret: string };
+}
+
+/**
+ * Subscribes an endpoint that has failed for two days: three deliveries are FAILED, and a newer one is PENDING. The times are
+ * moved while no worker runs.
+ */
+export async function startFailingEndpoint(t: PortalSystem): Promise<FailingEndpoint> {
+  const receiver = await startReceiver();
+  receiver.onDelivery = (response) => response.writeHead(503, { Server: 'edge-proxy' }).end('upstream connect error');
+  const subscription = await subscribe(t.partner, {
+    callbackUrl: receiver.url,
+    eventTypes: [{ type: 'referral.created' }],
+    name: 'CRM of the north',
+  });
+  for (let count = 0; count < 3; count += 1) await t.partner.request(refer, {});
+  await receiver.waitFor(3);
+  const pending = (status: string) =>
+    eventually(async () => {
+      const rows = await t.sql(`select 1 from webhook_attempt where number = ${status}`);
+      expect(rows).toHaveLength(3);
+    });
+  await pending('1');
+  await t.system.apps['webhook-worker'].stop();
+  // The next attempt is the last one of each delivery.
+  await t.sql(`update webhook_pending_delivery set attempts = 14, due_at = now()`);
+  await t.sql(`update webhook_receiver_state set failing_since = failing_since - interval '2 days'`);
+  await t.system.restart('webhook-worker');
+  await eventually(async () => expect(await t.sql('select 1 from webhook_pending_delivery')).toEqual([]));
+  await t.partner.request(refer, {});
+  await eventually(async () => expect(await t.sql('select 1 from webhook_attempt')).toHaveLength(7));
+  return { receiver, subscription };
+}
+
+const createLink = parse(`mutation ($input: CreatePortalLinkInput!) {
+  createPortalLink(input: $input) { portalLink { url } userErrors { message } } }`);
+
+export const allAbilities = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'];
+
+/** A link that the account of a client creates. */
+export async function createPortalLink(client: Client, abilities: readonly string[] = allAbilities): Promise<string> {
+  const { createPortalLink: created } = await client.request<
+    { createPortalLink: { portalLink: { url: string } | null; userErrors: object[] } },
+    object
+  >(createLink, { input: { abilities, actor: 'user-7' } });
+  return created.portalLink?.url ?? missing();
+}
+
+/** Opens a link as a person does, and waits until the subscriptions are shown. */
+export async function follow(page: Page, link: string): Promise<void> {
+  await page.addInitScript(axe.source);
+  await page.goto(link);
+  await page.getByRole('button', { name: 'Open the portal' }).click();
+  await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+}
+
+/** Goes to a page of the session, for example `deliveries`, and waits until all of it is shown. */
+export async function visit(page: Page, path: string): Promise<void> {
+  const [base = ''] = /^\/partners\/portal\/\d+\//.exec(new URL(page.url()).pathname) ?? [];
+  await page.goto(base + path);
+  await page.waitForLoadState('networkidle');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await expect.poll(() => page.locator('.loading').count()).toBe(0);
+}
+
+/**
+ * What axe finds in a page, and whether it has to be scrolled sideways.
+ *
+ * @param isComplete false before its heading is known
+ */
+export async function problemsOf(page: Page, isComplete = true): Promise<string[]> {
+  const violations: string[] = await page.evaluate(
+    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' '))))`,
+  );
+  const width: number = await page.evaluate('document.documentElement.scrollWidth');
+  const viewport = page.viewportSize()?.width ?? 0;
+  const found = violations.filter((violation) => isComplete || !violation.startsWith('page-has-heading-one'));
+  return width > viewport ? [...found, `${width} pixels wide`] : found;
+}
+
+/** What requests and their responses contain, as `line, headers and bodies`. */
+export function trafficOf(requests: readonly Request[]): Promise<string[]> {
+  return Promise.all(
+    requests.map(async (request) => {
+      const response = await request.response();
+      const fields = [await request.allHeaders(), (await response?.allHeaders()) ?? {}];
+      const body = (await response?.text().catch(() => '')) ?? '';
+      return [request.method(), request.url(), JSON.stringify(fields), request.postData() ?? '', body].join('\n');
+    }),
+  );
+}
+
+/** The operation that a request sends, for example `Deliveries`. Undefined for other requests. */
+export function operationOf(request: Request, documents: Readonly<Record<string, string>>): string | undefined {
+  if (!request.url().endsWith('/graphql')) return undefined;
+  const { documentId }: { documentId: string } = request.postDataJSON();
+  return /^(?:query|mutation) (\w+)/m.exec(documents[documentId] ?? '')?.[1];
+}
+
+/** Writes what is visible to `test-results`, without the empty part below it. `docs/portal` has some of these pictures. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = join(workspaceRoot, 'test-results');
+  await mkdir(folder, { recursive: true });
+  const { width, height } = page.viewportSize() ?? missing();
+  const filled: number = await page.evaluate(`document.querySelector('#root').scrollHeight`);
+  const clip = { x: 0, y: 0, width, height: Math.min(height, filled) };
+  await page.screenshot({ path: join(folder, `portal-${name}.png`), clip });
+}
