@@ -55,7 +55,7 @@ export function Visible({ text, as: Tag = 'bdi' }: { text: string; as?: 'b' | 'b
   const more = `Show more: ${shown.length.toLocaleString('en')} of ${text.length.toLocaleString('en')} characters`;
   return (
     <>
-      <Tag>{marked(shown)}</Tag>
+      <Tag {...(Tag === 'pre' && { tabIndex: 0 })}>{marked(shown)}</Tag>
       {shown.length < text.length && <button onClick={() => setLength(length + 80_000)}>{more}</button>}
     </>
   );
@@ -146,8 +146,8 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
       () => setShown('Not allowed'),
     );
   return (
-    <button type="button" role="status" onClick={() => void copy()} onBlur={() => setShown(label)}>
-      {shown}
+    <button type="button" onClick={() => void copy()} onBlur={() => setShown(label)}>
+      <span role="status">{shown}</span>
     </button>
   );
 }
