@@ -50,7 +50,7 @@ const mayImport: Record<string, readonly string[]> = {
   // Layer 3
   actions: [...contracts, 'domain', 'auth', 'store', 'webhook-sender', 'webhooks'],
   // Layer 4
-  'graphql-server': layers0to3,
+  'graphql-server': [...layers0to3, 'portal'],
   // Layer 5
   'lender-api': layers0to4,
   'partner-api': layers0to4,
@@ -129,12 +129,14 @@ function oursAmong(dependencies: Record<string, string> = {}): string[] {
     .map((name) => name.slice(ours.length));
 }
 
-/** The packages of this workspace that the files import, in any form of import. */
+/** The packages of this workspace that the files import, in any form of import, or resolve. */
 function importsOf(path: string, files: readonly string[]): string[] {
   const names = files.flatMap((file) =>
-    [...readFileSync(join(path, file), 'utf8').matchAll(/(?:from|import|import\()\s*['"]@deedwire\/([a-z-]+)/g)].map(
-      (match) => match[1] ?? '',
-    ),
+    [
+      ...readFileSync(join(path, file), 'utf8').matchAll(
+        /(?:from|import|import\(|resolve\()\s*['"]@deedwire\/([a-z-]+)/g,
+      ),
+    ].map((match) => match[1] ?? ''),
   );
   return [...new Set(names)].toSorted();
 }
