@@ -153,6 +153,8 @@ describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('com
         .toBe(401);
     }
     expect((await post(`${origin}/ready`, unknown, { query: '' })).status).toBe(404);
+    // The portal, which gets no link.
+    expect((await post(`${origin}/partners/portal/1/session`, unknown, { query: '' })).status).toBe(401);
 
     const organization = await operate<{ id: string }>('organization', 'create', '--name', 'Analytical Engines');
     const of = ['--organization', organization.id, '--name', 'Lovelace'];

@@ -84,6 +84,9 @@ describe.skipIf(context === null)('the images', () => {
     expect(programs).toEqual(['usr/bin/node']);
     expect(files.filter((path) => /\.(?:map|[cm]?ts|test\.js)$/.test(path))).toEqual([]);
     expect(files.filter((path) => /^app\/.*\/(?:test|tests|__tests__)\//.test(path))).toEqual([]);
+    const hasPages = files.includes('app/node_modules/@deedwire/portal/dist/index.html');
+    expect(hasPages).toBe(['lender-api', 'partner-api'].includes(app));
+    expect(files.filter((path) => /^app\/node_modules\/(?:react|react-dom|vite)\//.test(path))).toEqual([]);
     const bytes = files.filter((path) => path.startsWith('app/')).map((path) => lstatSync(join(root, path)).size);
     expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(20_000_000);
     const writable = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
@@ -171,6 +174,7 @@ describe.skipIf(context === null)('the images', () => {
         NODE_ENV: 'test',
         WEBHOOK_CALLBACK_POLICY: 'development',
         DATABASE_TIMEOUT_MS: '20000',
+        PORTAL_ORIGIN: 'https://portal.example',
         // As in production: a stop has to fit into the grace period with it.
         SHUTDOWN_DELAY_MS: '5000',
       };
@@ -210,6 +214,11 @@ describe.skipIf(context === null)('the images', () => {
         { lender: `${lender.url}/lenders/graphql`, partner: `${partner.url}/partners/graphql` },
         harness.accounts,
       );
+      for (const page of [`${lender.url}/lenders/portal/1/`, `${partner.url}/partners/portal/1/`]) {
+        const [, script = ''] = /<script [^>]*src="([^"]+)"/.exec(await (await fetch(page)).text()) ?? [];
+        const { status, headers } = await fetch(new URL(script, page));
+        expect([status, headers.get('Content-Type')]).toEqual([200, 'text/javascript; charset=utf-8']);
+      }
       for (const { adminUrl, id } of [lender, partner, worker]) {
         const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
         expect(metrics).toContain(`,commit="${commit}"} 1\n`);
