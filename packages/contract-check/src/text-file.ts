@@ -21,14 +21,19 @@ export function readSourceText(file: string): SourceText {
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    const code = errorField(error, 'code') || 'unknown error';
-    failAt(file, problems[code] ?? `cannot be read (${code})`, { cause: error });
+    failToRead(file, error);
   }
   return {
     file,
     text: decodeSourceText(file, bytes),
     readRelative: (path) => readSourceText(join(dirname(file), path)),
   };
+}
+
+/** @param error what the operating system reported */
+export function failToRead(file: string, error: unknown): never {
+  const code = errorField(error, 'code') || 'unknown error';
+  failAt(file, problems[code] ?? `cannot be read (${code})`, { cause: error });
 }
 
 /** Decodes UTF-8 and drops a byte order mark. */

@@ -41,11 +41,20 @@ export interface Options {
   /** The folder for API reports. Undefined to print the only one. */
   readonly out?: string;
   readonly list?: boolean;
+  /** Places of the files of one schema. */
+  readonly schema: readonly string[];
+  /** Patterns of files. */
+  readonly documents: readonly string[];
+  /** Places of JSON Schemas. */
+  readonly events: readonly string[];
+  readonly consumer: string;
+  /** The file to write to. Undefined for the standard output. */
+  readonly output?: string;
 }
 
 /** The commands that compare two contracts. */
 export type Comparing = 'graphql' | 'json-schema' | 'manifest';
-type CommandName = Comparing | 'find' | 'workspace' | 'changelog' | 'api-report' | 'release' | 'explain';
+type CommandName = Comparing | 'find' | 'workspace' | 'changelog' | 'api-report' | 'release' | 'uses' | 'explain';
 
 type Invocation =
   | { readonly command: CommandName; readonly args: readonly string[]; readonly options: Options }
@@ -65,6 +74,12 @@ const closedOutputs = new Option(
   '--closed-outputs',
   'treat values and types added to outputs as major: clients may handle only known ones',
 );
+const headerOption = new Option(
+  '--header <name=variable>',
+  'send a header to URLs, with the value of an environment variable; repeatable',
+)
+  .argParser(addHeader)
+  .default({}, 'none');
 const formatOption = new Option('--format <format>', 'how to print the result').choices(formats).default('text');
 const configOption = new Option('--config <file>', 'the configuration (default: contract-check.json, if it exists)');
 
@@ -126,6 +141,13 @@ export function readInvocation(args: readonly string[], version: string): Invoca
   add('release', 'print what was last released of each package and where, and fail if its contracts changed since')
     .option('--root <folder>', 'the root of the workspace', '.')
     .addOption(configOption);
+  add('uses', 'write what a consumer uses: the coordinates of its documents, and the events that it handles')
+    .option('--consumer <name>', 'the name of the consumer (required)', parseConsumer)
+    .option('--schema <place>', `the GraphQL schema of its documents: ${places}; repeatable`, addText, [])
+    .option('--documents <pattern>', 'files with its operations and fragments, in quotes; repeatable', addText, [])
+    .option('--events <place>', 'the JSON Schemas of the events that it handles; repeatable', addText, [])
+    .addOption(headerOption)
+    .option('--output <file>', 'write to this file instead of the standard output');
   add('explain', 'describe a rule with examples, or list all rules')
     .argument('[rule]', 'the id of the rule, for example graphql/fieldRemoved')
     .option('--list', 'list all rules with their verdicts (default)');
@@ -156,6 +178,7 @@ const required: Readonly<Partial<Record<CommandName, readonly string[]>>> = {
   graphql: ['from', 'to'],
   'json-schema': ['from', 'to', 'direction'],
   manifest: ['from', 'to'],
+  uses: ['consumer'],
 };
 
 /** Checked after parsing: commander would report a missing option before the unknown one that was meant for it. */
@@ -164,8 +187,27 @@ function check(command: CommandName, args: readonly string[], options: Options):
     if (!Object.hasOwn(options, name)) throw new UsageError(command, `--${name} is required`);
   if (command === 'api-report' && args.length > 1 && options.out === undefined)
     throw new UsageError(command, 'name the folder for the reports of several files, for example --out api');
+  if (command === 'uses') checkUses(options);
   if (command === 'explain' && args.length > 0 && options.list === true)
     throw new UsageError(command, 'pass a rule or --list, not both');
+}
+
+function checkUses({ schema, documents, events }: Options): void {
+  if (schema.length === 0 && documents.length > 0) throw new UsageError('uses', '--documents needs --schema');
+  if (schema.length > 0 && documents.length === 0) throw new UsageError('uses', '--schema needs --documents');
+  if (schema.length + events.length === 0)
+    throw new UsageError('uses', 'pass --schema and --documents, --events, or all');
+  if ([...schema, ...events].filter((place) => place === '-').length > 1)
+    throw new UsageError('uses', 'only one of --schema and --events can be -');
+}
+
+function addText(text: string, list: readonly string[]): readonly string[] {
+  return [...list, text];
+}
+
+function parseConsumer(name: string): string {
+  if (/^[\w@./-]{1,100}$/.test(name)) return name;
+  throw new InvalidArgumentError('It must be a name of at most 100 letters, digits and @ . / _ -');
 }
 
 /** @param several what is different if the command accepts several places */
@@ -177,14 +219,7 @@ function addComparing(command: Command, several = ''): Command {
   return command
     .option('--from <place>', `the old version (required): ${places}${several}`, addPlace)
     .option('--to <place>', `the new version (required)${several}`, addPlace)
-    .addOption(
-      new Option(
-        '--header <name=variable>',
-        'send a header to URLs, with the value of an environment variable; repeatable',
-      )
-        .argParser(addHeader)
-        .default({}, 'none'),
-    )
+    .addOption(headerOption)
     .addOption(
       new Option('--declared <bump>', 'the declared bump; exit 1 if the changes need a larger one').choices(verdicts),
     )
@@ -202,7 +237,7 @@ function addWorkspace(command: Command): Command {
     .option(
       '--baseline <place>',
       'compare with a folder, a tarball (npm pack), git:REF, npm:NAME@RANGE or the URL of a GraphQL server instead of the last release; repeatable',
-      (value: string, list: readonly string[]) => [...list, value],
+      addText,
       [],
     )
     .addOption(

@@ -209,6 +209,7 @@ describe('help and version', () => {
     [['manifest', '--help']],
     [['workspace', '--help']],
     [['changelog', '--help']],
+    [['uses', '--help']],
     [['explain', '--help']],
     [['find', '--help']],
   ])('%j prints a usage text', async (args) => {

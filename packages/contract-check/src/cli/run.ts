@@ -7,12 +7,13 @@ import { readConfig } from '../config/config.ts';
 import { findSchemas } from '../find/find-schemas.ts';
 import { compareGraphqlFiles } from '../graphql/compare-graphql.ts';
 import type { WorkflowEnvironment } from '../history/merge-base.ts';
-import { InputError } from '../input-error.ts';
+import { InputError, errorField, failAt } from '../input-error.ts';
 import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
 import { compareManifests } from '../manifest/compare-manifests.ts';
 import { packageOf } from '../source/project.ts';
 import { kindOfPlace, readSources } from '../source/read-source.ts';
 import type { SourceText } from '../text-file.ts';
+import { usesOf } from '../uses/uses.ts';
 import { checkWorkspace, type WorkspaceReport } from '../workspace/check-workspace.ts';
 import { compareOrRepair } from '../workspace/compare-file.ts';
 import { changesetsFor, writeChangesets } from './changelog.ts';
@@ -84,6 +85,8 @@ async function invoke(
       return changelog(options, environment);
     case 'release':
       return release(options, environment);
+    case 'uses':
+      return uses(options, readInput, environment);
     case 'find':
       return printed(renderFound(findSchemas(options.root), options.root, options.write === true));
     case 'workspace':
@@ -128,7 +131,11 @@ async function compare(
 }
 
 /** @throws {UsageError} when a variable is not set, or no header can have its value. */
-function headersOf(command: Comparing, { header }: Options, environment: CommandEnvironment): Record<string, string> {
+function headersOf(
+  command: Comparing | 'uses',
+  { header }: Options,
+  environment: CommandEnvironment,
+): Record<string, string> {
   return Object.fromEntries(
     Object.entries(header).map(([name, variable]) => {
       const value = environment[variable]?.trim() ?? '';
@@ -198,6 +205,27 @@ async function apiReport(files: readonly string[], { out }: Options): Promise<Ru
     return path;
   });
   return printed(written.join('\n'));
+}
+
+/** Writes the same text to a file or to the standard output. */
+async function uses(
+  options: Options,
+  readInput: () => Uint8Array,
+  environment: CommandEnvironment,
+): Promise<RunResult> {
+  const { consumer, documents, output } = options;
+  const context = { others: [], readInput, headers: headersOf('uses', options, environment) };
+  const schema = await readSources(options.schema, { ...context, isGraphql: true });
+  const events = await readSources(options.events, { ...context, isGraphql: false });
+  const result = printed(JSON.stringify(usesOf(consumer, { schema, documents, events }), null, 2));
+  if (output === undefined) return result;
+  try {
+    mkdirSync(dirname(output), { recursive: true });
+    writeFileSync(output, terminalText(result.stdout, { keepsLines: true }));
+  } catch (error) {
+    failAt(output, `cannot be written (${errorField(error, 'code')})`, { cause: error });
+  }
+  return printed(output);
 }
 
 function printed(text: string): RunResult {

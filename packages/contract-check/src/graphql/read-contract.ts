@@ -17,6 +17,7 @@ import {
   type DocumentNode,
   type EnumValueDefinitionNode,
   type FieldDefinitionNode,
+  type GraphQLSchema,
   type InputValueDefinitionNode,
   type TypeDefinitionNode,
   type TypeExtensionNode,
@@ -57,6 +58,13 @@ export function readGraphqlContract(
     const document = withoutDirectives ? withoutAppliedDirectives(read) : read;
     return collect(file, document, [...validate(file, document, partial, isOld), ...noticesOf(document)]);
   });
+}
+
+/** Reads a complete schema as `readGraphqlContract` does, in the form that validates operations. */
+export function readGraphqlSchema(sources: readonly SourceText[]): GraphQLSchema {
+  readGraphqlContract(sources);
+  const document = concatAST(sources.map(readDocument));
+  return buildASTSchema(withUndefinedDirectives(document), { assumeValid: true });
 }
 
 function readDocument(source: SourceText): DocumentNode {

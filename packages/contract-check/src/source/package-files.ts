@@ -13,8 +13,13 @@ export function isForeign(name: string): boolean {
   return name === 'node_modules' || name === '.git';
 }
 
-/** Null if the folder does not exist. `skips` returns whether to leave out the folders of a name. */
-export function filesOfFolder(folder: string, skips = isForeign): PackageFiles | null {
+/**
+ * Null if the folder does not exist. Symbolic links are listed as files.
+ *
+ * @param skips returns whether to leave out the folders of a name
+ * @param onLink receives the path of each symbolic link
+ */
+export function filesOfFolder(folder: string, skips = isForeign, onLink?: (path: string) => void): PackageFiles | null {
   const files = new Map<string, () => SourceText>();
   const pending = [folder];
   for (const current of pending) {
@@ -30,6 +35,7 @@ export function filesOfFolder(folder: string, skips = isForeign): PackageFiles |
       if (entry.isDirectory()) {
         if (!skips(entry.name)) pending.push(path);
       } else {
+        if (entry.isSymbolicLink()) onLink?.(path);
         files.set(relative(folder, path).replaceAll(sep, '/'), () => readSourceText(path));
       }
     }

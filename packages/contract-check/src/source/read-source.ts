@@ -39,7 +39,10 @@ export function splitPlace(place: string): { readonly files: string; readonly pa
 }
 
 interface SourceContext {
-  /** The places of the other side. Their paths are those of the files in a place without a path, such as `npm:NAME@RANGE`. */
+  /**
+   * The places of the other side. Their paths are those of the files in a place without a path, such as `npm:NAME@RANGE`. Empty if
+   * there is no other side, so that such a place is invalid.
+   */
   readonly others: readonly string[];
   /** Whether the files are GraphQL schemas, for which a server can be asked. */
   readonly isGraphql: boolean;
@@ -62,6 +65,8 @@ async function readPlace(
   { others, isGraphql, headers, readInput }: SourceContext,
 ): Promise<SourceText[]> {
   const { files, path } = splitPlace(place);
+  const isSeveral = kindOfPlace(place) === 'local' ? isFolder(place) : !['input', 'url'].includes(kindOfPlace(place));
+  if (others.length === 0 && path === null && isSeveral) failWithoutPath(place);
   switch (kindOfPlace(place)) {
     case 'input':
       return [{ file: 'standard input', text: decodeSourceText('standard input', readInput()) }];

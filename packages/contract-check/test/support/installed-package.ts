@@ -76,6 +76,14 @@ export function testInstalledPackage(projectOf: () => string): void {
     });
   });
 
+  test('writes what a consumer uses', () => {
+    const folder = folderWithContracts(join(projectOf(), 'consumer'));
+    writeFileSync(join(folder, 'product.graphql'), 'query Product { product(id: 1) { name } }');
+    const args = ['--consumer', 'shop', '--schema', 'old.graphql', '--documents', '*product.graphql'];
+    const { coordinates } = JSON.parse(runInstalled(projectOf(), folder, 'uses', ...args).stdout);
+    expect(coordinates).toEqual({ 'Product.name': 'String!', 'Query.product': 'Product', 'Query.product(id:)': 'ID!' });
+  });
+
   test('explains a rule with an example', () => {
     expect(inFolder()('explain', 'graphql/fieldRemoved')).toMatchObject({
       status: 0,

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { resolve, sep } from 'node:path';
+import { print, separateOperations, type DefinitionNode } from 'graphql';
+import { readGraphqlSchema } from '../graphql/read-contract.ts';
+import { ifValid } from '../input-error.ts';
+import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
+import { failIn, parseJson } from '../json/parse-json.ts';
+import { jsonObjectIn } from '../source/project.ts';
+import { splitPlace } from '../source/read-source.ts';
+import type { SourceText } from '../text-file.ts';
+import { coordinatesOf } from './coordinates.ts';
+import { readDocuments } from './read-documents.ts';
+
+/** A file of a contract that a consumer was built against. */
+interface UsedFile {
+  /** The package around the file. Null if there is none, as of a URL. */
+  readonly package: string | null;
+  readonly packageVersion: string | null;
+  /** The path in the package. */
+  readonly file: string | null;
+  /** Of the file, without a byte order mark. */
+  readonly sha256: string;
+}
+
+/** What a consumer needs of the contracts that it was built against. Only gains members within a `formatVersion`. */
+export interface Uses {
+  readonly formatVersion: 1;
+  readonly consumer: string;
+  /** The version in the name of the schema, `2026-11-01` of `versions/2026-11-01.graphql`. Null if there is none. */
+  readonly pin: string | null;
+  readonly schema: readonly UsedFile[];
+  /** Coordinate → its type in this schema. Null for what has none. */
+  readonly coordinates: Readonly<Record<string, string | null>>;
+  readonly operations: readonly {
+    /** Null if the documents contain one operation, which has no name. */
+    readonly name: string | null;
+    readonly variables: Readonly<Record<string, string>>;
+    /** The operation and its fragments, to validate them with another schema. */
+    readonly text: string;
+  }[];
+  /** The versions of events that the consumer handles. */
+  readonly events: readonly (UsedFile & {
+    /** `referral.converted@2026-11-01` */
+    readonly event: string;
+  })[];
+}
+
+/** What the consumer sends and receives. Empty lists if it uses no GraphQL, or handles no events. */
+export interface Used {
+  readonly schema: readonly SourceText[];
+  /** Patterns of files with operations and fragments. */
+  readonly documents: readonly string[];
+  readonly events: readonly SourceText[];
+}
+
+export function usesOf(consumer: string, { schema, documents, events }: Used): Uses {
+  const files = schema.map(usedFile);
+  const [, pin = null] = files.length === 1 ? (/^versions\/([^/]+)\.graphql$/.exec(files[0]?.file ?? '') ?? []) : [];
+  return {
+    formatVersion: 1,
+    consumer,
+    pin,
+    schema: files,
+    ...(documents.length === 0 ? { coordinates: {}, operations: [] } : usesOfDocuments(schema, documents)),
+    events: events
+      .map((source) => ({ event: eventOf(source), ...usedFile(source) }))
+      .toSorted((a, b) => compareText(a.event, b.event)),
+  };
+}
+
+function usesOfDocuments(
+  sources: readonly SourceText[],
+  patterns: readonly string[],
+): Pick<Uses, 'coordinates' | 'operations'> {
+  const schema = readGraphqlSchema(sources);
+  const separate = Object.entries(separateOperations(readDocuments(patterns, schema)));
+  const operations = separate
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([name, document]) => {
+      // Not in the order of the files, so that moving a fragment changes nothing.
+      const definitions = document.definitions.toSorted((a, b) => compareText(fragmentName(a), fragmentName(b)));
+      const [operation] = definitions.filter((definition) => definition.kind === 'OperationDefinition');
+      const variables = operation?.variableDefinitions ?? [];
+      return {
+        name: name === '' ? null : name,
+        variables: Object.fromEntries(variables.map(({ variable, type }) => [variable.name.value, print(type)])),
+        text: print({ ...document, definitions }),
+      };
+    });
+  const coordinates = new Map(separate.flatMap(([, document]) => [...coordinatesOf(schema, document)]));
+  return {
+    coordinates: Object.fromEntries([...coordinates].toSorted(([a], [b]) => compareText(a, b))),
+    operations,
+  };
+}
+
+/** Empty for the operation, which comes first. */
+function fragmentName(definition: DefinitionNode): string {
+  return definition.kind === 'FragmentDefinition' ? definition.name.value : '';
+}
+
+/** The event that a JSON Schema of a body describes, by the constants of its members `type` and `version`. */
+function eventOf(source: SourceText): string {
+  const document = parseJson(source);
+  const constant = (name: string): string => {
+    const found = ['properties', name, 'const'].reduce<JsonValue | undefined>(
+      (value, member) => (isJsonObject(value) ? ownMember(value, member) : undefined),
+      document.value,
+    );
+    if (typeof found === 'string') return found;
+    return failIn(document, `/properties/${name}/const`, `must be the ${name} of the event, as a string`);
+  };
+  return `${constant('type')}@${constant('version')}`;
+}
+
+function usedFile({ file, text, readRelative }: SourceText): UsedFile {
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  const steps = (splitPlace(file).path ?? resolve(file).replaceAll(sep, '/')).split('/');
+  for (const up of steps.keys()) {
+    const manifest = ifValid(() => readRelative?.(`${'../'.repeat(up)}package.json`) ?? null);
+    const { name, version } = manifest === null ? {} : jsonObjectIn(manifest.text);
+    if (typeof name !== 'string') continue;
+    const packageVersion = typeof version === 'string' ? version : null;
+    return { package: name, packageVersion, file: steps.slice(-up - 1).join('/'), sha256 };
+  }
+  return { package: null, packageVersion: null, file: null, sha256 };
+}
+
+/** By code units, so that the order is the same on every machine. */
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
