@@ -63,10 +63,15 @@ export function definePlop(plop: NodePlopAPI, root: string): void {
           withKey(text, type, { interfaces: interfaces.get(name) }),
         ),
         edit('packages/domain/src/event-snapshots.ts', (text) =>
-          text.replace(
-            /\n\}\n$/,
-            `\n  // TODO: what the outbox stores. Fields can be added later, not changed.\n  '${type}': { todo: string };\n}\n`,
-          ),
+          text
+            .replace(
+              /\n\};\n/,
+              `\n  // TODO: what the outbox stores. Fields can be added later, not changed.\n  '${type}': z.object({ todo: z.string() }),\n};\n`,
+            )
+            .replace(
+              /(?=\n\} as const satisfies Record<keyof EventSnapshots)/,
+              `\n  // TODO: the type of the record that the event is about.\n  '${type}': null,`,
+            ),
         ),
         edit('packages/domain/src/sample-snapshots.ts', (text) =>
           text.replace(/\n {2}\};\n\}\n$/, `\n    '${type}': { todo: 'TODO' },\n  };\n}\n`),

@@ -1,60 +1,61 @@
 // The content that the outbox stores for each event, from which every version of its payload is rendered. Ids are global
 // identifiers, times are RFC 3339 in UTC. One build writes a snapshot and another, newer or older, reads it: only add fields.
 
+import * as z from 'zod';
 import type { GidTypeName } from './gid.ts';
 import type { InterfaceName } from './interface-name.ts';
-import type { ReferralStatus } from './referral.ts';
+import { referralStatuses } from './referral.ts';
 
-interface ReferralSnapshot {
-  id: string;
-  status: ReferralStatus;
-  externalReference: string | null;
-}
-
-interface LenderSnapshot {
-  id: string;
-  name: string;
-}
-
-interface TeamMemberSnapshot {
-  id: string;
-  firstName: string;
-  lastName: string;
-  email: string;
-}
-
-interface WebhookSubscriptionSnapshot {
-  id: string;
-  name: string | null;
-}
+const referral = z.object({
+  id: z.string(),
+  status: z.enum(referralStatuses),
+  externalReference: z.string().nullable(),
+});
+const matter = z.object({ id: z.string(), reference: z.string(), openedAt: z.string() });
+const lender = z.object({ id: z.string(), name: z.string() });
+const teamMember = z.object({ id: z.string(), firstName: z.string(), lastName: z.string(), email: z.string() });
+const webhookSubscription = z.object({ id: z.string(), name: z.string().nullable() });
 
 /** The snapshot of each event type. Functions of the database write those of alerts: `packages/store/migrations/0040-alerts.sql`. */
-export interface EventSnapshots {
-  'lender.updated': { lender: LenderSnapshot };
-  'referral.converted': {
-    referral: ReferralSnapshot;
-    matter: { id: string; reference: string; openedAt: string };
-    convertedAt: string;
-  };
-  'referral.created': { referral: ReferralSnapshot };
-  'referral.declined': { referral: ReferralSnapshot; declinedAt: string; reason: string | null };
-  'team_member.added': { lender: LenderSnapshot; teamMember: TeamMemberSnapshot };
-  'team_member.removed': { lender: LenderSnapshot; teamMember: TeamMemberSnapshot };
-  'team_member.updated': { lender: LenderSnapshot; teamMember: TeamMemberSnapshot };
-  'webhook.test': { message: string };
-  'webhook_delivery.failed': {
-    webhookSubscription: WebhookSubscriptionSnapshot;
-    since: string;
-    failedCount: number;
-    webhookDeliveryIds: string[];
-  };
-  'webhook_subscription.disrupted': {
-    webhookSubscription: WebhookSubscriptionSnapshot;
-    failingSince: string;
-    consecutiveFailures: number;
-  };
-  'webhook_subscription.paused': { webhookSubscription: WebhookSubscriptionSnapshot; reason: string; pausedAt: string };
-  'webhook_subscription.recovered': { webhookSubscription: WebhookSubscriptionSnapshot; disruptedAt: string };
+const snapshots = {
+  'lender.updated': z.object({ lender }),
+  'referral.converted': z.object({ referral, matter, convertedAt: z.string() }),
+  'referral.created': z.object({ referral }),
+  'referral.declined': z.object({ referral, declinedAt: z.string(), reason: z.string().nullable() }),
+  'team_member.added': z.object({ lender, teamMember }),
+  'team_member.removed': z.object({ lender, teamMember }),
+  'team_member.updated': z.object({ lender, teamMember }),
+  'webhook.test': z.object({ message: z.string() }),
+  'webhook_delivery.failed': z.object({
+    webhookSubscription,
+    since: z.string(),
+    failedCount: z.number(),
+    webhookDeliveryIds: z.array(z.string()),
+  }),
+  'webhook_subscription.disrupted': z.object({
+    webhookSubscription,
+    failingSince: z.string(),
+    consecutiveFailures: z.number(),
+  }),
+  'webhook_subscription.paused': z.object({ webhookSubscription, reason: z.string(), pausedAt: z.string() }),
+  'webhook_subscription.recovered': z.object({ webhookSubscription, disruptedAt: z.string() }),
+};
+
+export type EventSnapshots = { [Type in keyof typeof snapshots]: z.infer<(typeof snapshots)[Type]> };
+
+/** The JSON Schema of a snapshot or of a part of one, as far as code reads it. */
+export interface SnapshotSchema {
+  type?: unknown;
+  enum?: unknown;
+  properties?: Readonly<Record<string, SnapshotSchema>>;
+  required?: readonly string[];
+}
+
+/** The JSON Schema of the snapshot of an event type. A snapshot can have more fields. */
+export function snapshotSchema(type: string): SnapshotSchema {
+  const schema = new Map<string, z.ZodType>(Object.entries(snapshots)).get(type);
+  if (schema === undefined) throw new TypeError(`The event type ${JSON.stringify(type)} has no snapshot.`);
+  return JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input' })));
 }
 
 /**

@@ -12,6 +12,8 @@ export {
   type EventRecordType,
   type EventSnapshots,
   recordTypeOf,
+  snapshotSchema,
+  type SnapshotSchema,
 } from './event-snapshots.ts';
 export {
   formatAccountGid,

@@ -161,7 +161,10 @@ test('the recipes lead to a tree that passes every check', async () => {
   );
   const snapshots = 'packages/domain/src/event-snapshots.ts';
   await writeTodo(snapshots);
-  await workspace.edit(snapshots, (text) => text.replace('{ todo: string }', '{ lender: LenderSnapshot }'));
+  await writeTodo(snapshots);
+  await workspace.edit(snapshots, (text) =>
+    text.replace('{ todo: z.string() }', '{ lender }').replace("'lender.renamed': null", "'lender.renamed': 'Lender'"),
+  );
   await writeTodo('packages/domain/src/sample-snapshots.ts', "'lender.renamed': { lender },\n");
   await workspace.edit('packages/actions/src/accounts.ts', (text) =>
     text.replace(
