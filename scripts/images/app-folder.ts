@@ -36,6 +36,9 @@ export async function deployApp(app: string, build: Build, folder: string): Prom
     await copyTree(deployed, folder, { keep: isRead, hasPrograms: false });
     const { name, version, type, engines } = JSON.parse(await readFile(join(deployed, 'package.json'), 'utf8'));
     await writeReadable(join(folder, 'package.json'), `${JSON.stringify({ name, version, type, engines }, null, 2)}\n`);
+    const contracts = JSON.parse(await readFile(join(deployed, 'dist/contracts.json'), 'utf8'));
+    const stamped = `${JSON.stringify({ ...contracts, commit: build.commit }, null, 2)}\n`;
+    await writeReadable(join(folder, 'dist/contracts.json'), stamped);
     // For deploy/systemd.
     await writeReadable(join(folder, 'build.env'), `DEEDWIRE_COMMIT=${build.commit}\n`);
   } finally {

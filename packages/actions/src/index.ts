@@ -43,6 +43,7 @@ export {
   recordApiKeyUse,
   revokeCredential,
 } from './credentials.ts';
+export { eventContractsOf, type EventContracts } from './event-contracts.ts';
 export { InvalidArgumentError, orRefuse, RefusedError, type RefusedErrorCode, type UserError } from './errors.ts';
 export { issueCredential, type IssuedCredential, rotateCredential } from './credentials.ts';
 export { createLenderReader } from './lender-reader.ts';

@@ -8,7 +8,7 @@ import type { RenderData, Renderers } from './render-data.ts';
 const payloadMaxBytes = 256_000;
 
 /** One version of one event type that this build can render. */
-interface Rendering {
+export interface Rendering {
   readonly type: string;
   readonly version: string;
   readonly renderData: RenderData<unknown>;
@@ -39,9 +39,9 @@ function renderingsOfType(type: string, byVersion: ReadonlyMap<string, RenderDat
 }
 
 /** The versions that this build can render. */
-export const knownEventVersions: readonly { type: string; version: string }[] = [
-  ...renderingsOf(renderers).values(),
-].flatMap((versions) => Array.from(versions.values(), ({ type, version }) => ({ type, version })));
+export const knownEventVersions: readonly Rendering[] = [...renderingsOf(renderers).values()].flatMap((versions) => [
+  ...versions.values(),
+]);
 
 /** Renders the bodies of webhooks. The same bytes are signed, stored and sent on every attempt. */
 export function createRenderer(gidNamespace: string, byType = renderers): Renderer {

@@ -3,7 +3,7 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { perApp } from '../../src/app-process.ts';
 import { groupRole, interfaceUrls, startSystem, type SystemOptions } from '../../src/start-system.ts';
 
-export type TestAppOptions = Pick<SystemOptions, 'env' | 'appEnv' | 'onLine' | 'ports' | 'workspace'>;
+export type TestAppOptions = Pick<SystemOptions, 'env' | 'appEnv' | 'built' | 'onLine' | 'ports' | 'workspace'>;
 
 /** Starts the three apps as processes. Each has its own login of the database. */
 export async function startTestApps(database: TestDatabase, options: TestAppOptions) {

@@ -1,0 +1,12 @@
+import { eventContractsOf } from '@deedwire/actions';
+import { lenderInterface } from './lender-interface.ts';
+
+/** What this build can do. `pnpm build` writes it to `dist/contracts.json`. */
+export const contracts = {
+  serves: lenderInterface.contract.versions.map(({ version, sunsetOn }) => ({
+    interface: 'lender',
+    version,
+    sunsetOn,
+  })),
+  ...eventContractsOf(['lender']),
+};

@@ -1,0 +1,12 @@
+import { eventContractsOf } from '@deedwire/actions';
+import { partnerInterface } from './partner-interface.ts';
+
+/** What this build can do. `pnpm build` writes it to `dist/contracts.json`. */
+export const contracts = {
+  serves: partnerInterface.contract.versions.map(({ version, sunsetOn }) => ({
+    interface: 'partner',
+    version,
+    sunsetOn,
+  })),
+  ...eventContractsOf(['partner']),
+};

@@ -1,0 +1,16 @@
+import { alertTypes, sampleSnapshots, snapshotSchema } from '@deedwire/domain';
+import { neededPart } from './rendering/needed-part.ts';
+import { knownEventVersions } from './rendering/renderer.ts';
+
+const samples = new Map<string, unknown>(Object.entries(sampleSnapshots('service')));
+
+/** What this build can do. `pnpm build` writes it to `dist/contracts.json`. */
+export const contracts = {
+  appends: alertTypes.map((type) => ({ type, snapshot: snapshotSchema(type) })),
+  renders: knownEventVersions.map(({ type, version, renderData }) => ({
+    type,
+    version,
+    /** The part of the snapshot from which it renders. */
+    needs: neededPart(renderData, samples.get(type), snapshotSchema(type)),
+  })),
+};

@@ -1,0 +1,102 @@
+import { sampleSnapshots, type SnapshotSchema } from '@deedwire/domain';
+import { findEventVersion } from '@deedwire/webhook-events';
+import { describe, expect, test } from 'vitest';
+import { contracts } from '../contracts.ts';
+import { neededPart } from './needed-part.ts';
+import type { RenderData } from './render-data.ts';
+import { knownEventVersions } from './renderer.ts';
+
+const read = (value: unknown, name: string): unknown => Reflect.get(Object(value), name);
+const samples = new Map<string, unknown>(Object.entries(sampleSnapshots('service')));
+
+/** The fields of a snapshot that a schema lists. */
+function only(value: unknown, schema: SnapshotSchema | undefined): unknown {
+  if (schema?.properties === undefined || typeof value !== 'object' || value === null) return value;
+  const { properties } = schema;
+  const kept = Object.entries(value).filter(([name]) => Object.hasOwn(properties, name));
+  return Object.fromEntries(kept.map(([name, property]) => [name, only(property, properties[name])]));
+}
+
+/** The schema without one of its fields, once for each field at any depth. */
+function withoutEach(schema: SnapshotSchema): SnapshotSchema[] {
+  const { properties = {} } = schema;
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const { [name]: _, ...others } = properties;
+    const deeper = withoutEach(property).map((inner) => ({ ...schema, properties: { ...properties, [name]: inner } }));
+    return [{ ...schema, properties: others }, ...deeper];
+  });
+}
+
+describe.each(contracts.renders.map(({ type, version, needs }) => [type, version, needs] as const))(
+  '%s at %s',
+  (type, version, needs) => {
+    const { renderData } = knownEventVersions.find((each) => each.type === type && each.version === version) ?? {};
+    const sample = samples.get(type);
+
+    function isValid(render: () => unknown): boolean {
+      try {
+        return findEventVersion(type, version)?.data.safeParse(render()).success === true;
+      } catch {
+        return false;
+      }
+    }
+
+    test('renders the same from the part that it needs', () => {
+      expect(renderData?.(only(sample, needs))).toEqual(renderData?.(sample));
+    });
+
+    test('renders no valid payload without any field of this part', () => {
+      const fewer = withoutEach(needs);
+      expect(fewer).not.toEqual([]);
+      for (const schema of fewer) {
+        expect({ schema, isValid: isValid(() => renderData?.(only(sample, schema))) }).toEqual({
+          schema,
+          isValid: false,
+        });
+      }
+    });
+  },
+);
+
+test('needs the fields that are read, with the values that a payload accepts', () => {
+  const needs = contracts.renders.find(({ type, version }) => `${type}@${version}` === 'referral.converted@2027-02-01');
+  expect(needs).toEqual({
+    type: 'referral.converted',
+    version: '2027-02-01',
+    needs: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: {
+        referral: {
+          type: 'object',
+          properties: {
+            id: { type: 'string' },
+            status: { type: 'string' },
+            externalReference: { type: ['string', 'null'] },
+          },
+          required: ['id', 'status', 'externalReference'],
+        },
+        matter: {
+          type: 'object',
+          properties: { id: { type: 'string' }, reference: { type: 'string' }, openedAt: { type: 'string' } },
+          required: ['id', 'reference', 'openedAt'],
+        },
+      },
+      required: ['referral', 'matter'],
+    },
+  });
+});
+
+test('needs a value that is rendered as a whole as a whole, and copied fields each', () => {
+  const part = (render: RenderData<unknown>) =>
+    neededPart(render, { lender: { id: '1', name: 'x' }, at: 'now' }, snapshot);
+  const lender = {
+    type: 'object',
+    properties: { id: { type: 'string' }, name: { type: 'string' } },
+    required: ['id', 'name'],
+  };
+  const snapshot = { type: 'object', properties: { lender, at: { type: 'string' } }, required: ['at', 'lender'] };
+  const needed = { type: 'object', properties: { lender }, required: ['lender'] };
+  expect(part((value) => ({ lender: read(value, 'lender') }))).toEqual(needed);
+  expect(part((value) => ({ lender: { ...Object(read(value, 'lender')) } }))).toEqual(needed);
+});
