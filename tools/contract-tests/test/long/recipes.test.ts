@@ -122,6 +122,7 @@ test('`pnpm new` leaves TODOs that `pnpm check` lists, and nothing else', async 
     `apps/webhook-worker/src/rendering/lender.renamed/${version}.ts`,
     `apps/webhook-worker/src/rendering/referral.declined/${version}.ts`,
     'packages/domain/src/event-snapshots.ts',
+    'packages/domain/src/event-snapshots.ts',
     'packages/domain/src/sample-snapshots.ts',
     `packages/partner-schema/versions/${version}.graphql`,
     `packages/webhook-events/fixtures/lender.renamed/${version}/accept/typical.json`,
