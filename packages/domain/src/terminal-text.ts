@@ -2,7 +2,7 @@
  * Control characters, those that change the direction of a text, and those that have no width: they could rewrite a terminal, or show
  * another text than the one that is there.
  */
-export const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+export const invisibleCharacters: RegExp = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
  * Shows invisible characters as escapes of JSON, so JSON stays the same document. Whatever is written to a terminal passes this
@@ -10,7 +10,7 @@ export const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorabl
  *
  * @param keepsLines keeps tabs and line feeds
  */
-export function terminalText(text: string, { keepsLines = false } = {}): string {
+export function terminalText(text: string, { keepsLines = false }: { keepsLines?: boolean } = {}): string {
   return text.replaceAll(invisibleCharacters, (character) =>
     keepsLines && (character === '\n' || character === '\t') ? character : escaped(character),
   );

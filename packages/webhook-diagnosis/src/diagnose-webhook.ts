@@ -80,11 +80,13 @@ export async function diagnoseWebhook(input: DiagnosisInput): Promise<Diagnosis>
 }
 
 function forVerifier({ headers, body }: CapturedRequest): { headers: Record<string, string[]>; body: Bytes } {
-  const byName = Map.groupBy(headers, ([name]) => name.toLowerCase());
-  return {
-    headers: Object.fromEntries([...byName].map(([name, found]) => [name, found.map(([, value]) => value)])),
-    body,
-  };
+  // Node 20 has no `Map.groupBy`.
+  const byName = new Map<string, string[]>();
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase();
+    byName.set(key, [...(byName.get(key) ?? []), value]);
+  }
+  return { headers: Object.fromEntries(byName), body };
 }
 
 type Rejection = WebhookVerificationError | WebhookUsageError;

@@ -1,15 +1,26 @@
 #!/usr/bin/env node
-import { run, UsageError } from './command-line.ts';
-import { messageOf } from './field.ts';
+import { main } from './command-line.ts';
 
 // Without a listener, Node prints a stack when the reader of the output has gone.
 process.stdout.on('error', ({ message }) => {
   process.stderr.write(`deedwire-webhook-receiver: the output cannot be written: ${message}\n`);
   process.exit(1);
 });
-try {
-  process.stdout.write(await run(process.argv.slice(2), process.env));
-} catch (error) {
-  process.stderr.write(`deedwire-webhook-receiver: ${messageOf(error)}\n`);
-  process.exitCode = error instanceof UsageError ? 2 : 1;
-}
+process.stderr.on('error', () => process.exit(1));
+
+const interruption = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  // The second signal ends the process at once.
+  process.once(signal, () => interruption.abort());
+
+const { env } = process;
+process.exitCode = await main(process.argv.slice(2), {
+  env,
+  stdin: process.stdin,
+  hasColors: process.stdout.isTTY && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb',
+  signal: interruption.signal,
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+});
+// What was interrupted may hold connections.
+if (interruption.signal.aborted) process.exit();

@@ -8,9 +8,9 @@ import { eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { Pool } from 'pg';
 import { afterEach, describe, expect, test } from 'vitest';
-import { run, UsageError } from '../src/command-line.ts';
 import { graphileWorkerInbox } from '../src/graphile-worker.ts';
 import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
+import { call } from './support/call.ts';
 import { converted } from './support/delivery.ts';
 import { jobLibraries } from './support/job-libraries.ts';
 
@@ -23,6 +23,13 @@ const database = await forFile(
   }),
 );
 const pool = await forFile(new Pool({ connectionString: database.databaseUrl }));
+
+/** Resolves with the output, or rejects with the line that says why the command failed. */
+async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
+  const { exitCode, stdout, stderr } = await call(args, { env });
+  if (exitCode === 0) return stdout;
+  throw new Error(`${exitCode} ${stderr.replace('deedwire-webhook-receiver: ', '').trimEnd()}`);
+}
 
 function move(...options: string[]): Promise<string> {
   return run(['move-inbox', ...options], { DATABASE_URL: database.databaseUrl });
@@ -171,14 +178,15 @@ async function createOld(): Promise<void> {
 
 describe('a command that fails says why in one line', () => {
   const notMoved = 'the inbox was not moved completely: ';
+  const failed = `1 ${notMoved}`;
 
   afterEach(() => pool.query('drop table if exists webhook_inbox, webhook_inbox_receipt'));
 
   test('without the table of version 1', async () => {
-    const message = `${notMoved}there is no table "webhook_inbox". Pass that of postgresInbox with --from.`;
+    const message = `${failed}there is no table "webhook_inbox". Pass that of postgresInbox with --from.`;
     await expect(move('graphile-worker')).rejects.toThrow(new Error(message));
     await pool.query('create table webhook_inbox (id text)');
-    await expect(move('graphile-worker')).rejects.toThrow(`${notMoved}column "state" does not exist`);
+    await expect(move('graphile-worker')).rejects.toThrow(`${failed}column "state" does not exist`);
   });
 
   test.each([
@@ -196,8 +204,8 @@ describe('a command that fails says why in one line', () => {
   ])('without the tables of %s or with a wrong name: %j', async (name, options, cause) => {
     await createOld();
     const failure = await move(name, ...options).catch((error: Error) => error.message);
-    expect(failure).toMatch(notMoved);
-    expect(failure.replace(notMoved, '')).toMatch(cause);
+    expect(failure).toMatch(failed);
+    expect(failure.replace(failed, '')).toMatch(cause);
     // Nothing is lost.
     expect((await pool.query('select from webhook_inbox')).rowCount).toBe(1);
   });
@@ -206,7 +214,7 @@ describe('a command that fails says why in one line', () => {
     ['graphile-worker', 'postgres://127.0.0.1:1/none', 'connect ECONNREFUSED 127.0.0.1:1'],
     ['graphile-worker', 'postgres://[', 'the URL of the database is malformed. It has the form'],
   ])('with a database that cannot be reached: %s %s', async (name, url, cause) => {
-    await expect(move(name, '--database-url', url)).rejects.toThrow(`${notMoved}${cause}`);
+    await expect(move(name, '--database-url', url)).rejects.toThrow(`${failed}${cause}`);
   });
 
   test('as a process', async () => {
@@ -224,13 +232,10 @@ describe('a command that fails says why in one line', () => {
 });
 
 test('explains a wrong command', async () => {
-  const malformed = new UsageError('table must be a name or schema.name, not "a.b.c".');
+  const malformed = new Error('2 table must be a name or schema.name, not "a.b.c".');
   await expect(run(['sql', 'inbox', '--table', 'a.b.c'], {})).rejects.toThrow(malformed);
   await expect(move('pg-boss', '--from', 'a.b.c')).rejects.toThrow(malformed);
-  await expect(run(['move-inbox', 'bull'], {})).rejects.toThrow('there is no command "move-inbox bull".');
-  await expect(run(['sql', 'store', 'inbox'], {})).rejects.toThrow('there is no command "sql store inbox".');
-  await expect(run(['sql', 'store', '--tabel', 'a'], {})).rejects.toThrow(`Unknown option '--tabel'`);
-  await expect(run(['sql', 'store', '--failed'], {})).rejects.toThrow('sql has no option --failed.');
-  await expect(run(['move-inbox', 'pg-boss'], {})).rejects.toThrow('set DATABASE_URL, or pass --database-url.');
-  for (const args of [[], ['--help'], ['sql', '-h']]) expect(await run(args, {})).toMatch(/^Usage:/);
+  await expect(run(['move-inbox', 'bull'], {})).rejects.toThrow('2 move-inbox needs graphile-worker or pg-boss.');
+  await expect(run(['sql', 'store', 'inbox'], {})).rejects.toThrow('2 sql needs store, inbox, kept-events or pull.');
+  await expect(run(['move-inbox', 'pg-boss'], {})).rejects.toThrow('2 set DATABASE_URL, or pass --database-url.');
 });

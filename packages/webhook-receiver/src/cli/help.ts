@@ -1,0 +1,54 @@
+export const help = `Usage: npx @deedwire/webhook-receiver <command> [options]
+
+A <receiver> is a port, port/path or URL.
+  --allow-remote        lets it be on another machine
+
+secret
+  Prints a new secret for a webhook subscription.
+
+verify [file]
+  Says why the signature of a captured request does not verify. The capture is
+  HTTP text, the output of curl -v, HAR, JSON ({"headers": {}, "body": ""}, or
+  bodyBase64), or NDJSON. Without a file, it reads standard input.
+  --body <file>         the bytes of the body, if the capture has only headers
+  --at <time>           when the request arrived: 10m (ago), or
+                        2027-01-31T12:00:05Z. Defaults to what the capture
+                        says, or now
+  --json                prints one line for each request
+
+sql store|inbox|kept-events|pull
+  Prints the SQL that creates the table of postgresStore, of an inbox, of
+  postgresKeptEvents, or of what reconcile remembers, for a migration.
+  --table <name>        defaults to webhook_receipt, webhook_inbox_receipt,
+                        webhook_kept_event, or webhook_receipt_pull. The last
+                        has the name of the table of the store or the inbox,
+                        and _pull
+  --grant-to <login>    also prints the rights that the service needs
+
+move-inbox graphile-worker|pg-boss
+  Moves the rows of postgresInbox of version 1 to the inbox of a library, and
+  adds a job for each delivery that waits. Stop the processes of version 1
+  before. It needs the package pg, and pg-boss for its jobs. It can run again
+  after a failure.
+  --database-url <url>  defaults to DATABASE_URL
+  --from <table>        of postgresInbox; defaults to webhook_inbox
+  --table <name>        of the inbox; defaults to webhook_inbox_receipt
+  --schema <name>       of the library; defaults to its own default
+  --name <name>         the task of graphile-worker, or the queue of pg-boss;
+                        defaults to webhook
+  --failed              also moves deliveries whose last retry failed
+  The name of a table can have a schema: app.receipt.
+
+Secrets are never arguments, because other processes can read those.
+  WEBHOOK_SECRET        the secret of the subscription, or several, one in a
+                        line
+  DEEDWIRE_URL, CLIENT_ID, API_KEY, ORGANIZATION_ID
+                        the interface and an API client, for trigger
+                        --subscription
+  --secret-file <file>  has the secrets instead; - is standard input
+  --env-file <file>     sets variables that the environment does not have
+
+--help, or -h, prints this text. Exit codes: 0 done, 1 refused, failed or not
+found, 2 called in a wrong way, 3 credentials refused, 4 API unavailable,
+130 interrupted.
+`;

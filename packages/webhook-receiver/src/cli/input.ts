@@ -1,0 +1,76 @@
+import { createReadStream } from 'node:fs';
+import { webhookSecretProblem } from '@deedwire/webhook-signing';
+import { field } from '../field.ts';
+import { type Shell, UsageError } from './shell.ts';
+
+/**
+ * Reads a file, or standard input for `-`.
+ *
+ * @throws {UsageError} if it cannot be read or is too large
+ */
+export async function readInput(shell: Shell, path: string, maxBytes: number): Promise<Buffer> {
+  const name = path === '-' ? 'standard input' : path;
+  if (path === '-' && shell.stdin.isTTY === true)
+    throw new UsageError('standard input is a terminal. Name a file, or pipe one.');
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of path === '-' ? shell.stdin : createReadStream(path)) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > maxBytes) break;
+    }
+  } catch (error) {
+    throw new UsageError(`${name} cannot be read: ${String(field(error, 'code'))}.`, { cause: error });
+  }
+  if (bytes > maxBytes) throw new UsageError(`${name} is larger than ${maxBytes.toLocaleString('en')} bytes.`);
+  return Buffer.concat(chunks);
+}
+
+const textMax = 100_000;
+
+/** The environment, and what `--env-file` adds to it. As with `--env-file` of Node, the environment wins. */
+export async function readSettings(shell: Shell, envFile: string | undefined): Promise<Shell['env']> {
+  if (envFile === undefined) return shell.env;
+  const settings: Record<string, string | undefined> = {};
+  for (const line of (await readInput(shell, envFile, textMax)).toString().split(/\r?\n/)) {
+    const [, name, quoted, plain] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:(".*"|'.*')|([^#]*))/.exec(line) ?? [];
+    if (name !== undefined) settings[name] = quoted === undefined ? plain?.trim() : quoted.slice(1, -1);
+  }
+  return { ...settings, ...Object.fromEntries(Object.entries(shell.env).filter(([, value]) => (value ?? '') !== '')) };
+}
+
+export interface SecretOptions {
+  readonly envFile: string | undefined;
+  readonly secretFile: string | undefined;
+}
+
+/**
+ * The secrets, from a file or from `WEBHOOK_SECRET`, one in a line. White space is kept, because it can be what is wrong.
+ *
+ * @throws {UsageError} if there is none
+ */
+export async function readSecrets(shell: Shell, { envFile, secretFile }: SecretOptions): Promise<string[]> {
+  const text =
+    secretFile === undefined
+      ? (await readSettings(shell, envFile))['WEBHOOK_SECRET']
+      : (await readInput(shell, secretFile, textMax)).toString();
+  const secrets = (text ?? '').split(/\r?\n/).filter((line) => line.trim() !== '');
+  for (const secret of secrets) shell.hidden.add(secret.trim());
+  if (secrets.length > 0 && secrets.length <= 10) return secrets;
+  throw new UsageError(
+    secrets.length === 0
+      ? 'there is no secret. Set WEBHOOK_SECRET, or pass --env-file or --secret-file.'
+      : `there are ${secrets.length} secrets; at most 10 are allowed.`,
+  );
+}
+
+/** Like `readSecrets`, for signing. */
+export async function readValidSecrets(shell: Shell, options: SecretOptions): Promise<[string, ...string[]]> {
+  const [first = '', ...others] = (await readSecrets(shell, options)).map((secret) => secret.trim());
+  for (const secret of [first, ...others]) {
+    const problem = webhookSecretProblem(secret);
+    if (problem !== null) throw new UsageError(problem);
+  }
+  return [first, ...others];
+}
