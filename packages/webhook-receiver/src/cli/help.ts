@@ -16,6 +16,14 @@ verify [file]
                         says, or now
   --json                prints one line for each request
 
+trigger <type> --to <receiver>
+  Sends a signed event with sample data, which its contract accepts.
+  --version <date>      defaults to the one that a subscription pins
+  --set <path=value>    changes a field: data.externalReference=KEY-9
+  --file <file>         sends this body instead; pass no type
+trigger [type] --subscription <gid>
+  Lets Deedwire send a test event.
+
 sql store|inbox|kept-events|pull
   Prints the SQL that creates the table of postgresStore, of an inbox, of
   postgresKeptEvents, or of what reconcile remembers, for a migration.

@@ -1,0 +1,109 @@
+import { parseWebhookBody } from '@deedwire/webhook-events';
+import { field } from '../field.ts';
+import { openApi } from './api.ts';
+import { deliveryHeaders, type EventBody, sampleEvent } from './delivery.ts';
+import { readInput, readValidSecrets } from './input.ts';
+import { send } from './send.ts';
+import { CommandError, parse, type Shell, UsageError } from './shell.ts';
+import { readTarget } from './target.ts';
+import { excerpt } from './text.ts';
+
+const bodyMax = 256_000;
+
+/** Sends one event to a receiver, or lets Deedwire send a test event to a subscription. */
+export async function trigger(args: readonly string[], shell: Shell): Promise<number> {
+  const { values, positionals } = parse(args, {
+    to: { type: 'string' },
+    version: { type: 'string' },
+    set: { type: 'string', multiple: true },
+    file: { type: 'string' },
+    subscription: { type: 'string' },
+    'allow-remote': { type: 'boolean' },
+    'env-file': { type: 'string' },
+    'secret-file': { type: 'string' },
+  });
+  const { to, version, set = [], file, subscription } = values;
+  const [type] = positionals;
+  if (positionals.length > 1) throw new UsageError('trigger sends one event type.');
+  if (subscription !== undefined) {
+    if ([to, version, file].some((each) => each !== undefined) || set.length > 0)
+      throw new UsageError('--subscription sends sample data: pass neither --to, --version, --set nor --file.');
+    return sendTest(shell, values['env-file'], subscription, type);
+  }
+  if (to === undefined) throw new UsageError('pass --to <receiver>, or --subscription <gid>.');
+  if ((type === undefined) === (file === undefined))
+    throw new UsageError('pass the event type, or --file with a whole body.');
+  if (file === '-' && values['secret-file'] === '-')
+    throw new UsageError('only one of the files can be standard input.');
+  const url = await readTarget(to, values['allow-remote'] === true);
+  const [secret, nextSecret] = await readValidSecrets(shell, {
+    envFile: values['env-file'],
+    secretFile: values['secret-file'],
+  });
+  const body =
+    file === undefined
+      ? Buffer.from(JSON.stringify(changed(sampleEvent(type ?? '', version), set)))
+      : await readInput(shell, file, bodyMax);
+  if (file !== undefined && (set.length > 0 || version !== undefined))
+    throw new UsageError('--file sends the file unchanged: pass neither --set nor --version.');
+  const event = checkedEvent(body);
+  const answer = await send(url, { headers: deliveryHeaders(body, { secret, nextSecret }, event), body: [body] });
+  if (answer.status === null) throw new CommandError(`the receiver did not respond: ${answer.problem}`);
+  const content = excerpt(answer.body);
+  shell.out(`${answer.status} in ${answer.durationMs} ms${content === '' ? '' : `: ${content}`}\n`);
+  if (answer.status >= 200 && answer.status < 300) return 0;
+  throw new CommandError('the receiver refuses the event: Deedwire would retry it.');
+}
+
+/** @throws {UsageError} unless Deedwire could send the body: the contract of its type and version accepts it */
+function checkedEvent(body: Uint8Array): EventBody {
+  const parsed = parseWebhookBody(body);
+  if (parsed.kind === 'event') return { ...parsed.event, data: { ...parsed.event.data } };
+  throw new UsageError(
+    parsed.kind === 'malformed'
+      ? `Deedwire sends no such body: ${excerpt(parsed.problems.join('; '), 400)}`
+      : 'Deedwire sends no event of this type and version.',
+  );
+}
+
+/** @throws {UsageError} if the sample has no such field */
+function changed(event: EventBody, assignments: readonly string[]): EventBody {
+  for (const assignment of assignments) {
+    const [, path = '', text = ''] = /^([\w.]+)=(.*)$/s.exec(assignment) ?? [];
+    const names = path.split('.');
+    const last = names.pop() ?? '';
+    const holder = names.reduce<unknown>(own, event);
+    const present = own(holder, last);
+    if (typeof holder !== 'object' || holder === null || present === undefined)
+      throw new UsageError(
+        `--set ${excerpt(path || assignment)}: ${event.type} has no such field. Example: data.name=Ada`,
+      );
+    Reflect.set(holder, last, valueOf(text, present));
+  }
+  return event;
+}
+
+function own(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? field(value, name) : undefined;
+}
+
+/** A text stays one where the sample has one. */
+function valueOf(text: string, present: unknown): unknown {
+  if (text === 'null') return null;
+  if (typeof present === 'string') return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+async function sendTest(shell: Shell, envFile: string | undefined, id: string, type?: string): Promise<number> {
+  const api = await openApi(shell, envFile);
+  const query = `mutation ($input: SendTestWebhookEventInput!) {
+    payload: sendTestWebhookEvent(input: $input) { webhookEventId userErrors { code message } }
+  }`;
+  const payload = await api.mutate(query, { subscriptionId: id, ...(type !== undefined && { eventType: type }) });
+  shell.out(`Deedwire sends ${excerpt(String(field(payload, 'webhookEventId')))}.\n`);
+  return 0;
+}

@@ -1,0 +1,125 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { listen } from '@deedwire/testing';
+import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
+import { expect, onTestFinished, test } from 'vitest';
+import { call } from '../support/call.ts';
+
+const secret = generateWebhookSecret();
+const env = { WEBHOOK_SECRET: secret };
+
+interface Received {
+  readonly headers: NodeJS.Dict<string[]>;
+  readonly body: string;
+}
+
+async function start(respond: (response: ServerResponse) => void = (response) => response.end('{"result":"ok"}')) {
+  const received: Received[] = [];
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    received.push({ headers: request.headersDistinct, body: await text(request) });
+    respond(response);
+  };
+  const server = createServer((request, response) => void receive(request, response));
+  const listening = await listen(server);
+  const { port } = listening;
+  onTestFinished(() => listening.close());
+  return { port, received };
+}
+
+test('sends a signed event with changed fields', async () => {
+  const { port, received } = await start();
+  const args = ['trigger', 'referral.converted', '--to', `${port}/hooks`, '--set', 'data.externalReference=KEY=9'];
+  const { exitCode, stdout, stderr } = await call(args, { env });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(stdout).toMatch(/^200 in \d+ ms: \{"result":"ok"\}\n$/);
+  const [{ headers, body } = { headers: {}, body: '' }] = received;
+  expect(verifyWebhook({ headers, body, secret }).id).toMatch(/^gid:\/\/service\/WebhookDelivery\/\d+$/);
+  expect(headers['x-service-webhook-event-version']).toEqual(['2026-11-01']);
+  expect(JSON.parse(body)).toMatchObject({
+    type: 'referral.converted',
+    version: '2026-11-01',
+    data: { externalReference: 'KEY=9', matterId: 'gid://service/Matter/99' },
+  });
+});
+
+test('sends a file with its bytes unchanged', async () => {
+  const { port, received } = await start();
+  const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-trigger-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await call(['trigger', 'webhook.test', '--to', `${port}`, '--set', 'data.message=Zürich'], { env });
+  const body = `${JSON.stringify(JSON.parse(received[0]?.body ?? ''), null, 3)}\n`;
+  await writeFile(join(folder, 'event.json'), body);
+  expect((await call(['trigger', '--to', `${port}`, '--file', join(folder, 'event.json')], { env })).exitCode).toBe(0);
+  expect(received[1]?.body).toBe(body);
+});
+
+test.each<[what: string, respond: (response: ServerResponse) => void, stdout: RegExp, stderr: string]>([
+  [
+    'refuses it',
+    (response) => response.writeHead(401).end('{"code":"SIGNATURE_MISMATCH"}\u001B[2J'),
+    /^401 in \d+ ms: \{"code":"SIGNATURE_MISMATCH"\}\\u001b\[2J\n$/,
+    'the receiver refuses the event: Deedwire would retry it.',
+  ],
+  [
+    'redirects',
+    (response) => response.writeHead(307, { location: 'https://example.com/' }).end(),
+    /^307 in \d+ ms\n$/,
+    'the receiver refuses the event: Deedwire would retry it.',
+  ],
+  ['closes the connection', (response) => response.destroy(), /^$/, 'the receiver did not respond: socket hang up'],
+  ['does not respond', () => {}, /^$/, 'the receiver did not respond: no response within 5 s'],
+  [
+    'does not end its response',
+    (response) => void response.write('{'),
+    /^$/,
+    'the receiver did not respond: no response within 5 s',
+  ],
+])('exits with 1 and one line for a receiver that %s', async (_, respond, stdout, stderr) => {
+  const { port } = await start(respond);
+  const result = await call(['trigger', 'referral.created', '--to', `${port}`], { env });
+  expect(result).toEqual({
+    exitCode: 1,
+    stdout: expect.stringMatching(stdout),
+    stderr: `deedwire-webhook-receiver: ${stderr}\n`,
+  });
+});
+
+test('reads only the beginning of an endless response', async () => {
+  const { port } = await start((response) => {
+    const write = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(10_000)));
+    };
+    response.on('drain', write);
+    write();
+  });
+  const { exitCode, stdout } = await call(['trigger', 'referral.created', '--to', `${port}`], { env });
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^200 in \d+ ms: x{59}…\n$/);
+});
+
+test.each([
+  [['referral.created'], 'pass --to <receiver>, or --subscription <gid>.'],
+  [['--to', '4005'], 'pass the event type, or --file with a whole body.'],
+  [['referral.creatd', '--to', '4005'], 'There is no event type referral.creatd. Did you mean referral.created?'],
+  [['referral.created', '--to', '4005', '--version', '2020-01-01'], 'referral.created has no version 2020-01-01.'],
+  [
+    ['referral.created', '--to', '4005', '--set', 'data.externalRefrence=1'],
+    '--set data.externalRefrence: referral.created has no such field.',
+  ],
+  [['referral.created', '--to', '4005', '--set', 'x'], '--set x: referral.created has no such field.'],
+  [
+    ['referral.created', '--to', '4005', '--set', 'data.referralId=4711'],
+    'Deedwire sends no such body: data.referralId: ',
+  ],
+  [['referral.created', '--to', 'http://192.0.2.1/'], '192.0.2.1 is not this machine. Pass --allow-remote'],
+  [['--subscription', 'gid://a', '--to', '4005'], '--subscription sends sample data: pass neither --to,'],
+  [['--subscription', 'gid://a'], 'set DEEDWIRE_URL, CLIENT_ID, API_KEY, ORGANIZATION_ID, or pass --env-file'],
+])('exits with 2 for %j', async (args, message) => {
+  const { exitCode, stdout, stderr } = await call(['trigger', ...args], { env });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  expect(stderr).toMatch(/^deedwire-webhook-receiver: [^\n]+\n$/);
+  expect(stderr).toContain(message);
+});
