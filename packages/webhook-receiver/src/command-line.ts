@@ -7,6 +7,7 @@ type Command = (args: readonly string[], shell: Shell) => Promise<number>;
 
 /** Loaded when they are called: none waits for what another one imports. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  grade: async () => (await import('./cli/grade.ts')).grade,
   trigger: async () => (await import('./cli/trigger.ts')).trigger,
   secret: async () => (await import('./cli/secret.ts')).secret,
   verify: async () => (await import('./cli/verify.ts')).verify,

@@ -6,6 +6,16 @@ A <receiver> is a port, port/path or URL.
 secret
   Prints a new secret for a webhook subscription.
 
+grade <receiver> [-- <count command>]
+  Tests a receiver in any language. Each check that fails says what to fix.
+  Give it two secrets if the receiver has two. The count command prints how
+  many effects there are, so that "repeated" can be proven.
+  --type <type>, --version <date>
+                        of the events; defaults to referral.created
+  --standard            tests any receiver of Standard Webhooks
+  --only, --skip <check,...>
+  --format text|json|junit
+
 verify [file]
   Says why the signature of a captured request does not verify. The capture is
   HTTP text, the output of curl -v, HAR, JSON ({"headers": {}, "body": ""}, or

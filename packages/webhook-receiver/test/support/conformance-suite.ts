@@ -1,10 +1,28 @@
 import { expect, test } from 'vitest';
+import { gradeReceiver } from '../../src/cli/grade.ts';
 import type { Adapter } from './adapters.ts';
 import { cases, check } from './conformance.ts';
+import { newSecret, secret } from './delivery.ts';
+import { Subject } from './subject.ts';
 
 /** Registers the tests of one adapter: each case that the platform can pass on to the receiver. */
 export function testConformance(adapter: Adapter): void {
   const { isBuffered, excluded = [] } = adapter;
+
+  test('passes every check of the command grade', async () => {
+    const subject = await Subject.start(adapter, { setup: { secrets: [newSecret, secret] } });
+    try {
+      const notPassed: unknown[] = [];
+      const url = new URL(subject.running.url);
+      const event = { type: 'referral.converted', version: '2026-11-01' };
+      const count = async (): Promise<number> => subject.handled.length;
+      for await (const grade of gradeReceiver({ url, secret, nextSecret: newSecret, ...event, count }))
+        if (grade.result !== 'pass') notPassed.push(grade);
+      expect(notPassed).toEqual([]);
+    } finally {
+      await subject.stop();
+    }
+  });
 
   test('excludes existing cases only', () => {
     expect(cases.map(({ name }) => name)).toEqual(expect.arrayContaining([...excluded]));

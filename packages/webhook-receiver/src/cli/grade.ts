@@ -1,0 +1,163 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { messageOf } from '../field.ts';
+import { sampleEvent } from './delivery.ts';
+import { type Check, checks, type GradeOptions, Grading, type Result, type Verdict } from './grading.ts';
+import { readValidSecrets } from './input.ts';
+import { CommandError, parse, type Shell, UsageError } from './shell.ts';
+import { readTarget } from './target.ts';
+import { terminalText } from './terminal-text.ts';
+import { type Color, colored, counted, textField, wrap } from './text.ts';
+
+export interface Grade extends Verdict {
+  readonly name: string;
+}
+
+/** Tests a receiver. Every check runs, also after one that fails. */
+export async function grade(args: readonly string[], shell: Shell): Promise<number> {
+  const end = args.indexOf('--');
+  const command = end === -1 ? [] : args.slice(end + 1);
+  const { values, positionals } = parse(end === -1 ? args : args.slice(0, end), {
+    type: { type: 'string' },
+    version: { type: 'string' },
+    standard: { type: 'boolean' },
+    only: { type: 'string' },
+    skip: { type: 'string' },
+    format: { type: 'string' },
+    'allow-remote': { type: 'boolean' },
+    'env-file': { type: 'string' },
+    'secret-file': { type: 'string' },
+  });
+  const [to] = positionals;
+  if (to === undefined || positionals.length > 1) throw new UsageError('grade needs the URL of one receiver.');
+  const format = values.format ?? 'text';
+  if (!isFormat(format)) throw new UsageError('--format must be text, json or junit.');
+  if (end !== -1 && command.length === 0) throw new UsageError('after --, pass a command that prints a number.');
+  const chosen = chooseChecks(values.only, values.skip);
+  const isStandard = values.standard === true;
+  if (!isStandard && values.type !== undefined) sampleEvent(values.type, values.version);
+  const url = await readTarget(to, values['allow-remote'] === true);
+  const [secret, nextSecret] = await readValidSecrets(shell, {
+    envFile: values['env-file'],
+    secretFile: values['secret-file'],
+  });
+  const count = command.length === 0 ? undefined : () => countBy(command, shell);
+  // The command is wrong before anything is sent.
+  await count?.();
+  const { type = isStandard ? 'webhook.test' : 'referral.created', version } = values;
+  const options = { url, secret, nextSecret, isStandard, type, version, count };
+  const grades: Grade[] = [];
+  for await (const each of gradeReceiver(options, chosen)) {
+    if (shell.signal.aborted) break;
+    grades.push(each);
+    if (format === 'text') shell.out(lineOf(each, shell.hasColors));
+  }
+  shell.out(reports[format](url, grades));
+  const failed = grades.filter(({ result }) => result === 'fail').length;
+  if (failed === 0) return 0;
+  throw new CommandError(`the receiver failed ${counted(failed, 'check')}.`);
+}
+
+/** The grade of each check, as soon as it has run. */
+export async function* gradeReceiver(
+  options: GradeOptions,
+  chosen: readonly Check[] = checks,
+): AsyncGenerator<Grade, void> {
+  const grading = new Grading(options);
+  let isReached = true;
+  for (const check of chosen) {
+    const { name } = check;
+    if (check.isOfDeedwire === true && options.isStandard === true) continue;
+    const reason = isReached ? 'the receiver refuses every event' : 'the URL does not respond as a receiver';
+    if (!isReached || (check.needsAcceptance === true && !grading.acceptsEvents)) {
+      yield { name, result: 'skipped', detail: reason };
+      continue;
+    }
+    const verdict = await check.run(grading);
+    if (name === 'redirect') isReached = verdict.result !== 'fail';
+    yield { name, ...verdict };
+  }
+}
+
+function chooseChecks(only: string | undefined, skip: string | undefined): Check[] {
+  const names = checks.map(({ name }) => name);
+  const listed = [only, skip].flatMap((list) => list?.split(',') ?? []);
+  const unknown = listed.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new UsageError(`there is no check "${unknown}". There are: ${names.join(', ')}.`);
+  return checks.filter(
+    ({ name }) => only?.split(',').includes(name) !== false && skip?.split(',').includes(name) !== true,
+  );
+}
+
+/** The last number that a command prints. It runs without a shell. */
+async function countBy([program = '', ...args]: readonly string[], { signal, env }: Shell): Promise<number> {
+  let stdout: string;
+  try {
+    ({ stdout } = await promisify(execFile)(program, args, { signal, env: { ...env }, timeout: 30_000 }));
+  } catch (error) {
+    throw new UsageError(`the count command failed: ${messageOf(error).split('\n')[0]} ${lastLine(error)}`.trim());
+  }
+  const [number] = stdout.match(/\d+(?=\D*$)/) ?? [];
+  if (number === undefined) throw new UsageError('the count command prints no number.');
+  return Number(number);
+}
+
+function lastLine(error: unknown): string {
+  return textField(error, 'stderr').trim().split('\n').slice(-1).join('');
+}
+
+const marks: Readonly<Record<Result, readonly [mark: string, color: Color | null, noun: string]>> = {
+  pass: ['✓', 'green', 'passed'],
+  fail: ['✗', 'red', 'failed'],
+  warning: ['!', 'yellow', 'warning'],
+  unproven: ['?', 'yellow', 'unproven'],
+  skipped: ['-', null, 'skipped'],
+};
+
+function lineOf({ name, result, detail, fix }: Grade, hasColors: boolean): string {
+  const [mark, color] = marks[result];
+  const [first = '', ...more] = wrap(detail, ' '.repeat(19)).split(/(?<=\n)/);
+  const shown = color === null ? mark : colored(mark, color, hasColors);
+  const line = `${shown} ${name.padEnd(17)}${first.trimStart()}`;
+  return [line, ...more, fix === undefined ? '' : wrap(`Fix: ${fix}`, '  ')].join('');
+}
+
+type Format = keyof typeof reports;
+
+function isFormat(format: string): format is Format {
+  return Object.hasOwn(reports, format);
+}
+
+/** What follows the checks. */
+const reports = {
+  text: (_: URL, grades: readonly Grade[]): string => {
+    const totals = Object.entries(marks).flatMap(([result, [, , noun]]) => {
+      const { length } = grades.filter((each) => each.result === result);
+      return length === 0 && result !== 'pass' ? [] : [`${length} ${noun}`];
+    });
+    return `${totals.join(', ')}\n`;
+  },
+  json: (url: URL, grades: readonly Grade[]): string =>
+    `${JSON.stringify({ url: url.href, checks: grades }, null, 2)}\n`,
+  junit: (url: URL, grades: readonly Grade[]): string => {
+    const failures = grades.filter(({ result }) => result === 'fail').length;
+    const skipped = grades.filter(({ result }) => result === 'skipped').length;
+    const head = `tests="${grades.length}" failures="${failures}" skipped="${skipped}"`;
+    const cases = grades.map(
+      (each) => `  <testcase classname="receiver" name="${each.name}">${outcomeOf(each)}</testcase>\n`,
+    );
+    return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="${xml(url.href)}" ${head}>\n${cases.join('')}</testsuite>\n`;
+  },
+};
+
+function outcomeOf({ result, detail, fix }: Grade): string {
+  const text = xml(fix === undefined ? detail : `${detail}. ${fix}`);
+  if (result === 'fail') return `<failure message="${text}"/>`;
+  if (result === 'skipped') return `<skipped message="${text}"/>`;
+  return `<system-out>${result}: ${text}</system-out>`;
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+const xml = (text: string): string =>
+  terminalText(text).replaceAll(/[&<>"]/g, (character) => entities[character] ?? '');

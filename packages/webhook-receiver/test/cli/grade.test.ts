@@ -1,0 +1,428 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listen } from '@deedwire/testing';
+import { parseWebhookBody } from '@deedwire/webhook-events';
+import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type Grade, gradeReceiver } from '../../src/cli/grade.ts';
+import { checks, type GradeOptions } from '../../src/cli/grading.ts';
+import { createWebhookReceiver } from '../../src/index.ts';
+import { memoryStore } from '../../src/memory.ts';
+import { nodeHandler } from '../../src/node.ts';
+import { call } from '../support/call.ts';
+
+const [secret, nextSecret] = [generateWebhookSecret(), generateWebhookSecret()];
+
+interface Request {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: string;
+  readonly socket: Socket;
+}
+
+interface Response {
+  readonly status: number;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A receiver without the kit, part by part. A wrong one replaces a part. */
+interface Parts {
+  secrets: readonly string[];
+  read(incoming: IncomingMessage): Promise<string>;
+  headersOf(incoming: IncomingMessage): Record<string, string[]>;
+  /** Responds before the signature is verified. Null otherwise. */
+  before(request: Request): Response | null;
+  isAuthentic(request: Request): boolean;
+  handshake(token: string): Response;
+  /** Whether the delivery is new, and remembered. */
+  remember(id: string): Promise<boolean>;
+  event(body: string): Response | null;
+}
+
+interface Running {
+  readonly url: URL;
+  effects: number;
+}
+
+const verified = (
+  { headers, body }: Request,
+  secrets: readonly string[] = [secret, nextSecret],
+  now?: Date,
+): boolean => {
+  try {
+    verifyWebhook({ headers, body, secret: secrets, ...(now && { now }) });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const signedAt = ({ headers }: Request): Date => new Date(Number(String(headers['webhook-timestamp'])) * 1_000);
+const hasSignature = ({ headers }: Request): boolean => headers['webhook-signature'] !== undefined;
+
+/** Of the servers, which stay until the end: tests run at the same time. */
+const closing: (() => Promise<void>)[] = [];
+afterAll(() => Promise.all(closing.map((close) => close())));
+
+async function readAll(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+async function start(wrong: Partial<Parts> = {}): Promise<Running> {
+  const ids = new Set<string>();
+  const parts: Parts = {
+    secrets: [secret, nextSecret],
+    read: readAll,
+    headersOf: ({ headersDistinct }) =>
+      Object.fromEntries(Object.entries(headersDistinct).map(([name, values]) => [name, values ?? []])),
+    before: () => null,
+    isAuthentic: (request) => verified(request, parts.secrets),
+    handshake: (token) => ({ status: 200, body: JSON.stringify({ verification_token: token }) }),
+    async remember(id) {
+      const isNew = !ids.has(id);
+      ids.add(id);
+      return isNew;
+    },
+    event: () => null,
+    ...wrong,
+  };
+  const respond = async (incoming: IncomingMessage): Promise<Response> => {
+    const { method = '', socket } = incoming;
+    const request = { method, socket, headers: parts.headersOf(incoming), body: await parts.read(incoming) };
+    const early = parts.before(request);
+    if (early !== null) return early;
+    if (method !== 'POST') return { status: 405 };
+    if (!parts.isAuthentic(request)) return { status: 401 };
+    const parsed = parseWebhookBody(request.body);
+    if (parsed.kind === 'verification') return parts.handshake(parsed.verificationToken);
+    const refusal = parts.event(request.body);
+    if (refusal !== null) return refusal;
+    if (await parts.remember(String([request.headers['webhook-id'] ?? []].flat()[0]))) running.effects += 1;
+    return { status: 204 };
+  };
+  const server = createServer((incoming, outgoing) => {
+    respond(incoming).then(
+      ({ status, headers, body }) => outgoing.writeHead(status, headers).end(body),
+      () => outgoing.writeHead(500).end(),
+    );
+  });
+  const listening = await listen(server);
+  const { port } = listening;
+  closing.push(() => listening.close());
+  const running: Running = { url: new URL(`http://127.0.0.1:${port}/webhooks`), effects: 0 };
+  return running;
+}
+
+async function gradesOf(running: Running, options: Partial<GradeOptions> = {}): Promise<Grade[]> {
+  const grades: Grade[] = [];
+  const count = async (): Promise<number> => running.effects;
+  for await (const each of gradeReceiver({ url: running.url, secret, nextSecret, count, ...options }))
+    grades.push(each);
+  return grades;
+}
+
+const resultsOf = (grades: readonly Grade[], without: string): Record<string, string> =>
+  Object.fromEntries(grades.flatMap(({ name, result }) => (result === without ? [] : [[name, result]])));
+
+const typeOf = (body: string): Record<string, unknown> => JSON.parse(body);
+
+/** For each check, receivers that fail it and no other one. */
+const wrong: Readonly<Record<string, Readonly<Record<string, Partial<Parts>>>>> = {
+  redirect: { 'redirects to another path': { before: () => ({ status: 307, headers: { location: '/hooks' } }) } },
+  handshake: {
+    'returns the token of an example': { handshake: () => ({ status: 200, body: '{"verification_token":"abc"}' }) },
+    'returns another key too': {
+      handshake: (token) => ({ status: 200, body: JSON.stringify({ verification_token: token, ok: true }) }),
+    },
+  },
+  valid: { 'fails for each event': { event: () => ({ status: 500 }) } },
+  tampered: {
+    'does not notice a changed digit': {
+      isAuthentic: (request) =>
+        verified(request) ||
+        verified({ ...request, body: request.body.replace(/\d(?=\D*$)/, (digit) => `${9 - Number(digit)}`) }),
+    },
+  },
+  'other-secret': {
+    'accepts any signature over a body that it knows': {
+      isAuthentic: (request) =>
+        verified(request) ||
+        (hasSignature(request) &&
+          [request.headers['webhook-id']].flat().length === 1 &&
+          request.body.includes('CRM-2026/0815') &&
+          Math.abs(Date.now() - signedAt(request).getTime()) < 300_000),
+    },
+  },
+  unsigned: {
+    'verifies only what is signed': { isAuthentic: (request) => !hasSignature(request) || verified(request) },
+  },
+  stale: {
+    'ignores old timestamps': {
+      isAuthentic: (request) =>
+        verified(request, undefined, new Date(Math.min(Date.now(), signedAt(request).getTime() || Infinity))),
+    },
+  },
+  future: {
+    'ignores later timestamps': {
+      isAuthentic: (request) =>
+        verified(request, undefined, new Date(Math.max(Date.now(), signedAt(request).getTime() || 0))),
+    },
+  },
+  repeated: {
+    'remembers nothing': { remember: async () => true },
+    'reads before it writes': (() => {
+      const ids = new Set<string>();
+      return {
+        async remember(id: string) {
+          const isNew = !ids.has(id);
+          await sleep(20);
+          ids.add(id);
+          return isNew;
+        },
+      };
+    })(),
+    'refuses a repeat': (() => {
+      const bodies = new Set<string>();
+      return {
+        event(body: string) {
+          const isKnown = bodies.has(body);
+          bodies.add(body);
+          return isKnown ? { status: 409 } : null;
+        },
+      };
+    })(),
+  },
+  rotated: {
+    'reads the first signature': {
+      isAuthentic: (request) => {
+        const [first = ''] = String(request.headers['webhook-signature']).split(' ');
+        const { 'x-service-webhook-signature-next': _, ...headers } = request.headers;
+        return verified({ ...request, headers: { ...headers, 'webhook-signature': first } });
+      },
+    },
+  },
+  'rotated-new': { 'has one secret': { secrets: [secret] } },
+  'unknown-event': {
+    'refuses unknown types': {
+      event: (body) => (typeOf(body)['type'] === 'referral.created' ? null : { status: 400 }),
+    },
+  },
+  'unknown-version': {
+    'refuses unknown versions': {
+      event: (body) => (typeOf(body)['version'] === '2026-11-01' ? null : { status: 422 }),
+    },
+  },
+  'unknown-field': {
+    'refuses unknown fields': {
+      event: (body) => (Object.keys(typeOf(body)).length > 5 ? { status: 400 } : null),
+    },
+  },
+  escaped: {
+    'removes escapes before it verifies': {
+      read: async (incoming) => (await readAll(incoming)).replaceAll(String.raw`\/`, '/'),
+    },
+  },
+  spaced: {
+    'removes line breaks before it verifies': {
+      read: async (incoming) => (await readAll(incoming)).replaceAll('\n', ''),
+    },
+  },
+  large: {
+    'has the body limit of a framework': { event: (body) => (body.length > 100_000 ? { status: 413 } : null) },
+  },
+  'slow-sending': {
+    'stops reading at a pause': {
+      async read(incoming) {
+        if (Number(incoming.headers['content-length']) > 10_000) return readAll(incoming);
+        let body = '';
+        incoming.on('data', (chunk: Buffer) => {
+          body += chunk.toString();
+        });
+        for (let length = -1; length < body.length; await sleep(40)) ({ length } = body);
+        return body;
+      },
+    },
+  },
+  'header-case': {
+    'compares the case of names': {
+      headersOf({ rawHeaders }) {
+        const headers: Record<string, string[]> = {};
+        for (let index = 0; index < rawHeaders.length; index += 2) {
+          const name = rawHeaders[index] ?? '';
+          if (name === name.toLowerCase()) (headers[name] ??= []).push(rawHeaders[index + 1] ?? '');
+        }
+        return headers;
+      },
+    },
+  },
+  'header-repeats': {
+    'tries each id': {
+      isAuthentic: (request) =>
+        [request.headers['webhook-id']]
+          .flat()
+          .some((id) => verified({ ...request, headers: { ...request.headers, 'webhook-id': [id ?? ''] } })),
+    },
+  },
+  'kept-connection': {
+    'loses its place after a refusal': (() => {
+      const refused = new WeakSet<Socket>();
+      return {
+        before: ({ socket }: Request) => (refused.has(socket) ? { status: 400 } : null),
+        isAuthentic(request: Request) {
+          const isAuthentic = verified(request);
+          if (!isAuthentic) refused.add(request.socket);
+          return isAuthentic;
+        },
+      };
+    })(),
+  },
+  get: { 'fails for GET': { before: ({ method }) => (method === 'GET' ? { status: 500 } : null) } },
+};
+
+test('a right receiver passes every check', async () => {
+  const grades = await gradesOf(await start());
+  expect(resultsOf(grades, 'pass')).toEqual({});
+  expect(grades.map(({ name }) => name)).toEqual(checks.map(({ name }) => name));
+});
+
+test('each check has a receiver that fails it', () => {
+  expect(Object.keys(wrong)).toEqual(checks.map(({ name }) => name));
+});
+
+describe.concurrent.each(Object.entries(wrong))('%s', (name, receivers) => {
+  test.each(Object.entries(receivers))('alone fails for a receiver that %s', async (_, parts) => {
+    const grades = await gradesOf(await start(parts));
+    const results = resultsOf(grades, 'pass');
+    // After a redirect, or if every event fails, the other checks would say nothing.
+    const skipped = name === 'redirect' || name === 'valid' ? grades.filter(({ result }) => result === 'skipped') : [];
+    expect(results).toEqual({ ...resultsOf(skipped, 'pass'), [name]: 'fail' });
+    expect(grades.find((each) => each.name === name)?.fix).toMatch(/^\S[^\n]+\.$/);
+  });
+});
+
+test('the kit passes every check, and those of Standard Webhooks', async () => {
+  let effects = 0;
+  const receiver = createWebhookReceiver({
+    secrets: [secret, nextSecret],
+    store: memoryStore(),
+    on: { 'referral.created': { '2026-11-01': () => void (effects += 1) } },
+    log: { error: () => {}, warn: () => {} },
+  });
+  const listening = await listen(createServer(nodeHandler(receiver)));
+  const { port } = listening;
+  onTestFinished(() => listening.close());
+  const url = new URL(`http://localhost:${port}/webhooks`);
+  const running = {
+    url,
+    get effects() {
+      return effects;
+    },
+  };
+  expect(resultsOf(await gradesOf(running), 'pass')).toEqual({});
+  const standard = await gradesOf(running, { isStandard: true, count: undefined });
+  expect(resultsOf(standard, 'pass')).toEqual({ repeated: 'unproven' });
+  expect(standard.map(({ name }) => name)).not.toContain('handshake');
+});
+
+test('warns of what costs something', async () => {
+  const running = await start({
+    before: ({ method }) => (method === 'GET' ? { status: 200 } : null),
+    event: (body) => (typeOf(body)['type'] === 'referral.created' ? null : { status: 501 }),
+  });
+  expect(resultsOf(await gradesOf(running, { count: undefined, nextSecret: undefined }), 'pass')).toEqual({
+    get: 'warning',
+    repeated: 'unproven',
+    'rotated-new': 'skipped',
+    'unknown-event': 'warning',
+  });
+});
+
+describe('the command', () => {
+  const env = { WEBHOOK_SECRET: `${secret}\n${nextSecret}`, PATH: process.env['PATH'] };
+
+  test('proves one effect with a count command, and exits with 0', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-grade-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'count');
+    await writeFile(file, 'effects: 0\n');
+    const ids = new Set<string>();
+    const { url } = await start({
+      async remember(id) {
+        const isNew = !ids.has(id);
+        ids.add(id);
+        await writeFile(file, `effects: ${ids.size}\n`);
+        return isNew;
+      },
+    });
+    const { exitCode, stdout, stderr } = await call(['grade', url.host.replace(/^.*:/, ''), '--', 'cat', file], {
+      env,
+    });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toMatch(/^✓ repeated +\d.*one effect for each event$/m);
+    expect(stdout.split('\n').at(-2)).toBe(`${checks.length} passed`);
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  test('exits with 1 if a check fails, and prints the fix', async () => {
+    const { url } = await start({ handshake: () => ({ status: 404 }) });
+    const args = ['grade', url.href, '--only', 'handshake,valid'];
+    const { exitCode, stdout, stderr } = await call(args, { env, hasColors: true });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: 'deedwire-webhook-receiver: the receiver failed 1 check.\n',
+    });
+    expect(stdout).toContain('\u001B[31m✗\u001B[39m handshake        404 for a handshake\n  Fix: Return the JSON ');
+    expect(stdout).toContain('\n\u001B[32m✓\u001B[39m valid ');
+  });
+
+  test('prints JSON and JUnit', async () => {
+    const { url } = await start({ secrets: [secret] });
+    const args = ['grade', url.href, '--only', 'valid,rotated-new,repeated', '--format'];
+    const json = await call([...args, 'json'], { env });
+    expect(json.exitCode).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      url: url.href,
+      checks: [
+        { name: 'valid', result: 'pass' },
+        { name: 'repeated', result: 'unproven' },
+        { name: 'rotated-new', result: 'fail', fix: expect.any(String) },
+      ],
+    });
+    const { stdout } = await call([...args, 'junit'], { env });
+    expect(stdout).toContain('tests="3" failures="1" skipped="0"');
+    expect(stdout).toMatch(/<testcase classname="receiver" name="rotated-new"><failure message="401 for /);
+    expect(stdout).toContain('&lt;command that prints');
+  });
+
+  test('says in one line that nothing listens, and prints no secret', async () => {
+    const { exitCode, stdout, stderr } = await call(['grade', '1/webhooks', '--only', 'redirect,valid'], { env });
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^✗ redirect +connect ECONNREFUSED [^]*^- valid +the URL does not respond as a receiver$/m);
+    expect(stdout + stderr).not.toContain(secret.slice(6, 20));
+  });
+
+  test.each([
+    [[], 'grade needs the URL of one receiver.'],
+    [['4005', '--only', 'all'], 'there is no check "all". There are: redirect, handshake,'],
+    [['4005', '--format', 'xml'], '--format must be text, json or junit.'],
+    [['4005', '--type', 'referral.creatd'], 'There is no event type referral.creatd. Did you mean referral.created?'],
+    [['https://192.0.2.1/hooks'], '192.0.2.1 is not this machine. Pass --allow-remote to send requests to it.'],
+    [['http://a:b@localhost/'], 'the URL of the receiver must have no login and no password.'],
+    [['localhost:4005'], 'the receiver must be a port, port/path, or a URL'],
+    [['4005', '--'], 'after --, pass a command that prints a number.'],
+    [['4005', '--', 'echo', 'none'], 'the count command prints no number.'],
+    [['4005', '--', '/none'], 'the count command failed: spawn /none ENOENT'],
+  ])('exits with 2 for %j', async (args, message) => {
+    const { exitCode, stdout, stderr } = await call(['grade', ...args], { env });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(/^deedwire-webhook-receiver: [^\n]+\n$/);
+    expect(stderr).toContain(message);
+  });
+});
