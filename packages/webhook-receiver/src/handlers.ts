@@ -1,5 +1,5 @@
 import { parsedEventNames, type UnknownWebhookEvent, type WebhookEvent } from '@deedwire/webhook-events';
-import { eventNameProblem } from './event-name-problem.ts';
+import { type EventName, eventNameProblem } from './event-name-problem.ts';
 
 /** What a request says in headers that are not signed. Anyone who can repeat a signed body can change them. */
 export interface UnsignedHeaders {
@@ -88,6 +88,14 @@ export function checkHandlers(on: unknown): void {
       if (problem !== null) throw new TypeError(`on: ${problem}`);
       if (typeof handler !== 'function') throw new TypeError(`on: ${type} ${version} is no function.`);
     }
+}
+
+/** The newest version of each type that has a handler: a subscription pins one. */
+export function pinsOf(on: unknown): EventName[] {
+  return entries(on).flatMap(([type, versions]) => {
+    const version = entries(versions).reduce((newest, [name]) => (name > newest ? name : newest), '');
+    return version === '' ? [] : [{ type, version }];
+  });
 }
 
 function entries(object: unknown): [name: string, value: unknown][] {

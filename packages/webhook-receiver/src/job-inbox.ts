@@ -7,6 +7,7 @@ import {
   deliveryName,
   findHandler,
   type Handlers,
+  pinsOf,
   type UnhandledEvent,
   type UnsignedHeaders,
 } from './handlers.ts';
@@ -242,6 +243,8 @@ export function jobInbox(
 
   return {
     handles: (event) => findHandler(on, event) !== null,
+
+    subscription: () => pinsOf(on),
 
     async accept({ id, alias, body, unsigned, source, again = false }, signal) {
       try {

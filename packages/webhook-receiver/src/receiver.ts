@@ -8,15 +8,17 @@ import {
 } from '@deedwire/webhook-signing/web';
 import { readRequest, type ReceivedBody } from './body.ts';
 import { checkTimeouts, Deadline, DeadlineError, within } from './deadline.ts';
+import type { EventName } from './event-name-problem.ts';
 import {
   type AnyHandler,
   checkHandlers,
   deliveryName,
   eventName,
   findHandler,
+  pinsOf,
   type UnhandledEvent,
 } from './handlers.ts';
-import type { EventName, KeptEvents } from './kept-events.ts';
+import type { KeptEvents } from './kept-events.ts';
 import type { InboxReceiverOptions, WebhookReceiverOptions } from './options.ts';
 import type {
   Pull,
@@ -100,6 +102,11 @@ export interface PullingReceiver<Context = unknown> extends WebhookReceiver<Cont
    * @throws {PullError} if the run could not go on: see its codes
    */
   readonly reprocess: (pull: Pull, options: ReprocessOptions) => Promise<ReprocessReport>;
+  /**
+   * What the subscription has to pin for the handlers, as `eventTypes` of `createWebhookSubscription`: each type at the newest version
+   * that has a handler. Empty for an inbox that is not of this package.
+   */
+  readonly subscription: () => EventName[];
 }
 
 export interface KeptResult {
@@ -452,6 +459,7 @@ function createReceiver<Transaction, Context>(
     reconcile: (pull, pullOptions) => tracked(pull.reconcile(target, pullOptions)),
     reprocess: (pull, pullOptions) => tracked(pull.reprocess(target, pullOptions)),
     forget: (which) => sink.forget(which),
+    subscription: () => ('inbox' in options ? (options.inbox.subscription?.() ?? []) : pinsOf(options.on)),
     async close({ timeoutMs = 25_000 } = {}) {
       checkTimeouts({ timeoutMs });
       runs.closing.abort();

@@ -1,4 +1,5 @@
 import type { WebhookEvent } from '@deedwire/webhook-events';
+import type { EventName } from './event-name-problem.ts';
 import type { DeliverySource, UnsignedHeaders } from './handlers.ts';
 import type { PullPositions } from './pull-positions.ts';
 import type { Forgettable } from './store.ts';
@@ -43,6 +44,8 @@ export interface WebhookInbox {
    * @returns how many were forgotten
    */
   forget(which: Forgettable): Promise<number>;
+  /** For `subscription` of the receiver. */
+  subscription?(): EventName[];
   /** For `reconcile` and `reprocess`, which refuse an inbox without it. */
   readonly positions?: PullPositions;
 }

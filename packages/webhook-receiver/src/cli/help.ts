@@ -34,6 +34,15 @@ trigger <type> --to <receiver>
 trigger [type] --subscription <gid>
   Lets Deedwire send a test event.
 
+subscribe --url <url> --module <file>
+  Shows what differs between a subscription and the handlers of the receiver
+  that a module exports. The module must not listen.
+  --yes                 creates or updates the subscription
+  --check               exits with 1 if something differs
+  --new-secret-file <file>
+                        for a new secret, without WEBHOOK_SECRET
+  --subscription <gid>  if several have the URL, or to change the URL
+
 sql store|inbox|kept-events|pull
   Prints the SQL that creates the table of postgresStore, of an inbox, of
   postgresKeptEvents, or of what reconcile remembers, for a migration.

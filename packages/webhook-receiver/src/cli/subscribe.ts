@@ -1,0 +1,194 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import type { EventName } from '../event-name-problem.ts';
+import { field, messageOf } from '../field.ts';
+import { type Api, openApi } from './api.ts';
+import { readSettings, readValidSecrets } from './input.ts';
+import { CommandError, parse, type Shell, UsageError } from './shell.ts';
+import { excerpt, parsedJson } from './text.ts';
+
+interface Subscription {
+  readonly id: string;
+  readonly callbackUrl: string;
+  readonly status: string;
+  readonly eventTypes: readonly EventName[];
+}
+
+/** Creates or updates the subscription to exactly what the handlers of a module need. */
+export async function subscribe(args: readonly string[], shell: Shell): Promise<number> {
+  const { values, positionals } = parse(args, {
+    url: { type: 'string' },
+    module: { type: 'string' },
+    subscription: { type: 'string' },
+    'new-secret-file': { type: 'string' },
+    check: { type: 'boolean' },
+    yes: { type: 'boolean' },
+    'env-file': { type: 'string' },
+    'secret-file': { type: 'string' },
+  });
+  const { url, module, subscription, check = false, yes = false } = values;
+  if (positionals.length > 0) throw new UsageError('subscribe takes no argument.');
+  if (url === undefined || module === undefined) throw new UsageError('pass --url and --module.');
+  if (check && yes) throw new UsageError('--check changes nothing: do not pass --yes.');
+  if (!URL.canParse(url) || !/^https?:/.test(url)) throw new UsageError('--url must be an absolute URL with https.');
+  const settings = await readSettings(shell, values['env-file']);
+  const api = await openApi(shell, values['env-file']);
+  const pins = await pinsOfModule(module, settings);
+  await checkPins(api, pins);
+  const present = await find(api, new URL(url).href, subscription);
+  const changes = [
+    ...(present !== null && present.callbackUrl !== new URL(url).href
+      ? [`~ ${present.callbackUrl} -> ${new URL(url).href}`]
+      : []),
+    ...changesOf(present?.eventTypes ?? [], pins),
+  ];
+  const name = present?.id ?? 'a new subscription';
+  shell.out([name, ...changes.map((change) => `  ${excerpt(change, 500)}`)].map((line) => `${line}\n`).join(''));
+  if (changes.length === 0) {
+    shell.out(`It has exactly what the handlers need. Its status is ${excerpt(String(present?.status))}.\n`);
+    return 0;
+  }
+  if (check) throw new CommandError('the subscription differs from the handlers.');
+  if (!yes) {
+    shell.out('Nothing was changed. Pass --yes to change it.\n');
+    return 0;
+  }
+  const input = { callbackUrl: url, eventTypes: pins };
+  if (present !== null) {
+    await api.mutate(mutation('update'), { ...input, id: present.id });
+    shell.out('Updated.\n');
+    return 0;
+  }
+  const file = values['new-secret-file'];
+  const options = { envFile: values['env-file'], secretFile: values['secret-file'] };
+  const [webhookSecret] = file === undefined ? await readValidSecrets(shell, options) : [generateWebhookSecret()];
+  shell.hidden.add(webhookSecret);
+  // The receiver needs it for the handshake, and no query returns it.
+  if (file !== undefined) await writeSecret(file, webhookSecret);
+  try {
+    const payload = await api.mutate(mutation('create'), { ...input, webhookSecret });
+    shell.out(`Created ${excerpt(String(field(field(payload, 'webhookSubscription'), 'id')))}.\n`);
+    return 0;
+  } catch (error) {
+    if (file !== undefined) await rm(file, { force: true });
+    throw error;
+  }
+}
+
+async function writeSecret(file: string, secret: string): Promise<void> {
+  try {
+    await writeFile(file, `${secret}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    throw new UsageError(`${file} cannot be written: ${String(field(error, 'code'))}.`, { cause: error });
+  }
+}
+
+function mutation(verb: 'create' | 'update'): string {
+  const type = `${verb === 'create' ? 'Create' : 'Update'}WebhookSubscriptionInput!`;
+  return `mutation ($input: ${type}) {
+    payload: ${verb}WebhookSubscription(input: $input) { webhookSubscription { id } userErrors { code message } }
+  }`;
+}
+
+/** @throws {CommandError} if the interface does not serve a version */
+async function checkPins(api: Api, pins: readonly EventName[]): Promise<void> {
+  const data = await api.request('{ webhookEventTypes { type versions { version status } } }', {});
+  const types = listOf(data, 'webhookEventTypes');
+  for (const { type, version } of pins) {
+    const known = types.find((each) => field(each, 'type') === type);
+    if (known === undefined)
+      throw new CommandError(`there is a handler for ${type}, and this interface has no such event type.`);
+    const served = listOf(known, 'versions').map((each) => String(field(each, 'version')));
+    if (!served.includes(version))
+      throw new CommandError(`${type} ${version} is retired or does not exist. There are: ${served.join(', ')}.`);
+  }
+}
+
+/** Null if there is none. */
+async function find(api: Api, url: string, id: string | undefined): Promise<Subscription | null> {
+  const fields = 'id callbackUrl status eventTypes { type version }';
+  const data = await api.request(`{ webhookSubscriptions(first: 100) { nodes { ${fields} } } }`, {});
+  const all = listOf(field(data, 'webhookSubscriptions'), 'nodes').map((node): Subscription => ({
+    id: String(field(node, 'id')),
+    callbackUrl: String(field(node, 'callbackUrl')),
+    status: String(field(node, 'status')),
+    eventTypes: listOf(node, 'eventTypes').map((each) => ({
+      type: String(field(each, 'type')),
+      version: String(field(each, 'version')),
+    })),
+  }));
+  const found = all.filter((each) => (id === undefined ? each.callbackUrl === url : each.id === id));
+  if (found.length > 1) throw new UsageError(`several subscriptions have this URL. Pass --subscription <gid>.`);
+  if (found.length === 0 && id !== undefined) throw new CommandError('you have no subscription with this identifier.');
+  return found[0] ?? null;
+}
+
+function listOf(value: unknown, name: string): readonly unknown[] {
+  const list = field(value, name);
+  return Array.isArray(list) ? list : [];
+}
+
+function versionIn(list: readonly EventName[], type: string): string | undefined {
+  return list.find((each) => each.type === type)?.version;
+}
+
+function changesOf(present: readonly EventName[], needed: readonly EventName[]): string[] {
+  const types = [...new Set([...present, ...needed].map(({ type }) => type))];
+  return types.flatMap((type) => {
+    const [before, after] = [versionIn(present, type), versionIn(needed, type)];
+    if (before === after) return [];
+    if (before === undefined) return [`+ ${type} ${after}`];
+    return after === undefined ? [`- ${type} ${before}`] : [`~ ${type} ${before} -> ${after}`];
+  });
+}
+
+/** Runs in the child process. What the module prints does not matter. */
+const script = `
+import { writeSync } from 'node:fs';
+const answer = (content) => { writeSync(3, JSON.stringify(content)); process.exit(); };
+try {
+  const exported = Object.values(await import(process.argv[1]));
+  const receivers = [...new Set(exported.filter((each) => typeof each?.subscription === 'function'))];
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  if (process.getActiveResourcesInfo().includes('TCPServerWrap')) answer({ problem: 'it listens. Export the receiver from a module that starts no server' });
+  if (receivers.length !== 1) answer({ problem: 'it exports ' + receivers.length + ' receivers, and needs one' });
+  answer({ pins: receivers[0].subscription() });
+} catch (error) {
+  answer({ problem: String(error?.message ?? error) });
+}`;
+
+const importMs = 10_000;
+
+/** Imports the module apart, because it can have any effect, and never end. */
+async function pinsOfModule(module: string, settings: Shell['env']): Promise<EventName[]> {
+  const env = { ...settings, WEBHOOK_SECRET: settings['WEBHOOK_SECRET'] || generateWebhookSecret() };
+  const href = pathToFileURL(resolve(module)).href;
+  const child = spawn(process.execPath, [...process.execArgv, '--input-type=module', '--eval', script, href], {
+    // A pipeline that checks production has no secret, and the module may need one.
+    env,
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    timeout: importMs,
+    killSignal: 'SIGKILL',
+  });
+  const output = child.stdio[3];
+  const [answer, [, signal]] = await Promise.all([
+    output !== null && output !== undefined && 'read' in output ? text(output) : '',
+    once(child, 'close'),
+  ]);
+  if (signal !== null) throw new CommandError(`${module} was not imported within ${importMs / 1_000} s.`);
+  const content = parsedJson(answer);
+  const problem = field(content, 'problem');
+  if (content === undefined || problem !== undefined)
+    throw new CommandError(`${module}: ${excerpt(messageOf(problem ?? 'it ended the process'), 300)}.`);
+  const pins = listOf(content, 'pins').map((pin) => ({
+    type: String(field(pin, 'type')),
+    version: String(field(pin, 'version')),
+  }));
+  if (pins.length === 0) throw new CommandError(`${module}: its receiver has no handlers.`);
+  return pins;
+}
