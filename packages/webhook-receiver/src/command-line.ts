@@ -9,6 +9,7 @@ type Command = (args: readonly string[], shell: Shell) => Promise<number>;
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   grade: async () => (await import('./cli/grade.ts')).grade,
   trigger: async () => (await import('./cli/trigger.ts')).trigger,
+  listen: async () => (await import('./cli/listen.ts')).listen,
   subscribe: async () => (await import('./cli/subscribe.ts')).subscribe,
   secret: async () => (await import('./cli/secret.ts')).secret,
   verify: async () => (await import('./cli/verify.ts')).verify,

@@ -34,6 +34,13 @@ trigger <type> --to <receiver>
 trigger [type] --subscription <gid>
   Lets Deedwire send a test event.
 
+listen --to <receiver>
+  Sends the events of your account to a receiver that has no public URL. A
+  later run sends what happened meanwhile, for a day.
+  --types <type,...>    defaults to all
+  --retry               sends an event that is refused again
+  --json                prints one line of JSON for each event
+
 subscribe --url <url> --module <file>
   Shows what differs between a subscription and the handlers of the receiver
   that a module exports. The module must not listen.
@@ -70,8 +77,8 @@ Secrets are never arguments, because other processes can read those.
   WEBHOOK_SECRET        the secret of the subscription, or several, one in a
                         line
   DEEDWIRE_URL, CLIENT_ID, API_KEY, ORGANIZATION_ID
-                        the interface and an API client, for trigger
-                        --subscription
+                        the interface and an API client, for listen, subscribe
+                        and trigger --subscription
   --secret-file <file>  has the secrets instead; - is standard input
   --env-file <file>     sets variables that the environment does not have
 

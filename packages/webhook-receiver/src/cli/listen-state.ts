@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { field } from '../field.ts';
+import { CommandError, type Shell } from './shell.ts';
+import { parsedJson } from './text.ts';
+
+/** What a later run of `listen` needs. */
+export interface ListenState {
+  /** Makes the creation of the listener safe to repeat. */
+  readonly key: string;
+  /** Null until it is created. */
+  readonly listenerId: string | null;
+  /** Of the last event that was sent. Null before the first one. */
+  readonly cursor: string | null;
+  readonly sequence: number;
+  /** When the state was saved. */
+  readonly savedAt: string;
+}
+
+export interface StateFile {
+  readonly state: ListenState;
+  /** Where the secret is that signs the requests of each run. */
+  readonly secretFile: string;
+  readonly secret: string;
+  save(state: Omit<ListenState, 'savedAt'>): Promise<void>;
+  /** Lets another process use the file. */
+  release(): Promise<void>;
+}
+
+export const newState = (): Omit<ListenState, 'savedAt'> => ({
+  key: generateWebhookSecret().slice(6, 38),
+  listenerId: null,
+  cursor: null,
+  sequence: 0,
+});
+
+/**
+ * Opens the state of one account, receiver and list of types, under `$XDG_STATE_HOME/deedwire`.
+ *
+ * @throws {CommandError} if another process uses it, or the disk cannot be written
+ */
+export async function openState(shell: Shell, identity: readonly string[]): Promise<StateFile> {
+  const home = shell.env['XDG_STATE_HOME'] ?? '';
+  const folder = join(home === '' ? join(homedir(), '.local/state') : home, 'deedwire');
+  const file = join(
+    folder,
+    `listen-${createHash('sha256').update(identity.join('\n')).digest('hex').slice(0, 16)}.json`,
+  );
+  const lock = `${file}.lock`;
+  const secretFile = join(folder, 'secret');
+  await written(folder, () => mkdir(folder, { recursive: true, mode: 0o700 }));
+  await written(lock, () => acquire(lock));
+  const secret = await written(secretFile, () => readSecret(secretFile));
+  shell.hidden.add(secret);
+  return {
+    state: stateIn(parsedJson(await readFile(file, 'utf8').catch(() => ''))),
+    secretFile,
+    secret,
+    save: (state) =>
+      written(file, async () => {
+        const text = JSON.stringify({ ...state, savedAt: new Date().toISOString() } satisfies ListenState);
+        await writeFile(`${file}.new`, `${text}\n`, { mode: 0o600 });
+        // A process that is killed leaves the old or the new state.
+        await rename(`${file}.new`, file);
+      }),
+    release: () => rm(lock, { force: true }),
+  };
+}
+
+async function written<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`${path} cannot be written: ${String(field(error, 'code'))}.`, 1, { cause: error });
+  }
+}
+
+async function acquire(lock: string): Promise<void> {
+  for (let attempt = 0; attempt < 2; attempt += 1)
+    try {
+      return await writeFile(lock, String(process.pid), { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      if (field(error, 'code') !== 'EEXIST') throw error;
+      const holder = Number(await readFile(lock, 'utf8').catch(() => ''));
+      if (holder > 0 && isAlive(holder)) throw new CommandError(`process ${holder} listens for this receiver already.`);
+      // It was killed.
+      await rm(lock, { force: true });
+    }
+  throw new CommandError('another process starts to listen for this receiver.');
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return field(error, 'code') === 'EPERM';
+  }
+}
+
+async function readSecret(file: string): Promise<string> {
+  const present = (await readFile(file, 'utf8').catch(() => '')).trim();
+  if (present !== '') return present;
+  const secret = generateWebhookSecret();
+  await writeFile(file, `${secret}\n`, { mode: 0o600 });
+  return secret;
+}
+
+function stateIn(content: unknown): ListenState {
+  const [key, listenerId, cursor] = ['key', 'listenerId', 'cursor'].map((name) => field(content, name));
+  if (typeof key !== 'string') return { ...newState(), savedAt: '' };
+  return {
+    key,
+    listenerId: typeof listenerId === 'string' ? listenerId : null,
+    cursor: typeof cursor === 'string' ? cursor : null,
+    sequence: Number(field(content, 'sequence') ?? 0),
+    savedAt: String(field(content, 'savedAt')),
+  };
+}
