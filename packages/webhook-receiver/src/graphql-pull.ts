@@ -131,7 +131,8 @@ function checkCredentials(credentials: PullCredentials): PullCredentials {
   return credentials;
 }
 
-async function textOf(response: Response, signal: AbortSignal): Promise<string> {
+/** @internal */
+export async function textOf(response: Response, signal: AbortSignal): Promise<string> {
   const reader = response.body?.getReader();
   if (reader === undefined) return '';
   const cancel = (): void => void reader.cancel().catch(() => {});

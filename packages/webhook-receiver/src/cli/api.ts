@@ -1,4 +1,5 @@
 import { field, messageOf } from '../field.ts';
+import { textOf } from '../graphql-pull.ts';
 import { readSettings } from './input.ts';
 import { CommandError, type Shell, UsageError } from './shell.ts';
 import { excerpt, parsedJson, textField } from './text.ts';
@@ -8,9 +9,13 @@ export interface Api {
   readonly url: string;
   readonly organizationId: string;
   /** @throws {CommandError} 3: the credentials are refused, 4: the API is unavailable, 1: it refuses the request */
-  request(query: string, variables: object, timeoutMs?: number): Promise<unknown>;
-  /** Like `request`, for a mutation named `payload`. Throws the first of its user errors. */
-  mutate(query: string, input: object): Promise<unknown>;
+  request<Data>(query: string, variables: object, timeoutMs?: number): Promise<Data>;
+  /**
+   * Runs a mutation, which gets its input and resolves with what is selected.
+   *
+   * @throws {CommandError} with the first of its user errors
+   */
+  mutate<Payload>(name: string, selected: string, input: object): Promise<Payload>;
 }
 
 /** The interface refuses a request. */
@@ -26,8 +31,12 @@ export class ApiError extends CommandError {
   }
 }
 
+interface UserError {
+  readonly code: string;
+  readonly message: string;
+}
+
 const names = ['DEEDWIRE_URL', 'CLIENT_ID', 'API_KEY', 'ORGANIZATION_ID'] as const;
-const responseMax = 4_000_000;
 /** The interface may accept the request later. */
 const transientCodes: ReadonlySet<string> = new Set([
   'INTERNAL_SERVER_ERROR',
@@ -56,7 +65,7 @@ export async function openApi(shell: Shell, envFile: string | undefined): Promis
     'x-service-schema-version': '2026-11-01',
   };
 
-  async function request(query: string, variables: object, timeoutMs = 30_000): Promise<unknown> {
+  async function request<Data>(query: string, variables: object, timeoutMs = 30_000): Promise<Data> {
     const signal = AbortSignal.any([shell.signal, AbortSignal.timeout(timeoutMs)]);
     let response: Response;
     let text: string;
@@ -64,22 +73,18 @@ export async function openApi(shell: Shell, envFile: string | undefined): Promis
       // A redirect would send the credentials to another host.
       const init = { method: 'POST', headers, body: JSON.stringify({ query, variables }), signal } as const;
       response = await fetch(url, { ...init, redirect: 'manual' });
-      text = await textOf(response);
+      text = await textOf(response, signal);
     } catch (error) {
       const cause = field(error, 'cause');
       const reason = messageOf(cause === undefined ? error : (field(field(cause, 'errors'), '0') ?? cause));
-      throw new CommandError(
-        `${new URL(url).origin} is unavailable: ${excerpt(reason, 200)}${proxyHint(settings)}`,
-        4,
-        {
-          cause: error,
-        },
-      );
+      const message = `${new URL(url).origin} is unavailable: ${excerpt(reason, 200)}${proxyHint(settings)}`;
+      throw new CommandError(message, 4, { cause: error });
     }
     const content = parsedJson(text);
     const error = field(field(content, 'errors'), '0');
     const data = field(content, 'data');
-    if (error === undefined && typeof data === 'object' && data !== null) return data;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the contract says what the query gets
+    if (error === undefined && typeof data === 'object' && data !== null) return data as Data;
     const extensions = field(error, 'extensions');
     const code = textField(extensions, 'code');
     const { status } = response;
@@ -89,27 +94,17 @@ export async function openApi(shell: Shell, envFile: string | undefined): Promis
     throw new ApiError(message, exitCode, code, extensions);
   }
 
-  async function mutate(query: string, input: object): Promise<unknown> {
-    const payload = field(await request(query, { input }), 'payload');
-    const error = field(field(payload, 'userErrors'), '0');
+  async function mutate<Payload>(name: string, selected: string, input: object): Promise<Payload> {
+    const query = `mutation ($input: ${name[0]?.toUpperCase()}${name.slice(1)}Input!) {
+      payload: ${name}(input: $input) { ${selected} userErrors { code message } }
+    }`;
+    const { payload } = await request<{ payload: Payload & { userErrors: readonly UserError[] } }>(query, { input });
+    const [error] = payload.userErrors;
     if (error === undefined) return payload;
-    throw new CommandError(`${String(field(error, 'code'))}: ${excerpt(String(field(error, 'message')), 400)}`);
+    throw new CommandError(`${error.code}: ${excerpt(error.message, 400)}`);
   }
 
   return { url, organizationId, request, mutate };
-}
-
-async function textOf(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  // The types of Node and of the Fetch API differ in whether a stream can be iterated.
-  const reader = response.body?.getReader();
-  for (;;) {
-    const { done = true, value } = (await reader?.read()) ?? {};
-    if (done) return text + decoder.decode();
-    text += decoder.decode(value, { stream: true });
-    if (text.length > responseMax) throw new Error(`the response has more than ${responseMax / 1e6} MB`);
-  }
 }
 
 function proxyHint(settings: Shell['env']): string {

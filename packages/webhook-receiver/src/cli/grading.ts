@@ -92,29 +92,66 @@ export interface Check {
 }
 
 const isAccepted = ({ status }: Answer): boolean => status !== null && status >= 200 && status < 300;
+const isBetween = (status: number | null, from: number, to: number): boolean =>
+  status !== null && status >= from && status < to;
 const seen = ({ status, problem }: Answer): string => (status === null ? problem : String(status));
+const fail = (detail: string, fix: string): Verdict => ({ result: 'fail', detail, fix });
 
 function accepts(answers: readonly Answer[], what: string, fix: string): Verdict {
   const refused = answers.find((answer) => !isAccepted(answer));
-  if (refused !== undefined) return { result: 'fail', detail: `${seen(refused)} for ${what}`, fix };
+  if (refused !== undefined) return fail(`${seen(refused)} for ${what}`, fix);
   const slowestMs = Math.max(...answers.map(({ durationMs }) => durationMs));
   return { result: 'pass', detail: `${answers.map(seen).join(', ')} in ${slowestMs} ms` };
 }
 
-function refuses(answer: Answer, what: string, fix: string): Verdict {
-  const { status } = answer;
-  if (status !== null && status >= 400 && status < 500) return { result: 'pass', detail: String(status) };
-  if (status !== null && status >= 500)
-    return {
-      result: 'warning',
-      detail: `${status} for ${what}`,
-      fix: 'Respond 401, so that nobody looks for an error.',
-    };
-  return { result: 'fail', detail: `${seen(answer)} for ${what}`, fix };
+type RequestsOf = (event: EventBody, options: GradeOptions) => readonly Request[];
+
+/** A check whose requests the receiver has to acknowledge. */
+function accepting(name: string, what: string, requestsOf: RequestsOf, fix: string): Check {
+  return {
+    name,
+    needsAcceptance: true,
+    async run(grading) {
+      const answers: Answer[] = [];
+      for (const request of requestsOf(grading.event(), grading.options)) answers.push(await grading.send(request));
+      return accepts(answers, what, fix);
+    },
+  };
+}
+
+/** A check whose request the receiver has to refuse. */
+function refusing(name: string, what: string, requestOf: (event: EventBody) => Request, fix: string): Check {
+  return {
+    name,
+    async run(grading) {
+      const answer = await grading.send(requestOf(grading.event()));
+      const detail = `${seen(answer)} for ${what}`;
+      if (isBetween(answer.status, 400, 500)) return { result: 'pass', detail: seen(answer) };
+      const isError = isBetween(answer.status, 500, 600);
+      return isError
+        ? { result: 'warning', detail, fix: 'Respond 401: this is no error of yours.' }
+        : fail(detail, fix);
+    },
+  };
+}
+
+/** Requests with what a later release of Deedwire can send. */
+function unknown(name: string, what: string, change: Partial<EventBody>): Check {
+  return {
+    name,
+    isOfDeedwire: true,
+    needsAcceptance: true,
+    async run(grading) {
+      const answer = await grading.send({ body: JSON.stringify({ ...grading.event(), ...change }) });
+      const fix = 'Acknowledge with 200 what you do not handle: Deedwire retries everything else for days.';
+      if (answer.status !== 501) return accepts([answer], what, fix);
+      return { result: 'warning', detail: `501 for ${what}: Deedwire retries it`, fix };
+    },
+  };
 }
 
 const rawFix = 'Verify the bytes of the body as they arrive, before any parser.';
-const envelopeFix = 'Acknowledge with 200 what you do not handle: Deedwire retries everything else for days.';
+const clockFix = 'Refuse timestamps more than 300 s from your clock, in both directions.';
 
 /** In this order. */
 export const checks: readonly Check[] = [
@@ -127,11 +164,11 @@ export const checks: readonly Check[] = [
         await sleep(300);
         answer = await grading.send();
       }
-      if (answer.status === null)
-        return { result: 'fail', detail: answer.problem, fix: 'Start the receiver, and check the port and the path.' };
-      if (answer.status < 300 || answer.status >= 400) return { result: 'pass', detail: 'none' };
-      const fix = `Subscribe with the URL to which it redirects${answer.location && `, ${answer.location}`}.`;
-      return { result: 'fail', detail: `${answer.status}: Deedwire follows no redirect`, fix };
+      const { status, problem, location } = answer;
+      if (status === null) return fail(problem, 'Start the receiver, and check the port and the path.');
+      if (!isBetween(status, 300, 400)) return { result: 'pass', detail: 'none' };
+      const fix = `Subscribe with the URL to which it redirects${location && `, ${location}`}.`;
+      return fail(`${status}: Deedwire follows no redirect`, fix);
     },
   },
   {
@@ -140,12 +177,10 @@ export const checks: readonly Check[] = [
     async run(grading) {
       const fix = 'Return the JSON {"verification_token": "…"} with the token of the request, and no other key.';
       for (const token of [1, 2].map(() => `token-of-a-grading-${newNumber()}`)) {
-        const answer = await grading.send({
-          body: JSON.stringify({ verification_token: token }),
-          headers: withoutEvent,
-        });
-        if (!isAccepted(answer)) return { result: 'fail', detail: `${seen(answer)} for a handshake`, fix };
-        if (!isToken(answer.body, token)) return { result: 'fail', detail: 'it does not return the token', fix };
+        const body = JSON.stringify({ verification_token: token });
+        const answer = await grading.send({ body, headers: withoutEvent });
+        if (!isAccepted(answer)) return fail(`${seen(answer)} for a handshake`, fix);
+        if (JSON.stringify(parsedJson(answer.body)) !== body) return fail('it does not return the token', fix);
       }
       return { result: 'pass', detail: 'two tokens returned' };
     },
@@ -162,67 +197,39 @@ export const checks: readonly Check[] = [
       return accepts([answer], 'an event', fix);
     },
   },
-  {
-    name: 'tampered',
-    async run(grading) {
-      const body = JSON.stringify(grading.event());
-      const answer = await grading.send({
-        body,
-        sentBody: body.replace(/\d(?=\D*$)/, (digit) => `${9 - Number(digit)}`),
-      });
-      return refuses(answer, 'a body that was changed', 'Verify the signature over the bytes that you then parse.');
+  refusing(
+    'tampered',
+    'a body that was changed',
+    (event) => {
+      const body = JSON.stringify(event);
+      return { body, sentBody: body.replace(/\d(?=\D*$)/, (digit) => `${9 - Number(digit)}`) };
     },
-  },
-  {
-    name: 'other-secret',
-    run: async (grading) =>
-      refuses(
-        await grading.send({ secret: generateWebhookSecret() }),
-        'a signature of another secret',
-        'Compute the HMAC with your secret, and compare all of it.',
-      ),
-  },
-  {
-    name: 'unsigned',
-    run: async (grading) =>
-      refuses(
-        await grading.send({ headers: unsigned }),
-        'a request without a signature',
-        'Refuse requests that have no signature.',
-      ),
-  },
-  {
-    name: 'stale',
-    run: async (grading) =>
-      refuses(
-        await grading.send({ ageSeconds: 600 }),
-        'a request signed 10 minutes ago',
-        'Refuse timestamps more than 300 s from your clock.',
-      ),
-  },
-  {
-    name: 'future',
-    run: async (grading) =>
-      refuses(
-        await grading.send({ ageSeconds: -600 }),
-        'a request signed 10 minutes ahead',
-        'Refuse timestamps more than 300 s from your clock, also later ones.',
-      ),
-  },
+    'Verify the signature over the bytes that you then parse.',
+  ),
+  refusing(
+    'other-secret',
+    'a signature of another secret',
+    () => ({ secret: generateWebhookSecret() }),
+    'Compute the HMAC with your secret, and compare all of it.',
+  ),
+  refusing(
+    'unsigned',
+    'a request without a signature',
+    () => ({ headers: unsigned }),
+    'Refuse requests that have no signature.',
+  ),
+  refusing('stale', 'a request signed 10 minutes ago', () => ({ ageSeconds: 600 }), clockFix),
+  refusing('future', 'a request signed 10 minutes ahead', () => ({ ageSeconds: -600 }), clockFix),
   { name: 'repeated', needsAcceptance: true, run: repeated },
-  {
-    name: 'rotated',
-    needsAcceptance: true,
-    async run(grading) {
-      const { secret } = grading.options;
+  accepting(
+    'rotated',
+    'a request with two signatures, one of them right',
+    (_, { secret }) => {
       const other = generateWebhookSecret();
-      return accepts(
-        [await grading.send({ nextSecret: other }), await grading.send({ secret: other, nextSecret: secret })],
-        'a request with two signatures, one of them right',
-        'Accept the request if any of its v1 signatures matches, and X-Service-Webhook-Signature-Next like the other one.',
-      );
+      return [{ nextSecret: other }, { secret: other, nextSecret: secret }];
     },
-  },
+    'Accept the request if any of its v1 signatures matches, and X-Service-Webhook-Signature-Next like the other one.',
+  ),
   {
     name: 'rotated-new',
     needsAcceptance: true,
@@ -234,81 +241,60 @@ export const checks: readonly Check[] = [
       return accepts([await grading.send({ secret: nextSecret })], 'a signature of the second secret', fix);
     },
   },
-  unknown('unknown-event', 'an event type that does not exist yet', (event) => ({ ...event, type: 'matter.archived' })),
-  unknown('unknown-version', 'a version that does not exist yet', (event) => ({ ...event, version: '2099-01-01' })),
-  {
-    name: 'unknown-field',
-    needsAcceptance: true,
-    async run(grading) {
-      const event = grading.event();
-      const body = JSON.stringify({ ...event, data: { ...event.data, addedLater: true }, addedLater: { a: [1] } });
-      const fix = 'Ignore fields that you do not know: a released version can grow.';
-      return accepts([await grading.send({ body })], 'an event with a further field', fix);
+  unknown('unknown-event', 'an event type that does not exist yet', { type: 'matter.archived' }),
+  unknown('unknown-version', 'a version that does not exist yet', { version: '2099-01-01' }),
+  accepting(
+    'unknown-field',
+    'an event with further fields',
+    (event) => [{ body: JSON.stringify({ ...withField(event, true), addedLater: { a: [1] } }) }],
+    'Ignore fields that you do not know: a released version can grow.',
+  ),
+  accepting(
+    'escaped',
+    'JSON with escapes',
+    (event) => [
+      {
+        body: JSON.stringify(event)
+          .replaceAll('/', String.raw`\/`)
+          .replace('data', String.raw`d\u0061ta`),
+      },
+    ],
+    rawFix,
+  ),
+  accepting('spaced', 'JSON with spaces', (event) => [{ body: `${JSON.stringify(event, null, 3)}\n` }], rawFix),
+  accepting(
+    'large',
+    'a body of 256 kB',
+    (event) => {
+      const bytes = Buffer.byteLength(JSON.stringify(withField(event, '')));
+      return [{ body: JSON.stringify(withField(event, 'x'.repeat(256_000 - bytes))) }];
     },
-  },
-  {
-    name: 'escaped',
-    needsAcceptance: true,
-    async run(grading) {
-      const text = JSON.stringify(grading.event());
-      const body = text.replaceAll('/', String.raw`\/`).replace('data', String.raw`d\u0061ta`);
-      return accepts([await grading.send({ body })], 'JSON with escapes', rawFix);
-    },
-  },
-  {
-    name: 'spaced',
-    needsAcceptance: true,
-    async run(grading) {
-      const body = `${JSON.stringify(grading.event(), null, 3)}\n`;
-      return accepts([await grading.send({ body })], 'JSON with white space', rawFix);
-    },
-  },
-  {
-    name: 'large',
-    needsAcceptance: true,
-    async run(grading) {
-      const event = grading.event();
-      const rest = JSON.stringify({ ...event, data: { ...event.data, addedLater: '' } });
-      const addedLater = 'x'.repeat(256_000 - Buffer.byteLength(rest));
-      const body = JSON.stringify({ ...event, data: { ...event.data, addedLater } });
-      const fix = 'Allow bodies of 300 kB, also in proxies and body parsers.';
-      return accepts([await grading.send({ body })], 'a body of 256 kB', fix);
-    },
-  },
-  {
-    name: 'slow-sending',
-    needsAcceptance: true,
-    run: async (grading) =>
-      accepts([await grading.send({ parts: 8 })], 'a body in 8 parts', 'Read the body until it ends, not once.'),
-  },
-  {
-    name: 'header-case',
-    needsAcceptance: true,
-    async run(grading) {
-      return accepts(
-        [await grading.send({ headers: inCapitals })],
-        'header names in capitals',
-        'Compare the names of headers without their case: proxies change it.',
-      );
-    },
-  },
+    'Allow bodies of 300 kB, also in proxies and body parsers.',
+  ),
+  accepting('slow-sending', 'a body in 8 parts', () => [{ parts: 8 }], 'Read the body until it ends, not once.'),
+  accepting(
+    'header-case',
+    'header names in capitals',
+    () => [{ headers: inCapitals }],
+    'Compare the names of headers without their case: proxies change it.',
+  ),
   {
     name: 'header-repeats',
     needsAcceptance: true,
     async run(grading) {
-      const [id, other] = [newDeliveryId(), newDeliveryId()];
-      const sent = [];
-      for (const ids of [
-        [id, other],
-        [other, id],
-      ])
+      const id = newDeliveryId();
+      const pairs = [
+        [id, newDeliveryId()],
+        [newDeliveryId(), id],
+      ];
+      const sent: Answer[] = [];
+      for (const ids of pairs)
         sent.push(await grading.send({ id, headers: (signed) => ({ ...signed, 'webhook-id': ids }) }));
-      const broken = sent.find(({ status }) => status === null || status >= 500);
-      if (broken !== undefined)
-        return { result: 'fail', detail: `${seen(broken)} for two webhook-id headers`, fix: 'Respond 401.' };
+      const broken = sent.find(({ status }) => !isBetween(status, 200, 500));
+      if (broken !== undefined) return fail(`${seen(broken)} for two webhook-id headers`, 'Respond 401.');
       if (!sent.every(isAccepted)) return { result: 'pass', detail: sent.map(seen).join(', ') };
       const fix = 'Refuse a request that has a signed header twice: its sender chooses which id you remember.';
-      return { result: 'fail', detail: 'it accepts an id that is not signed beside the signed one', fix };
+      return fail('it accepts an id that is not signed beside the signed one', fix);
     },
   },
   {
@@ -332,72 +318,48 @@ export const checks: readonly Check[] = [
     name: 'get',
     async run(grading) {
       const answer = await grading.send({ method: 'GET' });
-      const { status } = answer;
-      if (status !== null && ((status >= 400 && status < 500) || status === 501))
-        return { result: 'pass', detail: String(status) };
-      if (status !== null && status < 400)
-        return { result: 'warning', detail: `${status} for GET`, fix: 'Respond 405: only POST is a delivery.' };
-      return { result: 'fail', detail: `${seen(answer)} for GET`, fix: 'Respond 405 to every other method.' };
+      const [detail, fix] = [`${seen(answer)} for GET`, 'Respond 405 to every other method than POST.'];
+      if (isBetween(answer.status, 400, 500) || answer.status === 501) return { result: 'pass', detail: seen(answer) };
+      return isBetween(answer.status, 200, 400) ? { result: 'warning', detail, fix } : fail(detail, fix);
     },
   },
 ];
-
-function unknown(name: string, what: string, change: (event: EventBody) => EventBody): Check {
-  return {
-    name,
-    isOfDeedwire: true,
-    needsAcceptance: true,
-    async run(grading) {
-      const answer = await grading.send({ body: JSON.stringify(change(grading.event())) });
-      if (answer.status !== 501) return accepts([answer], what, envelopeFix);
-      return { result: 'warning', detail: `501 for ${what}: Deedwire retries it`, fix: envelopeFix };
-    },
-  };
-}
 
 const repeatsFix =
   'Commit the webhook-id with your changes, in one transaction and under a unique constraint. Acknowledge a repeat with 200.';
 const atOnce = 16;
 
+const isBusy = ({ status }: Answer): boolean => status === 409 || status === 429 || status === 503;
+
 async function repeated(grading: Grading): Promise<Verdict> {
   const { count } = grading.options;
-  const before = await count?.();
-  const [id, idAtOnce] = [newDeliveryId(), newDeliveryId()];
-  const body = JSON.stringify(grading.event());
-  const inTurn = [await grading.send({ id, body }), await grading.send({ id, body })];
-  const refused = inTurn.find((answer) => !isAccepted(answer));
-  if (refused !== undefined) return { result: 'fail', detail: `${seen(refused)} for a repeat`, fix: repeatsFix };
-  const other = JSON.stringify(grading.event());
-  const answers = await Promise.all(Array.from({ length: atOnce }, () => grading.send({ id: idAtOnce, body: other })));
+  const before = (await count?.()) ?? 0;
+  const inTurn = { id: newDeliveryId(), body: JSON.stringify(grading.event()) };
+  const answers = [await grading.send(inTurn), await grading.send(inTurn)];
+  const refused = answers.find((answer) => !isAccepted(answer));
+  if (refused !== undefined) return fail(`${seen(refused)} for a repeat`, repeatsFix);
+  const parallel = { id: newDeliveryId(), body: JSON.stringify(grading.event()) };
+  const sent = await Promise.all(Array.from({ length: atOnce }, () => grading.send(parallel)));
   // What is being processed may be refused: it is sent again later.
-  const broken = answers.find(
-    (answer) => !isAccepted(answer) && answer.status !== 409 && answer.status !== 429 && answer.status !== 503,
-  );
-  const detail = `${answers.filter(isAccepted).length} of ${atOnce} at once accepted`;
-  if (broken !== undefined || !answers.some(isAccepted))
-    return {
-      result: 'fail',
-      detail: `${seen(broken ?? answers[0] ?? refusedByNone)} for ${atOnce} at once`,
-      fix: repeatsFix,
-    };
-  if (count === undefined || before === undefined)
+  const broken = sent.find((answer) => !isAccepted(answer) && !isBusy(answer));
+  if (broken !== undefined) return fail(`${seen(broken)} for ${atOnce} at once`, repeatsFix);
+  const detail = `${sent.filter(isAccepted).length} of ${atOnce} at once accepted`;
+  if (!sent.some(isAccepted)) return fail(detail, repeatsFix);
+  if (count === undefined)
     return { result: 'unproven', detail: `${detail}; add -- <command that prints how many effects there are>` };
   // Two events, one effect each. A job may need a moment, and a second effect would come later.
-  let effects = 0;
-  for (let round = 0; round < 20 && effects < 2; round += 1) {
-    if (round > 0) await sleep(250);
-    effects = (await count()) - before;
-  }
+  for (let round = 0; round < 20 && (await count()) - before < 2; round += 1) await sleep(250);
   await sleep(500);
-  effects = (await count()) - before;
+  const effects = (await count()) - before;
   if (effects === 2) return { result: 'pass', detail: `${detail}, one effect for each event` };
-  const seenEffects = `${effects} effects of 2 events`;
-  return effects > 2
-    ? { result: 'fail', detail: seenEffects, fix: repeatsFix }
-    : { result: 'fail', detail: seenEffects, fix: 'Pass --type with an event type whose handler the command counts.' };
+  const typeFix = 'Pass --type with an event type whose handler the command counts.';
+  return fail(`${effects} effects of 2 events`, effects > 2 ? repeatsFix : typeFix);
 }
 
-const refusedByNone: Answer = { status: null, problem: 'nothing', code: '', location: '', body: '', durationMs: 0 };
+const withField = (event: EventBody, addedLater: unknown): EventBody => ({
+  ...event,
+  data: { ...event.data, addedLater },
+});
 
 const unsigned = (signed: OutgoingHttpHeaders): OutgoingHttpHeaders =>
   Object.fromEntries(Object.entries(signed).filter(([name]) => !/^webhook-|-signature|-timestamp/.test(name)));
@@ -411,7 +373,3 @@ const withoutEvent = (signed: OutgoingHttpHeaders): OutgoingHttpHeaders =>
       ([name]) => !/^x-.*-(?:event|event-version|sequence|attempt|subscription-id|test)$/.test(name),
     ),
   );
-
-function isToken(body: string, token: string): boolean {
-  return JSON.stringify(parsedJson(body)) === JSON.stringify({ verification_token: token });
-}

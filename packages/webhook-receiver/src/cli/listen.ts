@@ -7,6 +7,7 @@ import { type ListenState, newState, openState, type StateFile } from './listen-
 import { type Answer, send } from './send.ts';
 import { CommandError, parse, type Shell, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
+import { terminalText } from './terminal-text.ts';
 import { excerpt } from './text.ts';
 
 /** What `--json` prints, one in a line. The text for people is beside it. */
@@ -15,9 +16,15 @@ interface Line {
   readonly [name: string]: unknown;
 }
 
-interface ListenedEvent {
+interface Edge {
   readonly cursor: string;
   readonly sequence: number;
+  readonly node: EventNode;
+}
+
+type ListenedEvent = EventNode & Omit<Edge, 'node'>;
+
+interface EventNode {
   readonly deliveryId: string;
   readonly type: string;
   readonly version: string;
@@ -48,7 +55,7 @@ export async function listen(args: readonly string[], shell: Shell): Promise<num
   const types = values.types?.split(',') ?? [];
   const file = await openState(shell, [api.url, api.organizationId, url.href, ...types]);
   const print = (line: Line, text: string): void =>
-    shell.out(`${values.json === true ? JSON.stringify(line) : excerpt(text, 500)}\n`);
+    shell.out(`${values.json === true ? terminalText(JSON.stringify(line)) : excerpt(text, 500)}\n`);
   try {
     const listener = new Listener(shell, api, file, { url, types, retry: values.retry === true, secret: given, print });
     await listener.run();
@@ -123,10 +130,11 @@ class Listener {
   /** Uses the listener of the run before, or creates one. */
   async #findListener(): Promise<void> {
     const { listenerId, sequence } = this.#state;
-    const data = await this.#api.request('{ webhookListeners { id } }', {});
-    const listeners = field(data, 'webhookListeners');
-    if (Array.isArray(listeners) && listeners.some((each) => listenerId !== null && field(each, 'id') === listenerId))
-      return;
+    const { webhookListeners } = await this.#api.request<{ webhookListeners: readonly { id: string }[] }>(
+      '{ webhookListeners { id } }',
+      {},
+    );
+    if (webhookListeners.some(({ id }) => id === listenerId)) return;
     if (listenerId !== null) {
       const { savedAt } = this.#file.state;
       const text = `The listener has expired. Events after #${sequence} (${savedAt}) are lost.`;
@@ -134,23 +142,22 @@ class Listener {
       await this.#save(newState());
     } else await this.#save(this.#state);
     const input = { eventTypes: await this.#eventTypes(), idempotencyKey: this.#state.key };
-    const query = `mutation ($input: CreateWebhookListenerInput!) {
-      payload: createWebhookListener(input: $input) { webhookListener { id } userErrors { code message } }
-    }`;
-    const id = String(field(field(await this.#api.mutate(query, input), 'webhookListener'), 'id'));
-    await this.#save({ ...this.#state, listenerId: id });
+    const created = await this.#api.mutate<{ webhookListener: { id: string } }>(
+      'createWebhookListener',
+      'webhookListener { id }',
+      input,
+    );
+    await this.#save({ ...this.#state, listenerId: created.webhookListener.id });
   }
 
   async #eventTypes(): Promise<{ type: string }[]> {
     const { types } = this.#options;
     if (types.length > 0) return types.map((type) => ({ type }));
-    const data = await this.#api.request('{ webhookEventTypes { type versions { status } } }', {});
-    const all = field(data, 'webhookEventTypes');
-    return (Array.isArray(all) ? all : []).flatMap((each) => {
-      const versions = field(each, 'versions');
-      const isServed = Array.isArray(versions) && versions.some((version) => field(version, 'status') === 'CURRENT');
-      return isServed ? [{ type: String(field(each, 'type')) }] : [];
-    });
+    const { webhookEventTypes } = await this.#api.request<{
+      webhookEventTypes: readonly { type: string; versions: readonly { status: string }[] }[];
+    }>('{ webhookEventTypes { type versions { status } } }', {});
+    const current = webhookEventTypes.filter(({ versions }) => versions.some(({ status }) => status === 'CURRENT'));
+    return current.map(({ type }) => ({ type }));
   }
 
   async #page(): Promise<ListenedEvent[]> {
@@ -161,22 +168,13 @@ class Listener {
     }`;
     const { listenerId, cursor } = this.#state;
     const variables = { id: listenerId, after: cursor };
-    const page = field(await this.#api.request(query, variables, (waitSeconds + 30) * 1_000), 'webhookEvents');
-    if (page === null) throw new CommandError('the listener was deleted. Run the command again.');
-    const edges = field(page, 'edges');
-    return (Array.isArray(edges) ? edges : []).map((edge): ListenedEvent => {
-      const node = field(edge, 'node');
-      const payload = field(node, 'payload');
-      return {
-        cursor: String(field(edge, 'cursor')),
-        sequence: Number(field(edge, 'sequence')),
-        deliveryId: String(field(node, 'deliveryId')),
-        type: String(field(node, 'type')),
-        version: String(field(node, 'version')),
-        isTest: field(node, 'isTest') === true,
-        payload: typeof payload === 'string' ? payload : null,
-      };
-    });
+    const { webhookEvents } = await this.#api.request<{ webhookEvents: { edges: readonly Edge[] } | null }>(
+      query,
+      variables,
+      (waitSeconds + 30) * 1_000,
+    );
+    if (webhookEvents === null) throw new CommandError('the listener was deleted. Run the command again.');
+    return webhookEvents.edges.map(({ cursor: after, sequence, node }) => ({ cursor: after, sequence, ...node }));
   }
 
   /** @returns false if the command ends before the event is passed */

@@ -10,7 +10,7 @@ import { field, messageOf } from '../field.ts';
 import { type Api, openApi } from './api.ts';
 import { readSettings, readValidSecrets } from './input.ts';
 import { CommandError, parse, type Shell, UsageError } from './shell.ts';
-import { excerpt, parsedJson } from './text.ts';
+import { excerpt, parsedJson, textField } from './text.ts';
 
 interface Subscription {
   readonly id: string;
@@ -50,7 +50,7 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
   const name = present?.id ?? 'a new subscription';
   shell.out([name, ...changes.map((change) => `  ${excerpt(change, 500)}`)].map((line) => `${line}\n`).join(''));
   if (changes.length === 0) {
-    shell.out(`It has exactly what the handlers need. Its status is ${excerpt(String(present?.status))}.\n`);
+    shell.out(`It has exactly what the handlers need. Its status is ${excerpt(present?.status ?? '')}.\n`);
     return 0;
   }
   if (check) throw new CommandError('the subscription differs from the handlers.');
@@ -60,7 +60,7 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
   }
   const input = { callbackUrl: url, eventTypes: pins };
   if (present !== null) {
-    await api.mutate(mutation('update'), { ...input, id: present.id });
+    await api.mutate('updateWebhookSubscription', '', { ...input, id: present.id });
     shell.out('Updated.\n');
     return 0;
   }
@@ -71,8 +71,12 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
   // The receiver needs it for the handshake, and no query returns it.
   if (file !== undefined) await writeSecret(file, webhookSecret);
   try {
-    const payload = await api.mutate(mutation('create'), { ...input, webhookSecret });
-    shell.out(`Created ${excerpt(String(field(field(payload, 'webhookSubscription'), 'id')))}.\n`);
+    const { webhookSubscription } = await api.mutate<{ webhookSubscription: { id: string } }>(
+      'createWebhookSubscription',
+      'webhookSubscription { id }',
+      { ...input, webhookSecret },
+    );
+    shell.out(`Created ${excerpt(webhookSubscription.id)}.\n`);
     return 0;
   } catch (error) {
     if (file !== undefined) await rm(file, { force: true });
@@ -88,22 +92,20 @@ async function writeSecret(file: string, secret: string): Promise<void> {
   }
 }
 
-function mutation(verb: 'create' | 'update'): string {
-  const type = `${verb === 'create' ? 'Create' : 'Update'}WebhookSubscriptionInput!`;
-  return `mutation ($input: ${type}) {
-    payload: ${verb}WebhookSubscription(input: $input) { webhookSubscription { id } userErrors { code message } }
-  }`;
+interface ServedType {
+  readonly type: string;
+  readonly versions: readonly { readonly version: string }[];
 }
 
 /** @throws {CommandError} if the interface does not serve a version */
 async function checkPins(api: Api, pins: readonly EventName[]): Promise<void> {
-  const data = await api.request('{ webhookEventTypes { type versions { version status } } }', {});
-  const types = listOf(data, 'webhookEventTypes');
+  const query = '{ webhookEventTypes { type versions { version } } }';
+  const { webhookEventTypes } = await api.request<{ webhookEventTypes: readonly ServedType[] }>(query, {});
   for (const { type, version } of pins) {
-    const known = types.find((each) => field(each, 'type') === type);
+    const known = webhookEventTypes.find((each) => each.type === type);
     if (known === undefined)
       throw new CommandError(`there is a handler for ${type}, and this interface has no such event type.`);
-    const served = listOf(known, 'versions').map((each) => String(field(each, 'version')));
+    const served = known.versions.map((each) => each.version);
     if (!served.includes(version))
       throw new CommandError(`${type} ${version} is retired or does not exist. There are: ${served.join(', ')}.`);
   }
@@ -111,26 +113,14 @@ async function checkPins(api: Api, pins: readonly EventName[]): Promise<void> {
 
 /** Null if there is none. */
 async function find(api: Api, url: string, id: string | undefined): Promise<Subscription | null> {
-  const fields = 'id callbackUrl status eventTypes { type version }';
-  const data = await api.request(`{ webhookSubscriptions(first: 100) { nodes { ${fields} } } }`, {});
-  const all = listOf(field(data, 'webhookSubscriptions'), 'nodes').map((node): Subscription => ({
-    id: String(field(node, 'id')),
-    callbackUrl: String(field(node, 'callbackUrl')),
-    status: String(field(node, 'status')),
-    eventTypes: listOf(node, 'eventTypes').map((each) => ({
-      type: String(field(each, 'type')),
-      version: String(field(each, 'version')),
-    })),
-  }));
+  // An account has at most 20.
+  const query = '{ webhookSubscriptions(first: 100) { nodes { id callbackUrl status eventTypes { type version } } } }';
+  const data = await api.request<{ webhookSubscriptions: { nodes: readonly Subscription[] } }>(query, {});
+  const all = data.webhookSubscriptions.nodes;
   const found = all.filter((each) => (id === undefined ? each.callbackUrl === url : each.id === id));
   if (found.length > 1) throw new UsageError(`several subscriptions have this URL. Pass --subscription <gid>.`);
   if (found.length === 0 && id !== undefined) throw new CommandError('you have no subscription with this identifier.');
   return found[0] ?? null;
-}
-
-function listOf(value: unknown, name: string): readonly unknown[] {
-  const list = field(value, name);
-  return Array.isArray(list) ? list : [];
 }
 
 function versionIn(list: readonly EventName[], type: string): string | undefined {
@@ -185,9 +175,10 @@ async function pinsOfModule(module: string, settings: Shell['env']): Promise<Eve
   const problem = field(content, 'problem');
   if (content === undefined || problem !== undefined)
     throw new CommandError(`${module}: ${excerpt(messageOf(problem ?? 'it ended the process'), 300)}.`);
-  const pins = listOf(content, 'pins').map((pin) => ({
-    type: String(field(pin, 'type')),
-    version: String(field(pin, 'version')),
+  const listed = field(content, 'pins');
+  const pins = (Array.isArray(listed) ? listed : []).map((pin) => ({
+    type: textField(pin, 'type'),
+    version: textField(pin, 'version'),
   }));
   if (pins.length === 0) throw new CommandError(`${module}: its receiver has no handlers.`);
   return pins;

@@ -100,10 +100,8 @@ function valueOf(text: string, present: unknown): unknown {
 
 async function sendTest(shell: Shell, envFile: string | undefined, id: string, type?: string): Promise<number> {
   const api = await openApi(shell, envFile);
-  const query = `mutation ($input: SendTestWebhookEventInput!) {
-    payload: sendTestWebhookEvent(input: $input) { webhookEventId userErrors { code message } }
-  }`;
-  const payload = await api.mutate(query, { subscriptionId: id, ...(type !== undefined && { eventType: type }) });
-  shell.out(`Deedwire sends ${excerpt(String(field(payload, 'webhookEventId')))}.\n`);
+  const input = { subscriptionId: id, ...(type !== undefined && { eventType: type }) };
+  const sent = await api.mutate<{ webhookEventId: string }>('sendTestWebhookEvent', 'webhookEventId', input);
+  shell.out(`Deedwire sends ${excerpt(sent.webhookEventId)}.\n`);
   return 0;
 }
