@@ -11,6 +11,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   trigger: async () => (await import('./cli/trigger.ts')).trigger,
   listen: async () => (await import('./cli/listen.ts')).listen,
   subscribe: async () => (await import('./cli/subscribe.ts')).subscribe,
+  doctor: async () => (await import('./cli/doctor.ts')).doctor,
   secret: async () => (await import('./cli/secret.ts')).secret,
   verify: async () => (await import('./cli/verify.ts')).verify,
   sql: async () => (await import('./cli/sql-command.ts')).sqlCommand,

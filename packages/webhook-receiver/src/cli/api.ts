@@ -1,6 +1,6 @@
 import { field, messageOf } from '../field.ts';
 import { textOf } from '../graphql-pull.ts';
-import { readSettings } from './input.ts';
+import { readSettings, type SecretOptions } from './input.ts';
 import { CommandError, type Shell, UsageError } from './shell.ts';
 import { excerpt, parsedJson, textField } from './text.ts';
 
@@ -47,8 +47,8 @@ const transientCodes: ReadonlySet<string> = new Set([
 ]);
 
 /** @throws {UsageError} if a variable is missing */
-export async function openApi(shell: Shell, envFile: string | undefined): Promise<Api> {
-  const settings = await readSettings(shell, envFile);
+export async function openApi(shell: Shell, options: SecretOptions): Promise<Api> {
+  const settings = await readSettings(shell, options);
   const missing = names.filter((name) => (settings[name] ?? '') === '');
   if (missing.length > 0)
     throw new UsageError(`set ${missing.join(', ')}, or pass --env-file with the credentials of an API client.`);

@@ -4,7 +4,7 @@ import { messageOf } from '../field.ts';
 import { sampleEvent } from './delivery.ts';
 import { type Check, checks, type GradeOptions, Grading, type Result, type Verdict } from './grading.ts';
 import { readValidSecrets } from './input.ts';
-import { CommandError, parse, type Shell, UsageError } from './shell.ts';
+import { CommandError, flag, parse, type Shell, text, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
 import { terminalText } from './terminal-text.ts';
 import { type Color, colored, counted, textField, wrap } from './text.ts';
@@ -18,15 +18,15 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
   const end = args.indexOf('--');
   const command = end === -1 ? [] : args.slice(end + 1);
   const { values, positionals } = parse(end === -1 ? args : args.slice(0, end), {
-    type: { type: 'string' },
-    version: { type: 'string' },
-    standard: { type: 'boolean' },
-    only: { type: 'string' },
-    skip: { type: 'string' },
-    format: { type: 'string' },
-    'allow-remote': { type: 'boolean' },
-    'env-file': { type: 'string' },
-    'secret-file': { type: 'string' },
+    type: text,
+    version: text,
+    standard: flag,
+    only: text,
+    skip: text,
+    format: text,
+    'allow-remote': flag,
+    'env-file': text,
+    'secret-file': text,
   });
   const [to] = positionals;
   if (to === undefined || positionals.length > 1) throw new UsageError('grade needs the URL of one receiver.');
@@ -37,10 +37,7 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
   const isStandard = values.standard === true;
   if (!isStandard && values.type !== undefined) sampleEvent(values.type, values.version);
   const url = await readTarget(to, values['allow-remote'] === true);
-  const [secret, nextSecret] = await readValidSecrets(shell, {
-    envFile: values['env-file'],
-    secretFile: values['secret-file'],
-  });
+  const [secret, nextSecret] = await readValidSecrets(shell, values);
   const count = command.length === 0 ? undefined : () => countBy(command, shell);
   // The command is wrong before anything is sent.
   await count?.();
@@ -114,7 +111,7 @@ const marks: Readonly<Record<Result, readonly [mark: string, color: Color | null
   skipped: ['-', null, 'skipped'],
 };
 
-function lineOf({ name, result, detail, fix }: Grade, hasColors: boolean): string {
+export function lineOf({ name, result, detail, fix }: Grade, hasColors: boolean): string {
   const [mark, color] = marks[result];
   const [first = '', ...more] = wrap(detail, ' '.repeat(19)).split(/(?<=\n)/);
   const shown = color === null ? mark : colored(mark, color, hasColors);

@@ -50,6 +50,11 @@ subscribe --url <url> --module <file>
                         for a new secret, without WEBHOOK_SECRET
   --subscription <gid>  if several have the URL, or to change the URL
 
+doctor
+  Checks Node, the secret, TLS, the clock, the credentials and the store of
+  DATABASE_URL.
+  --table <name>        of the store; defaults to webhook_receipt
+
 sql store|inbox|kept-events|pull
   Prints the SQL that creates the table of postgresStore, of an inbox, of
   postgresKeptEvents, or of what reconcile remembers, for a migration.

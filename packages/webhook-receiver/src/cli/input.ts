@@ -29,8 +29,13 @@ export async function readInput(shell: Shell, path: string, maxBytes: number): P
 
 const textMax = 100_000;
 
+export interface SecretOptions {
+  readonly 'env-file'?: string | undefined;
+  readonly 'secret-file'?: string | undefined;
+}
+
 /** The environment, and what `--env-file` adds to it. As with `--env-file` of Node, the environment wins. */
-export async function readSettings(shell: Shell, envFile: string | undefined): Promise<Shell['env']> {
+export async function readSettings(shell: Shell, { 'env-file': envFile }: SecretOptions): Promise<Shell['env']> {
   if (envFile === undefined) return shell.env;
   const settings: Record<string, string | undefined> = {};
   for (const line of (await readInput(shell, envFile, textMax)).toString().split(/\r?\n/)) {
@@ -40,20 +45,16 @@ export async function readSettings(shell: Shell, envFile: string | undefined): P
   return { ...settings, ...Object.fromEntries(Object.entries(shell.env).filter(([, value]) => (value ?? '') !== '')) };
 }
 
-export interface SecretOptions {
-  readonly envFile: string | undefined;
-  readonly secretFile: string | undefined;
-}
-
 /**
  * The secrets, from a file or from `WEBHOOK_SECRET`, one in a line. White space is kept, because it can be what is wrong.
  *
  * @throws {UsageError} if there is none
  */
-export async function readSecrets(shell: Shell, { envFile, secretFile }: SecretOptions): Promise<string[]> {
+export async function readSecrets(shell: Shell, options: SecretOptions): Promise<string[]> {
+  const { 'secret-file': secretFile } = options;
   const text =
     secretFile === undefined
-      ? (await readSettings(shell, envFile))['WEBHOOK_SECRET']
+      ? (await readSettings(shell, options))['WEBHOOK_SECRET']
       : (await readInput(shell, secretFile, textMax)).toString();
   const secrets = (text ?? '').split(/\r?\n/).filter((line) => line.trim() !== '');
   for (const secret of secrets) shell.hidden.add(secret.trim());

@@ -5,7 +5,7 @@ import { deliveryHeaders } from './delivery.ts';
 import { readSettings, readValidSecrets } from './input.ts';
 import { type ListenState, newState, openState, type StateFile } from './listen-state.ts';
 import { type Answer, send } from './send.ts';
-import { CommandError, parse, type Shell, UsageError } from './shell.ts';
+import { CommandError, flag, parse, type Shell, text, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
 import { terminalText } from './terminal-text.ts';
 import { excerpt } from './text.ts';
@@ -36,22 +36,21 @@ interface EventNode {
 /** Reads the events of a listener, and sends them to a receiver as a worker does. Ends after SIGINT with 0. */
 export async function listen(args: readonly string[], shell: Shell): Promise<number> {
   const { values, positionals } = parse(args, {
-    to: { type: 'string' },
-    types: { type: 'string' },
-    retry: { type: 'boolean' },
-    json: { type: 'boolean' },
-    'allow-remote': { type: 'boolean' },
-    'env-file': { type: 'string' },
-    'secret-file': { type: 'string' },
+    to: text,
+    types: text,
+    retry: flag,
+    json: flag,
+    'allow-remote': flag,
+    'env-file': text,
+    'secret-file': text,
   });
   if (positionals.length > 0) throw new UsageError('listen takes no argument. Pass --to <receiver>.');
   if (values.to === undefined) throw new UsageError('pass --to <receiver>.');
   const url = await readTarget(values.to, values['allow-remote'] === true);
-  const [envFile, secretFile] = [values['env-file'], values['secret-file']];
-  const api = await openApi(shell, envFile);
-  const settings = await readSettings(shell, envFile);
-  const isGiven = secretFile !== undefined || (settings['WEBHOOK_SECRET'] ?? '') !== '';
-  const [given] = isGiven ? await readValidSecrets(shell, { envFile, secretFile }) : [];
+  const api = await openApi(shell, values);
+  const settings = await readSettings(shell, values);
+  const isGiven = values['secret-file'] !== undefined || (settings['WEBHOOK_SECRET'] ?? '') !== '';
+  const [given] = isGiven ? await readValidSecrets(shell, values) : [];
   const types = values.types?.split(',') ?? [];
   const file = await openState(shell, [api.url, api.organizationId, url.href, ...types]);
   const print = (line: Line, text: string): void =>

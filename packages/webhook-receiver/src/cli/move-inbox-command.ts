@@ -5,18 +5,18 @@ import { moveInbox } from '../move-inbox.ts';
 import { pgBossJobs } from '../pg-boss.ts';
 import { connectionOf, hasState } from '../postgres-connection.ts';
 import { createTable, postgresTable, type PostgresTable } from '../postgres-table.ts';
-import { checked, parse, type Shell, UsageError } from './shell.ts';
+import { checked, flag, parse, type Shell, text, UsageError } from './shell.ts';
 
 type Library = 'graphile-worker' | 'pg-boss';
 
 export async function moveInboxCommand(args: readonly string[], shell: Shell): Promise<number> {
   const { values, positionals } = parse(args, {
-    table: { type: 'string' },
-    from: { type: 'string' },
-    'database-url': { type: 'string' },
-    schema: { type: 'string' },
-    name: { type: 'string' },
-    failed: { type: 'boolean' },
+    table: text,
+    from: text,
+    'database-url': text,
+    schema: text,
+    name: text,
+    failed: flag,
   });
   const [library = ''] = positionals;
   if (positionals.length !== 1 || !isLibrary(library))

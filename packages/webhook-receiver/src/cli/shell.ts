@@ -35,6 +35,11 @@ export class UsageError extends CommandError {
   }
 }
 
+/** Options with a value, options that can be repeated, and options without a value. */
+export const text = { type: 'string' } as const;
+export const texts = { type: 'string', multiple: true } as const;
+export const flag = { type: 'boolean' } as const;
+
 type Options = NonNullable<ParseArgsConfig['options']>;
 type Parsed<Of extends Options> = ReturnType<typeof parseArgs<{ args: string[]; allowPositionals: true; options: Of }>>;
 

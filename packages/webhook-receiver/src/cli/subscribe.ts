@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { text as textOf } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import type { EventName } from '../event-name-problem.ts';
 import { field, messageOf } from '../field.ts';
 import { type Api, openApi } from './api.ts';
 import { readSettings, readValidSecrets } from './input.ts';
-import { CommandError, parse, type Shell, UsageError } from './shell.ts';
+import { CommandError, flag, parse, type Shell, text, UsageError } from './shell.ts';
 import { excerpt, parsedJson, textField } from './text.ts';
 
 interface Subscription {
@@ -22,22 +22,22 @@ interface Subscription {
 /** Creates or updates the subscription to exactly what the handlers of a module need. */
 export async function subscribe(args: readonly string[], shell: Shell): Promise<number> {
   const { values, positionals } = parse(args, {
-    url: { type: 'string' },
-    module: { type: 'string' },
-    subscription: { type: 'string' },
-    'new-secret-file': { type: 'string' },
-    check: { type: 'boolean' },
-    yes: { type: 'boolean' },
-    'env-file': { type: 'string' },
-    'secret-file': { type: 'string' },
+    url: text,
+    module: text,
+    subscription: text,
+    'new-secret-file': text,
+    check: flag,
+    yes: flag,
+    'env-file': text,
+    'secret-file': text,
   });
   const { url, module, subscription, check = false, yes = false } = values;
   if (positionals.length > 0) throw new UsageError('subscribe takes no argument.');
   if (url === undefined || module === undefined) throw new UsageError('pass --url and --module.');
   if (check && yes) throw new UsageError('--check changes nothing: do not pass --yes.');
   if (!URL.canParse(url) || !/^https?:/.test(url)) throw new UsageError('--url must be an absolute URL with https.');
-  const settings = await readSettings(shell, values['env-file']);
-  const api = await openApi(shell, values['env-file']);
+  const settings = await readSettings(shell, values);
+  const api = await openApi(shell, values);
   const pins = await pinsOfModule(module, settings);
   await checkPins(api, pins);
   const present = await find(api, new URL(url).href, subscription);
@@ -65,8 +65,7 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
     return 0;
   }
   const file = values['new-secret-file'];
-  const options = { envFile: values['env-file'], secretFile: values['secret-file'] };
-  const [webhookSecret] = file === undefined ? await readValidSecrets(shell, options) : [generateWebhookSecret()];
+  const [webhookSecret] = file === undefined ? await readValidSecrets(shell, values) : [generateWebhookSecret()];
   shell.hidden.add(webhookSecret);
   // The receiver needs it for the handshake, and no query returns it.
   if (file !== undefined) await writeSecret(file, webhookSecret);
@@ -167,7 +166,7 @@ async function pinsOfModule(module: string, settings: Shell['env']): Promise<Eve
   });
   const output = child.stdio[3];
   const [answer, [, signal]] = await Promise.all([
-    output !== null && output !== undefined && 'read' in output ? text(output) : '',
+    output !== null && output !== undefined && 'read' in output ? textOf(output) : '',
     once(child, 'close'),
   ]);
   if (signal !== null) throw new CommandError(`${module} was not imported within ${importMs / 1_000} s.`);

@@ -24,7 +24,8 @@ export async function readTarget(text: string, isRemoteAllowed: boolean): Promis
   return url;
 }
 
-async function isLocal(hostname: string): Promise<boolean> {
+/** Whether a host name leads to this machine. */
+export async function isLocal(hostname: string): Promise<boolean> {
   try {
     const addresses = await lookup(hostname.replaceAll(/[[\]]/g, ''), { all: true });
     return addresses.every(({ address, family }) => loopback.check(address, family === 6 ? 'ipv6' : 'ipv4'));

@@ -2,9 +2,9 @@ import { parseWebhookBody } from '@deedwire/webhook-events';
 import { field } from '../field.ts';
 import { openApi } from './api.ts';
 import { deliveryHeaders, type EventBody, sampleEvent } from './delivery.ts';
-import { readInput, readValidSecrets } from './input.ts';
+import { readInput, readValidSecrets, type SecretOptions } from './input.ts';
 import { send } from './send.ts';
-import { CommandError, parse, type Shell, UsageError } from './shell.ts';
+import { CommandError, flag, parse, type Shell, text, texts, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
 import { excerpt } from './text.ts';
 
@@ -13,14 +13,14 @@ const bodyMax = 256_000;
 /** Sends one event to a receiver, or lets Deedwire send a test event to a subscription. */
 export async function trigger(args: readonly string[], shell: Shell): Promise<number> {
   const { values, positionals } = parse(args, {
-    to: { type: 'string' },
-    version: { type: 'string' },
-    set: { type: 'string', multiple: true },
-    file: { type: 'string' },
-    subscription: { type: 'string' },
-    'allow-remote': { type: 'boolean' },
-    'env-file': { type: 'string' },
-    'secret-file': { type: 'string' },
+    to: text,
+    version: text,
+    set: texts,
+    file: text,
+    subscription: text,
+    'allow-remote': flag,
+    'env-file': text,
+    'secret-file': text,
   });
   const { to, version, set = [], file, subscription } = values;
   const [type] = positionals;
@@ -28,7 +28,7 @@ export async function trigger(args: readonly string[], shell: Shell): Promise<nu
   if (subscription !== undefined) {
     if ([to, version, file].some((each) => each !== undefined) || set.length > 0)
       throw new UsageError('--subscription sends sample data: pass neither --to, --version, --set nor --file.');
-    return sendTest(shell, values['env-file'], subscription, type);
+    return sendTest(shell, values, subscription, type);
   }
   if (to === undefined) throw new UsageError('pass --to <receiver>, or --subscription <gid>.');
   if ((type === undefined) === (file === undefined))
@@ -36,10 +36,7 @@ export async function trigger(args: readonly string[], shell: Shell): Promise<nu
   if (file === '-' && values['secret-file'] === '-')
     throw new UsageError('only one of the files can be standard input.');
   const url = await readTarget(to, values['allow-remote'] === true);
-  const [secret, nextSecret] = await readValidSecrets(shell, {
-    envFile: values['env-file'],
-    secretFile: values['secret-file'],
-  });
+  const [secret, nextSecret] = await readValidSecrets(shell, values);
   const body =
     file === undefined
       ? Buffer.from(JSON.stringify(changed(sampleEvent(type ?? '', version), set)))
@@ -98,8 +95,8 @@ function valueOf(text: string, present: unknown): unknown {
   }
 }
 
-async function sendTest(shell: Shell, envFile: string | undefined, id: string, type?: string): Promise<number> {
-  const api = await openApi(shell, envFile);
+async function sendTest(shell: Shell, options: SecretOptions, id: string, type?: string): Promise<number> {
+  const api = await openApi(shell, options);
   const input = { subscriptionId: id, ...(type !== undefined && { eventType: type }) };
   const sent = await api.mutate<{ webhookEventId: string }>('sendTestWebhookEvent', 'webhookEventId', input);
   shell.out(`Deedwire sends ${excerpt(sent.webhookEventId)}.\n`);

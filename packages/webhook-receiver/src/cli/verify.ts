@@ -1,6 +1,6 @@
 import { diagnoseWebhook, readCapturedRequest, splitCapture } from './diagnosis.ts';
 import { readInput, readSecrets } from './input.ts';
-import { CommandError, parse, type Shell, UsageError } from './shell.ts';
+import { CommandError, flag, parse, type Shell, text, UsageError } from './shell.ts';
 import { counted, wrap } from './text.ts';
 
 // A body has at most 256 kB. JSON, base64 and UTF-16 can make more of it, and a capture can have many.
@@ -11,11 +11,11 @@ type Diagnosis = Awaited<ReturnType<typeof diagnoseWebhook>>;
 /** Says why a receiver rejects the signature of a captured request. */
 export async function verify(args: readonly string[], shell: Shell): Promise<number> {
   const { values, positionals } = parse(args, {
-    'env-file': { type: 'string' },
-    'secret-file': { type: 'string' },
-    body: { type: 'string' },
-    at: { type: 'string' },
-    json: { type: 'boolean' },
+    'env-file': text,
+    'secret-file': text,
+    body: text,
+    at: text,
+    json: flag,
   });
   const [file = '-'] = positionals;
   if (positionals.length > 1) throw new UsageError('verify reads one file.');
@@ -23,7 +23,7 @@ export async function verify(args: readonly string[], shell: Shell): Promise<num
   if (inputs.filter((each) => each === '-').length > 1)
     throw new UsageError('only one of the files can be standard input.');
   const at = values.at === undefined ? null : timeOf(values.at);
-  const secrets = await readSecrets(shell, { envFile: values['env-file'], secretFile: values['secret-file'] });
+  const secrets = await readSecrets(shell, values);
   const parts = splitCapture(await readInput(shell, file, captureMaxBytes));
   const body = values.body === undefined ? null : await readInput(shell, values.body, captureMaxBytes);
   if (parts.length === 0) throw new UsageError('the capture has no POST request.');

@@ -87,7 +87,7 @@ test('verify works without the private package that it contains', async () => {
 
 test('the other commands load what they import', async () => {
   const bin = join(project.folder, 'node_modules/@deedwire/webhook-receiver/dist/bin.js');
-  for (const name of ['grade', 'listen', 'move-inbox', 'secret', 'sql', 'subscribe', 'trigger', 'verify']) {
+  for (const name of ['grade', 'doctor', 'listen', 'move-inbox', 'secret', 'sql', 'subscribe', 'trigger', 'verify']) {
     const child = spawn(node, [bin, name, '--none'], { cwd: project.folder });
     const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
     expect({ exitCode, stderr }).toEqual({

@@ -1,0 +1,104 @@
+import { webhookSecretProblem } from '@deedwire/webhook-signing';
+import { field, messageOf } from '../field.ts';
+import { postgresTable } from '../postgres-table.ts';
+import { openApi } from './api.ts';
+import { type Grade, lineOf } from './grade.ts';
+import { readSettings } from './input.ts';
+import { checked, CommandError, parse, type Shell, text, UsageError } from './shell.ts';
+import { isLocal } from './target.ts';
+import { counted, excerpt } from './text.ts';
+
+type Found = Omit<Grade, 'name'>;
+
+const pass = (detail: string): Found => ({ result: 'pass', detail });
+const fail = (detail: string, fix: string): Found => ({ result: 'fail', detail, fix });
+const notSet = (name: string): Found => ({ result: 'skipped', detail: `${name} is not set` });
+
+/** Checks what the kit needs of its environment. */
+export async function doctor(args: readonly string[], shell: Shell): Promise<number> {
+  const { values, positionals } = parse(args, { 'env-file': text, table: text });
+  if (positionals.length > 0) throw new UsageError('doctor takes no argument.');
+  const settings = await readSettings(shell, values);
+  const table = checked(() => postgresTable('store', values.table ?? 'webhook_receipt', [], 'received_at').name);
+  const url = settings['DEEDWIRE_URL'] ?? '';
+  const checks: Readonly<Record<string, () => Found | Promise<Found>>> = {
+    node: () => nodeOf(process.versions.node),
+    secret: () => secretOf(settings['WEBHOOK_SECRET'] ?? ''),
+    tls: () => (url === '' ? notSet('DEEDWIRE_URL') : tlsOf(new URL(url))),
+    clock: () => (url === '' ? notSet('DEEDWIRE_URL') : clockOf(url)),
+    api: async () => {
+      if (url === '') return notSet('DEEDWIRE_URL');
+      await (await openApi(shell, values)).request('{ __typename }', {});
+      return pass('the credentials are accepted');
+    },
+    store: () => (settings['DATABASE_URL'] ? storeOf(settings['DATABASE_URL'], table) : notSet('DATABASE_URL')),
+  };
+  let failed = 0;
+  for (const [name, check] of Object.entries(checks)) {
+    let found: Found;
+    try {
+      found = await check();
+    } catch (error) {
+      found = fail(excerpt(messageOf(error), 300), 'Check the variable, and that this machine reaches the server.');
+    }
+    if (found.result === 'fail') failed += 1;
+    shell.out(lineOf({ name, ...found }, shell.hasColors));
+  }
+  if (failed === 0) return 0;
+  throw new CommandError(`${counted(failed, 'check')} failed.`);
+}
+
+/** @param version for example `20.19.0` */
+export function nodeOf(version: string): Found {
+  return Number.parseInt(version, 10) >= 20 ? pass(version) : fail(version, 'The kit needs Node 20 or later.');
+}
+
+function secretOf(lines: string): Found {
+  const secrets = lines.split(/\r?\n/).filter((line) => line !== '');
+  const problem = secrets.map(webhookSecretProblem).find((each) => each !== null);
+  if (secrets.length === 0) return notSet('WEBHOOK_SECRET');
+  return problem === undefined
+    ? pass(counted(secrets.length, 'secret'))
+    : fail('WEBHOOK_SECRET is malformed', problem ?? '');
+}
+
+async function tlsOf({ protocol, hostname }: URL): Promise<Found> {
+  if (protocol === 'https:') return pass('https');
+  return (await isLocal(hostname))
+    ? pass('http on this machine')
+    : fail('http', 'Use https: requests contain your API key.');
+}
+
+/** Receivers refuse what was signed more than 300 seconds from their clock. */
+async function clockOf(url: string): Promise<Found> {
+  const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(10_000) });
+  const seconds = Math.round((Date.now() - Date.parse(response.headers.get('date') ?? '')) / 1_000);
+  const detail = `${seconds} s from the clock of the interface`;
+  if (Number.isNaN(seconds)) return { result: 'unproven', detail: 'the response has no date' };
+  return Math.abs(seconds) <= 30 ? pass(detail) : fail(detail, 'Synchronize the clock of this machine with NTP.');
+}
+
+async function storeOf(connectionString: string, table: string): Promise<Found> {
+  const { Client } = await import('pg');
+  const client = new Client({ connectionString, connectionTimeoutMillis: 10_000, statement_timeout: 10_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query(
+      `select pg_is_in_recovery() as "isStandby",
+        case when to_regclass($1) is not null then array(
+          select privilege from unnest(array['select', 'insert', 'update', 'delete']) as privilege
+          where not has_table_privilege(to_regclass($1), privilege)
+        ) end as missing`,
+      [table],
+    );
+    if (field(rows[0], 'isStandby') === true) return fail('the server is read-only', 'Connect to the primary.');
+    const missing = field(rows[0], 'missing');
+    if (!Array.isArray(missing))
+      return fail(`no table ${table}`, 'Call createTable(), or run what "sql store" prints.');
+    if (missing.length === 0) return pass(`${table} can be written`);
+    return fail(`no right to ${missing.join(', ')} in ${table}`, 'Run what "sql store --grant-to <login>" prints.');
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
