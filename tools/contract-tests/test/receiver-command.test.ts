@@ -339,7 +339,7 @@ describe('listen', () => {
     // One process sends, so that the order stays.
     expect(await command(['listen', '--to', `${refusing.port}`, '--types', 'webhook.test'], env)).toMatchObject({
       exitCode: 1,
-      stderr: `deedwire-webhook-receiver: process ${running.child.pid} listens for this receiver already.\n`,
+      stderr: expect.stringContaining(`process ${running.child.pid} listens for this receiver already.`),
     });
     await sendEvents(2);
     await eventually(() => expect(running.output()).toMatch(/#1 [^\n]+ -> 500 in [^]*#2 [^\n]+ -> 500 in /));

@@ -4,7 +4,7 @@ import { postgresTable } from '../postgres-table.ts';
 import { openApi } from './api.ts';
 import { type Grade, lineOf } from './grade.ts';
 import { readSettings } from './input.ts';
-import { checked, CommandError, parse, type Shell, text, UsageError } from './shell.ts';
+import { checked, CommandError, parse, type Shell, UsageError, valued } from './shell.ts';
 import { isLocal } from './target.ts';
 import { counted, excerpt } from './text.ts';
 
@@ -16,7 +16,7 @@ const notSet = (name: string): Found => ({ result: 'skipped', detail: `${name} i
 
 /** Checks what the kit needs of its environment. */
 export async function doctor(args: readonly string[], shell: Shell): Promise<number> {
-  const { values, positionals } = parse(args, { 'env-file': text, table: text });
+  const { values, positionals } = parse(args, { 'env-file': valued, table: valued });
   if (positionals.length > 0) throw new UsageError('doctor takes no argument.');
   const settings = await readSettings(shell, values);
   const table = checked(() => postgresTable('store', values.table ?? 'webhook_receipt', [], 'received_at').name);

@@ -4,7 +4,7 @@ import { messageOf } from '../field.ts';
 import { sampleEvent } from './delivery.ts';
 import { type Check, checks, type GradeOptions, Grading, type Result, type Verdict } from './grading.ts';
 import { readValidSecrets } from './input.ts';
-import { CommandError, flag, parse, type Shell, text, UsageError } from './shell.ts';
+import { CommandError, flag, parse, type Shell, UsageError, valued } from './shell.ts';
 import { readTarget } from './target.ts';
 import { terminalText } from './terminal-text.ts';
 import { type Color, colored, counted, textField, wrap } from './text.ts';
@@ -18,15 +18,15 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
   const end = args.indexOf('--');
   const command = end === -1 ? [] : args.slice(end + 1);
   const { values, positionals } = parse(end === -1 ? args : args.slice(0, end), {
-    type: text,
-    version: text,
+    type: valued,
+    version: valued,
     standard: flag,
-    only: text,
-    skip: text,
-    format: text,
+    only: valued,
+    skip: valued,
+    format: valued,
     'allow-remote': flag,
-    'env-file': text,
-    'secret-file': text,
+    'env-file': valued,
+    'secret-file': valued,
   });
   const [to] = positionals;
   if (to === undefined || positionals.length > 1) throw new UsageError('grade needs the URL of one receiver.');

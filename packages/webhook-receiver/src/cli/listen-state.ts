@@ -86,7 +86,8 @@ async function acquire(lock: string): Promise<void> {
     } catch (error) {
       if (field(error, 'code') !== 'EEXIST') throw error;
       const holder = Number(await readFile(lock, 'utf8').catch(() => ''));
-      if (holder > 0 && isAlive(holder)) throw new CommandError(`process ${holder} listens for this receiver already.`);
+      if (holder > 0 && isAlive(holder))
+        throw new CommandError(`process ${holder} listens for this receiver already. If not, remove ${lock}.`);
       // It was killed.
       await rm(lock, { force: true });
     }

@@ -5,7 +5,7 @@ import { deliveryHeaders } from './delivery.ts';
 import { readSettings, readValidSecrets } from './input.ts';
 import { type ListenState, newState, openState, type StateFile } from './listen-state.ts';
 import { type Answer, send } from './send.ts';
-import { CommandError, flag, parse, type Shell, text, UsageError } from './shell.ts';
+import { CommandError, flag, parse, type Shell, UsageError, valued } from './shell.ts';
 import { readTarget } from './target.ts';
 import { terminalText } from './terminal-text.ts';
 import { excerpt } from './text.ts';
@@ -36,13 +36,13 @@ interface EventNode {
 /** Reads the events of a listener, and sends them to a receiver as a worker does. Ends after SIGINT with 0. */
 export async function listen(args: readonly string[], shell: Shell): Promise<number> {
   const { values, positionals } = parse(args, {
-    to: text,
-    types: text,
+    to: valued,
+    types: valued,
     retry: flag,
     json: flag,
     'allow-remote': flag,
-    'env-file': text,
-    'secret-file': text,
+    'env-file': valued,
+    'secret-file': valued,
   });
   if (positionals.length > 0) throw new UsageError('listen takes no argument. Pass --to <receiver>.');
   if (values.to === undefined) throw new UsageError('pass --to <receiver>.');

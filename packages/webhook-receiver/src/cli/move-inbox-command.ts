@@ -5,17 +5,17 @@ import { moveInbox } from '../move-inbox.ts';
 import { pgBossJobs } from '../pg-boss.ts';
 import { connectionOf, hasState } from '../postgres-connection.ts';
 import { createTable, postgresTable, type PostgresTable } from '../postgres-table.ts';
-import { checked, flag, parse, type Shell, text, UsageError } from './shell.ts';
+import { checked, flag, parse, type Shell, UsageError, valued } from './shell.ts';
 
 type Library = 'graphile-worker' | 'pg-boss';
 
 export async function moveInboxCommand(args: readonly string[], shell: Shell): Promise<number> {
   const { values, positionals } = parse(args, {
-    table: text,
-    from: text,
-    'database-url': text,
-    schema: text,
-    name: text,
+    table: valued,
+    from: valued,
+    'database-url': valued,
+    schema: valued,
+    name: valued,
     failed: flag,
   });
   const [library = ''] = positionals;

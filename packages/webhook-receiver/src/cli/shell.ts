@@ -36,8 +36,8 @@ export class UsageError extends CommandError {
 }
 
 /** Options with a value, options that can be repeated, and options without a value. */
-export const text = { type: 'string' } as const;
-export const texts = { type: 'string', multiple: true } as const;
+export const valued = { type: 'string' } as const;
+export const listed = { type: 'string', multiple: true } as const;
 export const flag = { type: 'boolean' } as const;
 
 type Options = NonNullable<ParseArgsConfig['options']>;

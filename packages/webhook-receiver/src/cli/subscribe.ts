@@ -9,7 +9,7 @@ import type { EventName } from '../event-name-problem.ts';
 import { field, messageOf } from '../field.ts';
 import { type Api, openApi } from './api.ts';
 import { readSettings, readValidSecrets } from './input.ts';
-import { CommandError, flag, parse, type Shell, text, UsageError } from './shell.ts';
+import { CommandError, flag, parse, type Shell, UsageError, valued } from './shell.ts';
 import { excerpt, parsedJson, textField } from './text.ts';
 
 interface Subscription {
@@ -22,14 +22,14 @@ interface Subscription {
 /** Creates or updates the subscription to exactly what the handlers of a module need. */
 export async function subscribe(args: readonly string[], shell: Shell): Promise<number> {
   const { values, positionals } = parse(args, {
-    url: text,
-    module: text,
-    subscription: text,
-    'new-secret-file': text,
+    url: valued,
+    module: valued,
+    subscription: valued,
+    'new-secret-file': valued,
     check: flag,
     yes: flag,
-    'env-file': text,
-    'secret-file': text,
+    'env-file': valued,
+    'secret-file': valued,
   });
   const { url, module, subscription, check = false, yes = false } = values;
   if (positionals.length > 0) throw new UsageError('subscribe takes no argument.');

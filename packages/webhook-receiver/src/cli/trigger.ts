@@ -4,7 +4,7 @@ import { openApi } from './api.ts';
 import { deliveryHeaders, type EventBody, sampleEvent } from './delivery.ts';
 import { readInput, readValidSecrets, type SecretOptions } from './input.ts';
 import { send } from './send.ts';
-import { CommandError, flag, parse, type Shell, text, texts, UsageError } from './shell.ts';
+import { CommandError, flag, listed, parse, type Shell, UsageError, valued } from './shell.ts';
 import { readTarget } from './target.ts';
 import { excerpt } from './text.ts';
 
@@ -13,14 +13,14 @@ const bodyMax = 256_000;
 /** Sends one event to a receiver, or lets Deedwire send a test event to a subscription. */
 export async function trigger(args: readonly string[], shell: Shell): Promise<number> {
   const { values, positionals } = parse(args, {
-    to: text,
-    version: text,
-    set: texts,
-    file: text,
-    subscription: text,
+    to: valued,
+    version: valued,
+    set: listed,
+    file: valued,
+    subscription: valued,
     'allow-remote': flag,
-    'env-file': text,
-    'secret-file': text,
+    'env-file': valued,
+    'secret-file': valued,
   });
   const { to, version, set = [], file, subscription } = values;
   const [type] = positionals;

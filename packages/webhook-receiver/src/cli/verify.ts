@@ -1,6 +1,6 @@
 import { diagnoseWebhook, readCapturedRequest, splitCapture } from './diagnosis.ts';
 import { readInput, readSecrets } from './input.ts';
-import { CommandError, flag, parse, type Shell, text, UsageError } from './shell.ts';
+import { CommandError, flag, parse, type Shell, UsageError, valued } from './shell.ts';
 import { counted, wrap } from './text.ts';
 
 // A body has at most 256 kB. JSON, base64 and UTF-16 can make more of it, and a capture can have many.
@@ -11,10 +11,10 @@ type Diagnosis = Awaited<ReturnType<typeof diagnoseWebhook>>;
 /** Says why a receiver rejects the signature of a captured request. */
 export async function verify(args: readonly string[], shell: Shell): Promise<number> {
   const { values, positionals } = parse(args, {
-    'env-file': text,
-    'secret-file': text,
-    body: text,
-    at: text,
+    'env-file': valued,
+    'secret-file': valued,
+    body: valued,
+    at: valued,
     json: flag,
   });
   const [file = '-'] = positionals;
