@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { graphileWorkerInbox } from '../src/graphile-worker.ts';
 import { memoryStore } from '../src/memory.ts';
 import { nodeHandler } from '../src/node.ts';
-import { createWebhookReceiver } from '../src/receiver.ts';
+import { createInboxReceiver, createWebhookReceiver } from '../src/receiver.ts';
 import { handshakeRequest, signedRequest, testSecret } from '../src/testing.ts';
 import { deliveryOf, secret } from './support/delivery.ts';
 import { logTo, silent } from './support/log.ts';
@@ -35,6 +35,28 @@ test('the memory store remembers an id for 40 days', async () => {
   expect(await store.once('kept', async () => {})).toBe('duplicate');
   vi.setSystemTime(Date.now() + 1);
   expect(await store.once('kept', async () => {})).toBe('processed');
+});
+
+test('names the newest version of each type that has a handler, as the subscription has to pin it', async () => {
+  const on = {
+    'referral.converted': { '2027-02-01': () => {}, '2026-11-01': () => {} },
+    'referral.created': { '2026-11-01': () => {} },
+    'referral.declined': {},
+  };
+  const pins = [
+    { type: 'referral.converted', version: '2027-02-01' },
+    { type: 'referral.created', version: '2026-11-01' },
+  ];
+  const secrets = [testSecret];
+  expect(createWebhookReceiver({ secrets, store: memoryStore(), on }).subscription()).toEqual(pins);
+  const pool = new Pool();
+  const inbox = graphileWorkerInbox(pool, { on });
+  expect(createInboxReceiver({ secrets, inbox }).subscription()).toEqual(pins);
+  // An inbox of an application does not say which events it handles.
+  const other = { ...inbox };
+  Reflect.deleteProperty(other, 'subscription');
+  expect(createInboxReceiver({ secrets, inbox: other }).subscription()).toEqual([]);
+  await pool.end();
 });
 
 test('gives the function for secrets the context of the platform', async () => {

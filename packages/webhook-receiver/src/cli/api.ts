@@ -66,7 +66,12 @@ export async function openApi(shell: Shell, options: SecretOptions): Promise<Api
   };
 
   async function request<Data>(query: string, variables: object, timeoutMs = 30_000): Promise<Data> {
-    const signal = AbortSignal.any([shell.signal, AbortSignal.timeout(timeoutMs)]);
+    // Node 20.0 has no `AbortSignal.any`.
+    const deadline = new AbortController();
+    const { signal } = deadline;
+    const stop = (): void => deadline.abort(new Error(`no response within ${timeoutMs / 1_000} s`));
+    const timer = setTimeout(stop, timeoutMs);
+    shell.signal.addEventListener('abort', stop);
     let response: Response;
     let text: string;
     try {
@@ -74,11 +79,16 @@ export async function openApi(shell: Shell, options: SecretOptions): Promise<Api
       const init = { method: 'POST', headers, body: JSON.stringify({ query, variables }), signal } as const;
       response = await fetch(url, { ...init, redirect: 'manual' });
       text = await textOf(response, signal);
+      // It ends with a part of the text.
+      signal.throwIfAborted();
     } catch (error) {
       const cause = field(error, 'cause');
       const reason = messageOf(cause === undefined ? error : (field(field(cause, 'errors'), '0') ?? cause));
       const message = `${new URL(url).origin} is unavailable: ${excerpt(reason, 200)}${proxyHint(settings)}`;
       throw new CommandError(message, 4, { cause: error });
+    } finally {
+      clearTimeout(timer);
+      shell.signal.removeEventListener('abort', stop);
     }
     const content = parsedJson(text);
     const error = field(field(content, 'errors'), '0');

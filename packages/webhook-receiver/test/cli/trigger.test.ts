@@ -87,14 +87,16 @@ test.each<[what: string, respond: (response: ServerResponse) => void, stdout: Re
   });
 });
 
+function endlessly(response: ServerResponse): void {
+  const write = (): void => {
+    while (!response.destroyed && response.write('x'.repeat(10_000)));
+  };
+  response.on('drain', write);
+  write();
+}
+
 test('reads only the beginning of an endless response', async () => {
-  const { port } = await start((response) => {
-    const write = (): void => {
-      while (!response.destroyed && response.write('x'.repeat(10_000)));
-    };
-    response.on('drain', write);
-    write();
-  });
+  const { port } = await start(endlessly);
   const { exitCode, stdout } = await call(['trigger', 'referral.created', '--to', `${port}`], { env });
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/^200 in \d+ ms: x{59}…\n$/);
@@ -122,4 +124,43 @@ test.each([
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toMatch(/^deedwire-webhook-receiver: [^\n]+\n$/);
   expect(stderr).toContain(message);
+});
+
+const apiKey = 'key-of-an-api-client';
+
+test.each<[what: string, respond: (response: ServerResponse) => void, exitCode: number, stderr: RegExp]>([
+  [
+    'a page of a proxy',
+    (response) => response.end('<html>\n\u001B[2J</html>'),
+    1,
+    /^the API responded 200: <html> \\u001b\[2J<\/html>$/,
+  ],
+  ['a redirect', (response) => response.writeHead(302, { location: '/' }).end(), 1, /^the API responded 302: $/],
+  [
+    'the API key in an error',
+    (response) => response.writeHead(401).end(`{"errors":[{"message":"No key ${apiKey}."}]}`),
+    3,
+    /^the API responded 401: No key …\.$/,
+  ],
+  ['no capacity', (response) => response.writeHead(503).end(), 4, /^the API responded 503: $/],
+  ['no response', (response) => response.destroy(), 4, /^http:\/\/127\.0\.0\.1:\d+ is unavailable: other side closed$/],
+  ['an endless body', (response) => endlessly(response), 4, / is unavailable: The response has more than 4 MB\.$/],
+  [
+    'a user error',
+    (response) =>
+      response.end(
+        '{"data":{"payload":{"webhookEventId":null,"userErrors":[{"code":"NOT_FOUND","message":"None."}]}}}',
+      ),
+    1,
+    /^NOT_FOUND: None\.$/,
+  ],
+])('ends with one line if the API responds with %s', async (_, respond, exitCode, stderr) => {
+  const { port } = await start(respond);
+  const variables = { DEEDWIRE_URL: `http://127.0.0.1:${port}/`, CLIENT_ID: 'client', ORGANIZATION_ID: 'organization' };
+  const result = await call(['trigger', '--subscription', 'gid://a/WebhookSubscription/1'], {
+    env: { ...variables, API_KEY: apiKey },
+  });
+  expect(result).toMatchObject({ exitCode, stdout: '' });
+  expect(result.stderr).toMatch(/^deedwire-webhook-receiver: [^\n]*\n$/);
+  expect(result.stderr.slice('deedwire-webhook-receiver: '.length, -1)).toMatch(stderr);
 });
