@@ -250,12 +250,16 @@ async function startNetwork() {
   };
 }
 
+async function deleteListeners(): Promise<void> {
+  for (const { id } of await partner.request<{ id: string }[]>('{ webhookListeners { id } }'))
+    await partner.mutate('deleteWebhookListener', 'deletedWebhookListenerId', { id });
+}
+
 /** Each case has a new state, and the account no listener. */
 async function prepare(name: string): Promise<string> {
   const state = join(folder, name);
   await mkdir(state);
-  for (const { id } of await partner.request<{ id: string }[]>('{ webhookListeners { id } }'))
-    await partner.mutate('deleteWebhookListener', 'deletedWebhookListenerId', { id });
+  await deleteListeners();
   return state;
 }
 
@@ -356,13 +360,17 @@ describe('listen', () => {
     await eventually(() => expect(received).toHaveLength(2));
     first.child.kill('SIGTERM');
     expect((await first.ended).exitCode).toBe(0);
-    for (const { id } of await partner.request<{ id: string }[]>('{ webhookListeners { id } }'))
-      await partner.mutate('deleteWebhookListener', 'deletedWebhookListenerId', { id });
+    await deleteListeners();
     const second = startCommand(args, env);
     await eventually(() => expect(second.output()).toContain('Ready: '));
     expect(second.output()).toMatch(/^The listener has expired\. Events after #2 \(\S+Z\) are lost\.\n/);
     await sendEvents(1);
     await eventually(() => expect(sequences(received)).toEqual([1, 2, 1]));
+
+    await deleteListeners();
+    await eventually(() => expect(second.output()).toContain('Events after #1 ('));
+    await sendEvents(1);
+    await eventually(() => expect(sequences(received)).toEqual([1, 2, 1, 1]));
   });
 
   test('ends with one line if the disk cannot be written', async () => {

@@ -4,7 +4,7 @@ import { messageOf } from '../field.ts';
 import { sampleEvent } from './delivery.ts';
 import { type Check, checks, type GradeOptions, Grading, type Result, type Verdict } from './grading.ts';
 import { readValidSecrets } from './input.ts';
-import { CommandError, flag, parse, type Shell, UsageError, valued } from './shell.ts';
+import { CommandError, flag, parse, sendOptions, type Shell, UsageError, valued } from './shell.ts';
 import { readTarget } from './target.ts';
 import { terminalText } from './terminal-text.ts';
 import { type Color, colored, counted, textField, wrap } from './text.ts';
@@ -24,9 +24,7 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
     only: valued,
     skip: valued,
     format: valued,
-    'allow-remote': flag,
-    'env-file': valued,
-    'secret-file': valued,
+    ...sendOptions,
   });
   const [to] = positionals;
   if (to === undefined || positionals.length > 1) throw new UsageError('grade needs the URL of one receiver.');

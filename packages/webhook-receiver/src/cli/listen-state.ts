@@ -25,16 +25,17 @@ export interface StateFile {
   /** Where the secret is that signs the requests of each run. */
   readonly secretFile: string;
   readonly secret: string;
-  save(state: Omit<ListenState, 'savedAt'>): Promise<void>;
+  save(state: ListenState): Promise<ListenState>;
   /** Lets another process use the file. */
   release(): Promise<void>;
 }
 
-export const newState = (): Omit<ListenState, 'savedAt'> => ({
+export const newState = (): ListenState => ({
   key: generateWebhookSecret().slice(6, 38),
   listenerId: null,
   cursor: null,
   sequence: 0,
+  savedAt: '',
 });
 
 /**
@@ -61,10 +62,11 @@ export async function openState(shell: Shell, identity: readonly string[]): Prom
     secret,
     save: (state) =>
       written(file, async () => {
-        const text = JSON.stringify({ ...state, savedAt: new Date().toISOString() } satisfies ListenState);
-        await writeFile(`${file}.new`, `${text}\n`, { mode: 0o600 });
+        const saved = { ...state, savedAt: new Date().toISOString() };
+        await writeFile(`${file}.new`, `${JSON.stringify(saved)}\n`, { mode: 0o600 });
         // A process that is killed leaves the old or the new state.
         await rename(`${file}.new`, file);
+        return saved;
       }),
     release: () => rm(lock, { force: true }),
   };
@@ -112,7 +114,7 @@ async function readSecret(file: string): Promise<string> {
 
 function stateIn(content: unknown): ListenState {
   const [key, listenerId, cursor] = ['key', 'listenerId', 'cursor'].map((name) => field(content, name));
-  if (typeof key !== 'string') return { ...newState(), savedAt: '' };
+  if (typeof key !== 'string') return newState();
   return {
     key,
     listenerId: typeof listenerId === 'string' ? listenerId : null,

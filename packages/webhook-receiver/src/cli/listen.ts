@@ -5,10 +5,10 @@ import { deliveryHeaders } from './delivery.ts';
 import { readSettings, readValidSecrets } from './input.ts';
 import { type ListenState, newState, openState, type StateFile } from './listen-state.ts';
 import { type Answer, send } from './send.ts';
-import { CommandError, flag, parse, type Shell, UsageError, valued } from './shell.ts';
+import { CommandError, flag, parse, sendOptions, type Shell, UsageError, valued } from './shell.ts';
 import { readTarget } from './target.ts';
 import { terminalText } from './terminal-text.ts';
-import { excerpt } from './text.ts';
+import { wrap } from './text.ts';
 
 /** What `--json` prints, one in a line. The text for people is beside it. */
 interface Line {
@@ -35,15 +35,7 @@ interface EventNode {
 
 /** Reads the events of a listener, and sends them to a receiver as a worker does. Ends after SIGINT with 0. */
 export async function listen(args: readonly string[], shell: Shell): Promise<number> {
-  const { values, positionals } = parse(args, {
-    to: valued,
-    types: valued,
-    retry: flag,
-    json: flag,
-    'allow-remote': flag,
-    'env-file': valued,
-    'secret-file': valued,
-  });
+  const { values, positionals } = parse(args, { to: valued, types: valued, retry: flag, json: flag, ...sendOptions });
   if (positionals.length > 0) throw new UsageError('listen takes no argument. Pass --to <receiver>.');
   if (values.to === undefined) throw new UsageError('pass --to <receiver>.');
   const url = await readTarget(values.to, values['allow-remote'] === true);
@@ -54,7 +46,7 @@ export async function listen(args: readonly string[], shell: Shell): Promise<num
   const types = values.types?.split(',') ?? [];
   const file = await openState(shell, [api.url, api.organizationId, url.href, ...types]);
   const print = (line: Line, text: string): void =>
-    shell.out(`${values.json === true ? terminalText(JSON.stringify(line)) : excerpt(text, 500)}\n`);
+    shell.out(values.json === true ? `${terminalText(JSON.stringify(line))}\n` : wrap(text));
   try {
     const listener = new Listener(shell, api, file, { url, types, retry: values.retry === true, secret: given, print });
     await listener.run();
@@ -82,7 +74,7 @@ class Listener {
   readonly #api: Api;
   readonly #file: StateFile;
   readonly #options: ListenOptions;
-  #state: Omit<ListenState, 'savedAt'>;
+  #state: ListenState;
   #accepted = 0;
   #refused = 0;
 
@@ -128,14 +120,13 @@ class Listener {
 
   /** Uses the listener of the run before, or creates one. */
   async #findListener(): Promise<void> {
-    const { listenerId, sequence } = this.#state;
+    const { listenerId, sequence, savedAt } = this.#state;
     const { webhookListeners } = await this.#api.request<{ webhookListeners: readonly { id: string }[] }>(
       '{ webhookListeners { id } }',
       {},
     );
     if (webhookListeners.some(({ id }) => id === listenerId)) return;
     if (listenerId !== null) {
-      const { savedAt } = this.#file.state;
       const text = `The listener has expired. Events after #${sequence} (${savedAt}) are lost.`;
       this.#options.print({ event: 'gap', from: sequence + 1, to: null, since: savedAt }, text);
       await this.#save(newState());
@@ -172,8 +163,13 @@ class Listener {
       variables,
       (waitSeconds + 30) * 1_000,
     );
-    if (webhookEvents === null) throw new CommandError('the listener was deleted. Run the command again.');
-    return webhookEvents.edges.map(({ cursor: after, sequence, node }) => ({ cursor: after, sequence, ...node }));
+    // It expired while the API was unavailable.
+    if (webhookEvents === null) await this.#findListener();
+    return (webhookEvents?.edges ?? []).map(({ cursor: after, sequence, node }) => ({
+      cursor: after,
+      sequence,
+      ...node,
+    }));
   }
 
   /** @returns false if the command ends before the event is passed */
@@ -239,9 +235,8 @@ class Listener {
     await this.#save({ ...this.#state, cursor: null });
   }
 
-  async #save(state: Omit<ListenState, 'savedAt'>): Promise<void> {
-    await this.#file.save(state);
-    this.#state = state;
+  async #save(state: ListenState): Promise<void> {
+    this.#state = await this.#file.save(state);
   }
 
   async #pause(failures: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { type Agent, type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { field, messageOf } from '../field.ts';
 import { textField } from './text.ts';
@@ -67,6 +68,7 @@ function respond(url: URL, { method, headers, body, agent }: Sent, signal: Abort
       headers: { ...headers, ...(method === 'GET' ? {} : { 'content-length': length }) },
       agent: agent ?? false,
       signal,
+      ...(url.hostname === 'localhost' && { lookup: bothAddresses, autoSelectFamily: true }),
     });
     request.on('error', reject);
     request.on('response', resolve);
@@ -98,8 +100,15 @@ async function beginningOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
+/** Many machines resolve `localhost` to one address, and a receiver can listen on the other one. */
+const bothAddresses: LookupFunction = (_hostname, _options, callback) =>
+  callback(null, [
+    { address: '127.0.0.1', family: 4 },
+    { address: '::1', family: 6 },
+  ]);
+
 /** That of a refused connection is empty if the host has several addresses. */
 function reasonOf(error: unknown): string {
   const errors = field(error, 'errors');
-  return Array.isArray(errors) ? errors.map(messageOf).join(', ') : messageOf(error);
+  return messageOf(Array.isArray(errors) ? errors[0] : error);
 }

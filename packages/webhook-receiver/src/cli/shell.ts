@@ -39,6 +39,9 @@ export class UsageError extends CommandError {
 export const valued = { type: 'string' } as const;
 export const listed = { type: 'string', multiple: true } as const;
 export const flag = { type: 'boolean' } as const;
+/** Of the commands that read secrets or credentials, and of those that also send requests. */
+export const secretOptions = { 'env-file': valued, 'secret-file': valued } as const;
+export const sendOptions = { 'allow-remote': flag, ...secretOptions } as const;
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 type Parsed<Of extends Options> = ReturnType<typeof parseArgs<{ args: string[]; allowPositionals: true; options: Of }>>;

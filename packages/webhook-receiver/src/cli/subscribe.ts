@@ -9,7 +9,7 @@ import type { EventName } from '../event-name-problem.ts';
 import { field, messageOf } from '../field.ts';
 import { type Api, openApi } from './api.ts';
 import { readSettings, readValidSecrets } from './input.ts';
-import { CommandError, flag, parse, type Shell, UsageError, valued } from './shell.ts';
+import { CommandError, flag, parse, secretOptions, type Shell, UsageError, valued } from './shell.ts';
 import { excerpt, parsedJson, textField } from './text.ts';
 
 interface Subscription {
@@ -28,8 +28,7 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
     'new-secret-file': valued,
     check: flag,
     yes: flag,
-    'env-file': valued,
-    'secret-file': valued,
+    ...secretOptions,
   });
   const { url, module, subscription, check = false, yes = false } = values;
   if (positionals.length > 0) throw new UsageError('subscribe takes no argument.');

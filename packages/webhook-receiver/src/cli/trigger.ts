@@ -4,7 +4,7 @@ import { openApi } from './api.ts';
 import { deliveryHeaders, type EventBody, sampleEvent } from './delivery.ts';
 import { readInput, readValidSecrets, type SecretOptions } from './input.ts';
 import { send } from './send.ts';
-import { CommandError, flag, listed, parse, type Shell, UsageError, valued } from './shell.ts';
+import { CommandError, listed, parse, sendOptions, type Shell, UsageError, valued } from './shell.ts';
 import { readTarget } from './target.ts';
 import { excerpt } from './text.ts';
 
@@ -18,9 +18,7 @@ export async function trigger(args: readonly string[], shell: Shell): Promise<nu
     set: listed,
     file: valued,
     subscription: valued,
-    'allow-remote': flag,
-    'env-file': valued,
-    'secret-file': valued,
+    ...sendOptions,
   });
   const { to, version, set = [], file, subscription } = values;
   const [type] = positionals;

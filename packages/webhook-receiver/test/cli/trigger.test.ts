@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { listen } from '@deedwire/testing';
@@ -43,6 +44,17 @@ test('sends a signed event with changed fields', async () => {
     version: '2026-11-01',
     data: { externalReference: 'KEY=9', matterId: 'gid://service/Matter/99' },
   });
+});
+
+test('reaches a receiver that listens only on ::1', async ({ skip }) => {
+  const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+  skip(!hasIpv6, 'This machine has no ::1.');
+  const server = createServer((_, response) => response.end());
+  await once(server.listen(0, '::1'), 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = Object(server.address());
+  for (const to of [`${port}/hooks`, `http://[::1]:${port}/hooks`])
+    expect((await call(['trigger', 'referral.created', '--to', to], { env })).exitCode).toBe(0);
 });
 
 test('sends a file with its bytes unchanged', async () => {
