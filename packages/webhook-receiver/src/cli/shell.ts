@@ -36,12 +36,16 @@ export class UsageError extends CommandError {
 }
 
 /** Options with a value, options that can be repeated, and options without a value. */
-export const valued = { type: 'string' } as const;
-export const listed = { type: 'string', multiple: true } as const;
-export const flag = { type: 'boolean' } as const;
+export const valued: { readonly type: 'string' } = { type: 'string' };
+export const listed: { readonly type: 'string'; readonly multiple: true } = { type: 'string', multiple: true };
+export const flag: { readonly type: 'boolean' } = { type: 'boolean' };
+type SecretOption = 'env-file' | 'secret-file';
 /** Of the commands that read secrets or credentials, and of those that also send requests. */
-export const secretOptions = { 'env-file': valued, 'secret-file': valued } as const;
-export const sendOptions = { 'allow-remote': flag, ...secretOptions } as const;
+export const secretOptions: Record<SecretOption, typeof valued> = { 'env-file': valued, 'secret-file': valued };
+export const sendOptions: { 'allow-remote': typeof flag } & typeof secretOptions = {
+  'allow-remote': flag,
+  ...secretOptions,
+};
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 type Parsed<Of extends Options> = ReturnType<typeof parseArgs<{ args: string[]; allowPositionals: true; options: Of }>>;

@@ -168,7 +168,7 @@ describe.each([
   ['@deedwire/lender-schema', 800],
   ['@deedwire/partner-schema', 450],
   ['@deedwire/webhook-events', 410],
-  ['@deedwire/webhook-receiver', 785],
+  ['@deedwire/webhook-receiver', 945],
   ['@deedwire/webhook-signing', 260],
 ])('%s', (name, maximumKb) => {
   const files = (pattern: string): string[] => {
@@ -193,10 +193,12 @@ describe.each([
     for (const script of scripts) {
       const code = readFileSync(script, 'utf8');
       const hasCode = !/^(?:\/\/.*\n|\/\*[^]*?\*\/\s*)*export \{\};\s*$/.test(code.replace(/^\/\/# .*$/m, ''));
+      // Commands show their errors without a stack.
+      const hasMap = hasCode && !script.includes('/webhook-receiver/dist/cli/');
       expect({ script, map: existsSync(`${script}.map`), named: code.includes('sourceMappingURL') }).toEqual({
         script,
-        map: hasCode,
-        named: hasCode,
+        map: hasMap,
+        named: hasMap,
       });
     }
   });
