@@ -1,17 +1,27 @@
 /** `pnpm demo`: runs the whole flow in the terminal, in a temporary folder and on free ports, then removes everything. */
-import { deepEqual, match, ok as assert } from 'node:assert/strict';
+import { deepEqual, equal, match, ok as assert } from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { issueCredential } from '@deedwire/actions';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, migrate } from '@deedwire/store';
-import { credentialHeaders, eventually, postGraphql, type ReceivedRequest, startReceiver } from '@deedwire/testing';
+import {
+  type Credential,
+  credentialHeaders,
+  eventually,
+  postGraphql,
+  type ReceivedRequest,
+  startReceiver,
+} from '@deedwire/testing';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { parse, print as printDocument } from 'graphql';
+import type { AppName } from './app-process.ts';
 import { buildPortal } from './build-portal.ts';
 import { callOperator } from './call-operator.ts';
 import { parseOptions, UsageError } from './command-line.ts';
 import { devConfig } from './dev-config.ts';
 import { ensureOpenReferrals, seed, seedContext } from './seed.ts';
-import { createAppLogins, interfaceUrls, startSystem } from './start-system.ts';
+import { createAppLogins, interfaceUrls, startSystem, type System } from './start-system.ts';
 import { fail, onReaderGone, print, readerGoneExitCode } from './terminal.ts';
 import { packageManagerCommand } from './workspace.ts';
 
@@ -23,12 +33,14 @@ free ports, sends requests to both interfaces, delivers a webhook and retries
 it, checks each step, and removes everything. Takes about ten seconds.
 
 Options:
+  --kill      kill the worker and an API while clients create referrals, start
+              them again, and count what arrived; takes about half a minute
   -h, --help  print this help
 
 The environment variable WEBHOOK_CALLBACK_POLICY is \`development\` by default.
 `;
-const next = `What to try next:
-  ${packageManagerCommand} dev --receiver  keep it running, and print webhooks
+const next = (): string => `What to try next:
+${isKill ? '' : `  ${command} --kill  kill the worker and an API meanwhile\n`}  ${packageManagerCommand} dev --receiver  keep it running, and print webhooks
   docs/quickstart.md  receive webhooks in your code
 `;
 
@@ -40,16 +52,25 @@ const createSubscription =
 
 const createPortalLink =
   'mutation ($input: CreatePortalLinkInput!) { createPortalLink(input: $input) { portalLink { url expiresAt } userErrors { code message } } }';
+const createReferral =
+  'mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } userErrors { message } } }';
 
 const secret = generateWebhookSecret();
+const clients = 8;
+let isKill = false;
 const undo: (() => Promise<unknown>)[] = [];
 let [databaseUrl, referralId, matterId] = ['', '', ''];
+/** Each client has a rate limit of its own. */
+const credentials: Credential[] = [];
 let accounts: Awaited<ReturnType<typeof seed>>;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 let urls: Record<'lender' | 'partner', string>;
 let hasPortal = false;
+let system: System;
 
-const steps: Record<string, () => Promise<unknown>> = {
+type Steps = Record<string, () => Promise<unknown>>;
+
+const start: Steps = {
   'Start PostgreSQL and migrate the database': async () => {
     const server = await startPostgres();
     undo.unshift(() => server.stop());
@@ -60,7 +81,10 @@ const steps: Record<string, () => Promise<unknown>> = {
     const store = createStore({ databaseUrl, applicationName: 'deedwire-demo' });
     const context = seedContext(store, 'service');
     accounts = await seed(context);
-    [referralId = ''] = await ensureOpenReferrals(context, accounts.partner.id);
+    const { id: accountId } = accounts.partner;
+    [referralId = ''] = await ensureOpenReferrals(context, accountId);
+    while (isKill && credentials.length < clients)
+      credentials.push(await issueCredential(context, { interfaceName: 'partner', accountId, clientId: null }));
     await store.close();
     note(`lender ${accounts.lender.id}, partner ${accounts.partner.id}`);
   },
@@ -68,31 +92,31 @@ const steps: Record<string, () => Promise<unknown>> = {
     const policy = readConfig(devConfig.pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
     const databaseUrls = await createAppLogins(databaseUrl);
     hasPortal = await buildPortal();
-    const system = await startSystem({ databaseUrls, portal: hasPortal, env: { GID_NAMESPACE: 'service', ...policy } });
+    system = await startSystem({ databaseUrls, portal: hasPortal, env: { GID_NAMESPACE: 'service', ...policy } });
     undo.unshift(() => system.stop());
     urls = interfaceUrls(system);
     for (const { name, pid } of Object.values(system.apps)) note(`${name} is process ${pid}`);
   },
   'Start a sample receiver': async () => {
     receiver = await startReceiver({
-      onDelivery: (response) => response.writeHead(receiver.deliveries.length === 1 ? 503 : 204).end(),
+      async onDelivery(response) {
+        // So that requests are in flight when their sender is killed.
+        if (isKill) await sleep(250);
+        response.writeHead(!isKill && receiver.deliveries.length === 1 ? 503 : 204).end();
+      },
     });
     undo.unshift(() => receiver.close());
-    note(`${receiver.url} responds 503 to its first event`);
+    note(`${receiver.url} responds ${isKill ? 'after 250 ms' : '503 to its first event'}`);
   },
+};
+
+const flow: Steps = {
   'A lender reads its name and its team members': () =>
     send('lender', '{ lender { name members { id firstName } } }', {}, /^200 .*"name":"\w.*"members":\[\{"id":"gid:/),
   'The partner interface rejects credentials of a lender': () =>
     send('partner', '{ partner { name } }', {}, /^403 .*"code":"WRONG_INTERFACE"/, 'lender'),
   'A partner reads a referral': () => send('partner', readReferral, { id: referralId }, /^200 .*"status":"OPEN"/),
-  'The partner registers a callback URL': async () => {
-    const eventTypes = [{ type: 'referral.converted', version: '2026-11-01' }];
-    const input = { callbackUrl: receiver.url, eventTypes, webhookSecret: secret };
-    await send('partner', createSubscription, { input }, /"status":"ACTIVE".*"userErrors":\[\]/);
-    const [handshake] = receiver.handshakes;
-    assert(handshake, 'the callback URL receives the handshake before the mutation returns');
-    showReceived(handshake, 200);
-  },
+  'The partner registers a callback URL': () => subscribe('referral.converted'),
   'Each account creates a link to its portal': async () => {
     if (!hasPortal) return note('the portal is not built');
     const input = { abilities: ['READ'], actor: 'demo' };
@@ -136,8 +160,88 @@ const steps: Record<string, () => Promise<unknown>> = {
   },
   'The partner reads the converted referral': () =>
     send('partner', readReferral, { id: referralId }, new RegExp(`"status":"CONVERTED","matter":{"id":"${matterId}"`)),
-  'Stop everything': stopAll,
 };
+
+/** The referrals that the interface has accepted, by idempotency key. */
+const accepted = new Map<string, string>();
+let [isCreating, unanswered] = [true, 0];
+let creating: Promise<unknown>;
+
+const killing: Steps = {
+  'The partner registers a callback URL': () => subscribe('referral.created'),
+  [`${clients} clients create referrals until step 9`]: async () => {
+    creating = Promise.all(credentials.map(createReferrals));
+    // It is awaited once the processes are back.
+    creating.catch(() => {});
+    await receiver.waitFor(50);
+    note(`accepted: ${accepted.size}, arrived: ${receiver.deliveries.length}`);
+  },
+  'SIGKILL ends the worker; a new process starts': async () => {
+    const arrived = receiver.deliveries.length;
+    await kill('webhook-worker');
+    note('the lease of the killed process expires after 15 s; until then, referrals are accepted, and wait');
+    await receiver.waitFor(arrived + 100);
+    note(`accepted: ${accepted.size}, arrived: ${receiver.deliveries.length}`);
+  },
+  'SIGKILL ends the partner API; a new process starts': async () => {
+    await kill('partner-api');
+    const before = accepted.size;
+    await eventually(() => assert(accepted.size > before + 50, 'the clients create referrals again'));
+    note(`requests without a response: ${unanswered}, sent again with the same idempotency key`);
+  },
+  'Nothing is lost': async () => {
+    isCreating = false;
+    await creating;
+    const ids = await eventually(() => {
+      const arrived = new Set(
+        receiver.deliveries.map(({ body }) => String(JSON.parse(body.toString()).data.referralId)),
+      );
+      deepEqual(arrived, new Set(accepted.values()), 'exactly the accepted referrals arrive');
+      return arrived;
+    });
+    const repeated = receiver.deliveries.length - ids.size;
+    equal(new Set(receiver.deliveries.map(({ headers }) => headers['webhook-id'])).size, ids.size);
+    for (const { headers, body } of receiver.deliveries) verifyWebhook({ headers, body, secret });
+    note(`accepted: ${accepted.size} referrals, ${ids.size} different ones`);
+    note(`arrived: ${ids.size}, lost: 0`);
+    note(`arrived more than once, with the same webhook-id: ${repeated}`);
+  },
+};
+
+/** Creates referrals until `isCreating` is false. Sends each request until it is accepted. */
+async function createReferrals(credential: Credential): Promise<void> {
+  for (let number = 1; isCreating; number += 1) {
+    const idempotencyKey = `${credential.clientId}-${number}`;
+    const variables = { input: { clientName: 'Ada Fairbank', idempotencyKey } };
+    await eventually(async () => {
+      const { body } = await postGraphql(urls.partner, credential, { query: createReferral, variables }).catch(
+        (error: unknown) => {
+          unanswered += 1;
+          throw error;
+        },
+      );
+      const [, id] = /"id":"(\S+?)"/.exec(JSON.stringify(body)) ?? [];
+      assert(id !== undefined, JSON.stringify(body));
+      accepted.set(idempotencyKey, id);
+    });
+    await sleep(400);
+  }
+}
+
+async function kill(app: AppName): Promise<void> {
+  const { pid, kill: killApp, ended } = system.apps[app];
+  killApp('SIGKILL');
+  note(`process ${pid} ended: ${(await ended).signal}`);
+  note(`${app} is process ${(await system.restart(app)).pid}`);
+}
+
+async function subscribe(type: string): Promise<void> {
+  const input = { callbackUrl: receiver.url, eventTypes: [{ type, version: '2026-11-01' }], webhookSecret: secret };
+  await send('partner', createSubscription, { input }, /"status":"ACTIVE".*"userErrors":\[\]/);
+  const [handshake] = receiver.handshakes;
+  assert(handshake, 'the callback URL receives the handshake before the mutation returns');
+  showReceived(handshake, 200);
+}
 
 async function stopAll(): Promise<void> {
   for (const stop of undo.splice(0)) await stop();
@@ -183,6 +287,7 @@ function note(text: string, indent = '    '): void {
 }
 
 async function demo(): Promise<void> {
+  const steps: Steps = { ...start, ...(isKill ? killing : flow), 'Stop everything': stopAll };
   for (const [index, [title, run]] of Object.entries(steps).entries()) {
     print('\n');
     note(title, `${String(index + 1).padStart(2)}  `);
@@ -194,15 +299,17 @@ async function demo(): Promise<void> {
       return fail(`\nNOT AS SPECIFIED. ${reason}\n\nThe demo has stopped everything that it started.`, 1);
     }
   }
-  print(`\nEvery step behaved as specified. The demo took ${(performance.now() / 1000).toFixed(1)} s.\n\n${next}`);
+  print(`\nEvery step behaved as specified. The demo took ${(performance.now() / 1000).toFixed(1)} s.\n\n${next()}`);
 }
 
 // Every process that the demo started ends with this one.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
 onReaderGone(() => process.exit(readerGoneExitCode));
 try {
-  const { help: isHelp } = parseOptions(command, { help: { type: 'boolean', short: 'h' } }, process.argv.slice(2));
-  if (isHelp) print(help);
+  const flag = { type: 'boolean', default: false } as const;
+  const options = parseOptions(command, { kill: flag, help: { ...flag, short: 'h' } }, process.argv.slice(2));
+  isKill = options.kill;
+  if (options.help) print(help);
   else await demo();
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;

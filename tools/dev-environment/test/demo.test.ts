@@ -29,8 +29,9 @@ test('completes the whole flow', async () => {
   expect(lines).toContain('        createWebhookSubscription(input: $input) {');
   expect(lines).toContain('            "name": "Northwind Building Society",');
   expect(lines).toContain('        "type": "referral.converted",');
-  expect(lines.slice(-4)).toEqual([
+  expect(lines.slice(-5)).toEqual([
     'What to try next:',
+    expect.stringMatching(/^ {2}npx -y pnpm@[\d.]+ demo --kill {2}kill the worker and an API meanwhile$/),
     expect.stringMatching(/^ {2}npx -y pnpm@[\d.]+ dev --receiver {2}keep it running, and print webhooks$/),
     '  docs/quickstart.md  receive webhooks in your code',
     '',
