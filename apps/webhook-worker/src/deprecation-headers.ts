@@ -9,10 +9,10 @@ export type EventTypeLifecycles = readonly (Pick<WebhookEventType, 'type'> & {
 /** Returns the headers that announce the end of an event version. Undefined unless the version is deprecated or retired. */
 export type DeprecationHeaders = (type: string, version: string) => Readonly<Record<string, string>> | undefined;
 
-/** @param documentationUrl the URL where the folder `docs` is published, without a trailing slash. */
+/** @param documentationUrl the URL where the folder `docs` is published, without a trailing slash. Without it, there are no links. */
 export function createDeprecationHeaders(
   eventTypes: EventTypeLifecycles,
-  documentationUrl: string,
+  documentationUrl: string | undefined,
 ): DeprecationHeaders {
   const documentation = deprecationDocumentationAt(documentationUrl);
   const headers = new Map<string, Map<string, Readonly<Record<string, string>>>>();

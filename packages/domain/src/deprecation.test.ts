@@ -24,11 +24,19 @@ test('announces only the deprecation while no sunset is planned', () => {
   });
 });
 
+test('announces both without links when there is no documentation', () => {
+  const deprecation = readDeprecation({ deprecatedOn: '2026-03-01', sunsetOn: '2027-03-01' });
+  expect(deprecation && deprecationHeaders(deprecation, deprecationDocumentationAt(undefined))).toEqual({
+    Deprecation: '@1772323200',
+    Sunset: 'Mon, 01 Mar 2027 00:00:00 GMT',
+  });
+});
+
 test.each([null, '', '2026-13-01'])('announces nothing when the day of the deprecation is %j', (deprecatedOn) => {
   expect(headersOf(deprecatedOn, '2027-03-01')).toBeNull();
 });
 
-test.each(Object.values(deprecationDocumentationAt(new URL('../../../docs', import.meta.url).href)))(
+test.each(Object.values({ ...deprecationDocumentationAt(new URL('../../../docs', import.meta.url).href) }))(
   '%s links to a heading that exists',
   (url) => {
     const [page = '', anchor] = url.split('#');

@@ -19,8 +19,12 @@ export function readDeprecation(days: { deprecatedOn: string | null; sunsetOn: s
   return deprecatedAt && { deprecatedAt, sunsetAt: sunsetTime(days) };
 }
 
-/** @param base the URL where the folder `docs` of this repository is published, without a trailing slash. */
-export function deprecationDocumentationAt(base: string): DeprecationDocumentation {
+/**
+ * @param base the URL where the folder `docs` of this repository is published, without a trailing slash. Without it, there are
+ * no links.
+ */
+export function deprecationDocumentationAt(base: string | undefined): DeprecationDocumentation | null {
+  if (base === undefined) return null;
   return {
     // The anchors that Markdown renderers generate from the headings.
     deprecation: `${base}/versions.md#detect-a-deprecated-version`,
@@ -31,17 +35,19 @@ export function deprecationDocumentationAt(base: string): DeprecationDocumentati
 /**
  * The headers that announce the end of a version: in the responses of an interface, and in the deliveries of an event
  * version. RFC 9745 defines `Deprecation`, a structured field, and its link relation; RFC 8594 defines `Sunset`, an
- * HTTP-date, and its link relation. Without a sunset, both are omitted.
+ * HTTP-date, and its link relation. Without a sunset, both are omitted. Without documentation, `Link` is.
  */
 export function deprecationHeaders(
   { deprecatedAt, sunsetAt }: Deprecation,
-  documentation: DeprecationDocumentation,
+  documentation: DeprecationDocumentation | null,
 ): Record<string, string> {
-  const deprecation = `<${documentation.deprecation}>; rel="deprecation"`;
+  const links = [
+    `<${documentation?.deprecation}>; rel="deprecation"`,
+    ...(sunsetAt === null ? [] : [`<${documentation?.sunset}>; rel="sunset"`]),
+  ];
   return {
     Deprecation: `@${deprecatedAt.getTime() / 1000}`,
-    ...(sunsetAt === null
-      ? { Link: deprecation }
-      : { Sunset: sunsetAt.toUTCString(), Link: `${deprecation}, <${documentation.sunset}>; rel="sunset"` }),
+    ...(sunsetAt && { Sunset: sunsetAt.toUTCString() }),
+    ...(documentation && { Link: links.join(', ') }),
   };
 }

@@ -8,7 +8,7 @@ const { error } = documentationAt(new URL('../../../docs', import.meta.url).href
 const errors = (Object.keys(errorTable) as (keyof typeof errorTable)[]).map(error);
 
 test.each(errors)('%s links to a heading that exists', (url) => {
-  const [page = '', anchor] = url.split('#');
+  const [page = '', anchor] = url?.split('#') ?? [];
   const headings = readFileSync(new URL(page), 'utf8').matchAll(/^#+ (.+)$/gm);
   expect([...headings].map(([, heading = '']) => heading.toLowerCase().replaceAll(' ', '-'))).toContain(anchor);
 });

@@ -2,19 +2,22 @@ import { deprecationDocumentationAt, type DeprecationDocumentation } from '@deed
 import type { ErrorCode } from './errors/error-table.ts';
 
 /** The URLs of documentation pages that responses link to. */
-export interface Documentation extends DeprecationDocumentation {
-  error: (code: ErrorCode) => string;
+export interface Documentation {
+  /** Undefined without documentation: JSON omits it. */
+  error: (code: ErrorCode) => string | undefined;
+  /** Null without documentation. */
+  deprecation: DeprecationDocumentation | null;
 }
 
 /**
  * The pages in the folder `docs` of this repository.
  *
- * @param base the URL where the folder is published, without a trailing slash.
+ * @param base the URL where the folder is published, without a trailing slash. Without it, responses contain no links.
  */
-export function documentationAt(base: string): Documentation {
+export function documentationAt(base: string | undefined): Documentation {
   return {
     // The anchor that Markdown renderers generate from the heading.
-    error: (code) => `${base}/errors.md#${code.toLowerCase()}`,
-    ...deprecationDocumentationAt(base),
+    error: (code) => (base === undefined ? undefined : `${base}/errors.md#${code.toLowerCase()}`),
+    deprecation: deprecationDocumentationAt(base),
   };
 }

@@ -138,7 +138,7 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
       ...version,
       headers: {
         'X-Service-Schema-Version': version.version,
-        ...(version.deprecation && deprecationHeaders(version.deprecation, documentation)),
+        ...(version.deprecation && deprecationHeaders(version.deprecation, documentation.deprecation)),
       },
       documents: createDocuments(schema, limits, (isValid) =>
         parsedDocuments.inc({ interface: interfaceName, result: isValid ? 'valid' : 'rejected' }),

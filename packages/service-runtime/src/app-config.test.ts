@@ -25,7 +25,6 @@ test('applies defaults when only the required variables are set', () => {
     NODE_ENV: 'production',
     DATABASE_URL: usable.DATABASE_URL,
     DATABASE_TLS: 'required',
-    DOCUMENTATION_URL: 'https://deedwire.example/docs',
     GID_NAMESPACE: 'service',
     SLOW_STATEMENT_MS: 500,
     WEBHOOK_SECRET_KEYS: new Map([['k1', key]]),
@@ -186,7 +185,7 @@ describe('URLs that other programs take', () => {
 
   test.each([
     ['"https://docs.example"', 'must not be in quotes'],
-    ['docs.example', 'must be a URL that begins with https:// or http://'],
+    ['docs.example', 'must be a URL that begins with https:// or http:// or file://'],
     ['https://docs.example:port', unreadableUrl],
   ])('rejects %s as DOCUMENTATION_URL', (url, expected) => {
     expect(() => readConfig(schema, { ...usable, DOCUMENTATION_URL: url })).toThrow(

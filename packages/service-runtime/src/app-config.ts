@@ -30,11 +30,11 @@ export const appVariables = {
   DATABASE_DIRECT_URL: databaseUrlVariable().optional(),
   DATABASE_PREPARED_STATEMENTS: preparedStatementsVariable,
   DATABASE_TLS: databaseTlsConfig.DATABASE_TLS,
-  /** Where the folder `docs` is published. Errors and the headers of deprecated versions link to its pages. */
-  DOCUMENTATION_URL: urlVariable('https', 'http')
+  /** Where the folder `docs` is published. Errors and the headers of deprecated versions link to its pages, otherwise to none. */
+  DOCUMENTATION_URL: urlVariable('https', 'http', 'file')
     // A header can contain only ASCII.
     .transform((url) => new URL(url).href.replace(/\/$/, ''))
-    .default('https://deedwire.example/docs'),
+    .optional(),
   GID_NAMESPACE: z
     .string()
     .regex(gidNamespacePattern, 'must consist of lowercase letters, digits and hyphens, and begin with a letter')

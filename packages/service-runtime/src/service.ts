@@ -38,7 +38,7 @@ export interface ServiceOptions {
   app: string;
   /** Of its `package.json`. */
   version: string;
-  config: RuntimeConfig;
+  config: RuntimeConfig & { DOCUMENTATION_URL?: string | undefined };
   logger: Logger;
   /** `startService` adds the process metrics to it. */
   metrics: Registry;
@@ -162,6 +162,7 @@ export async function startService(
       .catch(refuseAddress('ADMIN_HOST and ADMIN_PORT'));
     const listening = await clients?.start();
     logger.info({ url: listening?.url, adminUrl }, 'listening');
+    if (config.DOCUMENTATION_URL === undefined) logger.warn('DOCUMENTATION_URL is not set: nothing links to the pages');
     return { ...listening, adminUrl, whenReady: readiness.whenReady, stop };
   } catch (error) {
     await stop();

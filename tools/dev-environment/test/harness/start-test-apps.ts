@@ -11,7 +11,12 @@ export async function startTestApps(database: TestDatabase, options: TestAppOpti
   const system = await startSystem({
     ...options,
     // On a busy machine any statement can be slow.
-    env: { DATABASE_TIMEOUT_MS: '20000', PORTAL_ORIGIN: 'https://portal.example', ...options.env },
+    env: {
+      DATABASE_TIMEOUT_MS: '20000',
+      DOCUMENTATION_URL: 'https://deedwire.example/docs',
+      PORTAL_ORIGIN: 'https://portal.example',
+      ...options.env,
+    },
     appEnv: await perApp((name) => {
       const { DATABASE_URL: _, ...others }: DatabaseVariables = logins[name];
       return { ...others, ...options.appEnv?.[name] };

@@ -127,7 +127,7 @@ export const responseHeaderDescriptions: Readonly<Record<string, string>> = {
   'Cache-Control': 'Responses must not be stored.',
   Deprecation:
     'The time of the deprecation: `@` followed by Unix seconds ([RFC 9745](https://www.rfc-editor.org/rfc/rfc9745)).',
-  Link: 'Links to the documentation of the deprecation and the sunset.',
+  Link: 'Links to the documentation of the deprecation and the sunset, if the operator has set one.',
   RateLimit:
     'The cost points that the client has left, `r`, and the seconds until it has more, `t` ([draft-ietf-httpapi-ratelimit-headers-11](https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-11)).',
   'RateLimit-Policy': 'The size of the client’s bucket of cost points, `q`, and the seconds in which it fills up, `w`.',

@@ -15,7 +15,7 @@ export function describeErrors({ errors }: Manifest, remark: Remark): string[] {
   ]);
   return [
     '## Errors',
-    'An error has a `message` for people. Its `extensions` contain a `code` for programs, the `requestId` and a `documentationUrl`. The HTTP status of a response without `data` depends on the media type. A response with `data` in which one field failed has status 200. New codes can appear: handle an unknown code by its HTTP status. If a mutation rejects its input, the reasons are in the `userErrors` of its payload.',
+    'An error has a `message` for people. Its `extensions` contain a `code` for programs, the `requestId` and, if the operator has set one, a `documentationUrl`. The HTTP status of a response without `data` depends on the media type. A response with `data` in which one field failed has status 200. New codes can appear: handle an unknown code by its HTTP status. If a mutation rejects its input, the reasons are in the `userErrors` of its payload.',
     table(['code', '`graphql-response+json`', '`json`', 'meaning'], rows),
   ];
 }
