@@ -16,6 +16,7 @@ release.json. Skips versions that the registry has.
 
 Options:
   --sha256 HEX     the SHA-256 of release.json, as \`pnpm release --pack\` has printed it
+  --stage          only stage them: each is public once a maintainer has approved it (npm stage approve)
   --tag            publish nothing; tag the packages that are on the registry, and the apps if all packages are
   --registry URL   use this registry instead of the one in npm's configuration
   --help           show this help
@@ -32,7 +33,10 @@ async function main(): Promise<number> {
   let parsed;
   try {
     const [flag, text] = [{ type: 'boolean' }, { type: 'string' }] as const;
-    parsed = parseArgs({ options: { sha256: text, tag: flag, registry: text, help: flag }, allowPositionals: true });
+    parsed = parseArgs({
+      options: { sha256: text, stage: flag, tag: flag, registry: text, help: flag },
+      allowPositionals: true,
+    });
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
     return 2;
@@ -47,7 +51,7 @@ async function main(): Promise<number> {
   const release = await readPackedRelease(folder, values.sha256 ?? null);
   if (values.tag !== true) {
     const provenance = process.env['ACTIONS_ID_TOKEN_REQUEST_URL'] !== undefined;
-    await publishPacked(release, { folder, registry, provenance, say });
+    await publishPacked(release, { folder, registry, provenance, stage: values.stage === true, say });
     return 0;
   }
   for (const name of await dueTags(release, registry)) {

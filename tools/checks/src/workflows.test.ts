@@ -17,7 +17,7 @@ test('the repository has these workflows and jobs', () => {
   expect(workflows.map(({ name, text }) => [name, jobsOf(text).map(([job]) => job)])).toEqual([
     ['ci.yml', ['test', 'deploy', 'dependencies']],
     ['nightly.yml', ['postgres', 'more', 'deployments', 'failovers']],
-    ['release.yml', ['test', 'version', 'pack', 'publish', 'tag']],
+    ['release.yml', ['test', 'version', 'pack', 'images', 'publish', 'sign', 'tag']],
   ]);
 });
 
@@ -42,16 +42,31 @@ describe.each(workflows)('$name', ({ text }) => {
 const jobs = workflows.flatMap(({ text }) => jobsOf(text));
 const linesOf = (name: string): string => jobs.find(([job]) => job === name)?.[1] ?? '';
 
-test('only the publishing job can request an identity token, and reviewers have to agree', () => {
-  expect(jobs.filter(([, lines]) => lines.includes('id-token: write')).map(([job]) => job)).toEqual(['publish']);
-  expect(linesOf('publish')).toContain('\n    environment: release\n');
+test('only what publishes and signs can request an identity token, and reviewers have to agree', () => {
+  const identified = jobs.filter(([, lines]) => lines.includes('id-token: write')).map(([job]) => job);
+  expect(identified).toEqual(['publish', 'sign']);
+  for (const job of identified) expect(linesOf(job)).toContain('\n    environment: release\n');
+});
+
+test('packages are only staged, and tagged after a reviewer has agreed that they are approved', () => {
+  expect(linesOf('publish')).toMatch(/publish-release\.ts .* --stage\n/);
+  expect(linesOf('tag')).toContain('\n    environment: approved\n');
+});
+
+test('an image gets the tag of its version after its signature and its bill of materials', () => {
+  const order = ['commit-$GITHUB_SHA', 'cosign sign ', 'cosign attest ', 'docker://$image:$version"\n'];
+  const found = order.map((text) => linesOf('sign').lastIndexOf(text));
+  expect(found).toEqual(found.toSorted((a, b) => a - b));
+  expect(found).not.toContain(-1);
 });
 
 test('a job that publishes or pushes a release runs no code of a dependency', () => {
   const writing = jobs.filter(([, lines]) => /: write\n/.test(lines)).map(([job]) => job);
-  expect(writing).toEqual(['version', 'publish', 'tag']);
-  for (const job of ['publish', 'tag']) expect(linesOf(job)).not.toMatch(/\b(?:pnpm|npx|npm (?:ci|install)|turbo)\b/);
+  expect(writing).toEqual(['version', 'publish', 'sign', 'tag']);
+  for (const job of ['publish', 'sign', 'tag'])
+    expect(linesOf(job)).not.toMatch(/\b(?:pnpm|npx|npm (?:ci|install)|turbo)\b/);
   expect(linesOf('pack')).toContain('    permissions:\n      contents: read\n    outputs:');
+  expect(linesOf('images')).toContain('    permissions:\n      contents: read\n    steps:');
 });
 
 test('no command has a token among its arguments', () => {

@@ -11,6 +11,8 @@ export interface PublishOptions {
   registry: Registry;
   /** Publish with npm provenance. */
   provenance: boolean;
+  /** Only stage the packages: a maintainer then approves each. */
+  stage?: boolean;
   say: (line: string) => void;
   /** Called after each package that is on the registry. */
   onPublished?: (of: PackedPackage) => Promise<void>;
@@ -22,7 +24,7 @@ export interface PublishOptions {
  * @throws {ReleaseError} if the registry has another tarball of a version, or rejects one
  */
 export async function publishPacked({ packages }: PackedRelease, options: PublishOptions): Promise<void> {
-  const { folder, registry, provenance, say, onPublished } = options;
+  const { folder, registry, provenance, stage = false, say, onPublished } = options;
   for (const of of packages) {
     const { distTag, file, integrity } = of;
     const spec = `${of.name}@${of.version}`;
@@ -31,9 +33,9 @@ export async function publishPacked({ packages }: PackedRelease, options: Publis
     else if (published !== null)
       throw new ReleaseError(`The registry has another tarball of ${spec} (${published}, not ${integrity}).`);
     else {
-      const { error, output } = await registry.publish(join(folder, file), { distTag, provenance });
+      const { error, output } = await registry.publish(join(folder, file), { distTag, provenance, stage });
       if (error) throw new ReleaseError(`Could not publish ${spec}:\n${output.trim()}`);
-      say(`published ${spec}${distTag === 'latest' ? '' : ` as ${distTag}`}`);
+      say(`${stage ? 'staged' : 'published'} ${spec}${distTag === 'latest' ? '' : ` as ${distTag}`}`);
     }
     await onPublished?.(of);
   }

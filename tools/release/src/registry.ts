@@ -46,9 +46,11 @@ export function openRegistry(url: string | null) {
       return join(folder, packed.filename);
     },
 
-    async publish(file: string, { distTag, provenance }: { distTag: string; provenance: boolean }): Promise<Outcome> {
+    /** @param options `stage`: the version is not public until a maintainer approves it with a second factor */
+    async publish(file: string, options: { distTag: string; provenance: boolean; stage: boolean }): Promise<Outcome> {
+      const { distTag, provenance, stage } = options;
       const flags = ['--access', 'public', '--ignore-scripts', provenance ? '--provenance' : '--no-provenance'];
-      return npm('publish', file, '--tag', distTag, ...flags);
+      return npm(...(stage ? ['stage'] : []), 'publish', file, '--tag', distTag, ...flags);
     },
   };
 }
