@@ -10,7 +10,7 @@ export {
   type ReleaseRecords,
   type SubjectRecord,
 } from './release-record.ts';
-export { packRelease, release } from './publish.ts';
+export { packPublicPackages, packRelease, release } from './publish.ts';
 export { typedEntryPoints } from './tarball.ts';
 export { openRegistry } from './registry.ts';
 export { mapElements } from './sdl-elements.ts';

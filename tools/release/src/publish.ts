@@ -6,6 +6,7 @@ import { allTags, dayOfCommit, git } from './git.ts';
 import { integrityOf, type PackedRelease, writePackedRelease } from './packed-release.ts';
 import {
   distTagOf,
+  inDependencyOrder,
   pendingChangesets,
   planRelease,
   predecessorOf,
@@ -181,6 +182,18 @@ async function rejectUnserved(plan: ReleasePlan, packages: readonly WorkspacePac
 
 async function makeTarballs(packages: readonly WorkspacePackage[], folder: string): Promise<Tarball[]> {
   if (packages.length === 0) return [];
+  const tarballs = await buildTarballs(packages, folder);
+  await Promise.all(tarballs.map(lint));
+  return tarballs;
+}
+
+/** Builds and packs all public packages, whatever the registry has. Each comes after its dependencies. */
+export function packPublicPackages(folder: string): Promise<Tarball[]> {
+  const all = readWorkspacePackages(workspaceRoot).filter(({ kind }) => kind === 'public');
+  return buildTarballs(inDependencyOrder(all), folder);
+}
+
+async function buildTarballs(packages: readonly WorkspacePackage[], folder: string): Promise<Tarball[]> {
   // Output of deleted sources would otherwise be published.
   await Promise.all(
     packages.map(({ path }) => rm(join(workspaceRoot, path, 'dist'), { recursive: true, force: true })),
@@ -188,9 +201,7 @@ async function makeTarballs(packages: readonly WorkspacePackage[], folder: strin
   const filters = packages.map(({ name }) => `--filter=${name}`);
   const { succeeded, output } = await run('turbo', ['run', 'build', ...filters, '--output-logs=errors-only']);
   if (!succeeded) throw new ReleaseError(`The build failed:\n${output.trim()}`);
-  const tarballs = await Promise.all(packages.map((each) => pack(each, folder)));
-  await Promise.all(tarballs.map(lint));
-  return tarballs;
+  return Promise.all(packages.map((each) => pack(each, folder)));
 }
 
 /** Compares with the published versions before: neither a changeset nor a version raised by hand can hide a breaking change. */

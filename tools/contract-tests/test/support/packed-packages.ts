@@ -8,9 +8,16 @@ import { copyWorkspace } from './workspace-copy.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Responds with the paths of the tarballs, by the names of their packages. */
+    /** Responds with `PackedPackages`. */
     packedPackages: { url: string };
   }
+}
+
+interface PackedPackages {
+  /** The paths of the tarballs, by the names of their packages. */
+  tarballs: Record<string, string>;
+  /** What `pnpm packages` has printed. */
+  printed: string;
 }
 
 export const publishedPackages = [
@@ -23,8 +30,8 @@ export const publishedPackages = [
 ];
 
 /**
- * Global setup of a test project. Builds and packs the published packages in the process of the test run, when the first test
- * file asks for them.
+ * Global setup of a test project. Runs `pnpm packages` in the process of the test run, when the first test file asks for the
+ * tarballs.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-tarballs-'));
@@ -33,7 +40,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     createServer((_, response) => {
       packing ??= packPackages(folder);
       packing.then(
-        (tarballs) => response.end(JSON.stringify(tarballs)),
+        (packed) => response.end(JSON.stringify(packed)),
         (error: Error) => response.writeHead(500).end(error.stack),
       );
     }),
@@ -46,30 +53,34 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Packs as `pnpm release` does. */
-async function packPackages(folder: string): Promise<Record<string, string>> {
+async function packPackages(folder: string): Promise<PackedPackages> {
   const workspace = await copyWorkspace({});
   try {
-    await workspace.pnpm('exec', 'turbo', 'run', 'build', ...publishedPackages.map((name) => `--filter=${name}`));
-    for (const name of publishedPackages) await workspace.pnpm('--filter', name, 'pack', '--pack-destination', folder);
+    const printed = await workspace.pnpm('--silent', 'packages', folder);
     const versions = await workspace.versions();
-    return Object.fromEntries(
+    const tarballs = Object.fromEntries(
       publishedPackages.map((name) => [
         name,
         join(folder, `${name.replace('@', '').replace('/', '-')}-${versions.get(name)}.tgz`),
       ]),
     );
+    return { tarballs, printed };
   } finally {
     await workspace.remove();
   }
 }
 
-/** The paths of the tarballs of packages, which every file of the test run shares. */
-export async function tarballsOf(names: readonly string[]): Promise<string[]> {
+/** The packages, which every file of the test run shares. */
+export async function readPackedPackages(): Promise<PackedPackages> {
   // Global setups have no test context.
   const { inject } = await import('vitest');
   const response = await fetch(inject('packedPackages').url);
   if (!response.ok) throw new Error(await response.text());
-  const tarballs: Record<string, string> = JSON.parse(await response.text());
+  return JSON.parse(await response.text());
+}
+
+/** The paths of the tarballs of packages. */
+export async function tarballsOf(names: readonly string[]): Promise<string[]> {
+  const { tarballs } = await readPackedPackages();
   return names.map((name) => tarballs[name] ?? '');
 }
