@@ -46,7 +46,8 @@ it('says that it needs the registry if the peers cannot be installed', { timeout
   try {
     await mkdir(join(folder, 'bench'));
     const files = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => `bench/${name}`);
-    for (const file of [...files, 'scripts/bench.ts']) await cp(join(root, file), join(folder, file));
+    for (const file of [...files, 'scripts/bench.ts', 'scripts/install-workspace.ts'])
+      await cp(join(root, file), join(folder, file));
     const store = { pnpm_config_offline: 'true', pnpm_config_store_dir: join(folder, 'store') };
     const { code, stdout, stderr } = await execute('node', ['scripts/bench.ts', 'signing'], store, folder);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

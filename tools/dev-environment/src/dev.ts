@@ -6,10 +6,11 @@ import { createStore, StoreUnavailableError } from '@deedwire/store';
 import { credentialHeaders } from '@deedwire/testing';
 import { buildPortal } from './build-portal.ts';
 import { devHelp, type DevOptions, parseDevOptions, UsageError } from './command-line.ts';
-import { devConfig, type DevConfig, portsOf, systemPorts } from './dev-config.ts';
+import { devConfig, type DevConfig, portsOf, servesSite, systemPorts } from './dev-config.ts';
 import { claimDatabase, type DevDatabase, migrateDevDatabase, openDevDatabase } from './dev-database.ts';
 import { devVariables, toDevFile } from './dev-file.ts';
 import type { DatabaseState, DevSeed } from './dev-state.ts';
+import { serveSite } from './documentation.ts';
 import { formatLine, formatLogLine, isRoutineLine } from './format-log-line.ts';
 import { type Home, openHome } from './home.ts';
 import { watchParents } from './parent-chain.ts';
@@ -62,6 +63,11 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     say(`The portal could not be built: ${String(error)}`);
     return false;
   });
+
+  const site = servesSite(config) ? await serveSite(config.DOCUMENTATION_PORT) : undefined;
+  if (site !== undefined) say(`Serving the documentation at ${site.url}/`);
+  const documentationUrl = config.DOCUMENTATION_URL ?? site?.url;
+
   say('Starting the apps …');
   // Before the worker, which delivers the events of an earlier run as soon as it starts.
   if (options.receiver) {
@@ -79,6 +85,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     env: {
       // Not needed for the embedded server: the apps connect to it without a pooler.
       DATABASE_DIRECT_URL: config.DATABASE_URL === undefined ? '' : database.directUrl,
+      ...(documentationUrl !== undefined && { DOCUMENTATION_URL: documentationUrl }),
       GID_NAMESPACE: config.GID_NAMESPACE,
       LOG_LEVEL: config.LOG_LEVEL,
       WEBHOOK_CALLBACK_POLICY: config.WEBHOOK_CALLBACK_POLICY,

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { InterfaceName } from '@deedwire/domain';
 import { createLogin } from '@deedwire/embedded-postgres';
 import { type AppName, perApp, type RunningApp, startApp } from './app-process.ts';
+import { documentationFiles } from './documentation.ts';
 import { findFreePort } from './ports.ts';
 
 /** A PostgreSQL URL for each app. The logins may be the same or differ. The database must be migrated. */
@@ -74,6 +75,7 @@ export async function startSystem(options: SystemOptions) {
         NODE_ENV: 'development',
         SHUTDOWN_DELAY_MS: '0',
         WEBHOOK_CALLBACK_POLICY: 'development',
+        DOCUMENTATION_URL: documentationFiles,
         ...(portal && port > 0 && { PORTAL_ORIGIN: `http://127.0.0.1:${port}` }),
         ...env,
         ...appEnv[name],

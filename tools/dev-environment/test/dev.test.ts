@@ -67,6 +67,14 @@ describe('the first start', () => {
     for (const url of Object.values(file.admin)) expect((await fetch(`${url}/ready`)).status).toBe(200);
   });
 
+  test('has errors that link to a page of this tree, or of the site if it was built', async () => {
+    const { body } = await postGraphql(file.partner.url, file.partner, { query: '{ nothing }' });
+    const url = new URL(body.errors?.[0]?.extensions.documentationUrl ?? '');
+    expect(url.hash).toBe('#graphql_validation_failed');
+    const found = url.protocol === 'file:' ? access(url) : fetch(url).then(({ status }) => status === 200);
+    expect(await found).not.toBe(false);
+  });
+
   test('ends with commands that run unchanged, on a screen of 80 columns and 24 lines, without a secret', async () => {
     const pattern = /^Deedwire is running\.[^]*^docs\/quickstart\.md.*$/m;
     await expect.poll(first.output).toMatch(pattern);

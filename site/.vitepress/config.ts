@@ -1,0 +1,113 @@
+/** The pages of this repository as a site: `pnpm site`. */
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { defineConfig, type MarkdownRenderer } from 'vitepress';
+import { anchor } from '../../tools/generate/src/reference/markdown.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Files that pages link to and that are no pages, for example SDL. The site contains copies. */
+const files = new Set<string>();
+
+/** Where a relative link of a page leads on the site. Null for a folder without a page. */
+function resolveLink(page: string, href: string): { href: string; isFile: boolean } | null {
+  const [path = '', hash] = href.split('#');
+  let target = join(dirname(page), path);
+  if (existsSync(join(root, target, 'README.md'))) target = join(target, 'README.md');
+  const isPage = target.endsWith('.md');
+  if (!isPage && !/\w\.\w+$|LICENSE$/.test(target)) return null;
+  if (!isPage) files.add(target);
+  return { href: `/${pathOf(target)}${hash === undefined ? '' : `#${hash}`}`, isFile: !isPage };
+}
+
+function pathOf(page: string): string {
+  return page.replace(/\bREADME\.md$/, 'index.md');
+}
+
+type StateCore = Parameters<Parameters<MarkdownRenderer['core']['ruler']['push']>[1]>[0];
+
+function resolveLinks({ tokens, env }: StateCore): void {
+  const page = relative(root, env.realPath ?? env.path);
+  // Otherwise the site would look for a package.
+  for (const token of tokens) token.content = token.content.replaceAll(/(<img [^>]*src=")(?=\w+\/)/g, '$1./');
+  for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+    const href = token.type === 'link_open' ? token.attrGet('href') : null;
+    if (href === null || /^(?:\w+:|#)/.test(href)) continue;
+    const link = resolveLink(page, href);
+    token.attrSet('href', link?.href ?? '#');
+    // Otherwise the site would look for a page.
+    if (link?.isFile === true) token.attrSet('target', '_self');
+  }
+}
+
+/** Gives each row of a table that begins with a name an anchor, and makes the name a link to it: `#lender.name` is a field. */
+function anchorRows({ tokens, Token }: StateCore): void {
+  const anchors = new Set<string>();
+  let heading = '';
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === 'heading_open') heading = token.attrGet('id') ?? '';
+    const children = (tokens[index + 1]?.type === 'td_open' && tokens[index + 2]?.children) || [];
+    const [name] = children;
+    const id = `${heading}.${name?.content}`;
+    if (token.type !== 'tr_open' || name?.type !== 'code_inline' || anchors.has(id)) continue;
+    anchors.add(id);
+    token.attrSet('id', id);
+    const link = new Token('link_open', 'a', 1);
+    link.attrSet('href', `#${id}`);
+    children.splice(0, 1, link, name, new Token('link_close', 'a', -1));
+  }
+}
+
+/** The parts of docs/README.md, which is the list of all pages. */
+const sidebar = readFileSync(join(root, 'docs/README.md'), 'utf8')
+  .split(/^## /m)
+  .slice(1)
+  .map((part) => ({
+    text: part.split('\n', 1).join(),
+    items: [...part.matchAll(/^- \[(.+?)\]\((.+?)\)/gm)].map(([, text = '', href = '']) => ({
+      text: text.replaceAll('`', ''),
+      link: resolveLink('docs/README.md', href)?.href ?? '/',
+    })),
+  }));
+
+export default defineConfig({
+  title: 'Deedwire',
+  srcDir: root,
+  srcExclude: ['**/CHANGELOG.md', '**/test/**', 'bench/results/**'],
+  outDir: join(root, 'site/dist'),
+  cacheDir: join(root, 'site/node_modules/.cache'),
+  rewrites: pathOf,
+  // Files with this name belong to the apps.
+  additionalConfig: false,
+  ignoreDeadLinks: 'localhostLinks',
+  markdown: {
+    // The anchors of GitHub, which the pages link to.
+    anchor: { slugify: (heading) => anchor(heading).slice(1) },
+    config(markdown) {
+      markdown.core.ruler.push('links', resolveLinks);
+      markdown.core.ruler.push('rows', anchorRows);
+    },
+  },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: 'deep',
+    sidebar,
+    nav: [
+      { text: 'Documentation', link: '/docs/' },
+      { text: 'Reference', link: '/docs/reference/' },
+    ],
+  },
+  buildEnd({ outDir, pages }) {
+    for (const file of files) cpSync(join(root, file), join(outDir, file));
+    // The path in the repository leads to the page, too: what the apps link to exists in both places.
+    for (const page of pages) {
+      if (basename(page) === 'README.md') continue;
+      const target = `../${basename(page, '.md')}.html`;
+      mkdirSync(join(outDir, page), { recursive: true });
+      writeFileSync(
+        join(outDir, page, 'index.html'),
+        `<!doctype html><a href="${target}">${target}</a><script>location.replace('${target}' + location.hash)</script>\n`,
+      );
+    }
+  },
+});
