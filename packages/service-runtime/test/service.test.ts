@@ -137,6 +137,16 @@ test('warns once, and has a metric, if the database can lose changes', async () 
   );
 });
 
+test.each([
+  [undefined, 1],
+  ['https://docs.example', 0],
+])('with DOCUMENTATION_URL %s it warns %i times', async (DOCUMENTATION_URL, count) => {
+  const lines: { msg: string }[] = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  await start({ logger, config: { ...config, DOCUMENTATION_URL } });
+  expect(lines.filter(({ msg }) => msg.startsWith('DOCUMENTATION_URL is not set'))).toHaveLength(count);
+});
+
 test('calls onReady once, when nothing is missing, and is ready when it has returned', async () => {
   const steps: string[] = [];
   const started = Promise.withResolvers<void>();
