@@ -8,6 +8,7 @@ const recordIdConstraints = new Set([
   'api_client_pkey',
   'matter_pkey',
   'organization_pkey',
+  'portal_session_pkey',
   'referral_pkey',
   'team_member_pkey',
   'webhook_delivery_pkey',

@@ -62,6 +62,7 @@ const allMigrations = [
   '0044-pauses-to-report',
   '0045-bounds-of-marks-hold-for-all-rows',
   '0046-skipped-pending-deliveries',
+  '0047-portal-sessions',
 ];
 
 let database: TestDatabase;

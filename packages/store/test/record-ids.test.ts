@@ -153,6 +153,7 @@ describe('a drawn id that already exists', () => {
       'api_client_pkey',
       'matter_pkey',
       'organization_pkey',
+      'portal_session_pkey',
       'referral_pkey',
       'team_member_pkey',
       'webhook_delivery_pkey',
