@@ -77,7 +77,11 @@ async function startReceiver() {
 
 /** Sends test events to the one listener of the account. */
 async function sendEvents(count: number): Promise<void> {
-  const [{ id } = missing()] = await partner.request<{ id: string }[]>('{ webhookListeners { id } }');
+  // `listen` names a loss before it creates another listener.
+  const id = await eventually(async () => {
+    const [listener] = await partner.request<{ id: string }[]>('{ webhookListeners { id } }');
+    return (listener ?? missing()).id;
+  });
   for (let index = 0; index < count; index += 1)
     await partner.mutate('sendTestWebhookEvent', 'webhookEventId', { subscriptionId: id });
 }
