@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPortalLinkOfAccount, expireCredential, issueCredential, revokeCredential } from '@deedwire/actions';
 import { callOperator, createHarness, type OperatorResult, type TestAccount } from '@deedwire/dev-environment/harness';
 import { createLogger, doWaitingWork } from '@deedwire/service-runtime';
-import { eventually, postGraphql } from '@deedwire/testing';
+import { connect, eventually, postGraphql, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import {
@@ -329,6 +329,18 @@ describe('a session', () => {
       account_id: account.accountId,
       details: { actor: '7', portal: { sessionId: expect.any(String), actor: 'user-1' } },
     });
+  });
+
+  test('starts after those of its account that start at the same time', async () => {
+    const earlier = await connect(harness.database.databaseUrl);
+    await earlier.run(
+      `begin; select pg_advisory_xact_lock(hashtextextended('portal-sessions:${lender.accountId}', 0))`,
+    );
+    const opening = browserOf(lender).open(await linkTo(lender));
+    await untilBlocked(earlier);
+    await earlier.run('rollback');
+    await earlier.close();
+    expect(await opening).toMatchObject({ status: 200 });
   });
 
   test('is refused to a page that shows another session, or none', async () => {
