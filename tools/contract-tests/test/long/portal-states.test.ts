@@ -133,8 +133,14 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
     expect(await alert.innerText()).toContain(text);
     expect(await problemsOf(page, false)).toEqual([]);
     await page.unroute('**/graphql');
-    for (const button of await page.getByRole('button', { name: 'Try again' }).all()) await button.click();
-    await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+    const again = page.getByRole('button', { name: 'Try again' });
+    await expect
+      .poll(async () => {
+        // A query that another part of the page has sent again is answered meanwhile.
+        if ((await again.count()) > 0) await again.first().click({ timeout: 1_000 }).catch(String);
+        return page.getByRole('alert').count();
+      })
+      .toBe(0);
     expect(await mainText()).not.toContain('request-7');
   });
 
