@@ -1,8 +1,3 @@
-export interface EventName {
-  readonly type: string;
-  readonly version: string;
-}
-
 /**
  * Which part of an event's name is unknown, what there is, and which type may be meant. Null if the event is known.
  *

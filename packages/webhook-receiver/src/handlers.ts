@@ -1,5 +1,5 @@
 import { parsedEventNames, type UnknownWebhookEvent, type WebhookEvent } from '@deedwire/webhook-events';
-import { type EventName, eventNameProblem } from './event-name-problem.ts';
+import { eventNameProblem } from './event-name-problem.ts';
 
 /** What a request says in headers that are not signed. Anyone who can repeat a signed body can change them. */
 export interface UnsignedHeaders {
@@ -91,7 +91,7 @@ export function checkHandlers(on: unknown): void {
 }
 
 /** The newest version of each type that has a handler: a subscription pins one. */
-export function pinsOf(on: unknown): EventName[] {
+export function pinsOf(on: unknown): { type: string; version: string }[] {
   return entries(on).flatMap(([type, versions]) => {
     const version = entries(versions).reduce((newest, [name]) => (name > newest ? name : newest), '');
     return version === '' ? [] : [{ type, version }];

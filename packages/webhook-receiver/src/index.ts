@@ -1,5 +1,4 @@
 export type { ReceivedBody } from './body.ts';
-export type { EventName } from './event-name-problem.ts';
 export type {
   DeliverySource,
   EventAt,
@@ -9,7 +8,7 @@ export type {
   UnhandledEvent,
   UnsignedHeaders,
 } from './handlers.ts';
-export type { KeptEvent, KeptEvents } from './kept-events.ts';
+export type { EventName, KeptEvent, KeptEvents } from './kept-events.ts';
 export type { LogFields, ReceiverLog } from './log.ts';
 export type { InboxReceiverOptions, WebhookReceiverOptions } from './options.ts';
 export type { PullPositions } from './pull-positions.ts';

@@ -1,5 +1,9 @@
-import type { EventName } from './event-name-problem.ts';
 import type { InboxDelivery } from './webhook-inbox.ts';
+
+export interface EventName {
+  readonly type: string;
+  readonly version: string;
+}
 
 /** An authentic event that had no handler when it arrived. */
 export interface KeptEvent extends EventName, InboxDelivery {}

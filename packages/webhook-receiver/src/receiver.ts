@@ -8,7 +8,6 @@ import {
 } from '@deedwire/webhook-signing/web';
 import { readRequest, type ReceivedBody } from './body.ts';
 import { checkTimeouts, Deadline, DeadlineError, within } from './deadline.ts';
-import type { EventName } from './event-name-problem.ts';
 import {
   type AnyHandler,
   checkHandlers,
@@ -18,7 +17,7 @@ import {
   pinsOf,
   type UnhandledEvent,
 } from './handlers.ts';
-import type { KeptEvents } from './kept-events.ts';
+import type { EventName, KeptEvents } from './kept-events.ts';
 import type { InboxReceiverOptions, WebhookReceiverOptions } from './options.ts';
 import type {
   Pull,

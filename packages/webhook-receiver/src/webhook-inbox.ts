@@ -1,5 +1,4 @@
 import type { WebhookEvent } from '@deedwire/webhook-events';
-import type { EventName } from './event-name-problem.ts';
 import type { DeliverySource, UnsignedHeaders } from './handlers.ts';
 import type { PullPositions } from './pull-positions.ts';
 import type { Forgettable } from './store.ts';
@@ -45,7 +44,7 @@ export interface WebhookInbox {
    */
   forget(which: Forgettable): Promise<number>;
   /** For `subscription` of the receiver. */
-  subscription?(): EventName[];
+  subscription?(): { type: string; version: string }[];
   /** For `reconcile` and `reprocess`, which refuse an inbox without it. */
   readonly positions?: PullPositions;
 }
