@@ -41,6 +41,6 @@ export function command(
 export async function packedPackage(): Promise<string> {
   const response = await fetch(inject('packedPackages').url);
   if (!response.ok) throw new Error(await response.text());
-  const tarballs: Record<string, string> = JSON.parse(await response.text());
+  const { tarballs }: { tarballs: Record<string, string> } = JSON.parse(await response.text());
   return tarballs['@deedwire/contract-check'] ?? '';
 }
