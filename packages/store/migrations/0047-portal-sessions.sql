@@ -33,6 +33,8 @@ create table portal_session (
   check ((token_hash is null) = (started_at is null) and (token_hash is null) = (last_used_at is null))
 );
 create index portal_session_by_account on portal_session (account_id, id) where token_hash is not null;
+-- Counts the links of an account that can be used.
+create index portal_session_unused_by_account on portal_session (account_id, expires_at) where token_hash is null;
 -- Serves delete_expired_portal_sessions().
 create index portal_session_by_expiry on portal_session (expires_at);
 
@@ -57,7 +59,7 @@ do $do$
 begin
   execute replace($schema$
     -- Creates the client of the account with its first link, because an interface cannot create clients. Compares the account of
-    -- the key. No session is longer than 8 hours, whatever a login writes.
+    -- the key. Whatever a login writes, a link lives 10 minutes and a session 8 hours, which begin once, and an end is final.
     create function check_portal_session() returns trigger
     language plpgsql
     security definer
@@ -66,10 +68,26 @@ begin
     declare
       portal_client constant text := 'portal_' || new.interface || '_' || new.account_id;
     begin
-      new.expires_at := least(new.expires_at, now() + interval '8 hours');
       if tg_op = 'UPDATE' then
+        if old.expires_at <= now() then
+          raise exception 'The session % has ended.', old.id using errcode = 'insufficient_privilege';
+        end if;
+        if new.last_used_at > now() then
+          new.last_used_at := now();
+        end if;
+        if old.token_hash is null and new.token_hash is not null then
+          new.started_at := now();
+          new.expires_at := least(new.expires_at, now() + interval '8 hours');
+          -- Otherwise sessions that start at the same time would not count each other. Of the logins, only the operator can lock
+          -- this row for longer.
+          perform from {schema}.api_client where id = new.api_client_id for no key update;
+        elsif new.token_hash is distinct from old.token_hash or new.started_at is distinct from old.started_at
+          or new.expires_at > old.expires_at then
+          raise exception 'The session % can only end, earlier than before.', old.id using errcode = 'insufficient_privilege';
+        end if;
         return new;
       end if;
+      new.expires_at := least(new.expires_at, now() + interval '10 minutes');
       if new.key_id is not null and not exists (
         select
         from {schema}.api_key k
@@ -85,6 +103,41 @@ begin
       on conflict (client_id) do nothing;
       select id into new.api_client_id from {schema}.api_client where client_id = portal_client;
       return new;
+    end
+    $$;
+
+    -- Writes the entry of a link, of the start and of the end of a session. The transaction can set `deedwire.audit_claim` as for
+    -- audit_change(), or to a JSON object with `client`, `accountId`, `address`, `requestId` and `portal`: the claims of an
+    -- account are not in the entries of another one.
+    create function audit_portal_session() returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+    as $$
+    declare
+      claim jsonb := nullif(current_setting('deedwire.audit_claim', true), '');
+      operator constant text := case when pg_has_role(session_user, 'operator', 'member') then claim ->> 'actor' end;
+    begin
+      if operator is null and claim ->> 'accountId' is distinct from new.account_id::text then
+        claim := null;
+      end if;
+      insert into {schema}.audit_entry
+        (transaction_id, actor_type, actor, address, request_id, action, subject, account_id, interface, details)
+      values
+        (pg_current_xact_id(),
+          case when operator is not null then 'OPERATOR' when claim ->> 'client' is not null then 'CLIENT' end,
+          left(coalesce(operator, claim ->> 'client'), 250), left(claim ->> 'address', 250), left(claim ->> 'requestId', 250),
+          case
+            when tg_op = 'INSERT' then 'portal_link.create'
+            when old.token_hash is distinct from new.token_hash then 'portal_session.start'
+            else 'portal_session.end'
+          end,
+          'PortalSession/' || new.id, new.account_id, new.interface,
+          jsonb_strip_nulls(jsonb_build_object(
+            'actor', new.actor, 'abilities', case when tg_op = 'INSERT' then new.abilities end,
+            'command', left(claim ->> 'command', 100), 'portal', claim -> 'portal'
+          )));
+      return null;
     end
     $$;
 
@@ -113,8 +166,14 @@ begin
 end
 $do$;
 
-revoke execute on function check_portal_session, delete_expired_portal_sessions from public;
+revoke execute on function check_portal_session, audit_portal_session, delete_expired_portal_sessions from public;
 grant execute on function delete_expired_portal_sessions to webhook_worker;
 
 create trigger check_portal_session before insert or update on portal_session
   for each row execute function check_portal_session();
+create trigger audit_insert after insert on portal_session
+  for each row execute function audit_portal_session();
+-- All columns except `last_used_at`.
+create trigger audit_update after update of token_hash, expires_at on portal_session
+  for each row when (old.token_hash is distinct from new.token_hash or old.expires_at > new.expires_at)
+  execute function audit_portal_session();

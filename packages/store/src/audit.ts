@@ -65,20 +65,27 @@ export function auditEntryRow(entry: NewAuditEntry): InsertedRow {
   };
 }
 
-/** What an operator claims about the changes of a transaction. The database knows only the login. */
-export interface AuditClaim {
-  /** The name of the operator. */
-  actor: string;
-  /** The machine of the operator. */
-  address: string;
-  requestId: string;
-  /** For example `credential.rotate`. */
-  command: string;
-}
+/** What an operator or an account claims about the changes of a transaction. The database knows only the login. */
+export type AuditClaim = { address: string | null; requestId: string | null } & (
+  | {
+      /** The name of the operator, whose machine is the address. */
+      actor: string;
+      /** For example `credential.rotate`. */
+      command: string;
+    }
+  | {
+      /** The id of the API client. */
+      client: string;
+      /** Its account. The claim is in no entry of another one. */
+      accountId: AccountId;
+      /** The session that makes the change. */
+      portal?: object | undefined;
+    }
+);
 
 /**
- * Adds a claim to the entries that the database writes from now on in this transaction: those of accounts, API clients and API
- * keys.
+ * Adds a claim to the entries that the database writes from now on in this transaction: those of accounts, API clients, API keys
+ * and sessions of the portal. Only the latter have the claim of an account.
  */
 export async function claimChanges(transaction: Transaction, claim: AuditClaim): Promise<void> {
   const statement = { name: 'claim-changes', text: `select set_config('deedwire.audit_claim', $1, true)` };

@@ -1,5 +1,5 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
-import { type Database, firstRow, onlyRow } from './database.ts';
+import { type Database, firstRow } from './database.ts';
 import { keysetConditions, type PageQuery } from './page-query.ts';
 
 export type PortalAbility = 'READ' | 'READ_PAYLOAD' | 'OPERATE' | 'CONFIGURE';
@@ -24,18 +24,27 @@ export interface PortalLinkRow {
   expiresAt: Date;
 }
 
-/** A trigger creates the client of the portal for the account. */
-export async function insertPortalLink(database: Database, link: NewPortalLink): Promise<PortalLinkRow> {
+/**
+ * A trigger creates the client of the portal for the account. Served by portal_session_unused_by_account.
+ *
+ * @returns null if the account has `maxUnused` links that can be used
+ */
+export async function insertPortalLink(
+  database: Database,
+  link: NewPortalLink,
+  maxUnused: number,
+): Promise<PortalLinkRow | null> {
   const statement = {
     name: 'insert-portal-link',
     text: `
       insert into portal_session
         (account_id, interface, key_id, abilities, actor, return_url, subscription_id, link_hash, expires_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9))
+      select $1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9)
+      where $10 > (select count(*) from portal_session where account_id = $1 and token_hash is null and expires_at > now())
       returning id, expires_at as "expiresAt",
         (select organization_id from account where account.id = account_id) as "organizationId"`,
   };
-  return onlyRow(
+  return firstRow(
     await database.query<PortalLinkRow>(statement, [
       link.accountId,
       link.interfaceName,
@@ -46,6 +55,7 @@ export async function insertPortalLink(database: Database, link: NewPortalLink):
       link.subscriptionId,
       link.linkHash,
       link.expiresInSeconds,
+      maxUnused,
     ]),
   );
 }
@@ -57,86 +67,59 @@ const keyIsLive = `(s.key_id is null or exists (
 /** A link has no time of use. */
 const isLive = `s.expires_at > now() and s.last_used_at > now() - interval '30 minutes' and ${keyIsLive}`;
 
-/**
- * Makes the session of a link, once, while the link and its key are accepted. Served by portal_session_link_hash_key.
- *
- * @param organizationId of the URL. The link must belong to an account of it.
- * @returns the account. Null if there is no such link.
- */
+const isUnused = `s.token_hash is null and s.expires_at > now() and ${keyIsLive}`;
+
+/** Makes the session of a link, once. A trigger waits for others that start of the account. Served by portal_session_pkey. */
 export async function startPortalSession(
   database: Database,
-  session: { linkHash: Buffer; tokenHash: Buffer; organizationId: RecordId<'Organization'> },
-): Promise<{ accountId: AccountId } | null> {
+  id: RecordId<'PortalSession'>,
+  tokenHash: Buffer,
+): Promise<void> {
   const statement = {
     name: 'start-portal-session',
     text: `
       update portal_session s
       set token_hash = $2, started_at = now(), last_used_at = now(), expires_at = now() + interval '8 hours'
-      from account a
-      where s.link_hash = $1 and s.token_hash is null and s.expires_at > now() and ${keyIsLive}
-        and a.id = s.account_id and a.organization_id = $3
-      returning s.account_id as "accountId"`,
+      where s.id = $1 and ${isUnused}`,
   };
-  const { linkHash, tokenHash, organizationId } = session;
-  return firstRow(await database.query<{ accountId: AccountId }>(statement, [linkHash, tokenHash, organizationId]));
-}
-
-/** Waits until no other transaction starts sessions of the account. */
-export async function lockPortalSessions(database: Database, accountId: AccountId): Promise<void> {
-  const statement = {
-    name: 'lock-portal-sessions',
-    text: `select pg_advisory_xact_lock(hashtextextended('portal-sessions:' || $1, 0))`,
-  };
-  await database.query(statement, [accountId]);
-}
-
-export interface EndedPortalSessionRow {
-  id: RecordId<'PortalSession'>;
-  accountId: AccountId;
-  interfaceName: InterfaceName;
-  actor: string;
+  await database.query(statement, [id, tokenHash]);
 }
 
 /** Rounded to milliseconds, `now()` could be in the future. */
 const end = (condition: string): string => `
   update portal_session s
   set expires_at = date_trunc('milliseconds', now())
-  where ${condition}
-  returning s.id, s.account_id as "accountId", s.interface as "interfaceName", s.actor`;
+  where ${condition} and s.expires_at > now()
+  returning s.id`;
 
-/** Ends the sessions of an account beyond a number, those first that were not used for longest. Served by portal_session_by_account. */
-export async function endExcessPortalSessions(
+/**
+ * Ends the session of a token, and the sessions of an account beyond a number, those first that were not used for longest. Locks
+ * them in the order of their ids, because the token can be of another account. Served by portal_session_token_hash_key and
+ * portal_session_by_account.
+ */
+export async function endReplacedPortalSessions(
   database: Database,
-  accountId: AccountId,
-  max: number,
-): Promise<EndedPortalSessionRow[]> {
-  const excess = `(
-    select s.id
-    from portal_session s
-    where s.account_id = $1 and s.token_hash is not null and ${isLive}
-    order by s.last_used_at desc, s.id desc
-    offset $2
+  { tokenHash, accountId, max }: { tokenHash: Buffer | null; accountId: AccountId; max: number },
+): Promise<void> {
+  const replaced = `array(
+    select s.id from portal_session s where s.token_hash = $1 and ${isLive}
+    union all (
+      select s.id
+      from portal_session s
+      where s.account_id = $2 and s.token_hash is not null and s.token_hash is distinct from $1 and ${isLive}
+      order by s.last_used_at desc, s.id desc
+      offset $3
+    )
   )`;
-  const statement = { name: 'end-excess-portal-sessions', text: end(`s.id in ${excess}`) };
-  return database.query<EndedPortalSessionRow>(statement, [accountId, max]);
+  const locked = `array(select id from portal_session where id = any (${replaced}) order by id for update)`;
+  const statement = { name: 'end-replaced-portal-sessions', text: end(`s.id = any (${locked})`) };
+  await database.query(statement, [tokenHash, accountId, max]);
 }
 
-/** Null if no such session is live. Served by portal_session_token_hash_key. */
-export async function endPortalSessionOfToken(
-  database: Database,
-  tokenHash: Buffer,
-): Promise<EndedPortalSessionRow | null> {
-  const statement = { name: 'end-portal-session-of-token', text: end(`s.token_hash = $1 and ${isLive}`) };
-  return firstRow(await database.query<EndedPortalSessionRow>(statement, [tokenHash]));
-}
-
-/** Ends a session, or a link that was not used yet. Null if there is none. Served by portal_session_pkey. */
-export async function endPortalSession(
-  database: Database,
-  id: RecordId<'PortalSession'>,
-): Promise<EndedPortalSessionRow | null> {
-  const statement = { name: 'end-portal-session', text: end('s.id = $1 and s.expires_at > now()') };
-  return firstRow(await database.query<EndedPortalSessionRow>(statement, [id]));
+/** Ends a session, or a link that was not used yet. False if there is none. Served by portal_session_pkey. */
+export async function endPortalSession(database: Database, id: RecordId<'PortalSession'>): Promise<boolean> {
+  const statement = { name: 'end-portal-session', text: end('s.id = $1') };
+  return (await database.query(statement, [id])).length > 0;
 }
 
 /** A session that is live, with its account and the client of the portal. */
@@ -174,9 +157,31 @@ const sessions = `
   join api_client c on c.id = s.api_client_id`;
 
 /** Null if no such session is live. Served by portal_session_token_hash_key. */
-export async function selectPortalSession(database: Database, tokenHash: Buffer): Promise<PortalSessionRow | null> {
-  const statement = { name: 'select-portal-session', text: `${sessions} where s.token_hash = $1 and ${isLive}` };
-  return firstRow(await database.query<PortalSessionRow>(statement, [tokenHash]));
+export async function selectPortalSession(
+  database: Database,
+  { tokenHash, interfaceName }: { tokenHash: Buffer; interfaceName: InterfaceName },
+): Promise<PortalSessionRow | null> {
+  const text = `${sessions} where s.token_hash = $1 and s.interface = $2 and ${isLive}`;
+  const statement = { name: 'select-portal-session', text };
+  return firstRow(await database.query<PortalSessionRow>(statement, [tokenHash, interfaceName]));
+}
+
+/** A link that was not used. */
+export type UnusedPortalLinkRow = Pick<PortalSessionRow, 'id' | 'accountId' | 'interfaceName' | 'clientId' | 'actor'>;
+
+/**
+ * Null if there is no such link, or it or its key is not accepted. Served by portal_session_link_hash_key.
+ *
+ * @param link.organizationId of the URL. The link must belong to an account of it.
+ */
+export async function selectPortalLink(
+  database: Database,
+  link: { linkHash: Buffer; interfaceName: InterfaceName; organizationId: RecordId<'Organization'> },
+): Promise<UnusedPortalLinkRow | null> {
+  const text = `${sessions} where s.link_hash = $1 and s.interface = $2 and a.organization_id = $3 and ${isUnused}`;
+  const { linkHash, interfaceName, organizationId } = link;
+  const statement = { name: 'select-portal-link', text };
+  return firstRow(await database.query<UnusedPortalLinkRow>(statement, [linkHash, interfaceName, organizationId]));
 }
 
 /**
@@ -201,11 +206,19 @@ export async function selectPortalSessions(
   return database.query<PortalSessionRow>(statement, [afterId, limit, ...(accountId === null ? [] : [accountId])]);
 }
 
-/** Records that a session is used, at most once a minute. Served by portal_session_pkey. */
+/** Records that a session is used, at most once a minute. Waits for no lock. Served by portal_session_pkey. */
 export async function updatePortalSessionUse(database: Database, id: RecordId<'PortalSession'>): Promise<void> {
   const statement = {
     name: 'update-portal-session-use',
-    text: `update portal_session set last_used_at = now() where id = $1 and last_used_at < now() - interval '1 minute'`,
+    text: `
+      update portal_session
+      set last_used_at = now()
+      where id = (
+        select id
+        from portal_session
+        where id = $1 and expires_at > now() and last_used_at < now() - interval '1 minute'
+        for update skip locked
+      )`,
   };
   await database.query(statement, [id]);
 }

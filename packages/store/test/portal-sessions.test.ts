@@ -5,9 +5,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { deleteExpiredPortalSessions } from '../src/housekeeping.ts';
 import { createStore, type Database } from '../src/index.ts';
 import {
-  endExcessPortalSessions,
+  endReplacedPortalSessions,
   insertPortalLink,
   type NewPortalLink,
+  selectPortalLink,
   selectPortalSession,
   selectPortalSessions,
   startPortalSession,
@@ -60,7 +61,7 @@ beforeEach(async () => {
 
 test('the first link of an account creates the client of the portal, which the audit log has', async () => {
   const links = Array.from({ length: 5 }, (_, index) =>
-    insertPortalLink(admin, link({ linkHash: hashOf(`${index}`) })),
+    insertPortalLink(admin, link({ linkHash: hashOf(`${index}`) }), 100),
   );
   await Promise.all(links);
   const clientId = `portal_lender_${own.id}`;
@@ -77,11 +78,19 @@ test('the first link of an account creates the client of the portal, which the a
   ).toHaveLength(1);
 });
 
-const insert = (values: string) =>
+const insert = (values: string, expiresAt = `now() + interval '1 year'`, token = 'x') =>
   logins.of('lender_api').run(
     `insert into portal_session (account_id, interface, key_id, abilities, actor, link_hash, expires_at)
-     values (${values}, '{READ}', 'a', sha256('x'), now() + interval '1 year')`,
+     values (${values}, '{READ}', 'a', sha256('${token}'), ${expiresAt})`,
   );
+
+const start = (expiresAt: string): string => `update portal_session
+  set token_hash = sha256('t'), started_at = ${expiresAt}, last_used_at = ${expiresAt}, expires_at = ${expiresAt}`;
+
+async function startSession(): Promise<void> {
+  await insert(`${own.id}, 'lender', '${ownKey}'`);
+  await logins.of('lender_api').run(start(`now() + interval '1 hour'`));
+}
 
 describe('a login of an interface', () => {
   test.each([
@@ -94,18 +103,96 @@ describe('a login of an interface', () => {
     expect(await superuser.run(`select from api_client where client_id like 'portal_partner%'`)).toEqual([]);
   });
 
-  test('makes no session longer than 8 hours', async () => {
+  test('makes no link longer than 10 minutes, and no session longer than 8 hours', async () => {
     await insert(`${own.id}, 'lender', '${ownKey}'`);
-    const isShort = `select expires_at <= now() + interval '8 hours' as short from portal_session`;
-    expect(await superuser.run(isShort)).toEqual([{ short: true }]);
-    await logins.of('lender_api').run(`update portal_session set expires_at = now() + interval '1 year'`);
-    expect(await superuser.run(isShort)).toEqual([{ short: true }]);
+    const lifetime = `select round(extract(epoch from expires_at - now()) / 60)::int as minutes from portal_session`;
+    expect(await superuser.run(lifetime)).toEqual([{ minutes: 10 }]);
+    await logins.of('lender_api').run(start(`now() + interval '1 year'`));
+    expect(await superuser.run(lifetime)).toEqual([{ minutes: 480 }]);
+    expect(await superuser.run('select from portal_session where greatest(started_at, last_used_at) > now()')).toEqual(
+      [],
+    );
+  });
+
+  test('cannot use a session before now', async () => {
+    await startSession();
+    await logins.of('lender_api').run(`update portal_session set last_used_at = now() + interval '1 year'`);
+    expect(await superuser.run('select from portal_session where last_used_at > now()')).toEqual([]);
+  });
+
+  test.each([
+    ['take over a session', `token_hash = sha256('other')`],
+    ['make a link of a session again', 'token_hash = null, started_at = null, last_used_at = null'],
+    ['start a session again', `started_at = now() + interval '1 day'`],
+    ['prolong a session', `expires_at = expires_at + interval '1 minute'`],
+  ])('cannot %s', async (_, change) => {
+    await startSession();
+    await expect(logins.of('lender_api').run(`update portal_session set ${change}`)).rejects.toThrow('can only end');
+  });
+
+  test('cannot prolong a link', async () => {
+    await insert(`${own.id}, 'lender', '${ownKey}'`, `now() + interval '1 minute'`);
+    const prolong = `update portal_session set expires_at = now() + interval '2 minutes'`;
+    await expect(logins.of('lender_api').run(prolong)).rejects.toThrow('can only end');
+    await expect(logins.of('operator').run(prolong)).rejects.toThrow('can only end');
+  });
+
+  test('cannot revive a session that has ended', async () => {
+    await startSession();
+    await logins.of('lender_api').run('update portal_session set expires_at = now()');
+    for (const change of [
+      `expires_at = now() + interval '1 hour'`,
+      'last_used_at = now()',
+      'expires_at = now()',
+      `token_hash = sha256('other')`,
+    ])
+      await expect(logins.of('lender_api').run(`update portal_session set ${change}`)).rejects.toThrow('has ended');
+    const revive = `update portal_session set expires_at = now() + interval '1 hour'`;
+    await expect(logins.of('operator').run(revive)).rejects.toThrow('has ended');
+  });
+
+  test('cannot create, start or end a session without an entry of the audit log', async () => {
+    await superuser.run(`delete from audit_entry`);
+    await startSession();
+    await logins.of('lender_api').run('update portal_session set last_used_at = now()');
+    await logins.of('lender_api').run('update portal_session set expires_at = now()');
+    const entries = `select action, actor_type, actor, account_id, details,
+      transaction_id is not null as "isFact", subject = 'PortalSession/' || (select id from portal_session) as "isOfSession"
+      from audit_entry where action like 'portal%' order by number`;
+    const entry = { actor_type: null, actor: null, account_id: own.id, isFact: true, isOfSession: true };
+    expect(await superuser.run(entries)).toMatchObject([
+      { ...entry, action: 'portal_link.create', details: { actor: 'a', abilities: ['READ'] } },
+      { ...entry, action: 'portal_session.start', details: { actor: 'a' } },
+      { ...entry, action: 'portal_session.end', details: { actor: 'a' } },
+    ]);
+  });
+
+  test('is no operator in the entries of its sessions, and no client in those of another account', async () => {
+    await superuser.run(`delete from audit_entry`);
+    const claims = [
+      { actor: 'ada' },
+      { client: 'c', accountId: other.id, portal: {} },
+      { client: 'c', accountId: own.id },
+    ];
+    const login = logins.of('lender_api');
+    for (const [index, claim] of claims.entries()) {
+      await login.run('begin');
+      await login.run(`select set_config('deedwire.audit_claim', '${JSON.stringify(claim)}', true)`);
+      await insert(`${own.id}, 'lender', '${ownKey}'`, 'now()', `${index}`);
+      await login.run('commit');
+    }
+    const named = `select actor_type, actor from audit_entry where action = 'portal_link.create' order by number`;
+    expect(await superuser.run(named)).toEqual([
+      { actor_type: null, actor: null },
+      { actor_type: null, actor: null },
+      { actor_type: 'CLIENT', actor: 'c' },
+    ]);
   });
 });
 
 test('the worker deletes links and sessions a day after they expired, in batches, and cannot read them', async () => {
   for (let count = 1; count <= 10; count += 1)
-    await insertPortalLink(admin, link({ linkHash: hashOf(String.fromCodePoint(count)) }));
+    await insertPortalLink(admin, link({ linkHash: hashOf(String.fromCodePoint(count)) }), 100);
   await superuser.run(
     `update portal_session set expires_at = now() - make_interval(hours => 20 + ascii(convert_from(link_hash, 'UTF8')::text), mins => 30)`,
   );
@@ -118,6 +205,8 @@ test('the worker deletes links and sessions a day after they expired, in batches
   );
 });
 
+const interfaceName = 'lender';
+
 describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
   beforeEach(async () => {
     await superuser.run(`insert into portal_session
@@ -129,10 +218,11 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
   });
 
   test('finds and starts a session by its hashes', async () => {
-    const started = { linkHash: hashOf('x'), tokenHash: hashOf('y'), organizationId: toRecordId<'Organization'>('1') };
+    const used = { linkHash: hashOf('x'), organizationId: toRecordId<'Organization'>('1'), interfaceName } as const;
     for (const run of [
-      (db: Database) => selectPortalSession(db, hashOf('x')),
-      (db: Database) => startPortalSession(db, started),
+      (db: Database) => selectPortalSession(db, { tokenHash: hashOf('x'), interfaceName }),
+      (db: Database) => selectPortalLink(db, used),
+      (db: Database) => startPortalSession(db, toRecordId('1'), hashOf('y')),
     ]) {
       const nodes = await explain(superuser, mode, run);
       expect(scanned(nodes)).not.toContain('portal_session');
@@ -141,8 +231,14 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
   });
 
   test('counts and lists the sessions of an account by its index', async () => {
-    const excess = await explain(superuser, mode, (db) => endExcessPortalSessions(db, own.id, 20));
-    expect(indexes(excess)).toContain('portal_session_by_account');
+    const replaced = { tokenHash: hashOf('x'), accountId: own.id, max: 20 };
+    const excess = await explain(superuser, mode, (db) => endReplacedPortalSessions(db, replaced));
+    expect(indexes(excess)).toEqual(
+      expect.arrayContaining(['portal_session_by_account', 'portal_session_token_hash_key']),
+    );
+    expect(scanned(excess)).not.toContain('portal_session');
+    const counted = await explain(superuser, mode, (db) => insertPortalLink(db, link(), 100));
+    expect(indexes(counted)).toContain('portal_session_unused_by_account');
     const listed = await explain(superuser, mode, (db) =>
       selectPortalSessions(db, own.id, { afterId: null, limit: 21 }),
     );

@@ -52,6 +52,7 @@ describe('the catalog', () => {
     expect(functions.map(({ name }) => name)).toEqual([
       'advance_sequences',
       'audit_change',
+      'audit_portal_session',
       'check_portal_session',
       'create_cost_bucket',
       'delete_expired_idempotency_keys',

@@ -47,6 +47,7 @@ export async function explain(
 /** The text of a value, as PostgreSQL reads it. */
 function textOf(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
+  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
   if (!Array.isArray(value)) return typeof value === 'string' ? value : JSON.stringify(value);
   const elements = value.map((element: unknown) => (element === null ? 'null' : JSON.stringify(textOf(element))));
   return `{${elements.join(',')}}`;

@@ -82,7 +82,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     child(
       both,
       `insert into portal_session (account_id, interface, key_id, abilities, actor, link_hash, expires_at)
-       values (${account}, $1, $1::interface_name::text, '{READ}', 'a', sha256($1::interface_name::text::bytea), now())`,
+       values (${account}, $1, $1::interface_name::text, '{READ}', 'a', sha256($1::interface_name::text::bytea), now() + interval '5 minutes')`,
     ),
   ],
   // The trigger of api_client inserts the buckets.
