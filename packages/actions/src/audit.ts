@@ -22,8 +22,8 @@ export interface AuditedChange {
 }
 
 /**
- * Records who made a change, in the transaction of the change. Not for accounts, API clients and API keys, whose entries the
- * database writes: see `nameOperator`.
+ * Records who made a change, in the transaction of the change. Not for accounts, API clients, API keys and sessions
+ * of the portal, whose entries the database writes: see `nameOperator` and `nameCaller`.
  */
 export async function appendAuditEntry(
   transaction: Transaction,
@@ -54,13 +54,19 @@ export function auditedChange(
 
 /**
  * Names the operator and the command in the entries of the changes that follow in this transaction: those of accounts, API
- * clients and API keys. The database writes these entries for every change.
+ * clients, API keys and sessions of the portal. The database writes these entries for every change.
  *
  * @param command `<noun>.<verb>`
  */
 export async function nameOperator(transaction: Transaction, operator: Operator, command: string): Promise<void> {
   const { name, host, requestId } = operator;
   await claimChanges(transaction, { actor: name, address: host, requestId, command });
+}
+
+/** Names the client, in the entries of links and sessions of its account. The database writes these entries. */
+export async function nameCaller(transaction: Transaction, caller: Caller): Promise<void> {
+  const { clientId: client, accountId, address = null, requestId = null, portal } = caller;
+  await claimChanges(transaction, { client, accountId, address, requestId, portal });
 }
 
 /** A change of a record. */
@@ -120,7 +126,9 @@ function toStoredEntry({ gidNamespace }: ActionContext, row: AuditEntryRow): Sto
   return {
     ...entry,
     // The database does not know the namespace.
-    subject: /^(?:Lender|Partner|WebhookListener)\/\d+$/.test(subject) ? `gid://${gidNamespace}/${subject}` : subject,
+    subject: /^(?:Lender|Partner|PortalSession|WebhookListener)\/\d+$/.test(subject)
+      ? `gid://${gidNamespace}/${subject}`
+      : subject,
     accountId:
       accountId === null || interfaceName === null ? null : formatAccountGid(gidNamespace, interfaceName, accountId),
   };

@@ -44,6 +44,7 @@ export type MutationResult<Payload, Code extends string> = { [Name in keyof Payl
 
 const refusedCodes: Readonly<Record<string, RefusedErrorCode>> = {
   DELIVERY_EXPIRED: 'CONFLICT',
+  LIMIT_REACHED: 'LIMIT_REACHED',
   NOT_FOUND: 'NOT_FOUND',
   PAYLOAD_UNAVAILABLE: 'CONFLICT',
   RATE_LIMITED: 'LIMIT_REACHED',

@@ -58,6 +58,7 @@ export {
   createPortalLinkOfAccount,
   endOwnPortalSession,
   exchangePortalLink,
+  findPortalLink,
   findPortalSession,
   listPortalSessions,
   type PortalAbility,

@@ -9,23 +9,21 @@ import {
   type InterfaceName,
   type RecordId,
 } from '@deedwire/domain';
-import type { Transaction } from '@deedwire/store';
 import {
-  type EndedPortalSessionRow,
-  endExcessPortalSessions,
   endPortalSession,
-  endPortalSessionOfToken,
+  endReplacedPortalSessions,
   insertPortalLink,
-  lockPortalSessions,
   type PortalAbility,
   type PortalSessionRow,
+  selectPortalLink,
   selectPortalSession,
   selectPortalSessions,
   startPortalSession,
+  type UnusedPortalLinkRow,
   updatePortalSessionUse,
 } from '@deedwire/store/portal-sessions';
 import { findAccount } from './accounts.ts';
-import { appendAuditEntry, nameOperator } from './audit.ts';
+import { nameCaller, nameOperator } from './audit.ts';
 import { type ActionContext, type Caller, isCaller, type Operator, type OperatorContext, toCaller } from './context.ts';
 import { inputError, type MutationResult, orRefuse, RefusedError, type UserError } from './errors.ts';
 import { keysetPage, orderOfIds, type PageRequest } from './page.ts';
@@ -53,6 +51,7 @@ export const portalLinkErrorCodes = [
   'ABILITIES_INVALID',
   'ACTOR_INVALID',
   'EXPIRY_INVALID',
+  'LIMIT_REACHED',
   'NOT_FOUND',
   'PORTAL_UNAVAILABLE',
   'RETURN_URL_INVALID',
@@ -69,6 +68,7 @@ type CreatePortalLinkResult = MutationResult<{ portalLink: PortalLink }, CreateP
 
 const expiryDefault = 300;
 const [expiryMin, expiryMax] = [60, 600];
+const unusedLinksPerAccount = 100;
 const maxUrlCharacters = 2048;
 
 /** Creates a link to the portal, for the account of the key with which it is requested. */
@@ -112,9 +112,8 @@ async function createLink(
 
   const token = random.bytes(32).toString('base64url');
   const link = await store.transaction(async (transaction) => {
-    // The first link creates the client of the portal.
-    if (!isCaller(by)) await nameOperator(transaction, by, 'portal.link');
-    const inserted = await insertPortalLink(transaction, {
+    await (isCaller(by) ? nameCaller(transaction, by) : nameOperator(transaction, by, 'portal.link'));
+    const created = {
       accountId,
       interfaceName,
       keyId: isCaller(by) ? (by.keyId ?? null) : null,
@@ -124,15 +123,10 @@ async function createLink(
       subscriptionId,
       linkHash: hashOf(token),
       expiresInSeconds,
-    });
-    await appendAuditEntry(transaction, by, {
-      action: 'portal_link.create',
-      subject: formatGid(gidNamespace, 'PortalSession', inserted.id),
-      account: { id: accountId, interfaceName },
-      details: { actor, abilities },
-    });
-    return inserted;
+    };
+    return insertPortalLink(transaction, created, unusedLinksPerAccount);
   });
+  if (link === null) return { portalLink: null, userErrors: [limitReached] };
   const url = `${portalOrigin}${portalPath(interfaceName, link.organizationId)}#link=${token}`;
   return { portalLink: { url, expiresAt: link.expiresAt }, userErrors: [] };
 }
@@ -147,6 +141,15 @@ const unavailable: UserError<'PORTAL_UNAVAILABLE'> = {
   field: null,
 };
 
+const limitReached: UserError<'LIMIT_REACHED'> = {
+  code: 'LIMIT_REACHED',
+  message: `The account has ${unusedLinksPerAccount} links that were not opened and have not expired. Create a link when a person opens it.`,
+  field: null,
+};
+
+const configureReads =
+  'Pass READ_PAYLOAD with CONFIGURE: with a URL or a secret of its own, the session can reach payloads and secrets.';
+
 function findInputErrors({
   abilities,
   actor,
@@ -156,6 +159,8 @@ function findInputErrors({
   const errors: UserError<CreatePortalLinkErrorCode>[] = [];
   if (!abilities.includes('READ') || new Set(abilities).size < abilities.length)
     errors.push(inputError('ABILITIES_INVALID', 'abilities', 'Pass READ, and each further ability at most once.'));
+  else if (abilities.includes('CONFIGURE') && !abilities.includes('READ_PAYLOAD'))
+    errors.push(inputError('ABILITIES_INVALID', 'abilities', configureReads));
   if (!isSubscriptionName(actor)) {
     const message =
       'An actor has 1 to 100 characters, is not blank, and has no character that is invisible or changes the direction of the text.';
@@ -216,9 +221,15 @@ function hashOf(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
-/** Null if no session is live whose token has this SHA-256, in base64url. */
-export async function findPortalSession(context: ActionContext, tokenHash: string): Promise<PortalSession | null> {
-  const row = await selectPortalSession(context.store, Buffer.from(tokenHash, 'base64url'));
+/** Null if no session of the interface is live whose token has this SHA-256, in base64url. */
+export async function findPortalSession(
+  context: ActionContext,
+  { tokenHash, interfaceName }: { tokenHash: string; interfaceName: InterfaceName },
+): Promise<PortalSession | null> {
+  const row = await selectPortalSession(context.store, {
+    tokenHash: Buffer.from(tokenHash, 'base64url'),
+    interfaceName,
+  });
   return row && toSession(context, row);
 }
 
@@ -230,41 +241,45 @@ export async function recordPortalSessionUse({ store }: ActionContext, session: 
 const sessionsPerAccount = 20;
 
 /**
- * Exchanges the token of a link for that of a session. The session that the browser had ends. Beyond 20 sessions of the account, the
- * one that was not used for longest ends too.
+ * Finds a link by its token.
  *
  * @param request.organizationId of the URL
+ * @returns null if the link was used or has expired, its key is revoked or has expired, or it belongs to another organization or interface
+ */
+export async function findPortalLink(
+  context: ActionContext,
+  { link, ...request }: { link: unknown; organizationId: string; interfaceName: InterfaceName },
+): Promise<UnusedPortalLinkRow | null> {
+  const organizationId = parseRecordId<'Organization'>(request.organizationId);
+  if (typeof link !== 'string' || !tokenPattern.test(link) || organizationId === null) return null;
+  return selectPortalLink(context.store, { ...request, linkHash: hashOf(link), organizationId });
+}
+
+/**
+ * Exchanges a link for the token of a session. The session that the browser had ends. Beyond 20 sessions of the account, the one that
+ * was not used for longest ends too.
+ *
  * @param request.earlierHash the SHA-256 of the token that the browser had, in base64url. Null if it had none.
- * @returns null if the link was used or has expired, its key is revoked or has expired, or it belongs to another organization
+ * @returns null if the link or its key is no longer accepted
  */
 export async function exchangePortalLink(
   context: ActionContext,
-  request: RequestOrigin & { link: unknown; organizationId: string; earlierHash: string | null },
+  link: UnusedPortalLinkRow,
+  { earlierHash, ...origin }: RequestOrigin & { earlierHash: string | null },
 ): Promise<{ token: string; session: PortalSession } | null> {
-  const { link, earlierHash, requestId, address } = request;
-  const organizationId = parseRecordId<'Organization'>(request.organizationId);
-  if (typeof link !== 'string' || !tokenPattern.test(link) || organizationId === null) return null;
+  const { id, accountId, interfaceName, clientId, actor } = link;
   const token = context.random.bytes(32).toString('base64url');
+  const tokenHash = hashOf(token);
   return context.store.transaction(async (transaction) => {
-    const tokenHash = hashOf(token);
-    const started = await startPortalSession(transaction, { linkHash: hashOf(link), tokenHash, organizationId });
-    if (started === null) return null;
-    // Otherwise sessions that start at the same time would not count each other.
-    await lockPortalSessions(transaction, started.accountId);
-    const row = await selectPortalSession(transaction, tokenHash);
-    // Its key was revoked meanwhile.
+    const portal = { sessionId: formatGid(context.gidNamespace, 'PortalSession', id), actor };
+    await nameCaller(transaction, { accountId, interfaceName, clientId, ...origin, portal });
+    await startPortalSession(transaction, id, tokenHash);
+    const row = await selectPortalSession(transaction, { tokenHash, interfaceName });
+    // It was used or has ended meanwhile, or its key has.
     if (row === null) return null;
-    const session = toSession(context, row);
-    const by = portalCaller(session, { requestId, address });
-    const earlier = earlierHash && (await endPortalSessionOfToken(transaction, Buffer.from(earlierHash, 'base64url')));
-    const excess = await endExcessPortalSessions(transaction, started.accountId, sessionsPerAccount);
-    for (const each of earlier ? [earlier, ...excess] : excess) await appendEnd(context, transaction, by, each);
-    await appendAuditEntry(transaction, by, {
-      action: 'portal_session.start',
-      subject: session.id,
-      account: { id: row.accountId, interfaceName: row.interfaceName },
-    });
-    return { token, session };
+    const earlier = earlierHash === null ? null : Buffer.from(earlierHash, 'base64url');
+    await endReplacedPortalSessions(transaction, { tokenHash: earlier, accountId, max: sessionsPerAccount });
+    return { token, session: toSession(context, row) };
   });
 }
 
@@ -275,28 +290,14 @@ export async function endOwnPortalSession(
   origin: RequestOrigin,
 ): Promise<void> {
   await context.store.transaction(async (transaction) => {
-    const ended = await endPortalSession(transaction, session.recordId);
-    if (ended) await appendEnd(context, transaction, portalCaller(session, origin), ended);
+    await nameCaller(transaction, portalCaller(session, origin));
+    await endPortalSession(transaction, session.recordId);
   });
 }
 
 /** The caller of the requests of a session. */
 export function portalCaller({ id, actor, client }: PortalSession, request: RequestOrigin): Caller {
   return { ...toCaller(client, request), portal: { sessionId: id, actor } };
-}
-
-function appendEnd(
-  { gidNamespace }: ActionContext,
-  transaction: Transaction,
-  by: Caller | Operator,
-  { id, accountId, interfaceName, actor }: EndedPortalSessionRow,
-): Promise<void> {
-  return appendAuditEntry(transaction, by, {
-    action: 'portal_session.end',
-    subject: formatGid(gidNamespace, 'PortalSession', id),
-    account: { id: accountId, interfaceName },
-    details: { actor },
-  });
 }
 
 /**
@@ -332,9 +333,8 @@ export async function revokePortalSession(
   const isEnded =
     id !== null &&
     (await context.store.transaction(async (transaction) => {
-      const ended = await endPortalSession(transaction, id);
-      if (ended) await appendEnd(context, transaction, context.operator, ended);
-      return ended !== null;
+      await nameOperator(transaction, context.operator, 'portal_session.revoke');
+      return endPortalSession(transaction, id);
     }));
   if (!isEnded) throw new RefusedError('NOT_FOUND', `The session ${sessionId} does not exist, or has ended.`);
   return { revokedPortalSessionId: sessionId };
