@@ -50,6 +50,11 @@ export function createKeyCache<Key>({ find, monotonicMs, maxAgeMs, maxSize }: Ke
       return known ? { key: known.key, isFresh: isFresh(known.sinceMs) } : null;
     },
 
+    /** Until it is read again. */
+    forget(keyId: string): void {
+      found.delete(keyId);
+    },
+
     /** Reads the key, even if a fresh one is remembered. */
     async lookUp(keyId: string, isProven: boolean): Promise<Key | null> {
       const lookups = isProven ? inFlight.proven : inFlight.other;
