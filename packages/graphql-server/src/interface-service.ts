@@ -99,6 +99,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   });
   const pull = openPull({ store, interfaceName, logger, metrics });
   const base = { store, gidNamespace: config.GID_NAMESPACE, now, random: systemRandom };
+  const storeOf = createClientStores({ store, perClient: connectionsPerClient, maxWaitMs: requestLimits.operationMs });
   const portal = await openPortal({
     interfaceName,
     config,
@@ -106,6 +107,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     versions: contract.versions,
     actions: base,
     unprovenActions: { ...base, store: unprovenKeyStore },
+    actionsOf: (clientId) => ({ ...base, store: storeOf(clientId) }),
     bodyMs: requestLimits.bodyMs,
     logger,
   });
@@ -118,8 +120,6 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     reportHostProblem: (problem) => logger.info(problem, 'callback host refused'),
     secretKeys: createSecretKeyRing(config.WEBHOOK_SECRET_KEYS),
   };
-
-  const storeOf = createClientStores({ store, perClient: connectionsPerClient, maxWaitMs: requestLimits.operationMs });
 
   const authenticator = createAuthenticator({
     interfaceName,

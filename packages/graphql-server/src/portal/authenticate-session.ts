@@ -21,6 +21,8 @@ export interface SessionAuthenticatorOptions {
    * @param isProven as for API keys
    */
   findSession: (tokenHash: string, isProven: boolean) => Promise<PortalSession | null>;
+  /** Called for accepted requests. */
+  recordUse: (session: PortalSession) => void;
   /** Of requests without a valid session. */
   limiter: AddressLimiter;
   refuse: RefuseSession;
@@ -29,14 +31,22 @@ export interface SessionAuthenticatorOptions {
 
 /** Finds the session of a cookie. A session is cached for up to 900 ms; an unknown token never is. */
 export function createSessionAuthenticator(options: SessionAuthenticatorOptions) {
-  const { origin, findSession: find, limiter, refuse, monotonicMs } = options;
+  const { origin, findSession: find, recordUse, limiter, refuse, monotonicMs } = options;
   const sessions = createKeyCache({ find, monotonicMs, maxAgeMs: maxCacheMs, maxSize: 10_000 });
 
-  return function authenticate(state: RequestState): PortalSession | Promise<PortalSession> {
-    const token = readCookie(state.message, cookieName(options));
-    const known = typeof token === 'string' ? sessions.peek(hashOf(token)) : null;
-    const isProven = known !== null && refusalOf(known.key, state) === null && isOfOrigin(state.message, origin);
-    return known?.isFresh && isProven ? known.key : check(state, token, isProven);
+  return {
+    authenticate(state: RequestState): PortalSession | Promise<PortalSession> {
+      const token = readCookie(state.message, cookieName(options));
+      const known = typeof token === 'string' ? sessions.peek(hashOf(token)) : null;
+      const isProven = known !== null && refusalOf(known.key, state) === null && isOfOrigin(state.message, origin);
+      return known?.isFresh && isProven ? known.key : check(state, token, isProven);
+    },
+
+    /** Forgets the session of a request, which has ended. */
+    forget({ message }: RequestState): void {
+      const token = readCookie(message, cookieName(options));
+      if (typeof token === 'string') sessions.forget(hashOf(token));
+    },
   };
 
   async function check(state: RequestState, token: Cookie, isProven: boolean): Promise<PortalSession> {
@@ -51,6 +61,7 @@ export function createSessionAuthenticator(options: SessionAuthenticatorOptions)
     const reason = session === null ? 'unknown' : refusalOf(session, state);
     if (session === null || reason !== null) return refuse(reason ?? 'unknown', state, session);
     if (!isProven) limiter.refund(block);
+    recordUse(session);
     return session;
   }
 }

@@ -66,7 +66,7 @@ export function readDocuments(
   return {
     version,
     parseParameters(body, session) {
-      const { documentId, variables } = parseMembers(body);
+      const { documentId, variables } = parseMembers(body, 'documentId');
       const document = known.get(documentId);
       if (!document) {
         const message = 'The portal has no document with this id. Reload the page.';

@@ -1,4 +1,4 @@
-import { type ActionContext, findPortalSession, type PortalSession, recordPortalSessionUse } from '@deedwire/actions';
+import { type ActionContext, findPortalSession, recordPortalSessionUse } from '@deedwire/actions';
 import { createAddressLimiter, requestsWithoutKeyPerSecond } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
 import { type Logger, requestPath } from '@deedwire/service-runtime';
@@ -23,6 +23,8 @@ export interface PortalOptions {
   actions: ActionContext;
   /** With connections that no client uses. */
   unprovenActions: ActionContext;
+  /** With the share of a client. */
+  actionsOf: (clientId: string) => ActionContext;
   bodyMs: number;
   logger: Logger;
 }
@@ -66,7 +68,7 @@ type UsePortalOptions = PortalOptions & {
  * first.
  */
 function usePortal(options: UsePortalOptions): RequestPlugin {
-  const { interfaceName, pages, documents, actions, unprovenActions, authenticator, logger } = options;
+  const { interfaceName, pages, documents, actions, unprovenActions, actionsOf, authenticator, logger } = options;
   const limiter = createAddressLimiter({ perSecond: requestsWithoutKeyPerSecond, monotonicMs, maxSize: 10_000 });
   const refuseSession: RefuseSession = (reason, state, session = null) => {
     const kind = reason === 'rate_limited' ? 'rate_limited' : 'unauthenticated';
@@ -74,19 +76,25 @@ function usePortal(options: UsePortalOptions): RequestPlugin {
     return authenticator.refuse({ kind, refusal }, state, noSession);
   };
   const shared = { ...options, limiter, refuse: refuseSession };
-  const authenticate = createSessionAuthenticator({ ...shared, monotonicMs, findSession });
-
-  async function findSession(tokenHash: string, isProven: boolean): Promise<PortalSession | null> {
-    const session = await findPortalSession(isProven ? actions : unprovenActions, tokenHash);
-    if (session?.isUseDue === true)
-      recordPortalSessionUse(actions, session).catch((error: unknown) => {
+  const sessions = createSessionAuthenticator({
+    ...shared,
+    monotonicMs,
+    findSession: (tokenHash, isProven) =>
+      findPortalSession(isProven ? actions : unprovenActions, { tokenHash, interfaceName }),
+    recordUse(session) {
+      if (!session.isUseDue) return;
+      // Requests at the same time share what was read.
+      session.isUseDue = false;
+      recordPortalSessionUse(actionsOf(session.clientId), session).catch((error: unknown) => {
         logger.warn({ err: error, session: session.id }, 'could not record the use of a session of the portal');
       });
-    return session;
-  }
+    },
+  });
 
   const base = new RegExp(String.raw`^/${interfaceName}s/portal/(\d{1,19})/(.*)$`);
-  const respondToSession = createSessionRequests({ ...shared, findSession: authenticate });
+  const respondToSession = createSessionRequests({ ...shared, sessions });
+
+  const authenticate: PortalRequest['authenticate'] = (state) => sessions.authenticate(state);
 
   function requestOf(state: RequestState): PortalRequest | undefined {
     const [, organizationId, path = ''] = base.exec(requestPath(state.message)) ?? [];

@@ -10,9 +10,12 @@ export function parseParameters(body: string): GraphQLParams {
   return readParameters(parseMembers(body));
 }
 
-/** @throws {RequestError} if the body is not a JSON object. */
-export function parseMembers(body: string): Record<string, unknown> {
-  const value = parseJson(body);
+/**
+ * @param needed what an empty body lacks
+ * @throws {RequestError} if the body is not a JSON object.
+ */
+export function parseMembers(body: string, needed = 'query'): Record<string, unknown> {
+  const value = parseJson(body, needed);
   if (Array.isArray(value)) throw bad('The body is a JSON array. Batches are not supported: send one JSON object.');
   if (!isObject(value)) throw bad('The body must be a JSON object.');
   return value;
@@ -51,11 +54,11 @@ function noQuery(): RequestError {
   return bad('"query" must be a string with a GraphQL document.');
 }
 
-function parseJson(body: string): unknown {
+function parseJson(body: string, needed: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    if (body.trim() === '') throw bad('The body is empty. Send a JSON object with a "query".');
+    if (body.trim() === '') throw bad(`The body is empty. Send a JSON object with a "${needed}".`);
     throw bad('The body is not valid JSON.'); // the parser's own message would repeat parts of the body
   }
 }
