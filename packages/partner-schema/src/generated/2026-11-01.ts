@@ -1825,7 +1825,7 @@ export type DeleteWebhookListenerUserErrorCode =
 
 /** Input of `createPortalLink`. */
 export type CreatePortalLinkInput = {
-  /** What the session may do. Contains `READ`, and each value at most once. */
+  /** What the session may do. Contains `READ`, each value at most once, and `CONFIGURE` only with `READ_PAYLOAD`. */
   abilities: Array<PortalAbility>;
   /**
    * Your identifier of the person, 1 to 100 characters, which the audit log names with each change. Pass an id of yours, no name and
@@ -1851,7 +1851,10 @@ export type PortalAbility =
   | 'READ_PAYLOAD'
   /** Retry, replay and send deliveries, send test events, pause and resume subscriptions. */
   | 'OPERATE'
-  /** Change subscriptions, and rotate their secrets. Only with `READ_PAYLOAD` does the session see a new secret. */
+  /**
+   * Change subscriptions, and rotate their secrets. Pass `READ_PAYLOAD` too: with a URL or a secret of its own, a session can reach
+   * payloads and secrets, also after it has ended.
+   */
   | 'CONFIGURE'
   | '%future added value';
 
@@ -1886,12 +1889,14 @@ export type CreatePortalLinkUserError = UserError & {
 
 /** Why no link was created. More values may be added; handle unknown ones. */
 export type CreatePortalLinkUserErrorCode =
-  /** The abilities do not contain `READ`, or contain one twice. */
+  /** The abilities do not contain `READ`, contain one twice, or contain `CONFIGURE` without `READ_PAYLOAD`. */
   | 'ABILITIES_INVALID'
   /** The actor is empty, blank or longer than 100 characters, or contains an invisible character. */
   | 'ACTOR_INVALID'
   /** The link would expire in less than 60 or more than 600 seconds. */
   | 'EXPIRY_INVALID'
+  /** Your account has 100 links that were not opened and have not expired. Create a link when a person opens it. */
+  | 'LIMIT_REACHED'
   /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
   /** The operator of this service does not serve the portal. */

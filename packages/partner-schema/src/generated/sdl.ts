@@ -2707,7 +2707,7 @@ Input of \`createPortalLink\`.
 """
 input CreatePortalLinkInput {
   """
-  What the session may do. Contains \`READ\`, and each value at most once.
+  What the session may do. Contains \`READ\`, each value at most once, and \`CONFIGURE\` only with \`READ_PAYLOAD\`.
   """
   abilities: [PortalAbility!]!
   """
@@ -2747,7 +2747,8 @@ enum PortalAbility {
   """
   OPERATE
   """
-  Change subscriptions, and rotate their secrets. Only with \`READ_PAYLOAD\` does the session see a new secret.
+  Change subscriptions, and rotate their secrets. Pass \`READ_PAYLOAD\` too: with a URL or a secret of its own, a session can reach
+  payloads and secrets, also after it has ended.
   """
   CONFIGURE
 }
@@ -2804,7 +2805,7 @@ Why no link was created. More values may be added; handle unknown ones.
 """
 enum CreatePortalLinkUserErrorCode {
   """
-  The abilities do not contain \`READ\`, or contain one twice.
+  The abilities do not contain \`READ\`, contain one twice, or contain \`CONFIGURE\` without \`READ_PAYLOAD\`.
   """
   ABILITIES_INVALID
   """
@@ -2815,6 +2816,10 @@ enum CreatePortalLinkUserErrorCode {
   The link would expire in less than 60 or more than 600 seconds.
   """
   EXPIRY_INVALID
+  """
+  Your account has 100 links that were not opened and have not expired. Create a link when a person opens it.
+  """
+  LIMIT_REACHED
   """
   You have no subscription with this identifier.
   """
