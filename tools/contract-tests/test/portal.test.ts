@@ -4,7 +4,7 @@ import { callOperator, createHarness, type OperatorResult, type TestAccount } fr
 import { createLogger, doWaitingWork } from '@deedwire/service-runtime';
 import { connect, eventually, postGraphql, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   type Browser,
   createBrowser,
@@ -87,6 +87,20 @@ const auditOf = (action: string): Promise<Record<string, unknown>[]> =>
     action,
   ]);
 
+/** Locks rows until the test ends, or earlier. */
+async function lock(select: string): Promise<() => Promise<void>> {
+  const blocker = await connect(harness.database.databaseUrl);
+  onTestFinished(() => blocker.close());
+  await blocker.run(`begin; ${select}`);
+  return async () => void (await blocker.run('rollback'));
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
 /** Until the address may send 50 requests without a session again. */
 const rest = (): Promise<void> => sleep(1_000);
 
@@ -115,7 +129,7 @@ describe.each(['lender', 'partner'] as const)('the portal of the %s interface', 
     expect(opened.headers['set-cookie']).toEqual([
       expect.stringMatching(
         new RegExp(
-          `^__Host-deedwire-${name}-portal=[\\w-]{43}; Secure; HttpOnly; SameSite=Strict; Path=/; Max-Age=2(8800|879\\d)$`,
+          `^__Host-deedwire-${name}-portal=[\\w-]{43}; Secure; HttpOnly; SameSite=Strict; Path=/; Max-Age=28800$`,
         ),
       ),
     ]);
@@ -130,10 +144,10 @@ describe.each(['lender', 'partner'] as const)('the portal of the %s interface', 
 
     const ended = await browser.send({ method: 'DELETE', path: 'session' });
     expect(ended).toMatchObject({ status: 204, text: '' });
+    expect(outcomeOf(await readSession(browser))).toEqual(unauthenticated);
     expect(ended.headers['set-cookie']).toEqual([expect.stringMatching(/-portal=; Secure; .*Max-Age=0$/)]);
     const addresses = `select address from audit_entry where action = 'portal_session.end' order by number desc limit 1`;
     expect(await harness.sql(addresses)).toEqual([{ address: '127.0.0.1' }]);
-    await ends(browser);
     await harness.sql(`update webhook_subscription set deleted_at = now() where id = ${subscription.id}`);
   });
 
@@ -159,6 +173,7 @@ describe('createPortalLink', () => {
     [{ abilities: [] }, 'ABILITIES_INVALID', 'abilities'],
     [{ abilities: ['OPERATE'] }, 'ABILITIES_INVALID', 'abilities'],
     [{ abilities: ['READ', 'READ'] }, 'ABILITIES_INVALID', 'abilities'],
+    [{ abilities: ['READ', 'OPERATE', 'CONFIGURE'] }, 'ABILITIES_INVALID', 'abilities'],
     [{ actor: ' ' }, 'ACTOR_INVALID', 'actor'],
     [{ actor: 'a'.repeat(101) }, 'ACTOR_INVALID', 'actor'],
     [{ actor: 'a\nb' }, 'ACTOR_INVALID', 'actor'],
@@ -225,9 +240,10 @@ describe('a link', () => {
       expect(response.headers['set-cookie']).toBeUndefined();
       bodies.add(response.text.replace(/"requestId":"[^"]+"/, ''));
     }
-    expect(await browserOf(lender).send({ method: 'POST', path: 'session', body: { token: 1 } })).toMatchObject({
-      status: 401,
-    });
+    for (const body of [{ token: 1 }, '', '{', '[]'])
+      expect(outcomeOf(await browserOf(lender).send({ method: 'POST', path: 'session', body }))).toEqual(
+        unauthenticated,
+      );
     expect(bodies.size).toBe(1);
     // Not by the refusal.
     expect(await browserOf(harness.accounts.otherLender).open(foreign)).toMatchObject({ status: 200 });
@@ -244,6 +260,87 @@ describe('a link', () => {
       await harness.sql(`select from portal_session where actor = 'fifty' and token_hash is not null`),
     ).toHaveLength(1);
     await rest();
+  });
+
+  test('is refused by the app of the other interface, also when its login sees all rows', async () => {
+    const all = { ...config, DATABASE_URL: harness.database.databaseUrl };
+    const service = await harness.startLenderApi(all, undefined, parts);
+    await service.whenReady;
+    const { partner } = harness.accounts;
+    const foreign = createBrowser(service.url, baseOf(partner).replace('partners', 'lenders'));
+    expect(outcomeOf(await foreign.open(await linkTo(partner)))).toEqual(unauthenticated);
+    const cookie = (await openPortal(partner)).cookie().replace('partner', 'lender');
+    const { status } = await foreign.send({ path: 'session', headers: { Cookie: cookie } });
+    expect(status).toBe(401);
+    await service.stop();
+  });
+
+  test('is not created while the account has 100 that were not opened', async () => {
+    const account = harness.accounts.otherLender;
+    const fill = `insert into portal_session (account_id, interface, abilities, actor, link_hash, expires_at)
+      select $1, 'lender', '{READ}', 'many', sha256(('many' || n)::bytea), now() + interval '5 minutes'
+      from generate_series(1, 100) n`;
+    await harness.sql(fill, [account.accountId]);
+    expect(await requestLink(account)).toEqual({
+      portalLink: null,
+      userErrors: [{ code: 'LIMIT_REACHED', field: null }],
+    });
+    await harness.sql(`update portal_session set expires_at = now() where actor = 'many'`);
+    expect(await requestLink(account)).toMatchObject({ userErrors: [] });
+  });
+
+  test('waits for others of its account without delaying a key that is new', async () => {
+    const account = harness.accounts.otherLender;
+    const links = await Promise.all(Array.from({ length: 6 }, () => linkTo(account)));
+    const credential = await issueCredential(harness.operator, { accountId: account.id, clientId: null });
+    const release = await lock(
+      `select from api_client where client_id = 'portal_lender_${account.accountId}' for update`,
+    );
+    const opened = links.map((link) => browserOf(account).open(link));
+    await sleep(200);
+    expect(
+      await timeOf(() => postGraphql(`${urls.lender}/lenders/graphql`, credential, { query: '{ __typename }' })),
+    ).toBeLessThan(500);
+    await release();
+    expect((await Promise.all(opened)).map(({ status }) => status)).toEqual(links.map(() => 200));
+  });
+
+  test('opened with the cookie of another account ends its session, whose account does not learn of whom', async () => {
+    const { otherLender } = harness.accounts;
+    const victim = await openPortal(otherLender, { actor: 'victim' });
+    const link = await linkTo(lender, { actor: 'other' });
+    const Cookie = victim.cookie();
+    expect(await browserOf(lender).open(link, { Cookie })).toMatchObject({ status: 200 });
+    await ends(victim);
+    const entry = { actor: null, actor_type: null, account_id: otherLender.accountId, details: { actor: 'victim' } };
+    expect((await auditOf('portal_session.end'))[0]).toEqual(entry);
+  });
+
+  test('that ends the oldest session of another account, and the other way round, is never refused', async () => {
+    const accounts = [lender, harness.accounts.otherLender];
+    for (let round = 0; round < 3; round += 1) {
+      const oldest: string[] = [];
+      for (const account of accounts) {
+        await harness.sql('update portal_session set expires_at = now() where account_id = $1 and expires_at > now()', [
+          account.accountId,
+        ]);
+        const first = await openPortal(account);
+        oldest.unshift(first.cookie());
+        await harness.sql(
+          `insert into portal_session
+             (account_id, interface, abilities, actor, link_hash, token_hash, started_at, last_used_at, expires_at)
+           select $1, 'lender', '{READ}', 'a', sha256(random()::text::bytea), sha256(random()::text::bytea), now(), now(),
+             now() + interval '9 minutes' from generate_series(2, 20)`,
+          [account.accountId],
+        );
+      }
+      const opened = accounts.flatMap((account, index) =>
+        Array.from({ length: 6 }, async () =>
+          browserOf(account).open(await linkTo(account), { Cookie: oldest[index] }),
+        ),
+      );
+      expect((await Promise.all(opened)).map(({ status }) => status)).toEqual(opened.map(() => 200));
+    }
   });
 
   test('opened in the same browser replaces its session', async () => {
@@ -303,15 +400,34 @@ describe('a session', () => {
     expect(await lastUse()).toBe(first);
     await harness.sql(`update portal_session set last_used_at = now() - interval '61 seconds' where actor = 'used'`);
     const old = await lastUse();
+    await sleep(1_000);
+    // Refused requests are no use.
+    const elsewhere = `${baseOf(harness.accounts.otherLender)}session`;
+    for (const sent of [{ path: elsewhere }, { path: 'session', headers: { 'X-Portal-Session': 'other' } }])
+      expect(outcomeOf(await browser.send(sent))).toEqual(unauthenticated);
+    await sleep(1_000);
+    expect(await lastUse()).toBe(old);
     await eventually(async () => {
       expect(await readSession(browser)).toMatchObject({ status: 200 });
       expect(await lastUse()).not.toBe(old);
     }, 5_000);
   });
 
+  test('whose row is locked delays no other client', async () => {
+    const browsers: Browser[] = [];
+    for (let count = 0; count < 12; count += 1) browsers.push(await openPortal(lender, { actor: 'locked' }));
+    await harness.sql(`update portal_session set last_used_at = now() - interval '2 minutes' where actor = 'locked'`);
+    await sleep(1_000);
+    await lock(`select from portal_session where actor = 'locked' for update`);
+    for (const { status } of await Promise.all(browsers.map(readSession))) expect(status).toBe(200);
+    expect(await timeOf(() => linkTo(harness.accounts.otherLender))).toBeLessThan(500);
+  });
+
   test('beyond 20 of an account ends the one that was not used for longest, also at the same time', async () => {
     const account = harness.accounts.otherLender;
-    await harness.sql(`update portal_session set expires_at = now() where account_id = $1`, [account.accountId]);
+    await harness.sql(`update portal_session set expires_at = now() where account_id = $1 and expires_at > now()`, [
+      account.accountId,
+    ]);
     const browsers: Browser[] = [];
     for (let count = 0; count < 20; count += 1) browsers.push(await openPortal(account, { actor: `${count}` }));
     await harness.sql(
@@ -477,7 +593,7 @@ describe('abilities', () => {
     [['READ']],
     [['READ', 'READ_PAYLOAD']],
     [['READ', 'OPERATE']],
-    [['READ', 'CONFIGURE']],
+    [['READ', 'READ_PAYLOAD', 'CONFIGURE']],
     [['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE']],
   ])('%j allow their documents, and no others', async (abilities) => {
     const browser = await openPortal(lender, { abilities });
@@ -530,6 +646,8 @@ describe('abilities', () => {
       { documentId: 'A'.repeat(64), query: createLink, variables },
     ])
       expect(outcomeOf(await browser.send({ method: 'POST', path: 'graphql', body }))).toEqual([404, 'NOT_FOUND']);
+    const empty = await browser.send({ method: 'POST', path: 'graphql', body: '' });
+    expect(empty.json.errors[0].message).toContain('Send a JSON object with a "documentId"');
   });
 });
 
