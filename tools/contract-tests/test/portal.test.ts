@@ -449,10 +449,9 @@ describe('a session', () => {
 
   test('starts after those of its account that start at the same time', async () => {
     const earlier = await connect(harness.database.databaseUrl);
-    await earlier.run(
-      `begin; select pg_advisory_xact_lock(hashtextextended('portal-sessions:${lender.accountId}', 0))`,
-    );
-    const opening = browserOf(lender).open(await linkTo(lender));
+    const link = await linkTo(lender);
+    await earlier.run(`begin; select from api_client where client_id = 'portal_lender_${lender.accountId}' for update`);
+    const opening = browserOf(lender).open(link);
     await untilBlocked(earlier);
     await earlier.run('rollback');
     await earlier.close();
