@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { toRecordId } from '@deedwire/domain';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
@@ -188,6 +189,32 @@ describe('a login of an interface', () => {
       { actor_type: 'CLIENT', actor: 'c' },
     ]);
   });
+});
+
+test.each([
+  ['own', own, 'other'],
+  ['other', other, 'own'],
+])('an exchange of the account %s locks the sessions that end in the order of their ids', async (_, account, token) => {
+  for (const [name, { id }] of [
+    ['own', own],
+    ['other', other],
+  ] as const)
+    await superuser.run(
+      `insert into portal_session
+         (account_id, interface, abilities, actor, link_hash, token_hash, started_at, last_used_at, expires_at)
+       values ($1, 'lender', '{READ}', 'a', $2, $2, now(), now(), now() + interval '1 minute')`,
+      [id, hashOf(name)],
+    );
+  const [first, last] = await superuser.run('select id from portal_session order by id');
+  await superuser.run('begin');
+  await superuser.run('select from portal_session where id = $1 for update', [first?.['id']]);
+  const ending = endReplacedPortalSessions(admin, { tokenHash: hashOf(token), accountId: account.id, max: 0 });
+  await sleep(300);
+  const free = 'select from portal_session where id = $1 for update skip locked';
+  expect(await logins.of('lender_api').run(free, [last?.['id']])).toHaveLength(1);
+  await superuser.run('rollback');
+  await ending;
+  expect(await superuser.run('select from portal_session where expires_at > now()')).toEqual([]);
 });
 
 test('the worker deletes links and sessions a day after they expired, in batches, and cannot read them', async () => {
