@@ -44,8 +44,7 @@ export function createSessionAuthenticator(options: SessionAuthenticatorOptions)
 
     /** Forgets the session of a request, which has ended. */
     forget({ message }: RequestState): void {
-      const token = readCookie(message, cookieName(options));
-      if (typeof token === 'string') sessions.forget(hashOf(token));
+      sessions.forget(hashOf(readCookie(message, cookieName(options)) ?? ''));
     },
   };
 
