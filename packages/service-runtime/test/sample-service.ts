@@ -20,7 +20,7 @@ await runMain(async () => {
   await startService({
     app: 'sample',
     version: '1.2.3',
-    config,
+    config: { ...config, DOCUMENTATION_URL: 'https://docs.example' },
     logger,
     metrics: new Registry(),
     clients: {
