@@ -252,4 +252,5 @@ const unreachable: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'ENOTFOUND',
+  'ETIMEDOUT',
 ]);

@@ -52,9 +52,8 @@ export async function send(url: URL, { method = 'POST', headers, body, agent }: 
     const text = await beginningOf(response);
     return answer({ status: response.statusCode ?? null, body: text, location: response.headers.location ?? '' });
   } catch (error) {
-    return deadline.signal.aborted
-      ? answer({ problem: `no response within ${deadlineMs / 1_000} s` })
-      : answer({ problem: reasonOf(error), code: textField(error, 'code') });
+    const problem = deadline.signal.aborted ? `no response within ${deadlineMs / 1_000} s` : reasonOf(error);
+    return answer({ problem, code: textField(error, 'code') });
   } finally {
     clearTimeout(timer);
   }
@@ -63,15 +62,26 @@ export async function send(url: URL, { method = 'POST', headers, body, agent }: 
 function respond(url: URL, { method, headers, body, agent }: Sent, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const length = body.reduce((bytes, part) => bytes + part.byteLength, 0);
+    // Before the request destroys its socket.
+    signal.addEventListener('abort', () => {
+      if (request.socket?.connecting) reject(Object.assign(new Error('no connection'), { code: 'ETIMEDOUT' }));
+    });
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
       method,
       headers: { ...headers, ...(method === 'GET' ? {} : { 'content-length': length }) },
       agent: agent ?? false,
       signal,
-      ...(url.hostname === 'localhost' && { lookup: bothAddresses, autoSelectFamily: true }),
+      ...(url.hostname === 'localhost' && {
+        lookup: bothAddresses,
+        autoSelectFamily: true,
+        // The default of 250 ms is less than a full queue of connections needs: its first retry is after 1 s.
+        autoSelectFamilyAttemptTimeout: 2 * deadlineMs,
+      }),
     });
     request.on('error', reject);
     request.on('response', resolve);
+    // Node emits nothing else for 101.
+    request.on('close', () => reject(new Error('101 Switching Protocols')));
     void write(request, body, signal).catch(() => {});
   });
 }

@@ -1,12 +1,15 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { listen } from '@deedwire/testing';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { send } from '../../src/cli/send.ts';
 import { call } from '../support/call.ts';
 
 const secret = generateWebhookSecret();
@@ -57,6 +60,40 @@ test('reaches a receiver that listens only on ::1', async ({ skip }) => {
     expect((await call(['trigger', 'referral.created', '--to', to], { env })).exitCode).toBe(0);
 });
 
+describe('a receiver whose queue of connections is full', () => {
+  /** Listens, and accepts nothing for a while. The kernel drops each further connection, and a client tries again after 1 s. */
+  const busy = `const { createServer } = require('node:http');
+    const server = createServer((_, response) => response.end()).listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+      require('node:fs').writeSync(1, server.address().port + '\\n');
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(process.argv[1]));
+    });`;
+
+  async function startBusy(busyMs: number): Promise<number> {
+    const child = spawn(process.execPath, ['--eval', busy, String(busyMs)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const port = Number(String(await once(child.stdout, 'data')));
+    const queue = Array.from({ length: 3 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+    onTestFinished(async () => {
+      for (const socket of queue) socket.destroy();
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    });
+    await Promise.all(queue.slice(0, 2).map((socket) => once(socket, 'connect')));
+    return port;
+  }
+
+  test('gets the event once it has room', async () => {
+    const port = await startBusy(700);
+    const { exitCode, stderr } = await call(['trigger', 'referral.created', '--to', `${port}`], { env });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  });
+
+  test('is reported as unreachable, because it got nothing', async () => {
+    const port = await startBusy(60_000);
+    const answer = await send(new URL(`http://localhost:${port}/`), { headers: {}, body: [] });
+    expect(answer).toMatchObject({ status: null, code: 'ETIMEDOUT', problem: 'no response within 5 s' });
+  });
+});
+
 test('sends a file with its bytes unchanged', async () => {
   const { port, received } = await start();
   const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-trigger-'));
@@ -82,6 +119,12 @@ test.each<[what: string, respond: (response: ServerResponse) => void, stdout: Re
     'the receiver refuses the event: Deedwire would retry it.',
   ],
   ['closes the connection', (response) => response.destroy(), /^$/, 'the receiver did not respond: socket hang up'],
+  [
+    'switches protocols',
+    (response) => response.writeHead(101, { connection: 'upgrade', upgrade: 'websocket' }).end(),
+    /^$/,
+    'the receiver did not respond: 101 Switching Protocols',
+  ],
   ['does not respond', () => {}, /^$/, 'the receiver did not respond: no response within 5 s'],
   [
     'does not end its response',
