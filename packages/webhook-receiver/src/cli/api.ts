@@ -54,8 +54,7 @@ export async function openApi(shell: Shell, options: SecretOptions): Promise<Api
     throw new UsageError(`set ${missing.join(', ')}, or pass --env-file with the credentials of an API client.`);
   const [url = '', clientId = '', apiKey = '', organizationId = ''] = names.map((name) => settings[name]?.trim());
   shell.hidden.add(apiKey);
-  if (!URL.canParse(url) || !/^https?:\/\//.test(url))
-    throw new UsageError('DEEDWIRE_URL must be an absolute URL with https or http.');
+  readApiUrl(url);
   const headers = {
     accept: 'application/json',
     'content-type': 'application/json',
@@ -115,6 +114,13 @@ export async function openApi(shell: Shell, options: SecretOptions): Promise<Api
   }
 
   return { url, organizationId, request, mutate };
+}
+
+/** @throws {UsageError} if it is no URL, or has a password, which no request may contain */
+export function readApiUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url;
+  throw new UsageError('DEEDWIRE_URL must be an absolute URL with https or http, and without a login.');
 }
 
 function proxyHint(settings: Shell['env']): string {

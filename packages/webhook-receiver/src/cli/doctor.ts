@@ -1,7 +1,7 @@
 import { webhookSecretProblem } from '@deedwire/webhook-signing';
 import { field, messageOf } from '../field.ts';
 import { postgresTable } from '../postgres-table.ts';
-import { openApi } from './api.ts';
+import { openApi, readApiUrl } from './api.ts';
 import { type Grade, lineOf } from './grade.ts';
 import { readSettings } from './input.ts';
 import { checked, CommandError, parse, type Shell, UsageError, valued } from './shell.ts';
@@ -24,8 +24,8 @@ export async function doctor(args: readonly string[], shell: Shell): Promise<num
   const checks: Readonly<Record<string, () => Found | Promise<Found>>> = {
     node: () => nodeOf(process.versions.node),
     secret: () => secretOf(settings['WEBHOOK_SECRET'] ?? ''),
-    tls: () => (url === '' ? notSet('DEEDWIRE_URL') : tlsOf(new URL(url))),
-    clock: () => (url === '' ? notSet('DEEDWIRE_URL') : clockOf(url)),
+    tls: () => (url === '' ? notSet('DEEDWIRE_URL') : tlsOf(readApiUrl(url))),
+    clock: () => (url === '' ? notSet('DEEDWIRE_URL') : clockOf(readApiUrl(url))),
     api: async () => {
       if (url === '') return notSet('DEEDWIRE_URL');
       await (await openApi(shell, values)).request('{ __typename }', {});
@@ -70,7 +70,7 @@ async function tlsOf({ protocol, hostname }: URL): Promise<Found> {
 }
 
 /** Receivers refuse what was signed more than 300 seconds from their clock. */
-async function clockOf(url: string): Promise<Found> {
+async function clockOf(url: URL): Promise<Found> {
   const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(10_000) });
   const seconds = Math.round((Date.now() - Date.parse(response.headers.get('date') ?? '')) / 1_000);
   const detail = `${seconds} s from the clock of the interface`;

@@ -2,12 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { text as textOf } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { field, messageOf } from '../field.ts';
 import type { EventName } from '../kept-events.ts';
-import { type Api, openApi } from './api.ts';
+import { type Api, ApiError, openApi } from './api.ts';
 import { readSettings, readValidSecrets } from './input.ts';
 import { CommandError, flag, parse, secretOptions, type Shell, UsageError, valued } from './shell.ts';
 import { excerpt, parsedJson, textField } from './text.ts';
@@ -34,7 +33,8 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
   if (positionals.length > 0) throw new UsageError('subscribe takes no argument.');
   if (url === undefined || module === undefined) throw new UsageError('pass --url and --module.');
   if (check && yes) throw new UsageError('--check changes nothing: do not pass --yes.');
-  if (!URL.canParse(url) || !/^https?:/.test(url)) throw new UsageError('--url must be an absolute URL with https.');
+  if (!URL.canParse(url) || !/^https?:\/\//.test(url))
+    throw new UsageError('--url must be an absolute URL with https.');
   const settings = await readSettings(shell, values);
   const api = await openApi(shell, values);
   const pins = await pinsOfModule(module, settings);
@@ -77,7 +77,12 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
     shell.out(`Created ${excerpt(webhookSubscription.id)}.\n`);
     return 0;
   } catch (error) {
-    if (file !== undefined) await rm(file, { force: true });
+    if (file === undefined) throw error;
+    const exitCode = error instanceof CommandError ? error.exitCode : 1;
+    const isRefused = error instanceof ApiError ? error.code !== '' && exitCode !== 4 : exitCode === 1;
+    if (!isRefused)
+      throw new CommandError(`${messageOf(error)} The subscription may exist: ${file} has its secret.`, exitCode);
+    await rm(file, { force: true });
     throw error;
   }
 }
@@ -164,15 +169,18 @@ async function pinsOfModule(module: string, settings: Shell['env']): Promise<Eve
     killSignal: 'SIGKILL',
   });
   const output = child.stdio[3];
-  const [answer, [, signal]] = await Promise.all([
-    output !== null && output !== undefined && 'read' in output ? textOf(output) : '',
-    once(child, 'close'),
-  ]);
-  if (signal !== null) throw new CommandError(`${module} was not imported within ${importMs / 1_000} s.`);
+  let answer = '';
+  output?.on('data', (chunk) => (answer += String(chunk)));
+  // A process that the module started can keep it open.
+  child.once('exit', () => setTimeout(() => output?.destroy(), 100));
+  const [, signal] = await once(child, 'close');
+  if (child.killed) throw new CommandError(`${module} was not imported within ${importMs / 1_000} s.`);
   const content = parsedJson(answer);
   const problem = field(content, 'problem');
   if (content === undefined || problem !== undefined)
-    throw new CommandError(`${module}: ${excerpt(messageOf(problem ?? 'it ended the process'), 300)}.`);
+    throw new CommandError(
+      `${module}: ${excerpt(messageOf(problem ?? `it ended the process${signal === null ? '' : ` with ${signal}`}`), 300)}.`,
+    );
   const listed = field(content, 'pins');
   const pins = (Array.isArray(listed) ? listed : []).map((pin) => ({
     type: textField(pin, 'type'),

@@ -55,6 +55,17 @@ test('names the rights that the login of the service misses', async () => {
   expect(stdout).toMatch(/^- api +DEEDWIRE_URL is not set$/m);
 });
 
+test.each(['http://doctor:canary-of-a-login@127.0.0.1:1/graphql', 'canary-of-a-login'])(
+  'prints no part of %s',
+  async (DEEDWIRE_URL) => {
+    const env = { DEEDWIRE_URL, CLIENT_ID: 'client', API_KEY: 'key-of-a-client', ORGANIZATION_ID: 'organization' };
+    const { exitCode, stdout, stderr } = await call(['doctor'], { env });
+    expect(exitCode).toBe(1);
+    expect(stdout.match(/DEEDWIRE_URL must be an absolute URL/g)).toHaveLength(3);
+    expect(stdout + stderr).not.toContain('canary');
+  },
+);
+
 test('refuses http to another machine, and old releases of Node', async () => {
   const { stdout } = await call(['doctor'], { env: { DEEDWIRE_URL: 'http://192.0.2.1:1/graphql' } });
   expect(stdout).toMatch(/^✗ tls +http\n {2}Fix: Use https/m);

@@ -1,0 +1,71 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { listen } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { isWebhookSecret } from '@deedwire/webhook-signing';
+import { expect, onTestFinished, test } from 'vitest';
+import { call, type CallResult } from '../support/call.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-subscribe-'));
+await forFile({ close: () => rm(folder, { recursive: true }) });
+const credentials = { CLIENT_ID: 'client', API_KEY: 'key-of-a-client', ORGANIZATION_ID: 'organization' };
+const exported = `export const receiver = { subscription: () => [{ type: 'referral.created', version: '2026-11-01' }] };`;
+
+/** @param create ends the mutation that creates the subscription */
+async function subscribe(
+  module: string,
+  create: (response: ServerResponse) => void,
+  ...more: string[]
+): Promise<CallResult> {
+  await writeFile(join(folder, 'module.mjs'), module);
+  const server = createServer((request, response) => {
+    void json(request).then((content) => {
+      const query = JSON.stringify(content);
+      if (query.includes('createWebhookSubscription')) return create(response);
+      const webhookEventTypes = [{ type: 'referral.created', versions: [{ version: '2026-11-01' }] }];
+      return response.end(JSON.stringify({ data: { webhookEventTypes, webhookSubscriptions: { nodes: [] } } }));
+    });
+  });
+  const listening = await listen(server);
+  onTestFinished(() => listening.close());
+  const args = ['subscribe', '--url', 'https://a.example/', '--module', join(folder, 'module.mjs'), ...more];
+  return call(args, { env: { ...credentials, DEEDWIRE_URL: `http://127.0.0.1:${listening.port}/` } });
+}
+
+const userError = '{"data":{"payload":{"userErrors":[{"code":"HANDSHAKE_FAILED","message":"None."}]}}}';
+const responseWith = (code: string): string => JSON.stringify({ errors: [{ message: 'No.', extensions: { code } }] });
+
+test.each<[what: string, create: (response: ServerResponse) => void, exitCode: number, isKept: boolean]>([
+  ['closes the connection', (response) => response.destroy(), 4, true],
+  ['times out', (response) => response.end(responseWith('OPERATION_TIMEOUT')), 4, true],
+  ['answers with the page of a proxy', (response) => response.writeHead(400).end('<html>'), 1, true],
+  ['has a user error', (response) => response.end(userError), 1, false],
+  ['refuses the input', (response) => response.end(responseWith('BAD_USER_INPUT')), 1, false],
+])('keeps the new secret unless nothing was created: the API %s', async (_, create, exitCode, isKept) => {
+  const file = join(folder, `secret-${String(Math.random())}`);
+  const result = await subscribe(exported, create, '--yes', '--new-secret-file', file);
+  expect(result.exitCode).toBe(exitCode);
+  expect(result.stderr).toMatch(/^deedwire-webhook-receiver: [^\n]+\n$/);
+  expect(result.stderr.includes(` The subscription may exist: ${file} has its secret.\n`)).toBe(isKept);
+  const secret = await readFile(file, 'utf8').catch(() => '');
+  expect(isWebhookSecret(secret.trim())).toBe(isKept);
+});
+
+test('names the signal that ended the module', async () => {
+  const { exitCode, stderr } = await subscribe('process.abort();', () => {});
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/module\.mjs: it ended the process with SIG[A-Z]+\.\n$/);
+});
+
+test('does not wait for a process that the module started', async () => {
+  const starts = `import { spawn } from 'node:child_process';
+    spawn('sleep', ['8'], { detached: true, stdio: ['ignore', 'ignore', 'ignore', 3] }).unref();`;
+  const startMs = performance.now();
+  const { exitCode, stdout } = await subscribe(`${starts}\n${exported}`, () => {});
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('  + referral.created 2026-11-01\n');
+  expect(performance.now() - startMs).toBeLessThan(6_000);
+});
