@@ -68,11 +68,18 @@ export async function* gradeReceiver(
       yield { name, result: 'skipped', detail: reason };
       continue;
     }
-    const verdict = await check.run(grading);
+    const verdict = await check.run(grading).catch(uncounted);
     if (name === 'redirect') isReached = verdict.result !== 'fail';
     yield { name, ...verdict };
   }
 }
+
+/** The count command worked before the first check. */
+const uncounted = (error: unknown): Verdict => ({
+  result: 'fail',
+  detail: messageOf(error),
+  fix: 'Pass a count command that prints a number each time.',
+});
 
 function chooseChecks(only: string | undefined, skip: string | undefined): Check[] {
   const names = checks.map(({ name }) => name);

@@ -397,6 +397,28 @@ describe('the command', () => {
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
+  test('reports every check if the count command fails later', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-grade-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, 'count'), '0');
+    const { url } = await start({
+      async remember() {
+        await rm(join(folder, 'count'), { force: true });
+        return true;
+      },
+    });
+    const args = ['grade', url.href, '--only', 'valid,repeated,get', '--format', 'json'];
+    const { exitCode, stdout } = await call([...args, '--', 'cat', join(folder, 'count')], { env });
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      checks: [
+        { name: 'valid', result: 'pass' },
+        { name: 'repeated', result: 'fail', detail: expect.stringContaining('the count command failed: ') },
+        { name: 'get', result: 'pass' },
+      ],
+    });
+  });
+
   test('exits with 1 if a check fails, and prints the fix', async () => {
     const { url } = await start({ handshake: () => ({ status: 404 }) });
     const args = ['grade', url.href, '--only', 'handshake,valid'];
