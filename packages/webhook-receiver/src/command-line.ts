@@ -69,6 +69,9 @@ const linesOf = (text = ''): string[] => text.split(/\r?\n/).map((line) => line.
 /** A message may quote an argument, a file or a response. */
 function withoutSecrets(text: string, hidden: ReadonlySet<string>): string {
   let shown = text;
-  for (const value of hidden) if (value.length > 7) shown = shown.replaceAll(value, '…');
+  for (const value of hidden)
+    // Also its beginning, where an excerpt ends.
+    for (let { length } = value; value.length > 7 && length > 3; length -= 1)
+      shown = shown.replaceAll(length === value.length ? value : `${value.slice(0, length)}…`, '…');
   return shown.replaceAll(/whsec_[\w+/=-]+/g, 'whsec_…');
 }

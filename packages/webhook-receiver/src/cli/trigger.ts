@@ -71,7 +71,7 @@ function changed(event: EventBody, assignments: readonly string[]): EventBody {
     const present = own(holder, last);
     if (typeof holder !== 'object' || holder === null || present === undefined)
       throw new UsageError(
-        `--set ${excerpt(path || assignment)}: ${event.type} has no such field. Example: data.name=Ada`,
+        `--set ${excerpt(path || assignment)}: ${event.type} has no such field. Example: data.${Object.keys(event.data)[0]}=Ada`,
       );
     Reflect.set(holder, last, valueOf(text, present));
   }

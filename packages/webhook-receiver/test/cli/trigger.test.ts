@@ -164,7 +164,7 @@ test.each([
   [['referral.created', '--to', '4005', '--version', '2020-01-01'], 'referral.created has no version 2020-01-01.'],
   [
     ['referral.created', '--to', '4005', '--set', 'data.externalRefrence=1'],
-    '--set data.externalRefrence: referral.created has no such field.',
+    '--set data.externalRefrence: referral.created has no such field. Example: data.referralId=Ada',
   ],
   [['referral.created', '--to', '4005', '--set', 'x'], '--set x: referral.created has no such field.'],
   [
@@ -196,6 +196,12 @@ test.each<[what: string, respond: (response: ServerResponse) => void, exitCode: 
     (response) => response.writeHead(401).end(`{"errors":[{"message":"No key ${apiKey}."}]}`),
     3,
     /^the API responded 401: No key …\.$/,
+  ],
+  [
+    'the API key where the message is cut',
+    (response) => response.writeHead(401).end(`{"errors":[{"message":"${'x'.repeat(180)}${apiKey}"}]}`),
+    3,
+    /^the API responded 401: x{180}…$/,
   ],
   ['no capacity', (response) => response.writeHead(503).end(), 4, /^the API responded 503: $/],
   ['no response', (response) => response.destroy(), 4, /^http:\/\/127\.0\.0\.1:\d+ is unavailable: other side closed$/],
