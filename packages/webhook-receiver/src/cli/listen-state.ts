@@ -54,10 +54,11 @@ export async function openState(shell: Shell, identity: readonly string[]): Prom
   const secretFile = join(folder, 'secret');
   await written(folder, () => mkdir(folder, { recursive: true, mode: 0o700 }));
   await written(lock, () => acquire(lock));
+  const content = await readFile(file, 'utf8').catch(() => '');
   const secret = await written(secretFile, () => readSecret(secretFile));
   shell.hidden.add(secret);
   return {
-    state: stateIn(parsedJson(await readFile(file, 'utf8').catch(() => ''))),
+    state: content === '' ? newState() : stateIn(file, parsedJson(content)),
     secretFile,
     secret,
     save: (state) =>
@@ -112,9 +113,10 @@ async function readSecret(file: string): Promise<string> {
   return secret;
 }
 
-function stateIn(content: unknown): ListenState {
+function stateIn(file: string, content: unknown): ListenState {
   const [key, listenerId, cursor] = ['key', 'listenerId', 'cursor'].map((name) => field(content, name));
-  if (typeof key !== 'string') return newState();
+  if (typeof key !== 'string')
+    throw new CommandError(`${file} is damaged. Remove it to start again: what happened since the last run is lost.`);
   return {
     key,
     listenerId: typeof listenerId === 'string' ? listenerId : null,
