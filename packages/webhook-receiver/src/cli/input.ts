@@ -39,7 +39,8 @@ export async function readSettings(shell: Shell, { 'env-file': envFile }: Secret
   if (envFile === undefined) return shell.env;
   const settings: Record<string, string | undefined> = {};
   for (const line of (await readInput(shell, envFile, textMax)).toString().split(/\r?\n/)) {
-    const [, name, quoted, plain] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:(".*"|'.*')|([^#]*))/.exec(line) ?? [];
+    const [, name, quoted, plain] =
+      /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:("[^"]*"|'[^']*')|([^#]*))/.exec(line) ?? [];
     if (name !== undefined) settings[name] = quoted === undefined ? plain?.trim() : quoted.slice(1, -1);
   }
   return { ...settings, ...Object.fromEntries(Object.entries(shell.env).filter(([, value]) => (value ?? '') !== '')) };

@@ -53,6 +53,12 @@ test.each([
   expect(await verify(input, ...more)).toEqual(accepted);
 });
 
+test('reads a quoted secret before a comment with quotes', async () => {
+  const envFile = await file('.env', `WEBHOOK_SECRET="${secret}" # of "staging"\n`);
+  const result = await call(['verify', '--env-file', envFile, '--at', receivedAt], { input: http });
+  expect(result).toEqual(accepted);
+});
+
 test('reads files', async () => {
   const capture = await file('request.http', http.replace(body, ''));
   const secrets = await file('secrets', `${generateWebhookSecret()}\n${secret}\n`);
