@@ -220,9 +220,7 @@ export const checks: readonly Check[] = [
       { secret: generateWebhookSecret() },
       { headers: withSignature((right) => right.slice(0, 8)) },
       {
-        headers: withSignature(
-          (right) => right.slice(0, 8) + [...right.slice(8, -4)].reverse().join('') + right.slice(-4),
-        ),
+        headers: withSignature((right) => right.slice(0, 8) + right.slice(9, -4) + right.charAt(8) + right.slice(-4)),
       },
     ],
     'Compute the HMAC with your secret, and compare all of it.',

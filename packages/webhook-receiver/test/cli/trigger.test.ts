@@ -199,9 +199,9 @@ test.each<[what: string, respond: (response: ServerResponse) => void, exitCode: 
   ],
   [
     'the API key where the message is cut',
-    (response) => response.writeHead(401).end(`{"errors":[{"message":"${'x'.repeat(180)}${apiKey}"}]}`),
+    (response) => response.writeHead(401).end(`{"errors":[{"message":"${'x'.repeat(185)}${apiKey}"}]}`),
     3,
-    /^the API responded 401: x{180}…$/,
+    /^the API responded 401: x{185}…$/,
   ],
   ['no capacity', (response) => response.writeHead(503).end(), 4, /^the API responded 503: $/],
   ['no response', (response) => response.destroy(), 4, /^http:\/\/127\.0\.0\.1:\d+ is unavailable: other side closed$/],
