@@ -45,6 +45,8 @@ interface Request extends Partial<Signing> {
   readonly agent?: Agent;
 }
 
+type RequestsOf = (event: EventBody, options: GradeOptions) => readonly Request[];
+
 /** The requests to one receiver. */
 export class Grading {
   readonly options: GradeOptions;
@@ -80,6 +82,13 @@ export class Grading {
       ...(agent && { agent }),
     });
   }
+
+  /** One after the other. */
+  async sendAll(requestsOf: RequestsOf): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    for (const request of requestsOf(this.event(), this.options)) answers.push(await this.send(request));
+    return answers;
+  }
 }
 
 export interface Check {
@@ -104,33 +113,23 @@ function accepts(answers: readonly Answer[], what: string, fix: string): Verdict
   return { result: 'pass', detail: `${answers.map(seen).join(', ')} in ${slowestMs} ms` };
 }
 
-type RequestsOf = (event: EventBody, options: GradeOptions) => readonly Request[];
-
 /** A check whose requests the receiver has to acknowledge. */
 function accepting(name: string, what: string, requestsOf: RequestsOf, fix: string): Check {
   return {
     name,
     needsAcceptance: true,
     async run(grading) {
-      const answers: Answer[] = [];
-      for (const request of requestsOf(grading.event(), grading.options)) answers.push(await grading.send(request));
-      return accepts(answers, what, fix);
+      return accepts(await grading.sendAll(requestsOf), what, fix);
     },
   };
 }
 
 /** A check whose requests the receiver has to refuse. */
-function refusing(
-  name: string,
-  what: string,
-  requestsOf: (event: EventBody) => readonly Request[],
-  fix: string,
-): Check {
+function refusing(name: string, what: string, requestsOf: RequestsOf, fix: string): Check {
   return {
     name,
     async run(grading) {
-      const answers: Answer[] = [];
-      for (const request of requestsOf(grading.event())) answers.push(await grading.send(request));
+      const answers = await grading.sendAll(requestsOf);
       const wrong = answers.filter(({ status }) => !isBetween(status, 400, 500));
       const accepted = wrong.find(({ status }) => !isBetween(status, 500, 600));
       if (accepted !== undefined) return fail(`${seen(accepted)} for ${what}`, fix);
@@ -374,26 +373,17 @@ const withField = (event: EventBody, addedLater: unknown): EventBody => ({
   data: { ...event.data, addedLater },
 });
 
-const unsigned = (signed: OutgoingHttpHeaders): OutgoingHttpHeaders =>
-  Object.fromEntries(Object.entries(signed).filter(([name]) => !/^webhook-|-signature|-timestamp/.test(name)));
+type Header = [name: string, value: OutgoingHttpHeaders[string]];
 
-/** Keeps the version that precedes a signature of Standard Webhooks. */
-const withSignature =
-  (change: (right: string) => string) =>
+const changing =
+  (change: (header: Header) => Header[]) =>
   (signed: OutgoingHttpHeaders): OutgoingHttpHeaders =>
-    Object.fromEntries(
-      Object.entries(signed).map(([name, value]) => [
-        name,
-        name.endsWith('-signature') ? String(value).replace(/[^,]+$/, change) : value,
-      ]),
-    );
+    Object.fromEntries(Object.entries(signed).flatMap((header) => change(header)));
+const without = (names: RegExp) => changing((header) => (names.test(header[0]) ? [] : [header]));
 
-const inCapitals = (signed: OutgoingHttpHeaders): OutgoingHttpHeaders =>
-  Object.fromEntries(Object.entries(signed).map(([name, value]) => [name.toUpperCase(), value]));
-
-const withoutEvent = (signed: OutgoingHttpHeaders): OutgoingHttpHeaders =>
-  Object.fromEntries(
-    Object.entries(signed).filter(
-      ([name]) => !/^x-.*-(?:event|event-version|sequence|attempt|subscription-id|test)$/.test(name),
-    ),
-  );
+const unsigned = without(/^webhook-|-signature|-timestamp/);
+const withoutEvent = without(/^x-.*-(?:event|event-version|sequence|attempt|subscription-id|test)$/);
+const inCapitals = changing(([name, value]) => [[name.toUpperCase(), value]]);
+/** Keeps the version that precedes a signature of Standard Webhooks. */
+const withSignature = (change: (right: string) => string) =>
+  changing(([name, value]) => [[name, name.endsWith('-signature') ? String(value).replace(/[^,]+$/, change) : value]]);
