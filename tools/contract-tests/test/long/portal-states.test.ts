@@ -219,12 +219,13 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
     await page.evaluate(
       `history.pushState(null, '', ${JSON.stringify(home + (await addressOf(path)))}), dispatchEvent(new PopStateEvent('popstate'))`,
     );
-    if (isShown) await page.getByRole('navigation', { name: 'Portal' }).waitFor();
-    else await page.getByRole('heading', { name: 'This page could not be shown' }).waitFor();
+    const loads = (): number =>
+      opened.requests.slice(before).filter((request) => request.resourceType() === 'document').length;
+    await expect.poll(loads).toBe(1);
+    const name = isShown ? /./ : 'This page could not be shown';
+    await page.getByRole('heading', { level: 1, name }).waitFor();
     await page.waitForLoadState('networkidle');
-    const loads = opened.requests.slice(before).filter((request) => request.resourceType() === 'document');
-    expect(loads).toHaveLength(1);
-    if (isShown) await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(loads()).toBe(1);
     // The file that is missing, and what the browser says about it.
     expect(
       browser.takeProblems().filter((problem) => !/404|dynamically imported|Minified React/.test(problem)),
