@@ -722,6 +722,14 @@ describe('pages', () => {
         'x-content-type-options': 'nosniff',
       },
     });
+    // A browser of `full/portal-pages.test.ts` runs what is compressed.
+    for (const [accepted, encoding] of [
+      ['br, GZIP', 'gzip'],
+      ['gzip;q=0, br', undefined],
+    ]) {
+      const { headers } = await browser.send({ path: 'assets/app-1.js', headers: { 'Accept-Encoding': accepted } });
+      expect([headers['vary'], headers['content-encoding']]).toEqual(['Accept-Encoding', encoding]);
+    }
     for (const path of [
       'assets/',
       'assets/none.js',

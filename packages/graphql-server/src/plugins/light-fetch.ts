@@ -112,10 +112,13 @@ export class LightResponse {
   readonly fields: Fields;
   readonly status: number;
   readonly statusText = '';
-  readonly body: string;
+  readonly body: string | Buffer;
   #headers: LightHeaders | undefined;
 
-  constructor(body?: string | null, { status = 200, headers = {} }: { status?: number; headers?: FieldsInit } = {}) {
+  constructor(
+    body?: string | Buffer | null,
+    { status = 200, headers = {} }: { status?: number; headers?: FieldsInit } = {},
+  ) {
     if (!(status >= 200 && status <= 599)) throw new RangeError(`The status ${status} is not from 200 to 599.`);
     this.body = body ?? '';
     this.status = status;
@@ -135,10 +138,10 @@ export class LightResponse {
     return this.status >= 200 && this.status <= 299;
   }
   async text(): Promise<string> {
-    return this.body;
+    return this.body.toString();
   }
   async json(): Promise<unknown> {
-    return JSON.parse(this.body);
+    return JSON.parse(this.body.toString());
   }
   clone(): LightResponse {
     return new LightResponse(this.body, { status: this.status, headers: { ...this.fields } });

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 /** The built pages, in memory: less than a megabyte. */
 export interface PortalPages {
@@ -8,7 +9,14 @@ export interface PortalPages {
   documents: string;
   /** The page, whose files are below `base`. */
   index(base: string): string;
-  asset(name: string): { text: string; contentType: string } | undefined;
+  asset(name: string): PortalAsset | undefined;
+}
+
+export interface PortalAsset {
+  text: string;
+  /** The same, a third as long. */
+  gzip: Buffer;
+  contentType: string;
 }
 
 /** All of them are text. The pages have no other files. */
@@ -33,12 +41,12 @@ export function findPages(): string | null {
 export async function readPages(folder: string): Promise<PortalPages | null> {
   const index = await readFile(join(folder, 'index.html'), 'utf8').catch(() => null);
   if (index === null) return null;
-  const assets = new Map<string, { text: string; contentType: string }>();
+  const assets = new Map<string, PortalAsset>();
   for (const name of await readdir(join(folder, 'assets'))) {
     const type = contentTypes[extname(name)];
     if (type === undefined) throw new Error(`The file ${name} of the portal has an unknown content type.`);
     const text = await readFile(join(folder, 'assets', name), 'utf8');
-    assets.set(name, { text, contentType: `${type}; charset=utf-8` });
+    assets.set(name, { text, gzip: gzipSync(text), contentType: `${type}; charset=utf-8` });
   }
   return {
     documents: await readFile(join(folder, 'documents.json'), 'utf8'),

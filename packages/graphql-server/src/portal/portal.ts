@@ -114,8 +114,14 @@ function usePortal(options: UsePortalOptions): RequestPlugin {
     const asset = pages.asset(path.slice('assets/'.length));
     if (!asset) throw new RequestError('NOT_FOUND', { message: 'The portal has no such file.' });
     // A build gives a changed file another name.
-    const headers = { 'Content-Type': asset.contentType, 'Cache-Control': 'public, max-age=31536000, immutable' };
-    return new LightResponse(asset.text, { headers });
+    const headers = {
+      'Content-Type': asset.contentType,
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      Vary: 'Accept-Encoding',
+    };
+    return acceptsGzip.test(state.message.headers['accept-encoding']?.toString() ?? '')
+      ? new LightResponse(asset.gzip, { headers: { ...headers, 'Content-Encoding': 'gzip' } })
+      : new LightResponse(asset.text, { headers });
   }
 
   return {
@@ -135,6 +141,9 @@ function usePortal(options: UsePortalOptions): RequestPlugin {
     },
   };
 }
+
+/** A quality of 0 means that the client does not take it. */
+const acceptsGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 
 const monotonicMs = (): number => performance.now();
 

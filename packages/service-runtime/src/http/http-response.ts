@@ -3,7 +3,8 @@ export interface HttpResponse {
   status: number;
   /** With the Content-Type. */
   headers: Readonly<Record<string, string>>;
-  body: string;
+  /** Bytes if it is compressed. */
+  body: string | Buffer;
   /** Called once the response is sent, or cannot be sent: for work that the client need not wait for. Must not throw. */
   afterwards?: () => void;
 }

@@ -49,7 +49,7 @@ export function sendOnSocket(socket: Duplex, sent: HttpResponse, requestId: stri
   headers.push('Connection', 'close', 'Date', new Date().toUTCString());
   let head = `HTTP/1.1 ${sent.status} ${STATUS_CODES[sent.status] ?? ''}\r\n`;
   for (let index = 0; index < headers.length; index += 2) head += `${headers[index]}: ${headers[index + 1]}\r\n`;
-  socket.end(`${head}\r\n${sent.body}`);
+  socket.end(`${head}\r\n${sent.body.toString()}`);
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));
 }
