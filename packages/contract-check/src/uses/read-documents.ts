@@ -83,7 +83,7 @@ function documentPaths(pattern: string): string[] {
   return paths.map((path) => join(folder, path));
 }
 
-/** Documents that are left out would be uses that nobody knows of. */
+/** A document that is left out would be a use that the file does not show. */
 function failAtFolder(link: string): void {
   if (isForeign(basename(link)) || !isFolder(link)) return;
   failAt(
