@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccountId } from '@deedwire/domain';
 import { createLogin } from '@deedwire/embedded-postgres';
-import { applyMigrations, createSecretKeyRing, readMigrations } from '@deedwire/store';
+import { createSecretKeyRing, migrate } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
 import { type AppProcessOptions, startAppProcess } from '../../app-process.ts';
 import { machineMs } from '../../child.ts';
@@ -26,16 +26,10 @@ export async function until(condition: () => Promise<boolean>, problem: string):
   }
 }
 
-/**
- * Our engine with a separate database. It has no worker at first.
- *
- * @param lastMigration the number of the last migration to apply, such as `0027`. Defaults to all
- */
-export async function createOurSystem(postgres: BenchPostgres, database: string, defer: Defer, lastMigration = '9999') {
+/** Our engine with a separate database. It has no worker at first. */
+export async function createOurSystem(postgres: BenchPostgres, database: string, defer: Defer) {
   const databaseUrl = await postgres.createDatabase(database);
-  const migrations = await readMigrations();
-  const applied = migrations.filter(({ name }) => name.slice(0, lastMigration.length) <= lastMigration);
-  await applyMigrations(databaseUrl, applied, {});
+  await migrate(databaseUrl);
   const store = createBenchStore(databaseUrl);
   defer(() => store.close());
   const key = randomBytes(32);

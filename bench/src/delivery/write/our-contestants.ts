@@ -7,7 +7,7 @@ import { ours } from '../workloads.ts';
 import { createReferralRequest, issueClients, referralInput } from './our-clients.ts';
 import type { WriteContestant } from './rounds.ts';
 
-type OurAppsOptions = Pick<AppProcessOptions, 'built' | 'checkout'> & { defer: Defer };
+type OurAppsOptions = Pick<AppProcessOptions, 'built'> & { defer: Defer };
 
 /** Starts our API of partners, which has a login of its own. */
 export async function startPartnerApi(
@@ -25,17 +25,12 @@ export async function startPartnerApi(
 
 /** Starts our API and our worker. */
 export async function startOurApps(system: OurSystem, options: OurAppsOptions) {
-  const { built, checkout } = options;
-  const worker = await system.startWorker({ built, checkout });
+  const worker = await system.startWorker({ built: options.built });
   return { worker, app: await startPartnerApi(system, { ...options, env: {} }) };
 }
 
 /** Starts our API and our worker, with an account. */
-export async function startOurContestants(
-  system: OurSystem,
-  callbackUrl: string,
-  { name = ours, ...options }: OurAppsOptions & { name?: string },
-) {
+export async function startOurContestants(system: OurSystem, callbackUrl: string, options: OurAppsOptions) {
   const accounts = await system.addAccounts([[callbackUrl]]);
   const { app, worker } = await startOurApps(system, options);
   const headers = await issueClients(system.databaseUrl, accounts);
@@ -48,9 +43,9 @@ export async function startOurContestants(
     },
   });
   return {
-    withoutKeys: contestant(name),
+    withoutKeys: contestant(ours),
     // A request has one number, which is that of its key.
-    withKeys: contestant(`${name}, a new idempotency key each`, {
+    withKeys: contestant(`${ours}, a new idempotency key each`, {
       externalReference: 'CRM-1',
       idempotencyKey: 'key-{n}',
     }),
