@@ -59,10 +59,13 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   await migrateDevDatabase(database, say);
   const { accounts, referrals } = await fill(database.url, config, home, state, options);
 
-  const hasPortal = await buildPortal().catch((error: unknown) => {
-    say(`The portal could not be built: ${String(error)}`);
-    return false;
-  });
+  const hasPortal = await buildPortal().then(
+    () => true,
+    (error: unknown) => {
+      say(`The portal could not be built: ${String(error)}`);
+      return false;
+    },
+  );
 
   const site = servesSite(config) ? await serveSite(config.DOCUMENTATION_PORT) : undefined;
   if (site !== undefined) say(`Serving the documentation at ${site.url}/`);

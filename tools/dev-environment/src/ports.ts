@@ -23,15 +23,6 @@ export async function requireFreePorts(ports: Readonly<Record<string, number>>):
   if (problems.length > 0) throw new CannotStartError(problems.join('\n'));
 }
 
-/** A port that was free a moment ago, for a process whose address has to be known before it starts. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 async function isFree(port: number): Promise<boolean> {
   const server = createServer();
   try {

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InterfaceName } from '@deedwire/domain';
-import { createLogin } from '@deedwire/embedded-postgres';
+import { createLogin, findFreePort } from '@deedwire/embedded-postgres';
 import { type AppName, perApp, type RunningApp, startApp } from './app-process.ts';
 import { documentationFiles } from './documentation.ts';
-import { findFreePort } from './ports.ts';
 
 /** A PostgreSQL URL for each app. The logins may be the same or differ. The database must be migrated. */
 export type AppDatabaseUrls = Readonly<Record<AppName, string>>;
