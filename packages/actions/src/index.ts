@@ -11,30 +11,19 @@ export {
   readPartner,
   updateLender,
 } from './accounts.ts';
-export { type AuditEntry, listAuditEntries, readAuditEntries, type StoredAuditEntry } from './audit.ts';
+export { listAuditEntries, readAuditEntries, type StoredAuditEntry } from './audit.ts';
 export { type Client, cursorOfClient, listClients, pinClient, setClientLimit } from './clients.ts';
 export {
   type ActionContext,
   type Caller,
   type LenderContext,
-  type Operator,
   type OperatorContext,
-  type Random,
   systemRandom,
   toCaller,
   type WebhookActionContext,
 } from './context.ts';
-export {
-  createReferral,
-  createReferralForPartner,
-  type CreateReferralInput,
-  type CreateReferralResult,
-} from './create-referral.ts';
-export {
-  createWebhookSubscription,
-  type CreateWebhookSubscriptionInput,
-  type CreateWebhookSubscriptionResult,
-} from './create-webhook-subscription.ts';
+export { createReferral, createReferralForPartner, type CreateReferralInput } from './create-referral.ts';
+export { createWebhookSubscription, type CreateWebhookSubscriptionInput } from './create-webhook-subscription.ts';
 export {
   type Credential,
   expireCredential,
@@ -47,11 +36,10 @@ export { eventContractsOf, type EventContracts } from './event-contracts.ts';
 export { InvalidArgumentError, orRefuse, RefusedError, type RefusedErrorCode, type UserError } from './errors.ts';
 export { issueCredential, type IssuedCredential, rotateCredential } from './credentials.ts';
 export { createLenderReader } from './lender-reader.ts';
-export { pauseWebhookSubscription, type PauseWebhookSubscriptionResult } from './pause-webhook-subscription.ts';
 export {
+  pauseWebhookSubscription,
   resumePausedSubscription,
   resumeWebhookSubscription,
-  type ResumeWebhookSubscriptionResult,
 } from './pause-webhook-subscription.ts';
 export {
   createPortalLink,
@@ -91,18 +79,10 @@ export {
   rewrapSecrets,
   type SecretCount,
 } from './rewrap-secrets.ts';
-export { retryWebhookDelivery, type RetryWebhookDeliveryResult } from './retry-webhook-delivery.ts';
+export { retryWebhookDelivery } from './retry-webhook-delivery.ts';
 export { sendPendingWebhookDeliveries } from './send-pending-webhook-deliveries.ts';
-export {
-  rotateWebhookSecret,
-  type RotateWebhookSecretInput,
-  type RotateWebhookSecretResult,
-} from './rotate-webhook-secret.ts';
-export {
-  sendTestWebhookEvent,
-  type SendTestWebhookEventInput,
-  type SendTestWebhookEventResult,
-} from './send-test-webhook-event.ts';
+export { rotateWebhookSecret, type RotateWebhookSecretInput } from './rotate-webhook-secret.ts';
+export { sendTestWebhookEvent, type SendTestWebhookEventInput } from './send-test-webhook-event.ts';
 export { checkDatabase, type ProposedLogin, proposeLogins } from './database.ts';
 export { advanceAllSequences } from './database.ts';
 export { type Reconciliation, reconcileSubscription } from './reconcile-subscription.ts';
@@ -116,11 +96,7 @@ export {
   type TeamMember,
   updateTeamMember,
 } from './team-members.ts';
-export {
-  updateWebhookSubscription,
-  type UpdateWebhookSubscriptionInput,
-  type UpdateWebhookSubscriptionResult,
-} from './update-webhook-subscription.ts';
+export { updateWebhookSubscription, type UpdateWebhookSubscriptionInput } from './update-webhook-subscription.ts';
 export {
   type AttemptsRequest,
   countWebhookAttempts,
@@ -149,10 +125,8 @@ export {
 export {
   createWebhookListener,
   type CreateWebhookListenerInput,
-  type CreateWebhookListenerResult,
   deleteListenerOfAccount,
   deleteWebhookListener,
-  type DeleteWebhookListenerResult,
   listAllWebhookListeners,
   type ListenerPermission,
   listWebhookListeners,
@@ -172,7 +146,6 @@ export {
 export { listWebhookEventTypes, type SubscribableEventType } from './webhook-event-types.ts';
 export {
   deleteWebhookSubscription,
-  type DeleteWebhookSubscriptionResult,
   findWebhookSubscription,
   findWebhookSubscriptions,
   listAllWebhookSubscriptions,
@@ -183,7 +156,6 @@ export {
 } from './webhook-subscriptions.ts';
 export {
   cancelWebhookReplay,
-  type CancelWebhookReplayResult,
   findWebhookReplay,
   listWebhookReplays,
   readWebhookReplay,

@@ -1,5 +1,4 @@
-export { apiKeyPattern, exampleApiKey, generateApiKey, parseApiKey } from './api-key.ts';
-export type { GeneratedApiKey, ParsedApiKey } from './api-key.ts';
+export { apiKeyPattern, exampleApiKey, type GeneratedApiKey, generateApiKey, parseApiKey } from './api-key.ts';
 export { type AddressLimiter, createAddressLimiter } from './address-limiter.ts';
 export { createAuthenticator, maxCacheMs, requestsWithoutKeyPerSecond } from './authenticator.ts';
 export type {
@@ -7,9 +6,7 @@ export type {
   AuthenticationRefusal,
   AuthenticationResult,
   Authenticator,
-  AuthenticatorOptions,
 } from './authenticator.ts';
 export { readCredentials } from './credentials.ts';
-export type { Credentials } from './credentials.ts';
 export { createKeyCache } from './key-cache.ts';
 export type { CostLimit, StoredApiKey } from './stored-api-key.ts';

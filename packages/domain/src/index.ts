@@ -33,7 +33,6 @@ export {
   formatMatterReference,
   isDeclineReason,
   type ReferralDetails,
-  type ReferralProblem,
   type ReferralStatus,
   referralStatuses,
 } from './referral.ts';

@@ -1,13 +1,13 @@
-export { type ErrorCode, errorTable, type ResponseMediaType } from './errors/error-table.ts';
+export { errorTable } from './errors/error-table.ts';
 export { type InterfaceConfig, interfaceConfig } from './interface-config.ts';
 export { type InterfaceServiceOptions, startInterfaceService } from './interface-service.ts';
 export type { InterfacePlugin } from './plugins/interface-plugin.ts';
-export { type RequestLimits, requestLimits } from './request-limits.ts';
+export { requestLimits } from './request-limits.ts';
 export { createSchemaBuilder, type InterfaceSchemaBuilder, type ObjectTypeRef } from './schema/builder.ts';
 export { defaultCostLimit } from './cost/open-cost-buckets.ts';
 export { acceptAnyId, type CheckId, requireIdOfType } from './schema/check-id.ts';
 export { addConnections, type ConnectionOf } from './schema/connection.ts';
 export type { OperationContext } from './schema/operation-context.ts';
 export { addMutation, addUserErrorInterface } from './schema/add-mutation.ts';
-export { type Contract, type InterfaceVersion, serveContract, type ServedContract } from './versions/serve-contract.ts';
+export { serveContract, type ServedContract } from './versions/serve-contract.ts';
 export { addWebhooks } from './webhooks/webhooks.ts';

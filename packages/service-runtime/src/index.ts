@@ -1,30 +1,23 @@
-export {
-  appConfig,
-  appVariables,
-  auditRetentionDaysVariable,
-  preparedStatementsVariable,
-  storeConnections,
-} from './app-config.ts';
+export { appConfig, appVariables, auditRetentionDaysVariable, storeConnections } from './app-config.ts';
 export { addressBlock } from './client-address.ts';
 export { type ClientServerConfig, clientServerConfig } from './service.ts';
 export { readConfig } from './config.ts';
 export { portalOriginVariable, wholeNumberVariable } from './config-variables.ts';
-export { databaseLog, type DatabaseLog } from './database-log.ts';
+export { databaseLog } from './database-log.ts';
 export { checkDatabaseTls, databaseTlsConfig, databaseTlsProblem } from './database-tls.ts';
 export { type AddressRanges, noAddresses, trustedProxiesVariable } from './address-ranges.ts';
 export { headerValues } from './http/header-values.ts';
 export { type HttpLimits, httpLimits } from './http/http-limits.ts';
 export type { HttpResponse } from './http/http-response.ts';
 export type { RequestContext } from './http/http-server.ts';
-export { type Refusal, type RefusalCode, refusalStatuses, renderRefusal, type RenderRefusal } from './http/refusal.ts';
+export { refusalStatuses, renderRefusal, type RenderRefusal } from './http/refusal.ts';
 export { requestPath } from './http/request-path.ts';
-export { createLineThrottle, type LineThrottle } from './line-throttle.ts';
+export { createLineThrottle } from './line-throttle.ts';
 export { doLater, doWaitingWork } from './late-work.ts';
 export { createLogger, logAt, withChosenFields } from './logger.ts';
-export type { Logger, LogLevel } from './logger.ts';
+export type { Logger } from './logger.ts';
 export { runMain } from './run-main.ts';
 export { runtimeConfig } from './runtime-config.ts';
-export type { RuntimeConfig } from './runtime-config.ts';
 export { startService } from './service.ts';
 export type { ClientServer, HandlerContext, RunningServer, RunningService, ServiceOptions } from './service.ts';
-export { loadTracing, type TracedSpan, type Tracing } from './tracing.ts';
+export { loadTracing, type Tracing } from './tracing.ts';

@@ -27,7 +27,7 @@ export { applyMigrations, migrate, type MigrateOptions, readMigrations } from '.
 export { type LockHolder, type MigrationWait, onNewWait } from './migration-wait.ts';
 export { keysetConditions, type PageQuery } from './page-query.ts';
 export { beginInIndexOrder, type Planning } from './planning.ts';
-export { createLoginSql, type GroupRole, groupRoles, type MissingRight, selectDatabaseName } from './rights.ts';
+export { createLoginSql, type GroupRole, groupRoles, selectDatabaseName } from './rights.ts';
 export { createSecretKeyRing, secretKeyId, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
 export {
   advanceSequences,
@@ -36,17 +36,10 @@ export {
   selectSequences,
   type SequenceState,
 } from './sequences.ts';
-export {
-  type Drawn,
-  type InsertedRow,
-  insertRow,
-  type RowSet,
-  type SharedWrite,
-  type WriteResult,
-} from './shared-writes/row-set.ts';
+export { type InsertedRow, insertRow, type SharedWrite, type WriteResult } from './shared-writes/row-set.ts';
 export { ShortLivedMap } from './short-lived-map.ts';
-export type { SlowStatement, SlowStatementOptions } from './slow-statements.ts';
+export type { SlowStatement } from './slow-statements.ts';
 export type { PoolState } from './kept-clients.ts';
 export { createStore, type PooledStore, type Store, type StoreOptions } from './store.ts';
-export { type TableLockOptions, withTableLock } from './table-lock.ts';
+export { withTableLock } from './table-lock.ts';
 export { backgroundTimeouts, requestTimeouts, type DatabaseTimeouts } from './timeouts.ts';

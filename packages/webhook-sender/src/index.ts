@@ -1,11 +1,8 @@
 export { type AttemptCause, describeCause, isAttemptCause } from './attempt-cause.ts';
-export { type AttemptErrorClass, attemptErrorClasses, type HostProblem, type ProxyProblem } from './attempt-error.ts';
-export type { CallbackPolicy } from './callback-policy.ts';
-export type { DeniedRanges } from './callback-rules.ts';
-export type { CallbackUrlCheck } from './callback-url.ts';
+export { type AttemptErrorClass, type HostProblem, type ProxyProblem } from './attempt-error.ts';
 export type { DetailsPolicy } from './details-policy.ts';
 export type { ExchangeDetails } from './exchange-details.ts';
-export { type HandshakeErrorCode, handshakeErrorCodes, type HandshakeResult } from './handshake-result.ts';
+export { handshakeErrorCodes, type HandshakeResult } from './handshake-result.ts';
 export type { Resolve } from './resolve.ts';
 export {
   type AttemptResult,

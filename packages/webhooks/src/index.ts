@@ -1,13 +1,12 @@
 export type { SendableTarget } from './dispatch/lane-target.ts';
-export type { PendingDelivery } from './kernel/pending-delivery.ts';
-export { createWebhookEngine, type Send, type WebhookEngine, type WebhookEngineOptions } from './engine.ts';
+export { createWebhookEngine, type Send } from './engine.ts';
 export type { EngineEvent } from './events.ts';
 export type { BreakerCounts } from './dispatch/lane-registry.ts';
 export type { QueueState } from './queue-state.ts';
 export { pausedReasons } from './kernel/paused-reasons.ts';
 export { armFailpoint } from './kernel/failpoint.ts';
 export { RenderError, type Renderer, type StoredEvent } from './fan-out/renderer.ts';
-export type { FanOutSpan, TraceFanOut } from './fan-out/trace-fan-out.ts';
+export type { TraceFanOut } from './fan-out/trace-fan-out.ts';
 export type { AccountId, DeliveryId, EventId, SubscriptionId } from './kernel/ids.ts';
 export { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 export type { EventTypePin } from './subscriptions/read-pins.ts';

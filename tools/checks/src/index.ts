@@ -1,4 +1,4 @@
 export { checkContracts, checkServedSchemas, findTodos } from './commands.ts';
 export { checkGeneratedFiles } from './generated-files.ts';
-export { run, workspaceRoot, type CommandResult, type ToolResult } from './run.ts';
+export { run, workspaceRoot, type CommandResult } from './run.ts';
 export { checkTypes } from './types.ts';

@@ -1,3 +1,2 @@
 export { type AppEnd, type AppName, type RunningApp, startApp } from './app-process.ts';
-export { formatLogLine } from './format-log-line.ts';
 export { startSystem, type System } from './start-system.ts';

@@ -1,4 +1,4 @@
-export { readErrorPage, type DocumentedError } from './reference/error-page.ts';
+export { readErrorPage } from './reference/error-page.ts';
 export type { Example, Exchange } from './reference/examples.ts';
 export {
   readInterfaceContracts,
