@@ -13,7 +13,13 @@ import { type ActionContext, type Caller, isCaller, type Operator } from './cont
 import { inputError, type UserError } from './errors.ts';
 
 /** The user errors of every mutation that accepts an idempotency key. */
-export type IdempotencyErrorCode = 'IDEMPOTENCY_IN_PROGRESS' | 'IDEMPOTENCY_KEY_INVALID' | 'IDEMPOTENCY_KEY_REUSED';
+export const idempotencyErrorCodes = [
+  'IDEMPOTENCY_IN_PROGRESS',
+  'IDEMPOTENCY_KEY_INVALID',
+  'IDEMPOTENCY_KEY_REUSED',
+] as const;
+
+export type IdempotencyErrorCode = (typeof idempotencyErrorCodes)[number];
 
 /** The saved result of a mutation, returned to repeated requests. */
 export interface SavedResult<Payload> {

@@ -133,6 +133,7 @@ export {
   permitListeners,
   type WebhookListener,
 } from './webhook-listeners.ts';
+export { idempotencyErrorCodes } from './idempotency.ts';
 export { verificationErrorCodes } from './verify-callback-url.ts';
 export type { ShownBody } from './webhooks/deliveries/exchanges.ts';
 export {
@@ -143,7 +144,7 @@ export {
   type WebhookEvent,
   type WebhookEventPage,
 } from './webhook-events.ts';
-export { listWebhookEventTypes, type SubscribableEventType } from './webhook-event-types.ts';
+export { eventTypesErrorCodes, listWebhookEventTypes, type SubscribableEventType } from './webhook-event-types.ts';
 export {
   deleteWebhookSubscription,
   findWebhookSubscription,

@@ -45,7 +45,9 @@ export function pinnableEventVersions(type: string, now: Date): string[] {
 }
 
 /** The user errors about a list of event types. */
-export type EventTypesErrorCode = 'EVENT_TYPES_INVALID' | 'EVENT_TYPE_UNKNOWN' | 'EVENT_VERSION_UNKNOWN';
+export const eventTypesErrorCodes = ['EVENT_TYPES_INVALID', 'EVENT_TYPE_UNKNOWN', 'EVENT_VERSION_UNKNOWN'] as const;
+
+export type EventTypesErrorCode = (typeof eventTypesErrorCodes)[number];
 
 /** `WebhookSubscriptionEventTypeInput`. */
 export interface EventTypeChoice {

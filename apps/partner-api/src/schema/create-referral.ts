@@ -1,4 +1,4 @@
-import { createReferral } from '@deedwire/actions';
+import { createReferral, idempotencyErrorCodes } from '@deedwire/actions';
 import { addMutation, type InterfaceSchemaBuilder } from '@deedwire/graphql-server';
 import type { ReferralRef } from './referral.ts';
 
@@ -16,9 +16,7 @@ export function addCreateReferral(builder: InterfaceSchemaBuilder, Referral: Ref
       'CLIENT_EMAIL_INVALID',
       'CLIENT_NAME_INVALID',
       'EXTERNAL_REFERENCE_INVALID',
-      'IDEMPOTENCY_IN_PROGRESS',
-      'IDEMPOTENCY_KEY_INVALID',
-      'IDEMPOTENCY_KEY_REUSED',
+      ...idempotencyErrorCodes,
       'NOTE_INVALID',
     ],
     resolve: (input, { actions, caller }) => createReferral(actions, caller, input),

@@ -1,6 +1,8 @@
 import {
   createWebhookListener,
   deleteWebhookListener,
+  eventTypesErrorCodes,
+  idempotencyErrorCodes,
   listWebhookListeners,
   type WebhookListener,
 } from '@deedwire/actions';
@@ -32,16 +34,7 @@ export function addWebhookListener(
       eventTypes: t.field({ type: [EventTypeInput], required: true }),
       idempotencyKey: t.string(),
     }),
-    codes: [
-      'EVENT_TYPES_INVALID',
-      'EVENT_TYPE_UNKNOWN',
-      'EVENT_VERSION_UNKNOWN',
-      'FORBIDDEN',
-      'IDEMPOTENCY_IN_PROGRESS',
-      'IDEMPOTENCY_KEY_INVALID',
-      'IDEMPOTENCY_KEY_REUSED',
-      'LIMIT_REACHED',
-    ],
+    codes: [...eventTypesErrorCodes, 'FORBIDDEN', ...idempotencyErrorCodes, 'LIMIT_REACHED'],
     resolve: (input, { actions, caller }) => createWebhookListener(actions, caller, input),
     payload: (t) => ({ webhookListener: t.expose('webhookListener', { type: Listener, nullable: true }) }),
   });

@@ -1,6 +1,7 @@
 import {
   cancelWebhookReplay,
   findWebhookReplay,
+  idempotencyErrorCodes,
   listWebhookReplays,
   replayWebhookEvents,
   type WebhookReplay,
@@ -80,15 +81,7 @@ export function addWebhookReplay(
       dryRun: t.boolean({ defaultValue: false }),
       idempotencyKey: t.string(),
     }),
-    codes: [
-      'EVENT_TYPE_UNKNOWN',
-      'IDEMPOTENCY_IN_PROGRESS',
-      'IDEMPOTENCY_KEY_INVALID',
-      'IDEMPOTENCY_KEY_REUSED',
-      'NOT_FOUND',
-      'RANGE_INVALID',
-      'REPLAY_IN_PROGRESS',
-    ],
+    codes: ['EVENT_TYPE_UNKNOWN', ...idempotencyErrorCodes, 'NOT_FOUND', 'RANGE_INVALID', 'REPLAY_IN_PROGRESS'],
     resolve(input, context) {
       checkId(context, 'WebhookSubscription', 'input.subscriptionId', input.subscriptionId);
       const onSearched = (deliveries: number): void => {

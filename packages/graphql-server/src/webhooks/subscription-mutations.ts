@@ -1,6 +1,8 @@
 import {
   createWebhookSubscription,
   deleteWebhookSubscription,
+  eventTypesErrorCodes,
+  idempotencyErrorCodes,
   pauseWebhookSubscription,
   resumeWebhookSubscription,
   rotateWebhookSecret,
@@ -28,12 +30,8 @@ export function addWebhookSubscriptionMutations(
     }),
     codes: [
       ...verificationErrorCodes,
-      'EVENT_TYPES_INVALID',
-      'EVENT_TYPE_UNKNOWN',
-      'EVENT_VERSION_UNKNOWN',
-      'IDEMPOTENCY_IN_PROGRESS',
-      'IDEMPOTENCY_KEY_INVALID',
-      'IDEMPOTENCY_KEY_REUSED',
+      ...eventTypesErrorCodes,
+      ...idempotencyErrorCodes,
       'LIMIT_REACHED',
       'NAME_INVALID',
       'WEBHOOK_SECRET_INVALID',
@@ -52,15 +50,7 @@ export function addWebhookSubscriptionMutations(
       eventTypes: t.field({ type: [EventTypeInput] }),
       name: t.string(),
     }),
-    codes: [
-      ...verificationErrorCodes,
-      'EVENT_TYPES_INVALID',
-      'EVENT_TYPE_UNKNOWN',
-      'EVENT_VERSION_UNKNOWN',
-      'LIMIT_REACHED',
-      'NAME_INVALID',
-      'NOT_FOUND',
-    ],
+    codes: [...verificationErrorCodes, ...eventTypesErrorCodes, 'LIMIT_REACHED', 'NAME_INVALID', 'NOT_FOUND'],
     resolve(input, context) {
       checkId(context, 'WebhookSubscription', 'input.id', input.id);
       return updateWebhookSubscription(context.actions, context.caller, input);
@@ -95,15 +85,7 @@ export function addWebhookSubscriptionMutations(
       overlapSeconds: t.int({ defaultValue: 86_400 }),
       idempotencyKey: t.string(),
     }),
-    codes: [
-      'IDEMPOTENCY_IN_PROGRESS',
-      'IDEMPOTENCY_KEY_INVALID',
-      'IDEMPOTENCY_KEY_REUSED',
-      'NOT_FOUND',
-      'OVERLAP_INVALID',
-      'ROTATION_IN_PROGRESS',
-      'WEBHOOK_SECRET_INVALID',
-    ],
+    codes: [...idempotencyErrorCodes, 'NOT_FOUND', 'OVERLAP_INVALID', 'ROTATION_IN_PROGRESS', 'WEBHOOK_SECRET_INVALID'],
     resolve(input, context) {
       checkId(context, 'WebhookSubscription', 'input.id', input.id);
       return rotateWebhookSecret(context.actions, context.caller, input);
@@ -120,15 +102,7 @@ export function addWebhookSubscriptionMutations(
       eventType: t.string({ defaultValue: 'webhook.test' }),
       idempotencyKey: t.string(),
     }),
-    codes: [
-      'EVENT_TYPE_UNKNOWN',
-      'IDEMPOTENCY_IN_PROGRESS',
-      'IDEMPOTENCY_KEY_INVALID',
-      'IDEMPOTENCY_KEY_REUSED',
-      'NOT_FOUND',
-      'NOT_SUBSCRIBED',
-      'TEST_RATE_LIMITED',
-    ],
+    codes: ['EVENT_TYPE_UNKNOWN', ...idempotencyErrorCodes, 'NOT_FOUND', 'NOT_SUBSCRIBED', 'TEST_RATE_LIMITED'],
     resolve(input, context) {
       checkId(context, ['WebhookSubscription', 'WebhookListener'], 'input.subscriptionId', input.subscriptionId);
       return sendTestWebhookEvent(context.actions, context.caller, input);
