@@ -35,14 +35,12 @@ const todos: Step = {
 // Runs before the other checks, which would otherwise read files that the generators are writing.
 const generated: Step = { name: 'generated files', remedy: `${pnpm} generate`, check: checkGeneratedFiles };
 
-/** The layers, the lists of every version of every contract, the files of each version, and the paths and links of pages. */
+/** The layers, the lists of every version of every contract, the files of each version, and the links of pages. */
 const ruleTests = [
   'packages/webhook-events/src/event-types.test.ts',
   'packages/webhook-events/src/payload-files.test.ts',
   'apps/webhook-worker/src/rendering/renderer.test.ts',
-  'tools/checks/src/documented-paths.test.ts',
   'tools/checks/src/layering.test.ts',
-  'tools/checks/src/not-included.test.ts',
   'tools/contract-tests/src/schema-packages.test.ts',
   'tools/contract-tests/src/webhook-halves.test.ts',
   'tools/generate/src/reference/links.test.ts',
@@ -68,7 +66,7 @@ const steps: Step[] = [
     check: checkServedSchemas,
   },
   {
-    name: 'layers, lists of versions, documented paths and links',
+    name: 'layers, lists of versions and links',
     isUnitTest: true,
     remedy:
       'see the failed test: change the import, the file or the page, or confirm the change in the list of the test',

@@ -50,10 +50,3 @@ test('published packages require Node 20, and contract-check what its dependenci
     ]),
   );
 });
-
-test('CONTRIBUTING.md states these versions', () => {
-  const text = read('CONTRIBUTING.md');
-  expect(text).toContain('Node 22.19 or later');
-  expect(text).toContain('Node 20 or later');
-  expect(text).toContain('`contract-check`, which needs Node 22.12, 24, or 26 or later');
-});
