@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
-import { eventually, listen, missing } from '@deedwire/testing';
+import { compileCache, eventually, listen, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { generateWebhookSecret, isWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -29,6 +29,7 @@ const { clientId, apiKey, organizationId } = t.accounts.partner.credential;
 function environment(more: Record<string, string> = {}): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
+    ...compileCache,
     DEEDWIRE_URL: t.urls.partner,
     CLIENT_ID: clientId,
     API_KEY: apiKey,

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
-import { listen, type Listening } from '@deedwire/testing';
+import { compileCache, listen, type Listening } from '@deedwire/testing';
 import { buildSchema, graphql } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -77,7 +77,7 @@ describe.each(packages)('$name-schema', ({ name, sdl, path, rootValue, printed }
     received = [];
     const url = `http://127.0.0.1:${server.port}${path}`;
     return run(process.execPath, ['--conditions=deedwire-source', join(root, 'test/consumer/main.ts')], {
-      env: { DEEDWIRE_URL: url, CLIENT_ID: 'client', API_KEY: 'key', ORGANIZATION_ID: 'organization' },
+      env: { ...compileCache, DEEDWIRE_URL: url, CLIENT_ID: 'client', API_KEY: 'key', ORGANIZATION_ID: 'organization' },
     });
   }
 

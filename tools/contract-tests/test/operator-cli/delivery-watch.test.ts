@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callOperator, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
-import { eventually } from '@deedwire/testing';
+import { compileCache, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import {
@@ -39,7 +39,10 @@ function watch(...commandArguments: string[]): { child: ChildProcess; lines: str
   const child = spawn(
     process.execPath,
     ['--conditions=deedwire-source', main, 'delivery', 'watch', ...commandArguments],
-    { env: { ...env, NODE_ENV: 'test', PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', 'inherit'] },
+    {
+      env: { ...env, ...compileCache, NODE_ENV: 'test', PATH: process.env['PATH'] },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
   );
   const lines: string[] = [];
   createInterface({ input: child.stdout ?? process.stdin }).on('line', (line) => lines.push(line));

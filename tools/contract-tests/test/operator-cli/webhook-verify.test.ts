@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callOperator, callOperatorWith, type OperatorResult } from '@deedwire/dev-environment/harness';
-import { listen } from '@deedwire/testing';
+import { compileCache, listen } from '@deedwire/testing';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -187,7 +187,7 @@ test('as a process, with what a server has received and a pipe', async () => {
     process.execPath,
     ['--conditions=deedwire-source', main, 'webhook', 'verify', '--at', at, '--json'],
     {
-      env: { ...env, PATH: process.env['PATH'] },
+      env: { ...env, ...compileCache, PATH: process.env['PATH'] },
     },
   );
   const output: Buffer[] = [];
