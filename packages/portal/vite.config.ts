@@ -12,5 +12,9 @@ export default defineConfig({
     // Older browsers load modules without it, and it would be an inline script.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
+    rolldownOptions: {
+      input: { index: 'index.html', reload: 'src/reload.ts' },
+      output: { entryFileNames: ({ name }) => (name === 'reload' ? 'assets/reload.js' : 'assets/[name]-[hash].js') },
+    },
   },
 });

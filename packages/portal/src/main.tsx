@@ -7,7 +7,7 @@ import { Heading, loading, Notice } from './ui.tsx';
 
 const reloaded = 'deedwire-portal-reloaded';
 
-/** A page in a file of its own. After an update of the server the file is missing: one reload gets the new pages. */
+/** A page in a file of its own. As `reload.ts`, once the first scripts have arrived. */
 function page(load: () => Promise<{ default: ComponentType<{ number: string }> }>) {
   return lazy(async () => {
     try {
@@ -74,10 +74,17 @@ const insecure = (
   </Notice>
 );
 
+const fallback = (
+  <>
+    <h1>Webhooks</h1>
+    {loading}
+  </>
+);
+
 const app = (
   <SessionGate>
     <Layout>
-      <Suspense fallback={loading}>
+      <Suspense fallback={fallback}>
         <Page />
       </Suspense>
     </Layout>

@@ -53,7 +53,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   if (gate.kind === 'open') return children;
   const token = gate.kind === 'link' ? gate.token : null;
   const problem = failure && <Problem failure={failure} retry={() => void open(token)} />;
-  if (gate.kind === 'loading') return <main>{problem ?? loading}</main>;
+  if (gate.kind === 'loading') return <Notice title="Webhook portal">{problem ?? loading}</Notice>;
   if (gate.kind === 'link')
     return (
       <Notice title="Webhook portal">

@@ -722,6 +722,10 @@ describe('pages', () => {
         'x-content-type-options': 'nosniff',
       },
     });
+    expect(await browser.send({ path: 'assets/reload.js' })).toMatchObject({
+      status: 200,
+      headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-store' },
+    });
     // A browser of `full/portal-pages.test.ts` runs what is compressed.
     for (const [accepted, encoding] of [
       ['br, GZIP', 'gzip'],

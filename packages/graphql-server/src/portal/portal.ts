@@ -113,10 +113,10 @@ function usePortal(options: UsePortalOptions): RequestPlugin {
     }
     const asset = pages.asset(path.slice('assets/'.length));
     if (!asset) throw new RequestError('NOT_FOUND', { message: 'The portal has no such file.' });
-    // A build gives a changed file another name.
     const headers = {
       'Content-Type': asset.contentType,
-      'Cache-Control': 'public, max-age=31536000, immutable',
+      // A build gives a changed file another name, except for the one that each release has.
+      ...(path !== 'assets/reload.js' && { 'Cache-Control': 'public, max-age=31536000, immutable' }),
       Vary: 'Accept-Encoding',
     };
     return acceptsGzip.test(state.message.headers['accept-encoding']?.toString() ?? '')

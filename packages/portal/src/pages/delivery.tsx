@@ -19,32 +19,45 @@ export default function DeliveryPage({ number }: { number: string }) {
   const query = useQuery(Delivery, { id, before }, isPending ? 5000 : null);
   const status = query.data?.webhookDelivery?.status;
   useEffect(() => setPending(status === 'PENDING'), [status]);
+  const found = query.data?.webhookDelivery;
+  const title = found ? found.event.type : found === null ? 'No such delivery' : 'Delivery';
   return (
-    <Loaded query={query} empty={<Heading title="No such delivery" />}>
-      {({ webhookDelivery: found }) => found && <Shown delivery={found} reload={query.reload} />}
-    </Loaded>
+    <>
+      <Heading title={title} above={found ? <SubscriptionLink of={found} /> : <Link to="deliveries">Deliveries</Link>}>
+        {found && <State value={found.status} />}
+        {found && (
+          <div className="actions">
+            <Action
+              label="Send now"
+              about="Its id, sequence and body stay the same: a receiver that has processed it ignores it."
+              ability="OPERATE"
+              primary
+              document={Retry}
+              variables={() => ({ id })}
+              onDone={query.reload}
+            />
+          </div>
+        )}
+      </Heading>
+      <Loaded query={query}>{() => found && <Shown delivery={found} />}</Loaded>
+    </>
   );
 }
 
-function Shown({ delivery, reload }: { delivery: DeliveryData; reload: () => void }) {
-  const { id, subscriptionId, subscription, status, event, isTest, createdAt, delay, attempts } = delivery;
+function SubscriptionLink({ of: { subscription, subscriptionId } }: { of: DeliveryData }) {
+  return (
+    <Link to={`subscriptions/${numberOf(subscriptionId)}`}>{subscription ? nameOf(subscription) : 'Subscription'}</Link>
+  );
+}
+
+function Shown({ delivery }: { delivery: DeliveryData }) {
+  const { id, event, isTest, createdAt, delay, attempts } = delivery;
   const { path, params } = useUrl();
   const mayRead = useMay('READ_PAYLOAD');
   const selected = attempts.find(({ number }) => number === Number(params.get('attempt'))) ?? attempts[0];
   const oldest = attempts.at(-1)?.number ?? 1;
-  const retry = {
-    about: 'Its id, sequence and body stay the same: a receiver that has processed it ignores it.',
-    document: Retry,
-  };
-  const name = subscription ? nameOf(subscription) : 'Subscription';
   return (
     <>
-      <Heading title={event.type} above={<Link to={`subscriptions/${numberOf(subscriptionId)}`}>{name}</Link>}>
-        <State value={status} />
-        <div className="actions">
-          <Action label="Send now" ability="OPERATE" primary {...retry} variables={() => ({ id })} onDone={reload} />
-        </div>
-      </Heading>
       {delay && (
         <div className="why warn">
           <p>

@@ -24,32 +24,43 @@ import { nameOf, numberOf } from '../words.ts';
 export default function SubscriptionPage({ number }: { number: string }) {
   const id = gidOf(useSession(), 'WebhookSubscription', number);
   const query = useQuery(documents.Subscription, { id }, 15_000);
+  const found = query.data?.webhookSubscription;
+  const title = found ? nameOf(found) : found === null ? 'No such subscription' : 'Subscription';
   return (
-    <Loaded query={query} empty={<Heading title="No such subscription" />}>
-      {({ webhookSubscription: found }) => found && <Shown subscription={found} reload={query.reload} />}
-    </Loaded>
+    <>
+      <Heading title={title} above={<Link to="">Subscriptions</Link>}>
+        {found && <Actions subscription={found} reload={query.reload} />}
+      </Heading>
+      <Loaded query={query}>{() => found && <Shown subscription={found} reload={query.reload} />}</Loaded>
+    </>
   );
 }
 
-function Shown({ subscription, reload }: Props) {
-  const { id, callbackUrl, status, health, createdAt, statistics } = subscription;
+function Actions({ subscription, reload }: Props) {
+  const { id, status, health } = subscription;
   const pause = {
     about: 'Its events are kept, and sent once it is resumed. An attempt in flight can still arrive.',
     document: documents.Pause,
   };
+  return (
+    <>
+      <State value={health.state} />
+      <div className="actions">
+        <TestEvent subscription={subscription} reload={reload} />
+        {status === 'ACTIVE' && (
+          <Action label="Pause" ability="OPERATE" {...pause} variables={() => ({ id })} onDone={reload} />
+        )}
+        {health.state === 'HEALTHY' && <Remedy subscription={subscription} reload={reload} />}
+      </div>
+    </>
+  );
+}
+
+function Shown({ subscription, reload }: Props) {
+  const { id, callbackUrl, health, createdAt, statistics } = subscription;
   const deliveries = `deliveries?subscription=${numberOf(id)}`;
   return (
     <>
-      <Heading title={nameOf(subscription)} above={<Link to="">Subscriptions</Link>}>
-        <State value={health.state} />
-        <div className="actions">
-          <TestEvent subscription={subscription} reload={reload} />
-          {status === 'ACTIVE' && (
-            <Action label="Pause" ability="OPERATE" {...pause} variables={() => ({ id })} onDone={reload} />
-          )}
-          {health.state === 'HEALTHY' && <Remedy subscription={subscription} reload={reload} />}
-        </div>
-      </Heading>
       <Cause subscription={subscription} reload={reload} />
       <Facts
         of={{

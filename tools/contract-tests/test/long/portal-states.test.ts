@@ -98,7 +98,7 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
     await answer(() => new Promise(() => {}));
     await page.goto(`${new URL(page.url()).pathname}${await addressOf(path)}`);
     await page.getByRole('status').filter({ hasText: 'Loading…' }).first().waitFor();
-    expect(await problemsOf(page, false)).toEqual([]);
+    expect(await problemsOf(page)).toEqual([]);
   });
 
   test('says that there is nothing', async () => {
@@ -131,7 +131,7 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
     const alert = page.getByRole('alert').first();
     await expect.poll(() => alert.innerText()).toContain(`The message of ${code}.`);
     expect(await alert.innerText()).toContain(text);
-    expect(await problemsOf(page, false)).toEqual([]);
+    expect(await problemsOf(page)).toEqual([]);
     await page.unroute('**/graphql');
     const again = page.getByRole('button', { name: 'Try again' });
     await expect
@@ -235,6 +235,31 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
 
 describe.skipIf(browser.isAbsent)('the pages', () => {
   beforeEach(() => open());
+
+  test.each([
+    ['of an older release, once', '**/portal/*/', 1],
+    ['of an older release, always', '**/portal/*/', 9],
+    ['of a newer release, once', '**/assets/index-*', 1],
+    ['of a newer release, always', '**/assets/index-*', 9],
+  ])('reload once with an index %s', async (_, pattern, failures) => {
+    let left = failures;
+    await page.route(pattern, async (route) => {
+      if ((left -= 1) < 0) return route.continue();
+      // What the server does not have: the files that an older index names, or those of a newer one.
+      if (pattern.includes('assets')) return route.fulfill({ status: 404, body: '' });
+      const response = await route.fetch();
+      return route.fulfill({ response, body: (await response.text()).replaceAll('/index-', '/index-old-') });
+    });
+    const before = opened.requests.length;
+    await page.reload();
+    await page
+      .getByRole('heading', { name: failures === 1 ? 'Subscriptions' : 'This page could not be shown' })
+      .waitFor();
+    await page.waitForLoadState('networkidle');
+    const loads = opened.requests.slice(before).filter((request) => request.resourceType() === 'document');
+    expect(loads).toHaveLength(2);
+    expect(browser.takeProblems().filter((problem) => !/^404|MIME/.test(problem))).toEqual([]);
+  });
 
   test('a delivery without a payload says so, and bytes that are no text are shown as hex', async () => {
     await change((data, operation) => {

@@ -34,6 +34,7 @@ export async function writePages(versions: { lender: string; partner: string }, 
   await writeFile(join(folder, 'index.html'), '<script type="module" src="./assets/app-1.js"></script>');
   await writeFile(join(folder, 'assets/app-1.js'), 'const text = "é";');
   await writeFile(join(folder, 'assets/app-1.css'), 'p {}');
+  await writeFile(join(folder, 'assets/reload.js'), 'addEventListener();');
   const documents = Object.fromEntries(
     Object.values({ ...operations, ...more }).map((text) => [hash('sha256', text), text]),
   );

@@ -95,19 +95,14 @@ export async function visit(page: Page, path: string): Promise<void> {
   await expect.poll(() => page.locator('.loading').count()).toBe(0);
 }
 
-/**
- * What axe finds in a page, and whether it has to be scrolled sideways.
- *
- * @param isComplete false before its heading is known
- */
-export async function problemsOf(page: Page, isComplete = true): Promise<string[]> {
+/** What axe finds in a page, and whether it has to be scrolled sideways. */
+export async function problemsOf(page: Page): Promise<string[]> {
   const violations: string[] = await page.evaluate(
     `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' '))))`,
   );
   const width: number = await page.evaluate('document.documentElement.scrollWidth');
   const viewport = page.viewportSize()?.width ?? 0;
-  const found = violations.filter((violation) => isComplete || !violation.startsWith('page-has-heading-one'));
-  return width > viewport ? [...found, `${width} pixels wide`] : found;
+  return width > viewport ? [...violations, `${width} pixels wide`] : violations;
 }
 
 /** What requests and their responses contain, as `line, headers and bodies`. */
