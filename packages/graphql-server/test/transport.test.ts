@@ -590,6 +590,7 @@ describe('a request that Node rejects', () => {
     const [head = '', body = ''] = (await raw(bytes)).split('\r\n\r\n');
     expect(Number(head.split(' ')[1])).toBe(status);
     expect(head).toContain('\r\nX-Content-Type-Options: nosniff\r\n');
+    expect(head).toContain("\r\nContent-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n");
     expect(head.includes('\r\nAllow: POST\r\n')).toBe(status === 405);
     const [, requestId] = /\r\nX-Request-Id: (\S+)/.exec(head) ?? [];
     expect(JSON.parse(body)).toEqual({

@@ -99,7 +99,9 @@ export function createRefusalRenderer(documentation: Pick<Documentation, 'error'
       documentation,
     });
     const contentType = `${mediaType}; charset=utf-8`;
-    return { status, headers: { ...headers, 'Content-Type': contentType }, body: JSON.stringify(body) };
+    // A refused request can be one of the portal.
+    const policy = { 'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'" };
+    return { status, headers: { ...headers, ...policy, 'Content-Type': contentType }, body: JSON.stringify(body) };
   };
 }
 
