@@ -220,6 +220,8 @@ const texts = {
 
 export type PlainCode = keyof typeof texts;
 
+export const plainCodes = Object.keys(texts).filter((code): code is PlainCode => code in texts);
+
 export function finding(code: PlainCode, isProven: boolean): Finding {
   const [problem, remedy]: Texts = texts[code];
   return { code, isProven, problem, remedy };

@@ -1,4 +1,5 @@
 export { type CapturedRequest, type CaptureResult, readCapturedRequest } from './captured-request.ts';
 export { type Diagnosis, diagnoseWebhook, type DiagnosisInput } from './diagnose-webhook.ts';
+export { exampleFindings } from './example-findings.ts';
 export type { Finding, FindingCode } from './findings.ts';
 export { type CapturePart, splitCapture } from './split-capture.ts';

@@ -27,6 +27,7 @@ test.each([
   ['/docs/reference/lender/2026-11-01.html', 'id="query-lender"'],
   ['/docs/reference/lender/2026-11-01.html', 'id="lender.name"'],
   ['/docs/reference/webhooks/referral.created/2026-11-01.html', 'id="body.id"'],
+  ['/docs/reference/webhooks/findings.html', 'id="body_trimmed"'],
   ['/docs/webhook-did-not-arrive.html', 'id="3-see-why-it-is-late-or-what-came-back.RETRY_AFTER"'],
   ['/packages/webhook-receiver/', 'href="/packages/webhook-receiver/docs/stores.html#postgresql"'],
   ['/docs/performance.html', 'src="/assets/queries.'],

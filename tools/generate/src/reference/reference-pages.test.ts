@@ -15,6 +15,7 @@ test('there is a page and a changelog for every version of every interface and p
     [
       'README.md',
       'webhooks/README.md',
+      'webhooks/findings.md',
       ...contracts.flatMap(({ name, versions }) =>
         versions.flatMap(({ version }) => [`${name}/${version}.md`, `${name}/${version}.changelog.md`]),
       ),

@@ -13,6 +13,7 @@ import {
   withoutNull,
 } from './event-page/payload-fields.ts';
 import { payloadUpgradePage } from './event-page/payload-upgrade-page.ts';
+import { findingsPage } from './findings-page.ts';
 import { readHistory } from './history.ts';
 import { indexPage } from './index-page.ts';
 import { packageFolder, readInterfaceContracts } from './interface-contracts.ts';
@@ -28,6 +29,7 @@ export function referencePages(): Map<string, string> {
   const pages = new Map([
     ['README.md', indexPage(contracts)],
     ['webhooks/README.md', deliveriesPage(events)],
+    ['webhooks/findings.md', findingsPage()],
   ]);
   for (const contract of contracts) {
     const { name, history } = contract;
