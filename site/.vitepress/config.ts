@@ -1,7 +1,6 @@
 /** The pages of this repository as a site: `pnpm site`. */
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { defineConfig, type MarkdownRenderer } from 'vitepress';
 import { anchor } from '../../tools/generate/src/reference/markdown.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -24,7 +23,24 @@ function pathOf(page: string): string {
   return page.replace(/\bREADME\.md$/, 'index.md');
 }
 
-type StateCore = Parameters<Parameters<MarkdownRenderer['core']['ruler']['push']>[1]>[0];
+// What this file uses of markdown-it and VitePress, which only `pnpm site` installs: `check` needs the types.
+interface Token {
+  type: string;
+  content: string;
+  children: Token[] | null;
+  attrGet(name: string): string | null;
+  attrSet(name: string, value: string): void;
+}
+
+interface StateCore {
+  tokens: Token[];
+  env: { path: string; realPath?: string };
+  Token: new (type: string, tag: string, nesting: number) => Token;
+}
+
+interface Markdown {
+  core: { ruler: { push(name: string, rule: (state: StateCore) => void): void } };
+}
 
 function resolveLinks({ tokens, env }: StateCore): void {
   const page = relative(root, env.realPath ?? env.path);
@@ -70,7 +86,7 @@ const sidebar = readFileSync(join(root, 'docs/README.md'), 'utf8')
     })),
   }));
 
-export default defineConfig({
+export default {
   title: 'Deedwire',
   srcDir: root,
   srcExclude: ['**/CHANGELOG.md', '**/test/**', 'bench/results/**'],
@@ -82,8 +98,8 @@ export default defineConfig({
   ignoreDeadLinks: 'localhostLinks',
   markdown: {
     // The anchors of GitHub, which the pages link to.
-    anchor: { slugify: (heading) => anchor(heading).slice(1) },
-    config(markdown) {
+    anchor: { slugify: (heading: string) => anchor(heading).slice(1) },
+    config(markdown: Markdown) {
       markdown.core.ruler.push('links', resolveLinks);
       markdown.core.ruler.push('rows', anchorRows);
     },
@@ -97,7 +113,7 @@ export default defineConfig({
       { text: 'Reference', link: '/docs/reference/' },
     ],
   },
-  buildEnd({ outDir, pages }) {
+  buildEnd({ outDir, pages }: { outDir: string; pages: string[] }) {
     for (const file of files) cpSync(join(root, file), join(outDir, file));
     // The path in the repository leads to the page, too: what the apps link to exists in both places.
     for (const page of pages) {
@@ -110,4 +126,4 @@ export default defineConfig({
       );
     }
   },
-});
+};
