@@ -60,7 +60,6 @@ Environment:
   WEBHOOK_WORKER_PORT      default 4003; health and metrics
   RECEIVER_PORT            default 4004; used with --receiver
   DOCUMENTATION_URL        what errors link to (default: the site of \`pnpm site\` if it was built, otherwise docs/)
-  DOCUMENTATION_PORT       default 4006; used if the site was built
   LOG_LEVEL                default info
   GID_NAMESPACE            default service
   WEBHOOK_CALLBACK_POLICY  default development, which allows callback URLs on this machine

@@ -1,6 +1,5 @@
 import { appVariables, runtimeConfig, wholeNumberVariable } from '@deedwire/service-runtime';
 import { z } from 'zod';
-import { isSiteBuilt } from './documentation.ts';
 import type { SystemOptions } from './start-system.ts';
 
 const port = (defaultPort: string) => wholeNumberVariable({ min: 0, max: 65_535 }).prefault(defaultPort);
@@ -23,8 +22,6 @@ export const devConfig = z.object({
   RECEIVER_PORT: port('4004'),
   /** Where the apps link to. Defaults to the site that `pnpm site` has built, which is served, otherwise to the files in this tree. */
   DOCUMENTATION_URL: appVariables.DOCUMENTATION_URL,
-  /** Only used while there is a site to serve. */
-  DOCUMENTATION_PORT: port('4006'),
   GID_NAMESPACE: appVariables.GID_NAMESPACE,
   LOG_LEVEL: runtimeConfig.LOG_LEVEL,
   WEBHOOK_CALLBACK_POLICY: appVariables.WEBHOOK_CALLBACK_POLICY.unwrap().default('development'),
@@ -32,16 +29,10 @@ export const devConfig = z.object({
 
 export type DevConfig = z.output<typeof devConfig>;
 
-/** Whether a run serves the site. */
-export function servesSite({ DOCUMENTATION_URL }: DevConfig): boolean {
-  return DOCUMENTATION_URL === undefined && isSiteBuilt();
-}
-
 /** The ports that a run listens on, by variable. */
 export function portsOf(config: DevConfig, { receiver }: { receiver: boolean }): Record<string, number> {
-  const unused = [...(receiver ? [] : ['RECEIVER_PORT']), ...(servesSite(config) ? [] : ['DOCUMENTATION_PORT'])];
   const ports = Object.entries(config).filter((entry): entry is [string, number] => typeof entry[1] === 'number');
-  return Object.fromEntries(ports.filter(([name]) => !unused.includes(name)));
+  return Object.fromEntries(ports.filter(([name]) => receiver || name !== 'RECEIVER_PORT'));
 }
 
 export function systemPorts(config: DevConfig): Pick<SystemOptions, 'ports' | 'adminPorts'> {

@@ -6,11 +6,11 @@ import { createStore, StoreUnavailableError } from '@deedwire/store';
 import { credentialHeaders } from '@deedwire/testing';
 import { buildPortal } from './build-portal.ts';
 import { devHelp, type DevOptions, parseDevOptions, UsageError } from './command-line.ts';
-import { devConfig, type DevConfig, portsOf, servesSite, systemPorts } from './dev-config.ts';
+import { devConfig, type DevConfig, portsOf, systemPorts } from './dev-config.ts';
 import { claimDatabase, type DevDatabase, migrateDevDatabase, openDevDatabase } from './dev-database.ts';
 import { devVariables, toDevFile } from './dev-file.ts';
 import type { DatabaseState, DevSeed } from './dev-state.ts';
-import { serveSite } from './documentation.ts';
+import { isSiteBuilt, serveSite } from './documentation.ts';
 import { formatLine, formatLogLine, isRoutineLine } from './format-log-line.ts';
 import { type Home, openHome } from './home.ts';
 import { watchParents } from './parent-chain.ts';
@@ -67,7 +67,8 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     },
   );
 
-  const site = servesSite(config) ? await serveSite(config.DOCUMENTATION_PORT) : undefined;
+  // On a free port: `pnpm site` can run beside this.
+  const site = config.DOCUMENTATION_URL === undefined && isSiteBuilt() ? await serveSite(0) : undefined;
   if (site !== undefined) say(`Serving the documentation at ${site.url}/`);
   const documentationUrl = config.DOCUMENTATION_URL ?? site?.url;
 

@@ -47,7 +47,6 @@ export const freePorts = {
   PARTNER_API_ADMIN_PORT: '0',
   WEBHOOK_WORKER_PORT: '0',
   RECEIVER_PORT: '0',
-  DOCUMENTATION_PORT: '0',
 };
 
 /** Creates a home, which is removed when the test finishes. */
