@@ -261,6 +261,18 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     expect(browser.takeProblems().filter((problem) => !/^404|MIME/.test(problem))).toEqual([]);
   });
 
+  test('over plain HTTP say what an operator has to set', async () => {
+    const origin = 'http://portal.example';
+    const { page: plain } = await browser.open(origin);
+    await plain.route(`${origin}/**`, async (route) => {
+      const url = route.request().url().replace(origin, t.origin);
+      await route.fulfill({ response: await route.fetch({ url }) });
+    });
+    await plain.goto('/partners/portal/1/');
+    await plain.getByRole('heading', { name: 'The portal needs HTTPS' }).waitFor();
+    expect(await plain.getByRole('main').innerText()).toContain('PORTAL_ORIGIN');
+  });
+
   test('a delivery without a payload says so, and bytes that are no text are shown as hex', async () => {
     await change((data, operation) => {
       if (operation === 'Payload') return { webhookDelivery: { payload: null } };
