@@ -23,19 +23,21 @@ interface AppContracts {
 
 const packages = join(import.meta.dirname, '../packages');
 
-/** The published file of a contract, as `contract-check uses` names it. */
-function publishedFile(name: string, file: string) {
+/** The published file of a contract, as `contract-check uses` names it, and the day of its deprecation. */
+function publishedFile(name: string, file: string, ...keys: string[]) {
   const manifest = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8'));
   const sha256 = createHash('sha256')
     .update(readFileSync(join(packages, name, file)))
     .digest('hex');
-  return { package: manifest.name, packageVersion: manifest.version, file, sha256 };
+  const states = JSON.parse(readFileSync(join(packages, name, 'versions.json'), 'utf8'));
+  const { deprecatedOn } = keys.reduce((state, key) => state[key], states);
+  return { package: manifest.name, packageVersion: manifest.version, file, sha256, deprecatedOn };
 }
 
 function withSchema({ type, version, ...rest }: EventVersion) {
   return {
     event: `${type}@${version}`,
-    ...publishedFile('webhook-events', `json-schema/${type}/${version}.json`),
+    ...publishedFile('webhook-events', `json-schema/${type}/${version}.json`, type, version),
     ...rest,
   };
 }
@@ -56,7 +58,9 @@ const written = {
     ?.replace(/\.sql$/, ''),
   serves: serves.map((served) => ({
     ...served,
-    ...publishedFile(`${served.interface}-schema`, `versions/${served.version}.graphql`),
+    ...publishedFile(`${served.interface}-schema`, `versions/${served.version}.graphql`, served.version),
+    // For `contract-check can-i-deploy`, which has no registry.
+    sdl: readFileSync(join(packages, `${served.interface}-schema/versions/${served.version}.graphql`), 'utf8'),
   })),
   pins: pins.map(withSchema),
   appends,
