@@ -47,14 +47,36 @@ export interface Options {
   readonly documents: readonly string[];
   /** Places of JSON Schemas. */
   readonly events: readonly string[];
+  /** Of `uses`: the name. Of `can-i-deploy`: the file that it wrote. */
   readonly consumer: string;
   /** The file to write to. Undefined for the standard output. */
   readonly output?: string;
+  /** The file of `operator environment export`. */
+  readonly environment: string;
+  readonly build: readonly string[];
+  /** `VERSION` of the apps of the builds, or `APP@VERSION`. */
+  readonly rollback?: string;
+  /** The name of the environment. Undefined for any. */
+  readonly name?: string;
+  /** In milliseconds. The default of the first one depends on the command. */
+  readonly maxAge?: number;
+  readonly maxGap: number;
+  readonly unusedFor: number;
 }
 
 /** The commands that compare two contracts. */
 export type Comparing = 'graphql' | 'json-schema' | 'manifest';
-type CommandName = Comparing | 'find' | 'workspace' | 'changelog' | 'api-report' | 'release' | 'uses' | 'explain';
+type CommandName =
+  | Comparing
+  | 'find'
+  | 'workspace'
+  | 'changelog'
+  | 'api-report'
+  | 'release'
+  | 'uses'
+  | 'can-i-deploy'
+  | 'can-i-retire'
+  | 'explain';
 
 type Invocation =
   | { readonly command: CommandName; readonly args: readonly string[]; readonly options: Options }
@@ -66,8 +88,9 @@ const places = 'a file, a folder, a tarball, - (standard input), git:REF[:PATH],
 const exitCodes = `
 Exit codes:
   0  passed
-  1  the declared bump is too small, a released version is broken, or an exception expired
+  1  the declared bump is too small, a released version is broken, an exception expired, or the answer is no
   2  invalid usage or invalid input
+  3  the answer is unknown
 `;
 
 const closedOutputs = new Option(
@@ -148,6 +171,14 @@ export function readInvocation(args: readonly string[], version: string): Invoca
     .option('--events <place>', 'the JSON Schemas of the events that it handles; repeatable', addText, [])
     .addOption(headerOption)
     .option('--output <file>', 'write to this file instead of the standard output');
+  addAsking(add('can-i-deploy', 'answer whether builds or a consumer fit what runs in an environment'))
+    .option('--build <file>', 'the dist/contracts.json of a build; repeatable', addText, [])
+    .option('--consumer <file>', 'what a consumer uses: the output of contract-check uses')
+    .option('--rollback <version>', 'also check that this version, or APP@VERSION, can be deployed again');
+  addAsking(add('can-i-retire', 'answer whether a version is unused in an environment')).argument(
+    '<version>',
+    'lender@2026-11-01, or referral.converted@2026-11-01',
+  );
   add('explain', 'describe a rule with examples, or list all rules')
     .argument('[rule]', 'the id of the rule, for example graphql/fieldRemoved')
     .option('--list', 'list all rules with their verdicts (default)');
@@ -179,6 +210,8 @@ const required: Readonly<Partial<Record<CommandName, readonly string[]>>> = {
   'json-schema': ['from', 'to', 'direction'],
   manifest: ['from', 'to'],
   uses: ['consumer'],
+  'can-i-deploy': ['environment'],
+  'can-i-retire': ['environment'],
 };
 
 /** Checked after parsing: commander would report a missing option before the unknown one that was meant for it. */
@@ -188,6 +221,8 @@ function check(command: CommandName, args: readonly string[], options: Options):
   if (command === 'api-report' && args.length > 1 && options.out === undefined)
     throw new UsageError(command, 'name the folder for the reports of several files, for example --out api');
   if (command === 'uses') checkUses(options);
+  if (command === 'can-i-deploy' && options.build.length > 0 === Object.hasOwn(options, 'consumer'))
+    throw new UsageError(command, 'pass --build or --consumer');
   if (command === 'explain' && args.length > 0 && options.list === true)
     throw new UsageError(command, 'pass a rule or --list, not both');
 }
@@ -199,6 +234,40 @@ function checkUses({ schema, documents, events }: Options): void {
     throw new UsageError('uses', 'pass --schema and --documents, --events, or all');
   if ([...schema, ...events].filter((place) => place === '-').length > 1)
     throw new UsageError('uses', 'only one of --schema and --events can be -');
+}
+
+function addAsking(command: Command): Command {
+  const days = parseDuration('90d');
+  return command
+    .option('--environment <file>', 'the file of deedwire-operator environment export (required)')
+    .option('--name <environment>', 'the name that the environment must have')
+    .option(
+      '--max-age <duration>',
+      'the age above which the file is no evidence (default: 1h, can-i-retire: 24h)',
+      parseDuration,
+    )
+    .addOption(
+      new Option('--max-gap <duration>', 'how long an app may not have counted its use on a UTC day')
+        .argParser(parseDuration)
+        .default(600_000, '10m'),
+    )
+    .addOption(
+      new Option('--unused-for <duration>', 'how long a version must be unused and deprecated')
+        .argParser(parseDuration)
+        .default(days, '90d'),
+    )
+    .option('--root <folder>', 'the folder of contract-exceptions.json', '.')
+    .option('--base <ref>', 'the branch in which an exception must be (default: as for workspace)')
+    .option('--today <day>', 'the day on which exceptions must hold, YYYY-MM-DD', parseDay)
+    .addOption(new Option('--format <format>', 'how to print the answer').choices(['text', 'json']).default('text'));
+}
+
+function parseDuration(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,4})([smhd]?)$/.exec(text) ?? [];
+  const seconds = { s: 1, m: 60, h: 3600, d: 86_400 }[unit] ?? (count === '0' ? 0 : Number.NaN);
+  if (Number.isNaN(Number(count) * seconds))
+    throw new InvalidArgumentError('It must be a duration: 30s, 10m, 24h, 90d.');
+  return Number(count) * seconds * 1000;
 }
 
 function addText(text: string, list: readonly string[]): readonly string[] {

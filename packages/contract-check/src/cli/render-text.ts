@@ -55,7 +55,7 @@ function renderNotices(notices: readonly Notice[]): string[] {
   return lines.size === 0 ? [] : ['Notices:', '', ...lines, ''];
 }
 
-function renderExceptions(exceptions: readonly ReportedException[]): string[] {
+export function renderExceptions(exceptions: readonly ReportedException[]): string[] {
   if (exceptions.length === 0) return [];
   return [
     `Exceptions in ${exceptionsFile}:`,

@@ -16,23 +16,27 @@ import type { SourceText } from '../text-file.ts';
 import { usesOf } from '../uses/uses.ts';
 import { checkWorkspace, type WorkspaceReport } from '../workspace/check-workspace.ts';
 import { compareOrRepair } from '../workspace/compare-file.ts';
+import { ask } from './ask.ts';
 import { changesetsFor, writeChangesets } from './changelog.ts';
 import { explainRule, listRules } from './explain.ts';
 import { render, type Format } from './formats.ts';
 import { oneSidedReport } from './one-sided.ts';
 import { UsageError, readInvocation, type Comparing, type Options } from './options.ts';
 import { outcomeOfReport, outcomeOfWorkspace, type Outcome } from './outcome.ts';
+import { renderAnswer } from './render-answer.ts';
 import { renderFound } from './render-found.ts';
 import { describeReleases } from './render-text.ts';
 import { terminalText } from './terminal-text.ts';
 
 export interface RunResult {
-  /** 0: passed. 1: failed. 2: invalid usage or invalid input. */
-  readonly exitCode: 0 | 1 | 2;
+  /** 0: passed. 1: failed. 2: invalid usage or invalid input. 3: the answer is unknown. */
+  readonly exitCode: 0 | 1 | 2 | 3;
   readonly stdout: string;
   /** One line for invalid usage or invalid input. */
   readonly stderr: string;
 }
+
+const exitCodes = { yes: 0, no: 1, unknown: 3 } as const;
 
 export interface CommandEnvironment extends WorkflowEnvironment {
   /** The root of the repository, if git does not find it. */
@@ -87,6 +91,13 @@ async function invoke(
       return release(options, environment);
     case 'uses':
       return uses(options, readInput, environment);
+    case 'can-i-deploy':
+    case 'can-i-retire': {
+      const now = new Date();
+      const answer = ask(given[0], options, environment, now);
+      const text = options.format === 'json' ? JSON.stringify(answer, null, 2) : renderAnswer(answer, now);
+      return { ...printed(text), exitCode: exitCodes[answer.answer] };
+    }
     case 'find':
       return printed(renderFound(findSchemas(options.root), options.root, options.write === true));
     case 'workspace':

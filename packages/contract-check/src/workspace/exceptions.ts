@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isReason } from '../environment/question.ts';
 import { failIn, parseJson } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
 import { rulesById } from '../rules.ts';
@@ -34,6 +35,7 @@ export function parseExceptions(source: SourceText, packages: readonly string[] 
   return validate(document, document.value).exceptions.map(({ verdict = null, ...rest }, index) => {
     const fail = (member: string, problem: string): never =>
       failIn(document, `/exceptions/${index}/${member}`, problem);
+    if (isReason(rest.rule)) return { ...rest, verdict };
     if (!rulesById.has(rest.rule))
       fail('rule', `must be a rule that a report names${didYouMean(rest.rule, rulesById.keys())}`);
     if (packages?.includes(rest.package) === false)
@@ -51,6 +53,9 @@ export type ExceptionStatus = 'applied' | 'unused' | 'expired' | 'new';
 export interface ReportedException extends ContractException {
   readonly status: ExceptionStatus;
 }
+
+/** What an exception names. */
+type Excepted = Pick<ContractException, 'file' | 'rule' | 'coordinate'>;
 
 /** The exceptions of a workspace. */
 export interface ExceptionList {
@@ -71,18 +76,22 @@ export function applyExceptions(
   today: string,
 ): ContractChange[] {
   const own = exceptions.listed.filter((exception) => exception.package === packageName);
-  const holding = own.filter((exception) => isMerged(exception, exceptions) && !isExpired(exception, today));
   return changes.map((change) => {
-    const exception = holding.find((each) => covers(each, change));
+    const exception = own.find((each) => isHolding(each, change, exceptions, today));
     if (exception === undefined) return change;
     return { ...change, verdict: exception.verdict ?? change.verdict, breaksReleased: false };
   });
 }
 
+/** Whether an exception applies to a change, or to the reason for an answer. */
+export function isHolding(exception: ContractException, change: Excepted, list: ExceptionList, today: string): boolean {
+  return covers(exception, change) && isMerged(exception, list) && !isExpired(exception, today);
+}
+
 /** @param changes those of each package, before the exceptions were applied */
 export function reportExceptions(
   exceptions: ExceptionList,
-  changes: readonly (readonly [packageName: string, changes: readonly ContractChange[]])[],
+  changes: readonly (readonly [packageName: string, changes: readonly Excepted[]])[],
   today: string,
 ): ReportedException[] {
   return exceptions.listed.map((exception) => {
@@ -105,7 +114,7 @@ function isMerged(exception: ContractException, { merged }: ExceptionList): bool
   return merged === null || merged.every((list) => list.some((other) => isDeepStrictEqual(other, exception)));
 }
 
-function covers({ file, rule, coordinate }: ContractException, change: ContractChange): boolean {
+function covers({ file, rule, coordinate }: ContractException, change: Excepted): boolean {
   return change.file === file && change.rule === rule && change.coordinate === coordinate;
 }
 

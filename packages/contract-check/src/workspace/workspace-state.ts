@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, posix, relative, resolve, sep } from 'node:path';
 import { fileNotice, type Notice } from '../change.ts';
 import { configFile, parseConfig, readConfig, type Config, type Override } from '../config/config.ts';
+import { isReason } from '../environment/question.ts';
 import type { MergeBase } from '../history/merge-base.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
 import { ifValid } from '../input-error.ts';
@@ -157,5 +158,6 @@ function lastValidManifest(repository: Repository, { commit }: CommitFiles, fold
 /** Reads the exceptions in the working tree. `packages` are the names that one can have. */
 export function listedExceptions(root: string, packages: readonly string[]): ContractException[] {
   const file = join(root, exceptionsFile);
-  return existsSync(file) ? parseExceptions(readSourceText(file), packages) : [];
+  const all = existsSync(file) ? parseExceptions(readSourceText(file), packages) : [];
+  return all.filter(({ rule }) => !isReason(rule));
 }

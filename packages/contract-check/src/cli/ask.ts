@@ -1,0 +1,131 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkBuild } from '../environment/check-build.ts';
+import { checkConsumer } from '../environment/check-consumer.ts';
+import { checkRetirement } from '../environment/check-retirement.ts';
+import { readBuild, readEnvironment, readUses, type Environment } from '../environment/environment.ts';
+import { foundFor, isReason, liveBuilds, nameOf, type Finding, type Question } from '../environment/question.ts';
+import { findMergeBase, type WorkflowEnvironment } from '../history/merge-base.ts';
+import { openRepository } from '../history/repository.ts';
+import { InputError } from '../input-error.ts';
+import { readSourceText } from '../text-file.ts';
+import {
+  exceptionsFile,
+  isHolding,
+  parseExceptions,
+  reportExceptions,
+  type ExceptionList,
+  type ReportedException,
+} from '../workspace/exceptions.ts';
+import { dayOf } from '../workspace/version-status.ts';
+import type { Options } from './options.ts';
+
+export interface Answer {
+  readonly answer: 'yes' | 'no' | 'unknown';
+  /** What may be deployed or retired. */
+  readonly question: string;
+  readonly environment: string;
+  /** Null if the file is no evidence. */
+  readonly takenAt: string | null;
+  /** The live builds, and those of a rollback. */
+  readonly checkedAgainst: readonly string[];
+  readonly findings: readonly Finding[];
+  /** Findings that exceptions overrule. */
+  readonly overruled: readonly Finding[];
+  /** Gaps in the counts of use that are short enough. */
+  readonly gaps: readonly string[];
+  readonly exceptions: readonly ReportedException[];
+}
+
+/**
+ * Answers `can-i-deploy`, or `can-i-retire` for a subject.
+ *
+ * @throws {InputError} when the build or the consumer is invalid. If the file of the environment is, the answer is unknown.
+ */
+export function ask(subject: string | undefined, options: Options, variables: WorkflowEnvironment, now: Date): Answer {
+  const { environment: file, rollback, name, maxGap: maxGapMs, unusedFor: unusedForMs, consumer } = options;
+  const builds = subject === undefined ? options.build.map(readBuild) : [];
+  const uses = consumer === undefined ? null : readUses(consumer);
+  const what = subject ?? uses?.consumer ?? builds.map(nameOf).join(' and ');
+  const answered = {
+    question: what,
+    environment: file,
+    takenAt: null,
+    checkedAgainst: [],
+    overruled: [],
+    gaps: [],
+    exceptions: [],
+  };
+  let environment: Environment;
+  try {
+    const maxAgeMs = options.maxAge ?? (subject === undefined ? 3_600_000 : 86_400_000);
+    environment = readEnvironment(file, { name, maxAgeMs, now });
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    const finding: Finding = {
+      answer: 'unknown',
+      rule: 'deploy/environmentUnusable',
+      package: what,
+      file,
+      coordinate: file,
+      message: `${error.message}.`,
+      first: '',
+    };
+    return { ...answered, answer: 'unknown', findings: [finding] };
+  }
+  const known = [...builds, ...Object.values(environment.contracts)];
+  const question: Question = { environment, parties: [], known, unusedForMs, maxGapMs, findings: [], gaps: new Set() };
+  const found = foundFor(question, what);
+  const live = liveBuilds(environment, found, now);
+  const [app = null, version] = rollback?.includes('@') === true ? rollback.split('@') : [null, rollback];
+  const former =
+    version === undefined
+      ? []
+      : known.filter(
+          (build) =>
+            build.version === version &&
+            !builds.includes(build) &&
+            (app === null ? builds.length === 0 || builds.some((each) => each.app === build.app) : app === build.app),
+        );
+  if (rollback !== undefined && former.length === 0)
+    found('unknown', 'deploy/rollbackUnknown', rollback, `The contracts of ${rollback} are not in ${file}.`);
+  const back = former.map((build) => ({ build, label: `${nameOf(build)} (rollback)` }));
+  const asked = { ...question, parties: [...live, ...back] };
+  const own = builds.map((build) => ({ build, label: nameOf(build) }));
+  for (const each of own) checkBuild(asked, each);
+  // The rollback follows when the new builds run.
+  if (own.length > 0) for (const each of back) checkBuild({ ...question, parties: [...live, ...own] }, each);
+  if (uses !== null) checkConsumer(asked, uses, consumer ?? '');
+  if (subject !== undefined) checkRetirement(asked, subject);
+  const exceptions = exceptionsIn(options, variables);
+  const today = options.today ?? dayOf(now);
+  const isOverruled = (finding: Finding): boolean =>
+    exceptions.listed.some(
+      (exception) => exception.package === finding.package && isHolding(exception, finding, exceptions, today),
+    );
+  const findings = question.findings.filter((finding) => !isOverruled(finding));
+  return {
+    ...answered,
+    answer: findings.find(({ answer }) => answer === 'no')?.answer ?? findings[0]?.answer ?? 'yes',
+    environment: environment.environment,
+    takenAt: environment.takenAt,
+    checkedAgainst: asked.parties.map(({ label }) => label),
+    findings: findings.toSorted((a, b) => (a.answer < b.answer ? -1 : a.answer > b.answer ? 1 : 0)),
+    overruled: question.findings.filter(isOverruled),
+    gaps: [...question.gaps],
+    exceptions: reportExceptions(exceptions, [...Map.groupBy(question.findings, (each) => each.package)], today),
+  };
+}
+
+/** The exceptions for answers. Each has to be merged before it applies, as those for changes. */
+function exceptionsIn({ root, base }: Options, variables: WorkflowEnvironment): ExceptionList {
+  const file = join(root, exceptionsFile);
+  const listed = existsSync(file)
+    ? parseExceptions(readSourceText(file), null).filter(({ rule }) => isReason(rule))
+    : [];
+  const repository = listed.length === 0 ? null : openRepository(root);
+  if (repository === null) return { listed, merged: null };
+  const { commit, target } = findMergeBase(repository, base ?? null, variables);
+  const sources = [...new Set([commit, target])].map((id) => repository.filesAt(id).fileAt(exceptionsFile));
+  return { listed, merged: sources.map((source) => (source === null ? [] : parseExceptions(source, null))) };
+}

@@ -1,0 +1,30 @@
+import { span } from '../environment/environment.ts';
+import type { Answer } from './ask.ts';
+import { renderExceptions } from './render-text.ts';
+
+/** Renders the answer: the reasons or the yes, then the evidence with its age. */
+export function renderAnswer({ answer, question, findings, ...rest }: Answer, now: Date): string {
+  const { environment, takenAt, checkedAgainst, overruled, gaps, exceptions } = rest;
+  const age = takenAt === null ? '' : `, taken ${span(now.getTime() - Date.parse(takenAt))} ago (${takenAt})`;
+  return [
+    ...findings.flatMap((each) => [...wrap(`${each.answer}: ${each.message}`), ...wrap(`    ${each.first}`)]),
+    ...(answer === 'yes'
+      ? wrap(`yes: ${question} ${question.includes('@') ? 'can be retired in' : 'fits'} ${environment}.`)
+      : []),
+    ...gaps.flatMap((gap) => wrap(`    ${gap}`)),
+    ...overruled.flatMap((each) => wrap(`excepted: ${each.message}`)),
+    ...(takenAt === null ? [] : wrap(`Evidence: ${environment}${age}: ${checkedAgainst.join(', ')}.`)),
+    ...renderExceptions(exceptions),
+  ].join('\n');
+}
+
+/** Lines of at most 88 characters, of which all but the first are indented. None for a blank text. */
+function wrap(text: string): string[] {
+  const lines: string[] = [];
+  for (const word of text.trim().split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < 88) lines[lines.length - 1] = `${last} ${word}`;
+    else if (word !== '') lines.push(last === undefined && !text.startsWith(' ') ? word : `    ${word}`);
+  }
+  return lines;
+}

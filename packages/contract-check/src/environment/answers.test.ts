@@ -1,0 +1,640 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import {
+  ago,
+  api,
+  buildOf,
+  environmentOf,
+  exported,
+  sdl,
+  sha256,
+  signed,
+  worker,
+} from '../../test/support/environment.ts';
+import { git } from '../../test/support/git.ts';
+import { run } from '../cli/run.ts';
+import type { Build } from './environment.ts';
+
+// The ages in the texts.
+vi.useFakeTimers({ toFake: ['Date'] });
+afterAll(() => vi.useRealTimers());
+
+const folder = mkdtempSync(join(tmpdir(), 'contract-check-answers-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+function file(name: string, content: string | object): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+interface Asked {
+  readonly environment?: string;
+  readonly builds?: readonly Build[];
+  readonly args?: readonly string[];
+}
+
+function canIDeploy({ environment = exported(environmentOf()), builds = [], args = [] }: Asked) {
+  const files = builds.flatMap((build) => ['--build', file(`${build.app}.json`, build)]);
+  return run([
+    'can-i-deploy',
+    '--environment',
+    file('production.json', environment),
+    '--root',
+    folder,
+    ...files,
+    ...args,
+  ]);
+}
+
+function canIRetire({ environment = exported(environmentOf()), args = ['partner@2026-11-01'] }: Asked) {
+  return run(['can-i-retire', '--environment', file('production.json', environment), '--root', folder, ...args]);
+}
+
+const newApi = buildOf('partner-api', '0.6.0', api);
+const without = (...left: readonly string[]): Build =>
+  buildOf('partner-api', '0.6.0', {
+    ...api,
+    serves: Object.fromEntries(Object.entries(api.serves).filter(([version]) => !left.includes(version))),
+  });
+const withSdl = (text: string): Build =>
+  buildOf('partner-api', '0.6.0', { ...api, serves: { ...api.serves, '2026-11-01': text } });
+const pin = { id: 'sub_1', account: 'acc_1', interface: 'partner', event: 'entry.posted@2026-11-01', version: null };
+const client = { id: 'client_1', account: 'acc_1', interface: 'partner', event: null, version: '2026-11-01' };
+const use = {
+  client: 'client_2',
+  account: 'acc_1',
+  interface: 'partner',
+  version: '2026-11-01',
+  coordinate: null,
+  firstDay: ago(60 * day).slice(0, 10),
+  lastDay: ago(50 * day).slice(0, 10),
+  count: 4,
+};
+const [livingApi, livingWorker] = [buildOf('partner-api', '0.5.0', api), buildOf('webhook-worker', '0.4.1', worker)];
+const living = [livingApi, livingWorker];
+
+test('says yes with the builds that it checked, and the age of the evidence', async () => {
+  const { exitCode, stdout } = await canIDeploy({ builds: [newApi] });
+  expect({ exitCode, stdout: stdout.replaceAll(/\d{4}-.*?Z/g, 'TIME') }).toEqual({
+    exitCode: 0,
+    stdout: `yes: partner-api 0.6.0 fits production.
+Evidence: production, taken 20 s ago (TIME): partner-api 0.5.0
+    (production, seen 40 s ago), webhook-worker 0.4.1 (production, seen 40 s ago).
+`,
+  });
+});
+
+test('says no with the reason and what to deploy first', async () => {
+  const archived = { ...api, appends: { 'referral.archived': [] } };
+  const asked = {
+    environment: exported(environmentOf([buildOf('partner-api', '0.4.0', api), livingWorker])),
+    builds: [buildOf('partner-api', '0.5.0', archived)],
+  };
+  const expected = `no: webhook-worker 0.4.1 (production, seen 40 s ago) does not know referral.archived,
+    which partner-api 0.5.0 appends. These events would wait.
+`;
+  expect(await canIDeploy(asked)).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringContaining(
+      `${expected}    Deploy a version of webhook-worker that knows referral.archived first.\n`,
+    ),
+  });
+  const next = buildOf('webhook-worker', '0.5.0', {
+    renders: { ...worker.renders, 'referral.archived@2026-11-01': [] },
+  });
+  expect(await canIDeploy({ ...asked, builds: [...asked.builds, next] })).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringContaining(`${expected}    Deploy webhook-worker 0.5.0 first.\n`),
+  });
+});
+
+describe.each<
+  readonly [what: string, builds: readonly Build[], changes: Parameters<typeof environmentOf>[1], expected: string]
+>([
+  [
+    'a build whose migration is missing',
+    [buildOf('partner-api', '0.6.0', { ...api, migration: '0049-b' })],
+    {},
+    'needs 0049-b. Apply the migrations first.',
+  ],
+  ['a build that a migration ended', [newApi], { needsMigration: '0048' }, 'would not start'],
+  [
+    'a writer of a type that a live worker does not know',
+    [buildOf('partner-api', '0.6.0', { ...api, appends: { ...api.appends, b: [] } })],
+    {},
+    'does not know b, which partner-api 0.6.0 appends',
+  ],
+  [
+    'a writer of less than a live worker needs',
+    [buildOf('partner-api', '0.6.0', { ...api, appends: { 'entry.posted': ['kind'] } })],
+    {},
+    'cannot render entry.posted@2026-11-01 from what partner-api 0.6.0 appends: $.id',
+  ],
+  [
+    'a pin that a live worker cannot render',
+    [buildOf('partner-api', '0.6.0', { ...api, pins: [...api.pins, 'entry.posted@2027-02-01'] })],
+    {},
+    'cannot render entry.posted@2027-02-01, which partner-api 0.6.0 accepts as a pin',
+  ],
+  [
+    'a worker that drops a type that is appended',
+    [buildOf('webhook-worker', '0.5.0', { renders: { 'other@1': [] } })],
+    {},
+    'does not know entry.posted, which partner-api 0.5.0 (production',
+  ],
+  [
+    'a worker that drops a version that is accepted',
+    [buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-01-01': [] } })],
+    {},
+    'cannot render entry.posted@2026-11-01',
+  ],
+  [
+    'a worker that drops a version that is pinned',
+    [buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-11-01': [] } })],
+    { pins: [{ ...pin, event: 'entry.posted@2026-01-01' }] },
+    'which sub_1 pins',
+  ],
+  [
+    'a worker that drops a version that is queued',
+    [buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-11-01': [] } })],
+    { queued: [{ type: 'entry.posted', event: 'entry.posted@2026-01-01', count: 3 }] },
+    'which is queued (3)',
+  ],
+  [
+    'a worker that drops a type that is queued',
+    [buildOf('webhook-worker', '0.5.0', worker)],
+    { queued: [{ type: 'old', event: null, count: 1 }] },
+    'does not know old, which is queued (1)',
+  ],
+  [
+    'a worker that needs more than a live writer appends',
+    [buildOf('webhook-worker', '0.5.0', { renders: { ...worker.renders, 'entry.posted@2026-11-01': ['id', 'note'] } })],
+    {},
+    '$.note',
+  ],
+  [
+    'an interface without a version that is pinned',
+    [without('2026-11-01')],
+    { pins: [client] },
+    'does not serve partner@2026-11-01. It is used by client_1.',
+  ],
+  ['an interface without a version that is used', [without('2026-11-01')], { uses: [use] }, 'It is used by client_2.'],
+  [
+    'an interface without a field of a version that is used',
+    [withSdl(sdl.replace('note: String ', ''))],
+    { uses: [use] },
+    'breaks Entry.note of partner@2026-11-01',
+  ],
+  [
+    'an interface without a deprecated field that is used',
+    [withSdl(sdl.replace(/total.*\)/, ''))],
+    { uses: [{ ...use, coordinate: 'Entry.total' }] },
+    'breaks Entry.total',
+  ],
+])('says no for %s', (_what, builds, changes, expected) => {
+  test('and for no other reason', async () => {
+    const { exitCode, stdout } = await canIDeploy({ builds, environment: exported(environmentOf(living, changes)) });
+    expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({
+      exitCode: 1,
+      stdout: expect.stringContaining(expected),
+    });
+    expect(stdout.match(/^no: /gm)).toHaveLength(1);
+  });
+});
+
+test.each([
+  ['an interface without a version that nobody uses', without('2027-02-01'), { uses: [use] }],
+  [
+    'an interface without a deprecated field that nobody uses',
+    withSdl(sdl.replace(/total.*\)/, '')),
+    { uses: [use], pins: [client] },
+  ],
+  ['an older build after an expanding migration', newApi, { migration: '0049-b' }],
+  [
+    'a worker that drops a version that nobody uses',
+    buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-11-01': ['id'] } }),
+    {},
+  ],
+  ['a use before the window', without('2026-11-01'), { uses: [{ ...use, lastDay: '2020-01-01' }] }],
+])('says yes for %s', async (_what, build, changes) => {
+  const { exitCode, stdout } = await canIDeploy({
+    builds: [build],
+    environment: exported(environmentOf(living, changes)),
+  });
+  expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
+});
+
+test('checks every live build, not the newest, and the rollback in both orders', async () => {
+  const old = buildOf('webhook-worker', '0.3.0', { renders: { 'entry.posted@2026-11-01': ['id', 'note'] } });
+  const { exitCode, stdout } = await canIDeploy({
+    builds: [newApi],
+    environment: exported(environmentOf([...living, old])),
+  });
+  expect({ exitCode, stdout }).toEqual({
+    exitCode: 1,
+    stdout: expect.stringContaining('webhook-worker 0.3.0 (production'),
+  });
+
+  const stored = environmentOf([...living, old]);
+  const environment = exported({ ...stored, processes: stored.processes.slice(0, 2) });
+  expect(await canIDeploy({ builds: [newApi], environment })).toMatchObject({ exitCode: 0 });
+  expect(
+    await canIDeploy({ builds: [newApi], environment, args: ['--rollback', 'webhook-worker@0.3.0'] }),
+  ).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringContaining('webhook-worker 0.3.0 (rollback) cannot render'),
+  });
+  expect(await canIDeploy({ builds: [newApi], environment, args: ['--rollback', '0.1.0'] })).toMatchObject({
+    exitCode: 3,
+  });
+});
+
+describe('a consumer', () => {
+  const needs = {
+    formatVersion: 1,
+    consumer: 'portal',
+    pin: '2026-11-01',
+    schema: [
+      {
+        package: '@books/partner-schema',
+        packageVersion: '1.0.0',
+        file: 'versions/2026-11-01.graphql',
+        sha256: sha256(sdl),
+      },
+    ],
+    coordinates: { 'Query.entry': 'Entry', 'Entry.id': 'ID!' },
+    operations: [{ name: 'A', variables: {}, text: 'query A { entry { id } }' }],
+    events: [{ package: 'p', packageVersion: '1.0.0', file: 'f', sha256: 's', event: 'entry.posted@2026-11-01' }],
+  };
+  const [used] = needs.schema;
+  test.each([
+    ['that has what it needs', {}, {}, 0, 'yes: portal fits production.'],
+    ['that lacks a version', { pin: '2026-01-01' }, {}, 1, 'does not serve it'],
+    [
+      'that rejects its operations',
+      { operations: [{ name: 'A', text: '{ entry { gone } }' }] },
+      {},
+      1,
+      'rejects its operations: Cannot query field "gone"',
+    ],
+    [
+      'that allows null',
+      { coordinates: { 'Query.entry': 'Entry!' } },
+      {},
+      1,
+      'has Query.entry of the type Entry, not Entry!',
+    ],
+    ['that lacks an enum value of a variable', { coordinates: { 'Kind.A': null } }, {}, 1, 'lacks Kind.A'],
+    [
+      'that does not render its event',
+      { events: [{ ...needs.events[0], event: 'entry.posted@2026-01-01' }] },
+      {},
+      1,
+      'does not accept it as a pin',
+    ],
+    [
+      'for which nothing is live',
+      { schema: [{ ...used, package: '@books/lender-schema' }] },
+      {},
+      3,
+      'for which no build is live',
+    ],
+    [
+      'with another contract of the same version',
+      { schema: [{ ...used, sha256: 'other' }] },
+      {},
+      3,
+      'an unpublished contract',
+    ],
+    ['without a package', { schema: [{ ...used, package: null }] }, {}, 3, 'an unpublished contract'],
+  ])('asks each build, one %s', async (_what, changes, environment, expected, text) => {
+    const args = ['--consumer', file('uses.json', { ...needs, ...changes })];
+    const { exitCode, stdout } = await canIDeploy({ args, environment: exported(environmentOf(living, environment)) });
+    expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({
+      exitCode: expected,
+      stdout: expect.stringContaining(text),
+    });
+  });
+});
+
+describe('a version', () => {
+  test.each([
+    ['that a client pins', { pins: [client] }, [], 'client_1 pins partner@2026-11-01.'],
+    ['that a client used', { uses: [use] }, [], 'client_2 used partner@2026-11-01 on'],
+    ['that is deprecated for less', {}, ['--unused-for', '9999d'], 'is deprecated since 2020-01-01 only'],
+    [
+      'of an event that a subscription pins',
+      { pins: [pin] },
+      ['entry.posted@2026-11-01'],
+      'sub_1 pins entry.posted@2026-11-01.',
+    ],
+    [
+      'of an event that is queued',
+      { queued: [{ type: 'entry.posted', event: 'entry.posted@2026-11-01', count: 2 }] },
+      ['entry.posted@2026-11-01'],
+      '2 deliveries',
+    ],
+  ])('cannot be retired: one %s', async (_what, changes, args, expected) => {
+    const subject = args[0]?.startsWith('entry') === true ? [] : ['partner@2026-11-01'];
+    const { exitCode, stdout } = await canIRetire({
+      environment: exported(environmentOf(living, changes)),
+      args: [...subject, ...args],
+    });
+    expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({
+      exitCode: 1,
+      stdout: expect.stringContaining(expected),
+    });
+  });
+
+  test.each(['partner@2026-11-01', 'entry.posted@2026-11-01'])(
+    'can be retired when nobody uses it: %s',
+    async (subject) => {
+      expect(await canIRetire({ args: [subject] })).toMatchObject({
+        exitCode: 0,
+        stdout: expect.stringContaining(`yes: ${subject} can be retired in production.`),
+      });
+    },
+  );
+
+  test('is unknown if no build serves it', async () => {
+    expect(await canIRetire({ args: ['partner@2020-01-01'] })).toMatchObject({ exitCode: 3 });
+  });
+});
+
+const counting = (from: number, until = 60_000, overflowed = false) => ({
+  app: 'partner-api',
+  instance: 'b',
+  from: ago(from),
+  until: ago(until),
+  overflowed,
+});
+
+describe('the counts of use', () => {
+  const gapOn = (days: number, ms: number) => {
+    const from = Math.floor((Date.now() - days * day) / day) * day + 6 * hour;
+    return {
+      app: 'partner-api',
+      from: new Date(from).toISOString(),
+      until: new Date(from + ms).toISOString(),
+      reason: 'kill',
+    };
+  };
+  test.each([
+    ['counting shorter than the window', { counting: [counting(9 * day)] }, 'has counted use for 8 d, not for 90 d'],
+    ['no counting', { counting: [] }, 'partner-api did not count use.'],
+    [
+      'gaps of two instances that are long together',
+      { gaps: [gapOn(9, 400_000), gapOn(9, 400_000)] },
+      `2 instances did not count use on ${ago(9 * day).slice(0, 10)}.`,
+    ],
+    [
+      'gaps on several days',
+      { gaps: [gapOn(9, 3 * day)] },
+      `1 instance did not count use from ${ago(9 * day).slice(0, 10)} to ${ago(6 * day).slice(0, 10)}.`,
+    ],
+    [
+      'a time in which no instance counted',
+      { counting: [counting(100 * day, 9 * day), counting(8 * day)] },
+      'no instance counted use',
+    ],
+    [
+      'an overflow',
+      { counting: [counting(100 * day), counting(9 * day, 8 * day, true)] },
+      '1 instance did not count use',
+    ],
+    ['counts that ended', { counting: [counting(100 * day, 2 * hour)] }, 'no instance counted use'],
+  ])('are not complete: %s', async (_what, changes, expected) => {
+    const { exitCode, stdout } = await canIRetire({ environment: exported(environmentOf(living, changes)) });
+    expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({
+      exitCode: 3,
+      stdout: expect.stringContaining(expected),
+    });
+    const lost = await canIDeploy({
+      builds: [without('2026-11-01')],
+      environment: exported(environmentOf(living, changes)),
+    });
+    expect(lost).toMatchObject({ exitCode: 3 });
+  });
+
+  test('are complete with short gaps, which the answer lists', async () => {
+    const environment = exported(environmentOf(living, { gaps: [gapOn(9, 400_000)] }));
+    const [yes, no] = [
+      await canIRetire({ environment }),
+      await canIRetire({ environment, args: ['partner@2026-11-01', '--max-gap', '0'] }),
+    ];
+    expect(yes).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('    partner-api did not count use for 6 min on 20'),
+    });
+    expect(no).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('an unknown answer', () => {
+  const base = environmentOf();
+  const [first, ...others] = base.processes;
+  test.each([
+    [
+      'an expected app without a process',
+      exported({ ...base, expectedApps: [...base.expectedApps, 'lender-api'] }),
+      'lender-api has no live process',
+    ],
+    [
+      'a process without a registered build',
+      exported({ ...base, processes: [{ ...first, digest: null }, ...others] }),
+      'partner-api 0.5.0 (production, seen 40 s ago) did not register its build',
+    ],
+    [
+      'a digest without contracts',
+      exported({ ...base, processes: [{ ...first, digest: 'a'.repeat(64) }, ...others] }),
+      'whose contracts are missing',
+    ],
+    ['an old file', exported({ ...base, takenAt: ago(2 * hour) }), 'was taken 2 h ago, but --max-age is 1 h'],
+    ['a file from the future', exported({ ...base, takenAt: ago(-2 * hour) }), 'is from the future'],
+    [
+      'another environment',
+      exported({ ...base, environment: 'staging' }),
+      'is of the environment staging, not of production',
+    ],
+    ['a truncated file', exported(base).slice(0, -40), 'is not JSON, or is truncated'],
+    ['an empty file', '', 'is not JSON, or is truncated'],
+    ['another digest', exported(base).replace('"0.4.1"', '"0.4.2"'), 'has another digest than it states'],
+    [
+      'contracts with another digest',
+      exported({
+        ...base,
+        contracts: Object.fromEntries(
+          Object.entries(base.contracts).map(([digest, build]) => [digest, { ...build, appends: [] }]),
+        ),
+      }),
+      'have another digest',
+    ],
+    [
+      'fewer rows than stated',
+      signed({
+        ...base,
+        rowCounts: Object.fromEntries(
+          ['expectedApps', 'processes', 'contracts', 'pins', 'queued', 'uses', 'counting', 'gaps'].map((list) => [
+            list,
+            2,
+          ]),
+        ),
+      }),
+      'has another number of pins than it states',
+    ],
+    [
+      'a prototype in place of members',
+      signed({ ...JSON.parse('{"__proto__":{"formatVersion":1}}') }),
+      'required property',
+    ],
+    [
+      'a digest that names a member of every object',
+      exported({ ...base, processes: [{ ...first, digest: '__proto__' }, ...others] }),
+      'whose contracts are missing',
+    ],
+    ['a deeply nested file', '['.repeat(200_000) + ']'.repeat(200_000), 'nested too deeply'],
+    [
+      'a deeply nested member',
+      exported(base).replace('{', `{"more":${'['.repeat(9000)}${']'.repeat(9000)},`),
+      'nested too deeply',
+    ],
+    ['a list of another type', exported({ ...base, pins: {} }), 'must be array'],
+    ['a time that is none', exported({ ...base, takenAt: '2026-99-99T00:00:00Z' }), 'must be a time in UTC'],
+    ['a text', '"production"', 'must be object'],
+    ['100 MB', `{"a":"${'x'.repeat(100_000_000)}"}`, 'has 100000008 bytes'],
+  ])('says in one line why: %s', async (_what, environment, expected) => {
+    const { exitCode, stdout, stderr } = await canIDeploy({
+      builds: [newApi],
+      environment,
+      args: ['--name', 'production'],
+    });
+    const [line = ''] = stdout.replaceAll(/\n {4}/g, ' ').split('\n');
+    expect({ exitCode, line, stderr }).toEqual({ exitCode: 3, line: expect.stringContaining(expected), stderr: '' });
+    expect(line).toMatch(/^unknown: /);
+  });
+
+  test('is that of a file that does not exist, and an invalid build is an error', async () => {
+    const args = ['can-i-retire', 'partner@2026-11-01', '--environment', join(folder, 'none.json')];
+    expect(await run(args)).toMatchObject({
+      exitCode: 3,
+      stdout: expect.stringMatching(/^unknown: .*none\.json:\n? +file not found\.\n$/),
+    });
+    for (const build of ['{', '[]', { formatVersion: 1 }, { ...newApi, serves: [{}] }])
+      expect(await canIDeploy({ args: ['--build', file('invalid.json', build)] })).toMatchObject({
+        exitCode: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/^.*invalid\.json: .*\n$/),
+      });
+  });
+});
+
+test('an exception for one pair overrules an answer once it is merged, until it expires', async () => {
+  const build = buildOf('partner-api', '0.6.0', { ...api, appends: { ...api.appends, b: [] } });
+  const json = await canIDeploy({ builds: [build], args: ['--format', 'json'] });
+  const { rule, package: name, file: place, coordinate } = JSON.parse(json.stdout).findings[0];
+  expect({ rule, name, place, coordinate }).toEqual({
+    rule: 'deploy/typeUnknown',
+    name: 'partner-api@0.6.0',
+    place: 'production',
+    coordinate: 'webhook-worker@0.4.1 b',
+  });
+  const exception = {
+    rule,
+    package: name,
+    file: place,
+    coordinate,
+    reason: 'The worker follows in an hour.',
+    expiresOn: '2099-01-01',
+    approvedBy: 'Ada',
+  };
+  file('contract-exceptions.json', { exceptions: [exception] });
+  const root = folder;
+  git(root, 'init', '--quiet');
+  file('a.txt', 'a');
+  git(root, 'add', 'a.txt');
+  git(root, 'commit', '--quiet', '--message', 'First');
+  expect(await canIDeploy({ builds: [build] })).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringContaining('It applies once an earlier pull request has added it'),
+  });
+  git(root, 'add', 'contract-exceptions.json');
+  git(root, 'commit', '--quiet', '--message', 'Second');
+  const { exitCode, stdout } = await canIDeploy({ builds: [build] });
+  expect({ exitCode, stdout }).toEqual({
+    exitCode: 0,
+    stdout: expect.stringMatching(
+      /yes: [^]*excepted: [^]*applied  partner-api@0\.6\.0 production webhook-worker@0\.4\.1 b \(deploy\/typeUnknown\)[^]*Approved by Ada/,
+    ),
+  });
+  expect(await canIDeploy({ builds: [newApi] })).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('unused '),
+  });
+  expect(await canIDeploy({ builds: [build], args: ['--today', '2099-01-02'] })).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringContaining('expired  '),
+  });
+});
+
+/** Every text that cutting one member or item out of a value gives. */
+function* cuts(value: unknown): Generator<{ path: string; cut: unknown }> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const key of Object.keys(value)) {
+    if (Array.isArray(value)) yield { path: key, cut: value.toSpliced(Number(key), 1) };
+    else yield { path: key, cut: Object.fromEntries(Object.entries(value).filter(([name]) => name !== key)) };
+    for (const inner of cuts(Reflect.get(value, key))) {
+      const cut = Array.isArray(value) ? value.with(Number(key), inner.cut) : { ...value, [key]: inner.cut };
+      yield { path: `${key}/${inner.path}`, cut };
+    }
+  }
+}
+
+test('cutting anything out of an export turns no answer into yes', async () => {
+  const gap = { app: 'partner-api', from: ago(9 * day), until: ago(9 * day - 1000), reason: 'kill' };
+  const lost = { ...livingApi, version: '0.4.0' };
+  const whole = environmentOf([...living, buildOf('lender-api', '0.1.0', {})], {});
+  const refused = [
+    { asked: [without('2026-11-01')], changes: { pins: [client] } },
+    { asked: [without('2026-11-01')], changes: { uses: [use] } },
+    { asked: [without('2026-11-01')], changes: { gaps: [gap] } },
+    { asked: [newApi], changes: { expectedApps: ['lender-api', 'operator-cli', 'partner-api', 'webhook-worker'] } },
+    {
+      asked: [newApi],
+      changes: {
+        processes: [
+          ...whole.processes,
+          { app: lost.app, version: lost.version, digest: null, startedAt: ago(day), lastSeenAt: ago(9000) },
+        ],
+      },
+    },
+    { asked: [newApi], changes: { needsMigration: '0048' } },
+    {
+      asked: [buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-11-01': ['id'] } })],
+      changes: { queued: [{ type: 'entry.posted', event: 'entry.posted@2026-01-01', count: 1 }] },
+    },
+  ];
+  let count = 0;
+  for (const { asked, changes } of refused) {
+    const environment = JSON.parse(exported({ ...whole, ...changes }));
+    expect(
+      await canIDeploy({ builds: asked, environment: JSON.stringify(environment), args: ['--max-gap', '0'] }),
+    ).not.toMatchObject({ exitCode: 0 });
+    for (const { path, cut } of cuts(environment)) {
+      const { digest: _digest, ...rest } = Object(cut);
+      const { exitCode } = await canIDeploy({
+        builds: asked,
+        environment: path === 'digest' ? JSON.stringify(rest) : signed(rest),
+        args: ['--max-gap', '0'],
+      });
+      expect({ path, exitCode }).not.toEqual({ path, exitCode: 0 });
+      count += 1;
+    }
+  }
+  expect(count).toBeGreaterThan(900);
+}, 120_000);

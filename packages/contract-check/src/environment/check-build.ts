@@ -1,0 +1,220 @@
+import { GraphQLObjectType } from 'graphql';
+import { compareGraphql } from '../graphql/compare-graphql.ts';
+import { readGraphqlSchema } from '../graphql/read-contract.ts';
+import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
+import { dayOf } from '../workspace/version-status.ts';
+import type { Build } from './environment.ts';
+import { deployFirst, foundFor, idOf, type Party, type Question, type Reason } from './question.ts';
+import { coverageOf, type Coverage } from './use-coverage.ts';
+
+/** What one of two builds has to be able to do, so that they fit. */
+interface Need {
+  readonly what: string;
+  readonly isMetBy: (build: Build) => boolean;
+}
+
+/** A build that appends events or accepts pins, and a worker that does not fit it. */
+interface Misfit {
+  readonly rule: Reason;
+  readonly contract: string;
+  readonly message: string;
+  readonly ofWorker: Need;
+  readonly ofWriter: Need;
+}
+
+/** Asks whether a build fits the database, each party, and what clients and subscriptions use. */
+export function checkBuild(question: Question, own: Party): void {
+  const { environment, parties, known } = question;
+  const { build, label } = own;
+  const found = foundFor(question, idOf(build));
+  checkMigration();
+  const accepted = acceptedPins(question, build);
+  const needed = new Set([
+    ...[...environment.pins, ...environment.queued].flatMap(({ event }) => event ?? []),
+    ...parties.flatMap((party) => acceptedPins(question, party.build)),
+    ...accepted,
+  ]);
+  for (const other of parties) {
+    for (const misfit of misfits(question, own, other, needed)) report(misfit, other, misfit.ofWorker);
+    for (const misfit of misfits(question, other, own, needed)) report(misfit, other, misfit.ofWriter);
+    for (const worker of parties)
+      for (const misfit of snapshotMisfits(other, worker, new Set(accepted))) report(misfit, worker, misfit.ofWorker);
+  }
+  if (build.renders.length > 0) checkDropped();
+  for (const party of parties) if (party.build.app === build.app) checkServed(party);
+
+  function report({ rule, contract, message }: Misfit, other: Party, { what, isMetBy }: Need): void {
+    const first = deployFirst(known, other.build, what, isMetBy);
+    found('no', rule, `${idOf(other.build)} ${contract}`, message, first);
+  }
+
+  function checkMigration(): void {
+    const { migration, needsMigration, environment: place } = environment;
+    const number = Number.parseInt(build.migration, 10);
+    const needs = `The database of ${place} has the migration ${migration}, but ${label} needs ${build.migration}.`;
+    if (number > Number.parseInt(migration, 10))
+      found('no', 'deploy/migrationMissing', build.migration, needs, 'Apply the migrations first.');
+    const ends = `The database of ${place} has ended builds before the migration ${needsMigration}, but ${label} knows only ${build.migration}, so it would not start.`;
+    if (needsMigration !== null && number < Number(needsMigration))
+      found('no', 'deploy/migrationTooLate', build.migration, ends);
+  }
+
+  /** What subscriptions pin, and what is queued. */
+  function checkDropped(): void {
+    for (const [event, [first, ...others]] of Map.groupBy(environment.pins, (pin) => pin.event)) {
+      if (event === null || first === undefined || renders(build, event)) continue;
+      const who = others.length === 0 ? `${first.id} pins` : `${first.id} and ${others.length} more pin`;
+      const message = `${label} cannot render ${event}, which ${who}. These deliveries would fail.`;
+      found('no', 'deploy/versionNotRendered', event, message, 'Move these pins to another version first.');
+    }
+    for (const { type, event, count } of environment.queued) {
+      if (event === null ? knows(build, type) : renders(build, event)) continue;
+      const message = `${label} does not know ${event ?? type}, which is queued (${count}).`;
+      found('no', 'deploy/typeUnknown', `queue ${event ?? type}`, message, 'Let the live worker deliver them first.');
+    }
+  }
+
+  /** What clients pin or use of the versions that a build of the same app serves. */
+  function checkServed(party: Party): void {
+    for (const served of party.build.serves) {
+      const version = `${served.interface}@${served.version}`;
+      const now = build.serves.find((each) => each.interface === served.interface && each.version === served.version);
+      const lost = (coordinate: string | null, problem: string): void => {
+        const place = `${idOf(party.build)} ${version} ${coordinate ?? ''}`.trim();
+        const users = usersOf(question, version, isDeprecated(served.sdl, coordinate) ? coordinate : null);
+        const { missing, gaps } = coverageOfInterface(question, served.interface);
+        const first = `Move these clients first, or deploy a version of ${build.app} that keeps it.`;
+        if (users.length > 0)
+          found(
+            'no',
+            'deploy/usedContractBroken',
+            place,
+            `${label} ${problem} It is used by ${users.join(', ')}.`,
+            first,
+          );
+        else if (missing.length > 0)
+          found(
+            'unknown',
+            'deploy/useNotCounted',
+            place,
+            `${label} ${problem} Its use is unknown: ${missing.join(' ')}`,
+          );
+        else for (const gap of gaps) question.gaps.add(gap);
+      };
+      if (now === undefined) lost(null, `does not serve ${version}.`);
+      else if (now.sha256 !== served.sha256 || now.sdl !== served.sdl)
+        for (const { verdict, coordinate, message } of compareGraphql(sdlOf(party, served), sdlOf(own, now)).changes)
+          if (verdict === 'major') lost(coordinate, `breaks ${coordinate} of ${version}: ${message}`);
+    }
+  }
+}
+
+function* misfits(question: Question, writer: Party, worker: Party, needed: ReadonlySet<string>): Generator<Misfit> {
+  if (worker.build.renders.length === 0) return;
+  const unknown = writer.build.appends.map(({ type }) => type).filter((type) => !knows(worker.build, type));
+  for (const type of unknown)
+    yield {
+      rule: 'deploy/typeUnknown',
+      contract: type,
+      message: `${worker.label} does not know ${type}, which ${writer.label} appends. These events would wait.`,
+      ofWorker: { what: `knows ${type}`, isMetBy: (each) => knows(each, type) },
+      ofWriter: {
+        what: `does not append ${type}`,
+        isMetBy: ({ appends }) => !appends.some((one) => one.type === type),
+      },
+    };
+  for (const event of acceptedPins(question, writer.build))
+    if (!renders(worker.build, event) && !unknown.includes(typeOf(event)))
+      yield {
+        rule: 'deploy/versionNotRendered',
+        contract: event,
+        message: `${worker.label} cannot render ${event}, which ${writer.label} accepts as a pin. These deliveries would fail.`,
+        ofWorker: { what: `renders ${event}`, isMetBy: (each) => renders(each, event) },
+        ofWriter: {
+          what: `does not accept ${event}`,
+          isMetBy: (each) => !acceptedPins(question, each).includes(event),
+        },
+      };
+  yield* snapshotMisfits(writer, worker, needed);
+}
+
+function* snapshotMisfits(writer: Party, worker: Party, events: ReadonlySet<string>): Generator<Misfit> {
+  for (const { type, snapshot } of writer.build.appends)
+    for (const { event, needs } of worker.build.renders) {
+      const lacking = typeOf(event) === type && events.has(event) ? lackingIn(snapshot, needs) : null;
+      if (lacking === null) continue;
+      yield {
+        rule: 'deploy/snapshotInsufficient',
+        contract: event,
+        message: `${worker.label} cannot render ${event} from what ${writer.label} appends: ${lacking} These deliveries would fail.`,
+        ofWorker: {
+          what: `renders ${event} from it`,
+          isMetBy: (each) => each.renders.some((one) => one.event === event && lackingIn(snapshot, one.needs) === null),
+        },
+        ofWriter: {
+          what: `appends what ${event} needs`,
+          isMetBy: (each) => each.appends.some((one) => one.type === type && lackingIn(one.snapshot, needs) === null),
+        },
+      };
+    }
+}
+
+/** Why a worker cannot render from a snapshot. Null if it can. */
+function lackingIn(snapshot: object, needs: object): string | null {
+  const [from, to] = [needs, snapshot].map((schema) => ({ file: 'snapshot', text: JSON.stringify(schema) }));
+  if (from === undefined || to === undefined) return null;
+  const { changes } = compareJsonSchemas(from, to, { direction: 'producer' });
+  const broken = changes.find(({ verdict }) => verdict === 'major');
+  return broken === undefined ? null : `${broken.coordinate}: ${broken.message}`;
+}
+
+/** Pins end with the sunset of their version. */
+function acceptedPins({ environment }: Question, { pins }: Build): string[] {
+  const today = dayOf(new Date(environment.takenAt));
+  return pins.flatMap(({ event, sunsetOn }) => (sunsetOn === null || sunsetOn > today ? [event] : []));
+}
+
+function typeOf(event: string): string {
+  return event.slice(0, event.indexOf('@'));
+}
+
+function knows(worker: Build, type: string): boolean {
+  return worker.renders.some(({ event }) => typeOf(event) === type);
+}
+
+export function renders(worker: Build, event: string): boolean {
+  return worker.renders.some((each) => each.event === event);
+}
+
+export function sdlOf({ build }: Party, { file, sdl }: Build['serves'][number]) {
+  return { file: `${idOf(build)}:${file}`, text: sdl };
+}
+
+/** The use of deprecated fields is counted, and that of others is not. */
+function isDeprecated(sdl: string, coordinate: string | null): boolean {
+  const [, typeName = '', field = ''] = /^(\w+)\.(\w+)$/.exec(coordinate ?? '') ?? [];
+  const type = typeName !== '' && readGraphqlSchema([{ file: 'sdl', text: sdl }]).getType(typeName);
+  return type instanceof GraphQLObjectType && typeof type.getFields()[field]?.deprecationReason === 'string';
+}
+
+/** Who pins or uses a version of an interface, or a coordinate of it. */
+export function usersOf({ environment, unusedForMs }: Question, version: string, coordinate: string | null): string[] {
+  const oldest = dayOf(new Date(Date.parse(environment.takenAt) - unusedForMs));
+  const pins = environment.pins.filter((pin) => `${pin.interface}@${pin.version}` === version);
+  const uses = environment.uses.filter(
+    (use) =>
+      `${use.interface}@${use.version}` === version &&
+      use.lastDay >= oldest &&
+      (coordinate === null || use.coordinate === coordinate),
+  );
+  return [...new Set([...(coordinate === null ? pins.map(({ id }) => id) : []), ...uses.map(({ client }) => client)])];
+}
+
+/** Of all apps that serve an interface. */
+export function coverageOfInterface(question: Question, name: string): Coverage {
+  const { environment, unusedForMs, maxGapMs, known, parties } = question;
+  const builds = [...known, ...parties.map(({ build }) => build)];
+  const apps = builds.filter(({ serves }) => serves.some((served) => served.interface === name)).map(({ app }) => app);
+  const all = [...new Set(apps)].map((app) => coverageOf(environment, app, unusedForMs, maxGapMs));
+  return { missing: all.flatMap(({ missing }) => missing), gaps: all.flatMap(({ gaps }) => gaps) };
+}

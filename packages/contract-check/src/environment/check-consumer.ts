@@ -1,0 +1,176 @@
+import {
+  GraphQLError,
+  Kind,
+  NoUnusedFragmentsRule,
+  isInputObjectType,
+  isRequiredInputField,
+  parse,
+  parseType,
+  print,
+  specifiedRules,
+  validate,
+  type DocumentNode,
+  type GraphQLSchema,
+  type TypeNode,
+} from 'graphql';
+import { readGraphqlSchema } from '../graphql/read-contract.ts';
+import { failAt } from '../input-error.ts';
+import { coordinatesOf } from '../uses/coordinates.ts';
+import type { Uses } from '../uses/uses.ts';
+import { renders, sdlOf } from './check-build.ts';
+import type { Build, ContractFile } from './environment.ts';
+import { deployFirst, foundFor, idOf, type Party, type Question } from './question.ts';
+
+/** Asks whether each live build has what a consumer needs. */
+export function checkConsumer(question: Question, uses: Uses, file: string): void {
+  const { parties, known } = question;
+  const { consumer, pin, schema, events } = uses;
+  const found = foundFor(question, consumer);
+  const documents = uses.operations.map(({ text }) => documentOf(file, text));
+  const files = [...parties.map(({ build }) => build), ...known].flatMap((build) => [
+    ...build.serves,
+    ...build.pins,
+    ...build.renders,
+  ]);
+  for (const used of [...schema, ...events]) {
+    const name = `${used.package ?? 'no package'} ${used.packageVersion ?? ''} ${used.file ?? used.sha256}`;
+    if (!isPublished(used, files) || (pin === null && schema.includes(used)))
+      found(
+        'unknown',
+        'deploy/contractUnpublished',
+        name,
+        `${consumer} was built against an unpublished contract: ${name}.`,
+        'Build it against a published version first.',
+      );
+  }
+  const serving = parties.filter(({ build }) => servedOf(build).length > 0);
+  if (schema.length > 0 && serving.length === 0) missing(schema[0]?.package ?? 'its schema');
+  for (const party of serving) {
+    const served = servedOf(party.build).find(({ version }) => version === pin);
+    if (served === undefined)
+      broken(party, `version ${pin}`, 'does not serve it', (build) =>
+        servedOf(build).some((each) => each.version === pin),
+      );
+    else
+      for (const problem of problemsOf(sdlOf(party, served), uses, documents))
+        broken(party, `${served.interface}@${served.version}`, problem, (build) =>
+          servedOf(build).some(
+            (each) =>
+              each.version === pin && problemsOf(sdlOf({ build, label: '' }, each), uses, documents).length === 0,
+          ),
+        );
+  }
+  for (const { event } of events) {
+    const type = event.slice(0, event.indexOf('@'));
+    const [workers, apis] = [
+      parties.filter(({ build }) => build.renders.length > 0),
+      parties.filter(({ build }) => build.pins.some((each) => each.event.startsWith(`${type}@`))),
+    ];
+    if (workers.length === 0 || apis.length === 0) missing(event);
+    for (const party of workers)
+      if (!renders(party.build, event)) broken(party, event, 'does not render it', (build) => renders(build, event));
+    for (const party of apis)
+      if (!accepts(party.build, event))
+        broken(party, event, 'does not accept it as a pin', (build) => accepts(build, event));
+  }
+
+  function servedOf(build: Build): Build['serves'] {
+    return build.serves.filter((served) => schema.some((used) => used.package === served.package));
+  }
+
+  function missing(what: string): void {
+    found(
+      'unknown',
+      'deploy/appNotLive',
+      what,
+      `${consumer} needs ${what}, for which no build is live.`,
+      'Deploy one first.',
+    );
+  }
+
+  function broken(
+    { build, label }: Party,
+    contract: string,
+    problem: string,
+    isMetBy: (build: Build) => boolean,
+  ): void {
+    const first = deployFirst(known, build, `has it`, isMetBy);
+    found(
+      'no',
+      'deploy/consumerBroken',
+      `${idOf(build)} ${contract}`,
+      `${consumer} needs ${contract}, but ${label} ${problem}.`,
+      first,
+    );
+  }
+}
+
+function accepts(build: Build, event: string): boolean {
+  return build.pins.some((each) => each.event === event);
+}
+
+/** Not if a build has another file in the same version of the package. */
+function isPublished(used: Uses['schema'][number], files: readonly Partial<ContractFile>[]): boolean {
+  return (
+    used.package !== null &&
+    used.packageVersion !== null &&
+    !files.some(
+      (each) =>
+        each.package === used.package &&
+        each.packageVersion === used.packageVersion &&
+        each.file === used.file &&
+        each.sha256 !== used.sha256,
+    )
+  );
+}
+
+function documentOf(file: string, text: string): DocumentNode {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (error instanceof GraphQLError) failAt(file, `an operation is not valid: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+/** What a schema lacks that the operations of a consumer need, and that it expected of it. */
+function problemsOf(
+  sdl: Parameters<typeof readGraphqlSchema>[0][number],
+  uses: Uses,
+  documents: readonly DocumentNode[],
+): string[] {
+  const schema = readGraphqlSchema([sdl]);
+  const rules = specifiedRules.filter((rule) => rule !== NoUnusedFragmentsRule);
+  const errors = documents.flatMap((document) => validate(schema, document, rules));
+  if (errors.length > 0)
+    return [...new Set(errors.map(({ message }) => `rejects its operations: ${message.replace(/\.$/, '')}`))];
+  const live = new Map(documents.flatMap((document) => [...coordinatesOf(schema, document)]));
+  const lost = Object.entries(uses.coordinates).flatMap(([coordinate, expected]) => {
+    const type = live.get(coordinate);
+    if (type === undefined) return [`lacks ${coordinate}`];
+    if (expected === null || type === null) return [];
+    const [one, other] = [parseType(expected), parseType(type)];
+    const fits =
+      coordinate.includes('(') ||
+      (inputTypeOf(schema, coordinate) ? isAssignable(one, other) : isAssignable(other, one));
+    return fits ? [] : [`has ${coordinate} of the type ${type}, not ${expected}`];
+  });
+  const added = [...live.keys()].filter((coordinate) => {
+    const field = inputTypeOf(schema, coordinate)?.getFields()[coordinate.slice(coordinate.indexOf('.') + 1)];
+    return !Object.hasOwn(uses.coordinates, coordinate) && field !== undefined && isRequiredInputField(field);
+  });
+  return [...lost, ...added.map((coordinate) => `requires ${coordinate}`)];
+}
+
+function inputTypeOf(schema: GraphQLSchema, coordinate: string) {
+  const type = schema.getType(coordinate.split('.', 1)[0] ?? '');
+  return isInputObjectType(type) ? type : null;
+}
+
+/** Whether a value of the first type is valid where the second one is expected. The arguments of a document are validated. */
+function isAssignable(from: TypeNode, to: TypeNode): boolean {
+  if (to.kind === Kind.NON_NULL_TYPE) return from.kind === Kind.NON_NULL_TYPE && isAssignable(from.type, to.type);
+  if (from.kind === Kind.NON_NULL_TYPE) return isAssignable(from.type, to);
+  if (from.kind === Kind.LIST_TYPE && to.kind === Kind.LIST_TYPE) return isAssignable(from.type, to.type);
+  return print(from) === print(to);
+}

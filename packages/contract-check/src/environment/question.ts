@@ -1,0 +1,133 @@
+import type { Build, Environment } from './environment.ts';
+import { span } from './environment.ts';
+
+/** The ids of the reasons for an answer. An exception names one. */
+export const reasons = [
+  'deploy/appNotLive',
+  'deploy/buildUnknown',
+  'deploy/consumerBroken',
+  'deploy/contractUnpublished',
+  'deploy/environmentUnusable',
+  'deploy/migrationMissing',
+  'deploy/migrationTooLate',
+  'deploy/rollbackUnknown',
+  'deploy/snapshotInsufficient',
+  'deploy/typeUnknown',
+  'deploy/usedContractBroken',
+  'deploy/useNotCounted',
+  'deploy/versionNotRendered',
+  'retire/deprecatedTooShort',
+  'retire/notServed',
+  'retire/pinned',
+  'retire/queued',
+  'retire/used',
+  'retire/useNotCounted',
+] as const;
+
+export type Reason = (typeof reasons)[number];
+
+/** Whether an exception is about an answer, not about a change of a contract. */
+export function isReason(rule: string): boolean {
+  return reasons.some((reason) => reason === rule);
+}
+
+/** Why the answer is not yes. The members of an exception have the same names. */
+export interface Finding {
+  readonly answer: 'no' | 'unknown';
+  readonly rule: Reason;
+  /** What the question is about: `partner-api@0.5.0`, a consumer, or a version. */
+  readonly package: string;
+  /** The environment. */
+  readonly file: string;
+  /** What it does not fit, and the contract: `webhook-worker@0.4.1 referral.archived`. */
+  readonly coordinate: string;
+  readonly message: string;
+  /** What to do before the question is asked again. Empty if nothing helps but to wait. */
+  readonly first: string;
+}
+
+/** A build in an environment, or one that the question is about. */
+export interface Party {
+  readonly build: Build;
+  /** `webhook-worker 0.4.1 (production, seen 40 s ago)` */
+  readonly label: string;
+}
+
+export interface Question {
+  readonly environment: Environment;
+  /** The live builds, and those of a rollback. */
+  readonly parties: readonly Party[];
+  /** Builds that may be deployed first. */
+  readonly known: readonly Build[];
+  readonly unusedForMs: number;
+  readonly maxGapMs: number;
+  readonly findings: Finding[];
+  /** Gaps that are short enough. */
+  readonly gaps: Set<string>;
+}
+
+/** Adds a finding about a subject. */
+export type Found = (
+  answer: Finding['answer'],
+  rule: Reason,
+  coordinate: string,
+  message: string,
+  first?: string,
+) => void;
+
+export function foundFor({ findings, environment }: Question, subject: string): Found {
+  return (answer, rule, coordinate, message, first = '') => {
+    if (!findings.some((each) => each.rule === rule && each.package === subject && each.coordinate === coordinate))
+      findings.push({
+        answer,
+        rule,
+        package: subject,
+        file: environment.environment,
+        coordinate,
+        message,
+        first,
+      });
+  };
+}
+
+export function nameOf({ app, version }: Pick<Build, 'app' | 'version'>): string {
+  return `${app} ${version}`;
+}
+
+export function idOf({ app, version }: Pick<Build, 'app' | 'version'>): string {
+  return `${app}@${version}`;
+}
+
+/** What to deploy in place of a build: a known version of the app, or the description of one. */
+export function deployFirst(known: readonly Build[], { app }: Build, what: string, isMetBy: (build: Build) => boolean) {
+  const better = known.find((build) => build.app === app && isMetBy(build));
+  return better === undefined ? `Deploy a version of ${app} that ${what} first.` : `Deploy ${nameOf(better)} first.`;
+}
+
+/** The live builds. Reports each process without one, and each expected app without a process. */
+export function liveBuilds(environment: Environment, found: Found, now: Date): Party[] {
+  const { processes, contracts, expectedApps, environment: place } = environment;
+  for (const app of expectedApps)
+    if (!processes.some((process) => process.app === app))
+      found('unknown', 'deploy/appNotLive', app, `${app} has no live process in ${place}.`, `Start ${app} first.`);
+  const groups = Map.groupBy(processes, (process) => `${idOf(process)} ${process.digest}`);
+  return [...groups.values()].flatMap((same): Party[] => {
+    const [process, ...others] = same.toSorted((a, b) => (a.lastSeenAt < b.lastSeenAt ? 1 : -1));
+    if (process === undefined) return [];
+    const { digest, lastSeenAt } = process;
+    const build = digest !== null && Object.hasOwn(contracts, digest) ? contracts[digest] : undefined;
+    const count = others.length === 0 ? '' : `${others.length + 1} instances, `;
+    const age = span(now.getTime() - Date.parse(lastSeenAt));
+    const label = `${nameOf(process)} (${place}, ${count}seen ${age} ago)`;
+    if (build !== undefined && idOf(build) === idOf(process)) return [{ build, label }];
+    const why = digest === null ? 'did not register its build' : `has the build ${digest}, whose contracts are missing`;
+    found(
+      'unknown',
+      'deploy/buildUnknown',
+      idOf(process),
+      `${label} ${why}.`,
+      'Replace it by a release that registers.',
+    );
+    return [];
+  });
+}
