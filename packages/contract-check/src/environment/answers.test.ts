@@ -436,6 +436,15 @@ describe('the counts of use', () => {
   });
 });
 
+test('a queue that is too long is unknown for a worker and for an event, and not for others', async () => {
+  const environment = exported(environmentOf(living, { isQueueCut: true }));
+  expect(await canIDeploy({ environment, builds: [buildOf('webhook-worker', '0.5.0', worker)] })).toMatchObject({
+    exitCode: 3,
+  });
+  expect(await canIRetire({ environment, args: ['entry.posted@2026-11-01'] })).toMatchObject({ exitCode: 3 });
+  expect(await canIDeploy({ environment, builds: [newApi] })).toMatchObject({ exitCode: 0 });
+});
+
 describe('an unknown answer', () => {
   const base = environmentOf();
   const [first, ...others] = base.processes;
@@ -505,7 +514,7 @@ describe('an unknown answer', () => {
       'nested too deeply',
     ],
     ['a list of another type', exported({ ...base, pins: {} }), 'must be array'],
-    ['a time that is none', exported({ ...base, takenAt: '2026-99-99T00:00:00Z' }), 'must be a time in UTC'],
+    ['a time that is none', exported({ ...base, takenAt: '2026-99-99T00:00:00Z' }), 'must be a time'],
     ['a text', '"production"', 'must be object'],
     ['100 MB', `{"a":"${'x'.repeat(100_000_000)}"}`, 'has 100000008 bytes'],
   ])('says in one line why: %s', async (_what, environment, expected) => {
@@ -614,6 +623,7 @@ test('cutting anything out of an export turns no answer into yes', async () => {
       },
     },
     { asked: [newApi], changes: { needsMigration: '0048' } },
+    { asked: [livingWorker], changes: { isQueueCut: true } },
     {
       asked: [buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-11-01': ['id'] } })],
       changes: { queued: [{ type: 'entry.posted', event: 'entry.posted@2026-01-01', count: 1 }] },

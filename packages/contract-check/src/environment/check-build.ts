@@ -67,6 +67,13 @@ export function checkBuild(question: Question, own: Party): void {
       const message = `${label} cannot render ${event}, which ${who}. These deliveries would fail.`;
       found('no', 'deploy/versionNotRendered', event, message, 'Move these pins to another version first.');
     }
+    if (environment.isQueueCut)
+      found(
+        'unknown',
+        'deploy/queueTooLong',
+        'queue',
+        `Not all types of the queue of ${environment.environment} are known: it is too long.`,
+      );
     for (const { type, event, count } of environment.queued) {
       if (event === null ? knows(build, type) : renders(build, event)) continue;
       const message = `${label} does not know ${event ?? type}, which is queued (${count}).`;

@@ -47,6 +47,8 @@ export function checkRetirement(question: Question, subject: string): void {
     if (last !== undefined)
       found('no', 'retire/used', client, `${client} used ${subject} on ${last}.`, 'Move it to another version first.');
   }
+  if (environment.isQueueCut && served.some(({ name }) => name === null))
+    found('unknown', 'retire/queued', 'queue', `Whether ${subject} is queued is unknown: the queue is too long.`);
   for (const { event, count } of environment.queued)
     if (event === subject) found('no', 'retire/queued', 'queue', `${count} deliveries of ${subject} are queued.`);
   for (const name of new Set(served.flatMap((each) => each.name ?? []))) {

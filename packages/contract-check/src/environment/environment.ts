@@ -47,6 +47,8 @@ export interface Environment {
     Readonly<Record<'event' | 'version', string | null>>)[];
   /** `event` is null for what is not fanned out. */
   readonly queued: readonly { readonly type: string; readonly event: string | null; readonly count: number }[];
+  /** Whether more waits than `queued` contains. */
+  readonly isQueueCut: boolean;
   /** `coordinate` is null for the version as a whole. */
   readonly uses: readonly (Readonly<Record<'client' | 'interface' | 'version' | 'lastDay', string>> & {
     readonly coordinate: string | null;

@@ -10,6 +10,7 @@ export const reasons = [
   'deploy/environmentUnusable',
   'deploy/migrationMissing',
   'deploy/migrationTooLate',
+  'deploy/queueTooLong',
   'deploy/rollbackUnknown',
   'deploy/snapshotInsufficient',
   'deploy/typeUnknown',
@@ -77,16 +78,10 @@ export type Found = (
 
 export function foundFor({ findings, environment }: Question, subject: string): Found {
   return (answer, rule, coordinate, message, first = '') => {
-    if (!findings.some((each) => each.rule === rule && each.package === subject && each.coordinate === coordinate))
-      findings.push({
-        answer,
-        rule,
-        package: subject,
-        file: environment.environment,
-        coordinate,
-        message,
-        first,
-      });
+    const finding = { answer, rule, package: subject, file: environment.environment, coordinate, message, first };
+    const key = ({ answer: of, rule: by, package: name, coordinate: at }: Finding): string =>
+      [of, by, name, at].join('\n');
+    if (!findings.some((each) => key(each) === key(finding))) findings.push(finding);
   };
 }
 
@@ -112,7 +107,7 @@ export function liveBuilds(environment: Environment, found: Found, now: Date): P
       found('unknown', 'deploy/appNotLive', app, `${app} has no live process in ${place}.`, `Start ${app} first.`);
   const groups = Map.groupBy(processes, (process) => `${idOf(process)} ${process.digest}`);
   return [...groups.values()].flatMap((same): Party[] => {
-    const [process, ...others] = same.toSorted((a, b) => (a.lastSeenAt < b.lastSeenAt ? 1 : -1));
+    const [process, ...others] = same.toSorted((a, b) => Date.parse(b.lastSeenAt) - Date.parse(a.lastSeenAt));
     if (process === undefined) return [];
     const { digest, lastSeenAt } = process;
     const build = digest !== null && Object.hasOwn(contracts, digest) ? contracts[digest] : undefined;

@@ -102,6 +102,7 @@ export function environmentOf(
     contracts: Object.fromEntries(builds.map((build) => [digestOf(build), build])),
     pins: [],
     queued: [],
+    isQueueCut: false,
     uses: [],
     counting: [{ app: 'partner-api', instance: 'a', from: ago(100 * dayMs), until: ago(60_000), overflowed: false }],
     gaps: [],
