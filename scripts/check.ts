@@ -41,6 +41,7 @@ const ruleTests = [
   'packages/webhook-events/src/payload-files.test.ts',
   'apps/webhook-worker/src/rendering/renderer.test.ts',
   'tools/checks/src/layering.test.ts',
+  'tools/checks/src/sunset-plans.test.ts',
   'tools/contract-tests/src/schema-packages.test.ts',
   'tools/contract-tests/src/webhook-halves.test.ts',
   'tools/generate/src/reference/links.test.ts',
