@@ -79,10 +79,12 @@ export type Found = (
 export function foundFor({ findings, environment }: Question, subject: string): Found {
   return (answer, rule, coordinate, message, first = '') => {
     const finding = { answer, rule, package: subject, file: environment.environment, coordinate, message, first };
-    const key = ({ answer: of, rule: by, package: name, coordinate: at }: Finding): string =>
-      [of, by, name, at].join('\n');
-    if (!findings.some((each) => key(each) === key(finding))) findings.push(finding);
+    if (!findings.some((each) => keyOf(each) === keyOf(finding))) findings.push(finding);
   };
+}
+
+function keyOf({ answer, rule, package: subject, coordinate }: Finding): string {
+  return [answer, rule, subject, coordinate].join('\n');
 }
 
 export function nameOf({ app, version }: Pick<Build, 'app' | 'version'>): string {
