@@ -1,0 +1,34 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { succeed } from '../test/support/command.ts';
+import { workspaceRoot } from '../test/support/workspace-copy.ts';
+
+// The portal is a consumer of both interfaces, as docs/operations.md shows.
+
+const { versions, documents } = JSON.parse(
+  readFileSync(join(workspaceRoot, 'packages/portal/generated/documents.json'), 'utf8'),
+);
+
+test.each(['lender', 'partner'])(
+  '`contract-check uses` covers each document of the portal at the %s interface',
+  async (name) => {
+    const folder = mkdtempSync(join(tmpdir(), 'portal-uses-'));
+    const output = join(folder, 'uses.json');
+    const schema = `packages/${name}-schema/versions/${versions[name]}.graphql`;
+    const args = ['uses', '--consumer', 'portal', '--schema', schema, '--output', output];
+    const command = ['--conditions=deedwire-source', 'packages/contract-check/src/bin.ts', ...args];
+    await succeed(process.execPath, [...command, '--documents', 'packages/portal/src/documents/*.graphql'], {
+      cwd: workspaceRoot,
+    });
+    const uses = JSON.parse(readFileSync(output, 'utf8'));
+    rmSync(folder, { recursive: true });
+    expect(uses).toMatchObject({ pin: versions[name], schema: [{ package: `@deedwire/${name}-schema` }] });
+    const nameOf = (text: unknown) => /^\w+ (\w+)/.exec(String(text))?.[1] ?? '';
+    expect(uses.operations.map((each: { name: string }) => each.name).toSorted()).toEqual(
+      Object.values(documents).map(nameOf).toSorted(),
+    );
+    expect(uses.coordinates).toMatchObject({ 'Query.webhookDeliveries': expect.stringMatching(/!$/) });
+  },
+);
