@@ -80,7 +80,7 @@ const sidebar = readFileSync(join(root, 'docs/README.md'), 'utf8')
   .slice(1)
   .map((part) => ({
     text: part.split('\n', 1).join(),
-    items: [...part.matchAll(/^- \[(.+?)\]\((.+?)\)/gm)].map(([, text = '', href = '']) => ({
+    items: [...part.matchAll(/(?:^- |(?<=^- .*\)), )\[(.+?)\]\((.+?)\)/gm)].map(([, text = '', href = '']) => ({
       text: text.replaceAll('`', ''),
       link: resolveLink('docs/README.md', href)?.href ?? '/',
     })),
@@ -93,6 +93,9 @@ export default {
   outDir: join(root, 'site/dist'),
   cacheDir: join(root, 'site/node_modules/.cache'),
   rewrites: pathOf,
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
+  // The index of the search, which is loaded with the first one.
+  vite: { build: { chunkSizeWarningLimit: 10_000 } },
   // Files with this name belong to the apps.
   additionalConfig: false,
   ignoreDeadLinks: 'localhostLinks',

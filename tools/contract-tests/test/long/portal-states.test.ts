@@ -271,6 +271,7 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     await plain.goto('/partners/portal/1/');
     await plain.getByRole('heading', { name: 'The portal needs HTTPS' }).waitFor();
     expect(await plain.getByRole('main').innerText()).toContain('PORTAL_ORIGIN');
+    expect(browser.takeProblems()).toEqual([expect.stringContaining("the URL's origin was untrustworthy")]);
   });
 
   test('a delivery without a payload says so, and bytes that are no text are shown as hex', async () => {
