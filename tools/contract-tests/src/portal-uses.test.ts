@@ -11,6 +11,10 @@ const { versions, documents } = JSON.parse(
   readFileSync(join(workspaceRoot, 'packages/portal/generated/documents.json'), 'utf8'),
 );
 
+function nameOf(text: unknown): string {
+  return /^\w+ (\w+)/.exec(String(text))?.[1] ?? '';
+}
+
 test.each(['lender', 'partner'])(
   '`contract-check uses` covers each document of the portal at the %s interface',
   async (name) => {
@@ -25,7 +29,6 @@ test.each(['lender', 'partner'])(
     const uses = JSON.parse(readFileSync(output, 'utf8'));
     rmSync(folder, { recursive: true });
     expect(uses).toMatchObject({ pin: versions[name], schema: [{ package: `@deedwire/${name}-schema` }] });
-    const nameOf = (text: unknown) => /^\w+ (\w+)/.exec(String(text))?.[1] ?? '';
     expect(uses.operations.map((each: { name: string }) => each.name).toSorted()).toEqual(
       Object.values(documents).map(nameOf).toSorted(),
     );

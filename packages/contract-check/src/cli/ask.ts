@@ -23,7 +23,8 @@ import type { Options } from './options.ts';
 export interface Answer {
   readonly answer: 'yes' | 'no' | 'unknown';
   /** What may be deployed or retired. */
-  readonly question: string;
+  readonly subject: string;
+  readonly question: 'can-i-deploy' | 'can-i-retire';
   readonly environment: string;
   /** Null if the file is no evidence. */
   readonly takenAt: string | null;
@@ -48,7 +49,8 @@ export function ask(subject: string | undefined, options: Options, variables: Wo
   const uses = consumer === undefined ? null : readUses(consumer);
   const what = subject ?? uses?.consumer ?? builds.map(nameOf).join(' and ');
   const answered = {
-    question: what,
+    subject: what,
+    question: subject === undefined ? ('can-i-deploy' as const) : ('can-i-retire' as const),
     environment: file,
     takenAt: null,
     checkedAgainst: [],
@@ -89,9 +91,9 @@ export function ask(subject: string | undefined, options: Options, variables: Wo
         );
   if (rollback !== undefined && former.length === 0)
     found('unknown', 'deploy/rollbackUnknown', rollback, `The contracts of ${rollback} are not in ${file}.`);
-  const back = former.map((build) => ({ build, label: `${nameOf(build)} (rollback)` }));
+  const back = former.map((build) => ({ build, label: `${nameOf(build)} (rollback)`, isLive: false }));
   const asked = { ...question, parties: [...live, ...back] };
-  const own = builds.map((build) => ({ build, label: nameOf(build) }));
+  const own = builds.map((build) => ({ build, label: nameOf(build), isLive: false }));
   for (const each of own) checkBuild(asked, each);
   // The rollback follows when the new builds run.
   if (own.length > 0) for (const each of back) checkBuild({ ...question, parties: [...live, ...own] }, each);

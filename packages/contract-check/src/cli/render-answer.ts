@@ -3,13 +3,13 @@ import type { Answer } from './ask.ts';
 import { renderExceptions } from './render-text.ts';
 
 /** Renders the answer: the reasons or the yes, then the evidence with its age. */
-export function renderAnswer({ answer, question, findings, ...rest }: Answer, now: Date): string {
+export function renderAnswer({ answer, question, subject, findings, ...rest }: Answer, now: Date): string {
   const { environment, takenAt, checkedAgainst, overruled, gaps, exceptions } = rest;
   const age = takenAt === null ? '' : `, taken ${span(now.getTime() - Date.parse(takenAt))} ago (${takenAt})`;
   return [
     ...findings.flatMap((each) => [...wrap(`${each.answer}: ${each.message}`), ...wrap(`    ${each.first}`)]),
     ...(answer === 'yes'
-      ? wrap(`yes: ${question} ${question.includes('@') ? 'can be retired in' : 'fits'} ${environment}.`)
+      ? wrap(`yes: ${subject} ${question === 'can-i-retire' ? 'can be retired in' : 'fits'} ${environment}.`)
       : []),
     ...gaps.flatMap((gap) => wrap(`    ${gap}`)),
     ...overruled.flatMap((each) => wrap(`excepted: ${each.message}`)),

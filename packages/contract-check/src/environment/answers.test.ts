@@ -255,6 +255,26 @@ test('checks every live build, not the newest, and the rollback in both orders',
   });
 });
 
+test('asks whether the rollback fits the new build, without the versions that only the new build serves', async () => {
+  const version = ['--rollback', '0.5.0'];
+  const appending = buildOf('webhook-worker', '0.5.0', {
+    ...worker,
+    appends: { alert: [] },
+    renders: { ...worker.renders, 'alert@1': [] },
+  });
+  const environment = exported(environmentOf([livingApi, { ...livingWorker, version: '0.3.0' }, livingWorker]));
+  const { exitCode, stdout } = await canIDeploy({ builds: [appending], environment, args: ['--rollback', '0.3.0'] });
+  expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({
+    exitCode: 1,
+    stdout: expect.stringContaining(
+      'webhook-worker 0.3.0 (rollback) does not know alert, which webhook-worker 0.5.0 appends',
+    ),
+  });
+  const more = buildOf('partner-api', '0.6.0', { ...api, serves: { ...api.serves, '2027-06-01': sdl } });
+  const uncounted = exported(environmentOf(living, { counting: [] }));
+  expect(await canIDeploy({ builds: [more], environment: uncounted, args: version })).toMatchObject({ exitCode: 0 });
+});
+
 describe('a consumer', () => {
   const needs = {
     formatVersion: 1,

@@ -41,7 +41,7 @@ export function checkBuild(question: Question, own: Party): void {
       for (const misfit of snapshotMisfits(other, worker, new Set(accepted))) report(misfit, worker, misfit.ofWorker);
   }
   if (build.renders.length > 0) checkDropped();
-  for (const party of parties) if (party.build.app === build.app) checkServed(party);
+  for (const party of parties) if (party.isLive && party.build.app === build.app) checkServed(party);
 
   function report({ rule, contract, message }: Misfit, other: Party, { what, isMetBy }: Need): void {
     const first = deployFirst(known, other.build, what, isMetBy);

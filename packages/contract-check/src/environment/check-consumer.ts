@@ -56,7 +56,8 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
         broken(party, `${served.interface}@${served.version}`, problem, (build) =>
           servedOf(build).some(
             (each) =>
-              each.version === pin && problemsOf(sdlOf({ build, label: '' }, each), uses, documents).length === 0,
+              each.version === pin &&
+              problemsOf(sdlOf({ build, label: '', isLive: false }, each), uses, documents).length === 0,
           ),
         );
   }

@@ -52,6 +52,7 @@ export interface Party {
   readonly build: Build;
   /** `webhook-worker 0.4.1 (production, seen 40 s ago)` */
   readonly label: string;
+  readonly isLive: boolean;
 }
 
 export interface Question {
@@ -116,7 +117,7 @@ export function liveBuilds(environment: Environment, found: Found, now: Date): P
     const count = others.length === 0 ? '' : `${others.length + 1} instances, `;
     const age = span(now.getTime() - Date.parse(lastSeenAt));
     const label = `${nameOf(process)} (${place}, ${count}seen ${age} ago)`;
-    if (build !== undefined && idOf(build) === idOf(process)) return [{ build, label }];
+    if (build !== undefined && idOf(build) === idOf(process)) return [{ build, label, isLive: true }];
     const why = digest === null ? 'did not register its build' : `has the build ${digest}, whose contracts are missing`;
     found(
       'unknown',
