@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { checkBuild } from '../environment/check-build.ts';
 import { checkConsumer } from '../environment/check-consumer.ts';
 import { checkRetirement } from '../environment/check-retirement.ts';
-import { readBuild, readEnvironment, readUses, type Environment } from '../environment/environment.ts';
-import { foundFor, isReason, liveBuilds, nameOf, type Finding, type Question } from '../environment/question.ts';
+import { readBuild, readEnvironment, readUses, type Build, type Environment } from '../environment/environment.ts';
+import { foundFor, idOf, isReason, liveBuilds, nameOf, type Finding, type Question } from '../environment/question.ts';
 import { findMergeBase, type WorkflowEnvironment } from '../history/merge-base.ts';
 import { openRepository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
@@ -77,21 +77,16 @@ export function ask(subject: string | undefined, options: Options, variables: Wo
   }
   const known = [...builds, ...Object.values(environment.contracts)];
   const question: Question = { environment, parties: [], known, unusedForMs, maxGapMs, findings: [], gaps: new Set() };
-  const found = foundFor(question, what);
+  const found = foundFor(question, subject ?? uses?.consumer ?? builds.map(idOf).join(' '));
   const live = liveBuilds(environment, found, now);
-  const [app = null, version] = rollback?.includes('@') === true ? rollback.split('@') : [null, rollback];
-  const former =
-    version === undefined
-      ? []
-      : known.filter(
-          (build) =>
-            build.version === version &&
-            !builds.includes(build) &&
-            (app === null ? builds.length === 0 || builds.some((each) => each.app === build.app) : app === build.app),
-        );
-  if (rollback !== undefined && former.length === 0)
+  const isBack = (build: Build): boolean =>
+    idOf(build) === rollback ||
+    (build.version === rollback && (uses !== null || builds.some(({ app }) => app === build.app)));
+  const back = known
+    .filter((build) => !builds.includes(build) && isBack(build))
+    .map((build) => ({ build, label: `${nameOf(build)} (rollback)`, isLive: false }));
+  if (rollback !== undefined && back.length === 0)
     found('unknown', 'deploy/rollbackUnknown', rollback, `The contracts of ${rollback} are not in ${file}.`);
-  const back = former.map((build) => ({ build, label: `${nameOf(build)} (rollback)`, isLive: false }));
   const asked = { ...question, parties: [...live, ...back] };
   const own = builds.map((build) => ({ build, label: nameOf(build), isLive: false }));
   for (const each of own) checkBuild(asked, each);

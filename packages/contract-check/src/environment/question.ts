@@ -113,10 +113,11 @@ export function liveBuilds(environment: Environment, found: Found, now: Date): P
     const [process, ...others] = same.toSorted((a, b) => Date.parse(b.lastSeenAt) - Date.parse(a.lastSeenAt));
     if (process === undefined) return [];
     const { digest, lastSeenAt } = process;
-    const build = digest !== null && Object.hasOwn(contracts, digest) ? contracts[digest] : undefined;
+    const build = digest === null ? undefined : contracts[digest];
     const count = others.length === 0 ? '' : `${others.length + 1} instances, `;
     const age = span(now.getTime() - Date.parse(lastSeenAt));
     const label = `${nameOf(process)} (${place}, ${count}seen ${age} ago)`;
+    // A member of every object is no build of this process.
     if (build !== undefined && idOf(build) === idOf(process)) return [{ build, label, isLive: true }];
     const why = digest === null ? 'did not register its build' : `has the build ${digest}, whose contracts are missing`;
     found(
