@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type ClientBase, DatabaseError, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
+import { type ClientBase, DatabaseError, type Pool, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { createClient, createPool } from './connect.ts';
 import type { Database, Statement, Transaction } from './database.ts';
 import { Deadlines } from './deadlines.ts';
 import { isLostStatement, LockTimeoutError, StoreUnavailableError, toStoreError } from './errors.ts';
-import { KeptClients, type PoolState } from './kept-clients.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { beginInIndexOrder, plansInIndexOrder, setPlanning } from './planning.ts';
 import { type QueryAnswer, queryInTime, queryPreparedInTime } from './query-in-time.ts';
@@ -34,6 +33,13 @@ export interface Store extends Database {
   write<Answer>(write: SharedWrite<Answer>): Promise<WriteResult<Answer>>;
   /** Closes all connections after the last notification has been sent. */
   close(): Promise<void>;
+}
+
+/** How many connections of a pool are open, and what waits for one. */
+export interface PoolState {
+  readonly inUse: number;
+  readonly idle: number;
+  readonly waiting: number;
 }
 
 /** A store with its own pool of connections. */
@@ -113,7 +119,6 @@ export function createStore(options: StoreOptions): PooledStore {
   });
   // Without this handler, a restart of the server would end this process.
   pool.on('error', (error) => options.onError?.(error));
-  const clients = new KeptClients(pool, (error) => options.onError?.(error));
   const notifier = createNotifier({
     databaseUrl: options.directUrl ?? options.databaseUrl,
     applicationName: `${options.applicationName}-notify`,
@@ -122,6 +127,7 @@ export function createStore(options: StoreOptions): PooledStore {
 
   const { slowStatement } = options;
   const writerSettings = { ...settings, ...planOnceByIndexes };
+  const timeoutMs = responseTimeoutMs(timeouts);
   const writer = new SharedWriter({
     async connect() {
       const client = createClient(options.databaseUrl, {
@@ -134,17 +140,17 @@ export function createStore(options: StoreOptions): PooledStore {
       if (!isPooled) await keepCommits(client);
       return client;
     },
-    timeoutMs: responseTimeoutMs(timeouts),
+    timeoutMs,
     begin: isPooled ? beginPooled(writerSettings) : 'begin',
     prepares,
     lockMs: timeouts.lockMs,
-    deadlineMs: timeouts.connectMs + responseTimeoutMs(timeouts),
+    deadlineMs: timeouts.connectMs + timeoutMs,
     notify: (payload) => notifier.notify(payload),
     notifiesWithCommit: () => !isPooled && notifier.leavesToCaller(),
     slowStatement,
   });
-  const deadlines = new Deadlines(responseTimeoutMs(timeouts));
-  const connections: Connections = { clients, deadlines, notifier, slowStatement, prepares, hasLostStatements: false };
+  const deadlines = new Deadlines(timeoutMs);
+  const connections: Connections = { pool, deadlines, notifier, slowStatement, prepares, hasLostStatements: false };
   const probe = { name: `probe-${randomUUID()}`, text: 'select 1' };
   const alone: Send = (query) => sendAlone(connections, query, false);
   const inIndexOrder: Send = (query) => sendAlone(connections, query, true);
@@ -163,7 +169,11 @@ export function createStore(options: StoreOptions): PooledStore {
 
     write: (write) => writer.write(write),
 
-    poolState: () => clients.state(),
+    poolState: () => ({
+      inUse: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
 
     keepsStatements: () => !connections.hasLostStatements,
 
@@ -179,7 +189,7 @@ export function createStore(options: StoreOptions): PooledStore {
     async close() {
       await writer.close();
       await notifier.close();
-      await clients.end();
+      await pool.end();
     },
   };
 }
@@ -188,7 +198,7 @@ export function createStore(options: StoreOptions): PooledStore {
 type Send = <Row extends QueryResultRow>(query: QueryConfig) => Promise<QueryAnswer<Row>>;
 
 interface Connections {
-  clients: KeptClients;
+  pool: Pool;
   /** Of the responses to queries. */
   deadlines: Deadlines;
   notifier: Notifier;
@@ -203,13 +213,13 @@ interface Connections {
  * Prepares a statement on a connection, and runs it there again while a transaction of another one is open: a transaction pooler
  * gives the other one the connection of the server that the first one has just used.
  */
-async function keepsStatement({ clients, deadlines }: Connections, probe: QueryConfig): Promise<boolean> {
+async function keepsStatement({ pool, deadlines }: Connections, probe: QueryConfig): Promise<boolean> {
   const taken: PoolClient[] = [];
   let isBroken = false;
   try {
-    const first = await clients.take();
+    const first = await pool.connect();
     taken.push(first);
-    const second = await clients.take();
+    const second = await pool.connect();
     taken.push(second);
     await queryPreparedInTime(first, probe, deadlines);
     await queryPreparedInTime(second, { text: 'begin' }, deadlines);
@@ -221,45 +231,26 @@ async function keepsStatement({ clients, deadlines }: Connections, probe: QueryC
     if (isLostStatement(error)) return false;
     throw error;
   } finally {
-    for (const client of taken) clients.give(client, isBroken);
+    for (const client of taken) client.release(isBroken);
   }
 }
 
 /** Sends a query on its own connection. */
-function sendAlone<Row extends QueryResultRow>(
-  connections: Connections,
+async function sendAlone<Row extends QueryResultRow>(
+  { pool, deadlines }: Connections,
   query: QueryConfig,
   isInIndexOrder: boolean,
 ): Promise<QueryAnswer<Row>> {
-  const taken = connections.clients.take();
-  return taken instanceof Promise
-    ? taken.then((client) => sendOn(client, connections, query, isInIndexOrder))
-    : sendOn(taken, connections, query, isInIndexOrder);
-}
-
-/** Gives the connection back. */
-function sendOn<Row extends QueryResultRow>(
-  client: PoolClient,
-  { clients, deadlines }: Connections,
-  query: QueryConfig,
-  isInIndexOrder: boolean,
-): Promise<QueryAnswer<Row>> {
-  const answered =
-    plansInIndexOrder(client) === isInIndexOrder
-      ? queryPreparedInTime<Row>(client, query, deadlines)
-      : setPlanning(client, isInIndexOrder, deadlines.ms).then(() =>
-          queryPreparedInTime<Row>(client, query, deadlines),
-        );
-  return answered.then(
-    (answer) => {
-      clients.give(client, false);
-      return answer;
-    },
-    (error: unknown) => {
-      clients.give(client, breaksConnection(toStoreError(error)));
-      throw error;
-    },
-  );
+  const client = await pool.connect();
+  try {
+    if (plansInIndexOrder(client) !== isInIndexOrder) await setPlanning(client, isInIndexOrder, deadlines.ms);
+    const answer = await queryPreparedInTime<Row>(client, query, deadlines);
+    client.release();
+    return answer;
+  } catch (error) {
+    client.release(breaksConnection(toStoreError(error)));
+    throw error;
+  }
 }
 
 async function runTransaction<Result>(
@@ -267,8 +258,8 @@ async function runTransaction<Result>(
   begin: string,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const { clients, deadlines, notifier, slowStatement } = connections;
-  const client = await connectForTransaction(clients);
+  const { pool, deadlines, notifier, slowStatement } = connections;
+  const client = await connectForTransaction(pool);
   let broken: Error | undefined;
   // A connection that breaks between two statements reports it by this event only.
   const onError = (error: Error): void => {
@@ -300,7 +291,7 @@ async function runTransaction<Result>(
     throw storeError;
   } finally {
     client.off('error', onError);
-    clients.give(client, broken !== undefined);
+    client.release(broken !== undefined);
   }
 }
 
@@ -312,9 +303,9 @@ function breaksConnection(error: unknown): error is StoreUnavailableError {
   return error instanceof StoreUnavailableError && !(error instanceof LockTimeoutError);
 }
 
-async function connectForTransaction(clients: KeptClients): Promise<PoolClient> {
+async function connectForTransaction(pool: Pool): Promise<PoolClient> {
   try {
-    return await clients.take();
+    return await pool.connect();
   } catch (error) {
     throw toStoreError(error);
   }
