@@ -3,7 +3,6 @@ import type { Authenticator } from '@deedwire/auth';
 import { type InterfaceName, deprecationHeaders } from '@deedwire/domain';
 import { createPricing } from '@deedwire/operation-analysis';
 import type { HandlerContext, HttpResponse, Logger } from '@deedwire/service-runtime';
-import { Deadlines } from '@deedwire/store';
 import { createYoga } from 'graphql-yoga';
 import type { Registry } from 'prom-client';
 import { createRequestAuthenticator } from './authentication/authenticate-request.ts';
@@ -104,7 +103,6 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
   const { interfaceName, path, createContext, documentation, logger, metrics, buckets, now, graphiql, portal } =
     options;
   const { limits = requestLimits } = options;
-  const deadlines = new Deadlines(limits.operationMs);
   const authenticator = createRequestAuthenticator(options);
   const pace = createRefusalPace(refusalPace);
   const shared: SharedByClients = {
@@ -125,13 +123,15 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
   /** Each version has a Yoga, so that plugins see one schema. */
   function serveVersion(version: InterfaceVersion): ServedVersion {
     const { schema } = version;
-    const ofApp = options.plugins().map((plugin, index) => guardPlugin(plugin, `plugins[${index}]`, deadlines));
+    const ofApp = options
+      .plugins()
+      .map((plugin, index) => guardPlugin(plugin, `plugins[${index}]`, limits.operationMs));
     const plugins: RequestPlugin[] = [
       useBody(limits),
       useDocuments(),
       useExecution(schema),
       ...(ofApp.length > 0 ? [keepsContext, ...ofApp] : []),
-      useCost(limits, deadlines),
+      useCost(limits),
       useResponse(limits),
     ];
     return {
@@ -174,7 +174,7 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
     ...(portal ? [portal.serve(authenticator)] : []),
     useRequestChecks({ path, ...limits }),
     useClient({ authenticator, pace, shared }),
-    useVersion({ versions, now, deadlines, ...limits }),
+    useVersion({ versions, now, ...limits }),
     useRequestLog({ logger, observe: createRequestMetrics(interfaceName, metrics), pace, ...refusalPace }),
   ];
   const yoga = createYoga<RequestContext>({

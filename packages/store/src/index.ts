@@ -10,7 +10,6 @@ export {
 export { connectionProtection, DatabaseUrlError, type ConnectionProtection } from './connection-options.ts';
 export { type Database, firstRow, onlyRow, type Statement, type Transaction } from './database.ts';
 export { type DatabaseRisk, describeRisk, findDatabaseRisks } from './database-settings.ts';
-export { type Deadline, Deadlines } from './deadlines.ts';
 export { violatesPrimaryKey } from './record-id-collision.ts';
 export {
   CellMismatchError,

@@ -1,5 +1,4 @@
 import type { ClientBase, QueryConfig, QueryResult, QueryResultRow } from 'pg';
-import type { Deadlines } from './deadlines.ts';
 import { StoreUnavailableError } from './errors.ts';
 import { arePlain, PreparedQuery } from './prepared-query.ts';
 
@@ -33,18 +32,18 @@ export function queryInTime<Row extends QueryResultRow>(
 export function queryPreparedInTime<Row extends QueryResultRow>(
   client: ClientBase,
   query: QueryConfig,
-  deadlines: Deadlines,
+  timeoutMs: number,
 ): Promise<QueryAnswer<Row>> {
   const { name, text, values = [] } = query;
   // An empty name stands for none.
-  if (name === undefined || name === '') return queryInTime<Row>(client, query, deadlines.ms);
+  if (name === undefined || name === '') return queryInTime<Row>(client, query, timeoutMs);
   // A name of its own, so that a query of ours that fails cannot close the statement of pg.
-  if (!arePlain(values)) return queryInTime<Row>(client, { ...query, name: `${name}+` }, deadlines.ms);
+  if (!arePlain(values)) return queryInTime<Row>(client, { ...query, name: `${name}+` }, timeoutMs);
   return new Promise((resolve, reject) => {
-    const deadline = deadlines.start(() => reject(noResponse(deadlines.ms)));
+    const timer = setTimeout(() => reject(noResponse(timeoutMs)), timeoutMs);
     client.query(
       new PreparedQuery<Row>({ name, text, values }, (error, result) => {
-        deadlines.end(deadline);
+        clearTimeout(timer);
         if (error) reject(error);
         else resolve(result);
       }),

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { type ClientBase, DatabaseError, type Pool, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { createClient, createPool } from './connect.ts';
 import type { Database, Statement, Transaction } from './database.ts';
-import { Deadlines } from './deadlines.ts';
 import { isLostStatement, LockTimeoutError, StoreUnavailableError, toStoreError } from './errors.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { beginInIndexOrder, plansInIndexOrder, setPlanning } from './planning.ts';
@@ -149,8 +148,7 @@ export function createStore(options: StoreOptions): PooledStore {
     notifiesWithCommit: () => !isPooled && notifier.leavesToCaller(),
     slowStatement,
   });
-  const deadlines = new Deadlines(timeoutMs);
-  const connections: Connections = { pool, deadlines, notifier, slowStatement, prepares, hasLostStatements: false };
+  const connections: Connections = { pool, timeoutMs, notifier, slowStatement, prepares, hasLostStatements: false };
   const probe = { name: `probe-${randomUUID()}`, text: 'select 1' };
   const alone: Send = (query) => sendAlone(connections, query, false);
   const inIndexOrder: Send = (query) => sendAlone(connections, query, true);
@@ -199,8 +197,8 @@ type Send = <Row extends QueryResultRow>(query: QueryConfig) => Promise<QueryAns
 
 interface Connections {
   pool: Pool;
-  /** Of the responses to queries. */
-  deadlines: Deadlines;
+  /** Of the response to a query. */
+  timeoutMs: number;
   notifier: Notifier;
   slowStatement: SlowStatementOptions | undefined;
   /** Not behind a transaction pooler that does not track prepared statements: a connection of the server has those of others. */
@@ -213,7 +211,7 @@ interface Connections {
  * Prepares a statement on a connection, and runs it there again while a transaction of another one is open: a transaction pooler
  * gives the other one the connection of the server that the first one has just used.
  */
-async function keepsStatement({ pool, deadlines }: Connections, probe: QueryConfig): Promise<boolean> {
+async function keepsStatement({ pool, timeoutMs }: Connections, probe: QueryConfig): Promise<boolean> {
   const taken: PoolClient[] = [];
   let isBroken = false;
   try {
@@ -221,10 +219,10 @@ async function keepsStatement({ pool, deadlines }: Connections, probe: QueryConf
     taken.push(first);
     const second = await pool.connect();
     taken.push(second);
-    await queryPreparedInTime(first, probe, deadlines);
-    await queryPreparedInTime(second, { text: 'begin' }, deadlines);
-    await queryPreparedInTime(first, probe, deadlines);
-    await queryPreparedInTime(second, { text: 'rollback' }, deadlines);
+    await queryPreparedInTime(first, probe, timeoutMs);
+    await queryPreparedInTime(second, { text: 'begin' }, timeoutMs);
+    await queryPreparedInTime(first, probe, timeoutMs);
+    await queryPreparedInTime(second, { text: 'rollback' }, timeoutMs);
     return true;
   } catch (error) {
     isBroken = true;
@@ -237,14 +235,14 @@ async function keepsStatement({ pool, deadlines }: Connections, probe: QueryConf
 
 /** Sends a query on its own connection. */
 async function sendAlone<Row extends QueryResultRow>(
-  { pool, deadlines }: Connections,
+  { pool, timeoutMs }: Connections,
   query: QueryConfig,
   isInIndexOrder: boolean,
 ): Promise<QueryAnswer<Row>> {
   const client = await pool.connect();
   try {
-    if (plansInIndexOrder(client) !== isInIndexOrder) await setPlanning(client, isInIndexOrder, deadlines.ms);
-    const answer = await queryPreparedInTime<Row>(client, query, deadlines);
+    if (plansInIndexOrder(client) !== isInIndexOrder) await setPlanning(client, isInIndexOrder, timeoutMs);
+    const answer = await queryPreparedInTime<Row>(client, query, timeoutMs);
     client.release();
     return answer;
   } catch (error) {
@@ -258,7 +256,7 @@ async function runTransaction<Result>(
   begin: string,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const { pool, deadlines, notifier, slowStatement } = connections;
+  const { pool, timeoutMs, notifier, slowStatement } = connections;
   const client = await connectForTransaction(pool);
   let broken: Error | undefined;
   // A connection that breaks between two statements reports it by this event only.
@@ -266,10 +264,10 @@ async function runTransaction<Result>(
     broken = error;
   };
   client.on('error', onError);
-  const send: Send = (query) => queryPreparedInTime(client, query, deadlines);
+  const send: Send = (query) => queryPreparedInTime(client, query, timeoutMs);
   const payloads = new Set<string>();
   try {
-    if (plansInIndexOrder(client)) await setPlanning(client, false, deadlines.ms);
+    if (plansInIndexOrder(client)) await setPlanning(client, false, timeoutMs);
     await send({ text: begin });
     const result = await work({
       query: (statement, values) => run(send, statement, values, connections),

@@ -2,7 +2,7 @@ import { forFile } from '@deedwire/testing/for-file';
 import type { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { createClient } from '../src/connect.ts';
-import { createStore, Deadlines } from '../src/index.ts';
+import { createStore } from '../src/index.ts';
 import { queryPreparedInTime } from '../src/query-in-time.ts';
 import { createMigratedDatabase } from './support/database.ts';
 
@@ -53,18 +53,18 @@ test('runs statements without a name, whose texts differ', async () => {
 
 test('runs statements without rows, and counts what they change', async () => {
   await using client = await connect();
-  const deadlines = new Deadlines(60_000);
+  const timeoutMs = 60_000;
   await client.query('create temporary table numbers (number int)');
   const insert = { name: 'insert', text: 'insert into numbers select generate_series(1, $1::int)' };
   const change = { name: 'change', text: 'delete from numbers where number <= $1' };
   for (const count of [3, 5]) {
-    const inserted = await queryPreparedInTime(client, { ...insert, values: [count] }, deadlines);
+    const inserted = await queryPreparedInTime(client, { ...insert, values: [count] }, timeoutMs);
     expect(inserted).toMatchObject({ rows: [], rowCount: count, command: 'INSERT' });
-    const changed = await queryPreparedInTime(client, { ...change, values: [count] }, deadlines);
+    const changed = await queryPreparedInTime(client, { ...change, values: [count] }, timeoutMs);
     expect(changed).toMatchObject({ rows: [], rowCount: count, command: 'DELETE' });
   }
   const none = { name: 'none', text: 'set application_name = test' };
-  expect(await queryPreparedInTime(client, none, deadlines)).toMatchObject({ rowCount: null, command: 'SET' });
+  expect(await queryPreparedInTime(client, none, timeoutMs)).toMatchObject({ rowCount: null, command: 'SET' });
 });
 
 test('a statement that fails, the first time or later, can run again', async () => {
@@ -99,9 +99,9 @@ test('asks for the columns once, and then sends a statement in one piece', async
     sent.push(String.fromCodePoint(chunk[0] ?? 0));
     return write(chunk);
   };
-  const deadlines = new Deadlines(60_000);
+  const timeoutMs = 60_000;
   const query = { name: 'columns', text: 'select $1::int as number', values: [1] };
-  const run = () => queryPreparedInTime(client, query, deadlines);
+  const run = () => queryPreparedInTime(client, query, timeoutMs);
   const [first, second] = [await run(), await run()];
   expect([first.rows, second.rows]).toEqual([[{ number: 1 }], [{ number: 1 }]]);
   // Close, Parse, Describe, Bind; then Bind with all that follows it.

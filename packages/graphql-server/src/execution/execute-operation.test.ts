@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Deadlines } from '@deedwire/store';
 import { buildSchema, type ExecutionResult, type GraphQLFieldResolver, isObjectType, Kind, parse } from 'graphql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type OperationDeadline, withDeadline } from '../operation/deadline.ts';
@@ -51,7 +50,7 @@ async function run(query: string, resolvers: Resolvers, operationMs: number): Pr
   const deadline: OperationDeadline = { isLate: false, abort: null };
   const execute = createOperationExecutor(schema);
   const runNow = async () => execute({ document, operation, variables: {}, contextValue: {}, deadline });
-  return withDeadline('The operation', new Deadlines(operationMs), runNow, { deadline });
+  return withDeadline('The operation', operationMs, runNow, { deadline });
 }
 
 test('an inner list that rejects is ignored if its outer list comes after the deadline', async () => {
@@ -89,7 +88,7 @@ test('the fields of a mutation run one after another, and none begins after the 
   const runAgain = (operationMs: number) => {
     const deadline: OperationDeadline = { isLate: false, abort: null };
     const runNow = async () => execute({ document, operation, variables: {}, contextValue: {}, deadline });
-    return withDeadline('The operation', new Deadlines(operationMs), runNow, { deadline });
+    return withDeadline('The operation', operationMs, runNow, { deadline });
   };
   // The third run is the first one with a plan.
   for (let number = 0; number < 3; number += 1) {

@@ -1,4 +1,3 @@
-import type { Deadlines } from '@deedwire/store';
 import { RequestError } from '../errors/request-error.ts';
 import type { OperationPauses } from './operation-pauses.ts';
 
@@ -18,16 +17,16 @@ export interface OperationDeadline {
  */
 export function withDeadline<Result>(
   what: string,
-  deadlines: Deadlines,
+  ms: number,
   run: () => Result | PromiseLike<Result>,
   { deadline, pauses }: { deadline?: OperationDeadline; pauses?: OperationPauses | undefined } = {},
 ): Result | Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   // First, so that a wait can pause it.
-  const end = startDeadline(deadlines, pauses, () => {
+  const end = startDeadline(ms, pauses, () => {
     if (deadline) deadline.isLate = true;
     deadline?.abort?.();
-    const cause = new Error(`${what} ran for ${deadlines.ms} ms.`);
+    const cause = new Error(`${what} ran for ${ms} ms.`);
     reject(new RequestError('OPERATION_TIMEOUT', { cause }));
   });
   try {
@@ -60,29 +59,24 @@ export function isPromiseLike<Value>(value: Value | PromiseLike<Value>): value i
 }
 
 /** Returns a function that ends the deadline. */
-function startDeadline(deadlines: Deadlines, pauses: OperationPauses | undefined, onLate: () => void): () => void {
-  const deadline = deadlines.start(onLate);
-  let { dueMs } = deadline;
-  let timer: NodeJS.Timeout | undefined;
+function startDeadline(ms: number, pauses: OperationPauses | undefined, onLate: () => void): () => void {
+  let dueMs = performance.now() + ms;
+  let timer = setTimeout(onLate, ms).unref();
   let leftMs = 0;
   let isOver = false;
-  const stop = (): void => {
-    deadlines.end(deadline);
-    clearTimeout(timer);
-  };
   pauses?.add({
     pause() {
       leftMs = Math.max(0, dueMs - performance.now());
-      stop();
+      clearTimeout(timer);
     },
     resume() {
       if (isOver) return;
       dueMs = performance.now() + leftMs;
-      timer = setTimeout(onLate, leftMs);
+      timer = setTimeout(onLate, leftMs).unref();
     },
   });
   return () => {
     isOver = true;
-    stop();
+    clearTimeout(timer);
   };
 }

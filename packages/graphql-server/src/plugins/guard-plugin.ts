@@ -1,5 +1,4 @@
 import type { Logger } from '@deedwire/service-runtime';
-import type { Deadlines } from '@deedwire/store';
 import { isPromiseLike, withDeadline } from '../operation/deadline.ts';
 import { OperationPauses } from '../operation/operation-pauses.ts';
 import type { InterfacePlugin } from './interface-plugin.ts';
@@ -61,7 +60,7 @@ type Callable = (argument: unknown, step?: () => unknown) => unknown;
 type Payload = Readonly<Record<string, unknown>>;
 
 /** Returns a plugin whose hooks cannot replace what the interface promises, and have a time limit. */
-export function guardPlugin(plugin: InterfacePlugin, name: string, deadlines: Deadlines): InterfacePlugin {
+export function guardPlugin(plugin: InterfacePlugin, name: string, operationMs: number): InterfacePlugin {
   if (typeof plugin !== 'object')
     throw new PluginRefusedError(`${name} is not an object. Call the function that creates it.`);
 
@@ -91,7 +90,7 @@ export function guardPlugin(plugin: InterfacePlugin, name: string, deadlines: De
       const pauses = step && new OperationPauses();
       const run = (): unknown => call(guardPayload(argument, where), pauses && (() => pauses.during(step)));
       try {
-        const result = withDeadline(where, deadlines, run, { pauses });
+        const result = withDeadline(where, operationMs, run, { pauses });
         if (!(result instanceof Promise)) return guardResult(result, where);
         return result.then((later: unknown) => guardResult(later, where)).catch(fail);
       } catch (error) {
@@ -118,7 +117,7 @@ export function guardPlugin(plugin: InterfacePlugin, name: string, deadlines: De
     const { plugins, addPlugin, setExecuteFn, paramsHandler, setParamsHandler } = payload;
     if (Array.isArray(plugins)) guarded['plugins'] = fixedList(plugins, where);
     if (isCallable(addPlugin))
-      guarded['addPlugin'] = (added: object) => addPlugin(guardPlugin(added, `a plugin of ${name}`, deadlines));
+      guarded['addPlugin'] = (added: object) => addPlugin(guardPlugin(added, `a plugin of ${name}`, operationMs));
     // Yoga's own would skip the hooks that follow, and with them the charge.
     if (isCallable(setExecuteFn))
       guarded['setResultAndStopExecution'] = (result: unknown) => setExecuteFn(() => result);
@@ -126,7 +125,7 @@ export function guardPlugin(plugin: InterfacePlugin, name: string, deadlines: De
       const pauses = new OperationPauses();
       guarded['paramsHandler'] = (given: unknown) => pauses.during(() => paramsHandler(given));
       guarded['setParamsHandler'] = (handler: Callable) =>
-        setParamsHandler((given: unknown) => withDeadline(where, deadlines, () => handler(given), { pauses }));
+        setParamsHandler((given: unknown) => withDeadline(where, operationMs, () => handler(given), { pauses }));
     }
     return guarded;
   }

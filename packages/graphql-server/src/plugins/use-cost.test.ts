@@ -3,7 +3,6 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuthenticatedClient } from '@deedwire/auth';
 import { sdl } from '@deedwire/partner-schema';
-import { Deadlines } from '@deedwire/store';
 import { buildSchema, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -106,14 +105,7 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
     onRequestParse: ({ serverContext: { requestState: state }, setRequestParser }) =>
       setRequestParser(() => state.params as object),
   };
-  const all: object[] = [
-    begin,
-    useDocuments(),
-    useExecution(schema),
-    ...plugins,
-    useCost(limits, new Deadlines(limits.operationMs)),
-    useResponse(limits),
-  ];
+  const all: object[] = [begin, useDocuments(), useExecution(schema), ...plugins, useCost(limits), useResponse(limits)];
   const yoga = createYoga<RequestContext>({
     schema,
     plugins: [withoutDefaults(all, false), ...all],

@@ -1,5 +1,4 @@
-import { bodyCost, readingCost, type ReadingCostLimits, rejectionCost, toPoints } from '@deedwire/operation-analysis';
-import type { Deadlines } from '@deedwire/store';
+import { bodyCost, readingCost, rejectionCost, toPoints } from '@deedwire/operation-analysis';
 import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import type { EndTurn } from '../cost/client-slots.ts';
 import { OperationCharge } from '../cost/operation-charge.ts';
@@ -8,6 +7,7 @@ import { ClientGoneError } from '../errors/request-error.ts';
 import { type OperationDeadline, withDeadline } from '../operation/deadline.ts';
 import { invalidDocument, RejectedDocumentError } from '../operation/read-document.ts';
 import { selectOperation } from '../operation/select-operation.ts';
+import type { RequestLimits } from '../request-limits.ts';
 import { readParameters, requireQuery } from '../transport/parameters.ts';
 import { type RequestState, type OperationContextValue, present, type RequestPlugin } from './request-state.ts';
 import type { Execute } from './use-execution.ts';
@@ -23,7 +23,7 @@ import { failureOf, singleResult } from './use-response.ts';
  *
  * Comes after the plugins of the app: it charges what they leave, and the deadline covers their functions too.
  */
-export function useCost(limits: ReadingCostLimits, deadlines: Deadlines): RequestPlugin {
+export function useCost(limits: RequestLimits): RequestPlugin {
   /** Charges a document that is not cached, in a turn of its client. */
   async function beginReading(query: string, state: RequestState): Promise<void> {
     const account = present(state.account);
@@ -92,7 +92,7 @@ export function useCost(limits: ReadingCostLimits, deadlines: Deadlines): Reques
     let result: ExecutionResult;
     let cost: Omit<OperationCost, 'throttleStatus'>;
     try {
-      const executed = withDeadline('The operation', deadlines, () => execute(args), { deadline, pauses });
+      const executed = withDeadline('The operation', limits.operationMs, () => execute(args), { deadline, pauses });
       result = singleResult(executed instanceof Promise ? await executed : executed);
       if (isAboutVariables(result)) {
         // They cost what a rejected document of the size of the body costs: the same errors are made.

@@ -1,5 +1,4 @@
 import { isRetired } from '@deedwire/domain';
-import type { Deadlines } from '@deedwire/store';
 import { RequestError } from '../errors/request-error.ts';
 import { withDeadline } from '../operation/deadline.ts';
 import { stateOf, noContext } from './light-fetch.ts';
@@ -10,12 +9,12 @@ import { adopt, refuse } from './use-response.ts';
 export interface VersionOptions {
   versions: readonly ServedVersion[];
   now: () => Date;
-  deadlines: Deadlines;
+  operationMs: number;
   responseBytes: number;
 }
 
 /** Chooses the dated version of the interface, whose Yoga serves the request. */
-export function useVersion({ versions, now, deadlines, responseBytes }: VersionOptions): RequestPlugin {
+export function useVersion({ versions, now, operationMs, responseBytes }: VersionOptions): RequestPlugin {
   /** The version that the header names, otherwise the one that the client is pinned to; in the portal that of its pages. Never another. */
   const choose = checkRequest((state) => {
     const named = state.portal?.version ?? state.message.headers['x-service-schema-version'];
@@ -39,7 +38,7 @@ export function useVersion({ versions, now, deadlines, responseBytes }: VersionO
     try {
       const response = await present(state.version).handle(request, noContext);
       if (Object.is(response, state.response)) return response;
-      return await withDeadline('The response of a plugin', deadlines, () => adopt(response, state, responseBytes));
+      return await withDeadline('The response of a plugin', operationMs, () => adopt(response, state, responseBytes));
     } catch (error) {
       return refuse(state, error);
     } finally {
