@@ -3,13 +3,12 @@
  * texts, with all apps behind a PgBouncer in transaction mode, which has to be installed. It speaks verified TLS with the server.
  * `--no-direct`: the apps have no direct connection beside it, so that the worker polls.
  */
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { startPgBouncer } from '../tools/contract-tests/test/support/proxies/pgbouncer.ts';
 import { enableTls, startPostgres } from '../tools/embedded-postgres/src/index.ts';
+import { runIntegration } from './run-integration.ts';
 
-const workspace = join(import.meta.dirname, '..');
-const certificates = join(workspace, 'packages/store/test/certificates');
+const certificates = join(import.meta.dirname, '../packages/store/test/certificates');
 
 const isDirect = !process.argv.includes('--no-direct');
 const files = process.argv.slice(2).filter((argument) => argument !== '--no-direct');
@@ -29,21 +28,10 @@ try {
   });
   try {
     process.stdout.write(`PgBouncer in transaction mode, ${isDirect ? 'with' : 'without'} direct connections\n`);
-    // In a run of vitest, its variables would make this one a worker of it.
-    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'));
-    const selected = files.length > 0 ? files : ['tools/contract-tests/'];
-    const run = spawn(join(workspace, 'node_modules/.bin/vitest'), ['run', '--project', 'integration', ...selected], {
-      cwd: workspace,
-      env: {
-        ...Object.fromEntries(inherited),
-        TEST_DATABASE_URL: server.url,
-        TEST_POOLER_URL: pooler.urlFor(server.url),
-        TEST_POOLER_DIRECT: isDirect ? 'on' : 'off',
-      },
-      stdio: 'inherit',
-    });
-    process.exitCode = await new Promise<number>((resolve) => {
-      run.once('exit', (code) => resolve(code ?? 1));
+    process.exitCode = await runIntegration(files.length > 0 ? files : ['tools/contract-tests/'], {
+      TEST_DATABASE_URL: server.url,
+      TEST_POOLER_URL: pooler.urlFor(server.url),
+      TEST_POOLER_DIRECT: isDirect ? 'on' : 'off',
     });
   } finally {
     await pooler.stop();

