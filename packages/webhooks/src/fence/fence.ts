@@ -1,8 +1,13 @@
 import { onlyRow } from '@deedwire/store';
 
 /**
- * Returns the row of a fenced statement. One that writes locks the row of the worker and joins it with everything it writes.
- * `isAlive` is whether the worker is alive.
+ * The first part of a statement that writes for the worker `$1`, which joins it with everything it writes. Locks the row of the worker,
+ * so that nobody declares it dead before the transaction ends. Empty if somebody has.
+ */
+export const liveWorker = 'worker as (select id from webhook_worker where id = $1 and alive for key share)';
+
+/**
+ * Returns the row of a fenced statement. `isAlive` is whether the worker is alive.
  *
  * @throws {FencedOutError} if the worker was declared dead. The statement wrote nothing.
  */

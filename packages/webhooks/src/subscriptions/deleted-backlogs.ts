@@ -1,5 +1,5 @@
 import { type Database, onlyRow, type Statement } from '@deedwire/store';
-import { rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
+import { liveWorker, rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
 import type { AccountId, DeliveryId, SubscriptionId, LaneId, Shard } from '../kernel/ids.ts';
 import { pgArray } from '../kernel/sql.ts';
 
@@ -7,9 +7,7 @@ import { pgArray } from '../kernel/sql.ts';
 const insertStatement: Statement = {
   name: 'insert-deleted-backlog',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), noted as (
+    with ${liveWorker}, noted as (
       insert into webhook_deleted_backlog (account_id, subscription_id)
       select $3, $2 from worker
       on conflict do nothing
@@ -84,9 +82,7 @@ export async function selectPendingOfDeleted(
 const deletePendingStatement: Statement = {
   name: 'delete-pending-of-deleted',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), found as (
+    with ${liveWorker}, found as (
       select p.delivery_id, p.ctid
       from webhook_subscription s
       cross join unnest($3::bigint[]) listed (delivery_id)
@@ -135,9 +131,7 @@ export async function deletePendingOfDeleted(
 const deleteStatement: Statement = {
   name: 'delete-deleted-backlog',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), receiver as (
+    with ${liveWorker}, receiver as (
       delete from webhook_receiver_state r
       using worker, webhook_subscription s
       where s.id = $2 and s.deleted_at is not null and r.subscription_id = $2

@@ -1,5 +1,5 @@
 import { type Database, onlyRow, type Statement } from '@deedwire/store';
-import { rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
+import { liveWorker, rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
 import type { SubscriptionId, Shard } from '../kernel/ids.ts';
 import { pgArray } from '../kernel/sql.ts';
 
@@ -49,9 +49,7 @@ export async function selectForgettable(
 const forgetStatement: Statement = {
   name: 'forget-subscriptions',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    )
+    with ${liveWorker}
     select exists (select from worker) as "isAlive", (select webhook_forget_subscriptions($2::bigint[], $3) from worker)`,
 };
 

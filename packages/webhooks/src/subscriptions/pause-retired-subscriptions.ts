@@ -1,5 +1,5 @@
 import type { Transaction } from '@deedwire/store';
-import { rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
+import { liveWorker, rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
 import { type AccountId, type SubscriptionId, shardOf } from '../kernel/ids.ts';
 import { rememberedOwnerPause } from '../kernel/sql.ts';
 import type { EventTypePin } from './read-pins.ts';
@@ -28,7 +28,7 @@ export async function pauseRetiredSubscriptions(
   const statement = {
     name: 'pause-retired-subscriptions',
     text: `
-      with worker as (select id from webhook_worker where id = $1 and alive for key share),
+      with ${liveWorker},
         retired as (
           select s.id
           from worker

@@ -6,7 +6,7 @@ import {
   type Store,
   StoreUnavailableError,
 } from '@deedwire/store';
-import { FencedOutError, rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
+import { FencedOutError, liveWorker, rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
 import type { Shard, SubscriptionId } from '../kernel/ids.ts';
 import { pgArray } from '../kernel/sql.ts';
 
@@ -55,9 +55,7 @@ const selectStatement: Statement = {
 const raiseStatement: Statement = {
   name: 'raise-alerts',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), unlocked as (
+    with ${liveWorker}, unlocked as (
       select s.id, s.shard
       from worker
       cross join webhook_subscription s

@@ -1,5 +1,5 @@
 import type { Database, Statement, Store } from '@deedwire/store';
-import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { DeliveryId } from '../../kernel/ids.ts';
 import { idRange, pgArray } from '../../kernel/sql.ts';
 import type { AttemptRecord, DeliveryKey } from '../storage.ts';
@@ -37,9 +37,7 @@ export async function recordLateSuccesses(
 const lockLateDeliveriesStatement: Statement = {
   name: 'lock-late-deliveries',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), locked as (
+    with ${liveWorker}, locked as (
       select d.id
       from worker, webhook_delivery d
       where d.id = any($2::bigint[]) and d.id between $3 and $4
@@ -71,9 +69,7 @@ export async function lockLateDeliveries(
 const insertLateSuccessesStatement: Statement = {
   name: 'insert-late-successes',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), late as (
+    with ${liveWorker}, late as (
       select d.subscription_id, d.id, d.interface, r.started_at, r.duration_ms, r.status,
         greatest(r.number, recorded.last_number + 1) as number
       from worker

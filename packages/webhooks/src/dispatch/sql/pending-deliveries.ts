@@ -1,5 +1,5 @@
 import type { Database, Statement } from '@deedwire/store';
-import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, DeliveryId, EventId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
 import { originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
 import { idRange, pgArray, pgTextArray, pendingRow, unlockedPendingRow } from '../../kernel/sql.ts';
@@ -279,9 +279,7 @@ export async function selectPayloads(
 const countClaimsStatement: Statement = {
   name: 'count-delivery-takes',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), counted as (
+    with ${liveWorker}, counted as (
       update webhook_pending_delivery p
       set takes = r.claims + 1
       from worker, unnest($2::bigint[], $3::bigint[], $4::int[]) r (subscription_id, delivery_id, claims)

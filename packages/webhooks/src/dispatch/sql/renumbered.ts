@@ -1,5 +1,5 @@
 import type { Database, Statement } from '@deedwire/store';
-import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import { idRange, pgArray, unlockedPendingRow } from '../../kernel/sql.ts';
 import type { DeliveryKey } from '../storage.ts';
 
@@ -8,9 +8,7 @@ import type { DeliveryKey } from '../storage.ts';
 const renumberPendingStatement: Statement = {
   name: 'renumber-pending-deliveries',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), renumbered as (
+    with ${liveWorker}, renumbered as (
       update webhook_pending_delivery p
       set attempts = last.number, prior_attempts = p.prior_attempts + last.number - p.attempts
       from worker

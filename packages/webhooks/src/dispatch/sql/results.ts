@@ -1,5 +1,5 @@
 import type { Database, Statement } from '@deedwire/store';
-import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import {
   markTime,
   mayBeMarked,
@@ -34,9 +34,7 @@ const positions = (batchSize: string): string => `
 const settleDeliveries: Statement = {
   name: 'settle-deliveries',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), settled as (
+    with ${liveWorker}, settled as (
       delete from webhook_pending_delivery p
       using worker, unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::int[], $8::smallint[],
         $9::smallint[], $10::int[], $11::boolean[], $12::bigint[], $13::boolean[], $14::boolean[])
@@ -111,9 +109,7 @@ const settleDeliveries: Statement = {
 const settleSuccesses: Statement = {
   name: 'settle-successes',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), settled as (
+    with ${liveWorker}, settled as (
       delete from webhook_pending_delivery p
       using worker, unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::smallint[])
         with ordinality r (subscription_id, delivery_id, attempts, started_ms, duration_ms, status, number)
@@ -230,9 +226,7 @@ function stateValues(batch: readonly Settlement[]): string[] {
 const pauseSubscriptionsStatement: Statement = {
   name: 'pause-failing-subscriptions',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), paused as (
+    with ${liveWorker}, paused as (
       update webhook_subscription s
       set paused_reason = r.reason, paused_at = now(), ${rememberedOwnerPause}
       from worker, unnest($2::bigint[], $3::int[], $4::text[]) r (id, url_number, reason)
@@ -266,9 +260,7 @@ export async function pauseSubscriptions(
 const hastenSubscriptionsStatement: Statement = {
   name: 'hasten-subscriptions',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), unlocked as (
+    with ${liveWorker}, unlocked as (
       select s.id
       from worker, unnest($2::bigint[], $3::int[]) r (id, url_number)
       join webhook_subscription s on s.id = r.id and s.url_number = r.url_number

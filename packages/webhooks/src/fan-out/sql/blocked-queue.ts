@@ -1,5 +1,5 @@
 import type { Database } from '@deedwire/store';
-import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, SubscriptionId, Shard } from '../../kernel/ids.ts';
 import { pgArray, pgTextArray } from '../../kernel/sql.ts';
 import type { QueuePosition } from '../queued-account.ts';
@@ -148,7 +148,7 @@ export async function unblockEntries(
   const statement = {
     name: 'fan-out-unblock',
     text: `
-      with worker as (select id from webhook_worker where id = $1 and alive for key share),
+      with ${liveWorker},
       unblocked as (
         update webhook_event_queue q set blocked_on = null
         from worker, unnest($3::bigint[]) as entry (position)

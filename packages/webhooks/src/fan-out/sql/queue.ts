@@ -1,6 +1,6 @@
 import { toRecordId } from '@deedwire/domain';
 import { type Database, onlyRow } from '@deedwire/store';
-import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, Shard } from '../../kernel/ids.ts';
 import { pgArray } from '../../kernel/sql.ts';
 import type { QueuedAccount, QueueEntry, QueuePosition } from '../queued-account.ts';
@@ -187,7 +187,7 @@ export async function countEntryClaims(
   const statement = {
     name: 'fan-out-count-entry-takes',
     text: `
-      with worker as (select id from webhook_worker where id = $1 and alive for key share),
+      with ${liveWorker},
       counted as (
         update webhook_event_queue q set takes = entry.claims + 1
         from worker, unnest($2::smallint[], $3::bigint[], $4::int[]) as entry (shard, position, claims)

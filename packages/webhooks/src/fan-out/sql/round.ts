@@ -1,6 +1,6 @@
 import { toRecordId } from '@deedwire/domain';
 import { type Database, onlyRow, type Statement } from '@deedwire/store';
-import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, DeliveryId } from '../../kernel/ids.ts';
 import { storedOrigin } from '../../kernel/pending-delivery.ts';
 import { noteFailures, pgArray, pgTextArray, TextDictionary } from '../../kernel/sql.ts';
@@ -45,7 +45,7 @@ function roundStatement(name: string, isExceptional: boolean): Statement {
   return {
     name,
     text: `
-      with worker as (select id from webhook_worker where id = $1 and alive for key share),
+      with ${liveWorker},
       done as (
         delete from webhook_event_queue q using worker, ${roundEntries} where q.ctid = ${rowOfEntry} and e.blocked_on is null
         returning q.position

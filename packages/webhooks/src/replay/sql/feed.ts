@@ -1,5 +1,5 @@
 import type { Database, Statement } from '@deedwire/store';
-import { FencedOutError, type WorkerId } from '../../fence/fence.ts';
+import { FencedOutError, liveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { DeliveryId } from '../../kernel/ids.ts';
 import { originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
 import { idRange, pendingRow, pgArray, TextDictionary } from '../../kernel/sql.ts';
@@ -14,9 +14,7 @@ import { dueOfRetry } from './retry.ts';
 const feedStatement: Statement = {
   name: 'feed-replay',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), replay as (
+    with ${liveWorker}, replay as (
       select r.id, r.account_id, r.interface, r.subscription_id, r.delivery_id
       from worker
       join webhook_replay r on r.id = $2 and r.last_id = $3 and r.ended_at is null and r.cancelled_at is null

@@ -1,5 +1,5 @@
 import type { Database, Statement } from '@deedwire/store';
-import { FencedOutError, type WorkerId } from '../../fence/fence.ts';
+import { FencedOutError, liveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, SubscriptionId, Shard } from '../../kernel/ids.ts';
 import { pgArray } from '../../kernel/sql.ts';
 import type { OpenReplay } from '../storage.ts';
@@ -13,9 +13,7 @@ const replaysMax = 1_000;
 const selectOpenStatement: Statement = {
   name: 'select-open-replays',
   text: `
-    with recursive worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), replayed as (
+    with recursive ${liveWorker}, replayed as (
       select first.*
       from worker
       cross join unnest($2::smallint[]) own (shard)

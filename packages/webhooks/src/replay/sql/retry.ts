@@ -1,5 +1,5 @@
 import type { Database, Statement } from '@deedwire/store';
-import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import { pendingRow, unlockedPendingRow } from '../../kernel/sql.ts';
 import type { OpenReplay } from '../storage.ts';
 
@@ -25,9 +25,7 @@ export const dueOfRetry = `least(
 const retryStatement: Statement = {
   name: 'retry-pending-delivery',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), r as materialized (
+    with ${liveWorker}, r as materialized (
       select r.id, r.subscription_id, r.delivery_id, s.url_number
       from worker
       join webhook_replay r on r.id = $2 and r.ended_at is null and r.cancelled_at is null

@@ -1,5 +1,5 @@
 import type { Database, Statement } from '@deedwire/store';
-import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { SubscriptionId } from '../../kernel/ids.ts';
 import { pgArray } from '../../kernel/sql.ts';
 
@@ -20,9 +20,7 @@ export interface HourTotals {
 const writeStatement: Statement = {
   name: 'write-hour-statistics',
   text: `
-    with worker as (
-      select id from webhook_worker where id = $1 and alive for key share
-    ), written as (
+    with ${liveWorker}, written as (
       insert into webhook_hour_statistics as stored (
         subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed, longest_wait_seconds, last_delivered_at
       )

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '@deedwire/store';
-import { rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
+import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { DeliveryId, SubscriptionId, Shard } from '../../kernel/ids.ts';
 import { pendingRow, pgArray } from '../../kernel/sql.ts';
 
@@ -22,7 +22,7 @@ export async function acquireShards(database: Database, workerId: WorkerId, limi
     name: 'acquire-shards',
     // Index: the primary key of webhook_worker. webhook_shard has 64 rows.
     text: `
-      with worker as (select id from webhook_worker where id = $1 and alive for key share),
+      with ${liveWorker},
       free as (
         select s.shard, s.recovering
         from worker, webhook_shard s
@@ -82,7 +82,7 @@ export async function releaseShards(
     // No mark of its subscription, also none that is set meanwhile, makes due what is in flight.
     // A first attempt that is in flight was due: a later time was written before the clock was set back.
     text: `
-      with worker as (select id from webhook_worker where id = $1 and alive for key share),
+      with ${liveWorker},
       in_flight as (
         select p.ctid
         from worker, unnest($4::bigint[], $5::bigint[]) r (subscription_id, delivery_id)
