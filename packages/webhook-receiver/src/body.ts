@@ -49,7 +49,7 @@ export async function readRequest(request: Request): Promise<ReceivedBody> {
   if (request.bodyUsed || request.body?.locked === true)
     return {
       kind: 'not-raw',
-      fix: 'Pass the request before anything reads its body: request.json() or request.text().',
+      fix: 'Pass the request before anything reads its body.',
     };
   return readChunks(request.body ? chunksOf(request.body) : [], request.headers.get('content-length'));
 }

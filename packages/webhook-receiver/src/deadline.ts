@@ -80,6 +80,6 @@ export function checkTimeouts(timeouts: Readonly<Record<string, number>>): void 
   for (const [name, timeoutMs] of Object.entries(timeouts)) {
     // Longer timers end at once.
     if (!(timeoutMs > 0 && timeoutMs < 2 ** 31))
-      throw new TypeError(`${name} must be a number above 0 and below 2,147,483,648.`);
+      throw new TypeError(`${name} must be above 0 and below 2,147,483,648.`);
   }
 }

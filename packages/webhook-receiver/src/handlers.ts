@@ -1,5 +1,4 @@
 import { parsedEventNames, type UnknownWebhookEvent, type WebhookEvent } from '@deedwire/webhook-events';
-import { eventNameProblem } from './event-name-problem.ts';
 
 /** What a request says in headers that are not signed. Anyone who can repeat a signed body can change them. */
 export interface UnsignedHeaders {
@@ -84,8 +83,9 @@ export function deliveryName(event: UnhandledEvent, id: string): string {
 export function checkHandlers(on: unknown): void {
   for (const [type, versions] of entries(on))
     for (const [version, handler] of entries(versions)) {
-      const problem = eventNameProblem(parsedEventNames(), type, version);
-      if (problem !== null) throw new TypeError(`on: ${problem}`);
+      const names = parsedEventNames();
+      if (!names.includes(`${type}/${version}`))
+        throw new TypeError(`on: there is no event ${type}/${version}. This release has: ${names.join(', ')}.`);
       if (typeof handler !== 'function') throw new TypeError(`on: ${type} ${version} is no function.`);
     }
 }
@@ -103,18 +103,12 @@ function entries(object: unknown): [name: string, value: unknown][] {
   return Object.entries(object).filter(([, value]) => value !== undefined);
 }
 
-/** The handler of an event. Names that objects inherit, such as `constructor`, have none. */
+/** The handler of an event, whose names are known, so that no object inherits them. */
 export function findHandler<Transaction>(
   handlers: Handlers<Transaction>,
   { type, version }: WebhookEvent,
 ): AnyHandler<Transaction> | null {
-  const handler = own(own(handlers, type), version);
+  const versions: Readonly<Record<string, unknown>> = handlers[type] ?? {};
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `Handlers` gives each type and version its event
-  return (handler as AnyHandler<Transaction> | undefined) ?? null;
-}
-
-function own(object: unknown, key: string): unknown {
-  return typeof object === 'object' && object !== null && Object.hasOwn(object, key)
-    ? Reflect.get(object, key)
-    : undefined;
+  return (versions[version] as AnyHandler<Transaction> | undefined) ?? null;
 }

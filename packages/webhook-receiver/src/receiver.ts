@@ -176,19 +176,14 @@ function createReceiver<Transaction, Context>(
   const runs = new Runs();
   const closing = runs.closing.signal;
   const reports = new Reports(log, onResult);
-  const storeTooLate = `The store took longer than storeTimeoutMs (${storeTimeoutMs} ms).`;
+  const tooLate = `It took longer than storeTimeoutMs (${storeTimeoutMs} ms).`;
   /** The types and versions whose lack of a handler is logged. */
   const unhandledNames = new Set<string>();
 
   async function load(context: Context): Promise<Outcome | readonly string[]> {
     let loaded: readonly string[];
     try {
-      loaded =
-        typeof secrets === 'function'
-          ? await within(storeTimeoutMs, `It took longer than storeTimeoutMs (${storeTimeoutMs} ms).`, () =>
-              secrets(context),
-            )
-          : secrets;
+      loaded = typeof secrets === 'function' ? await within(storeTimeoutMs, tooLate, () => secrets(context)) : secrets;
     } catch (error) {
       return refusal(500, 'SECRET_INVALID', 'The secrets could not be loaded.', { err: error });
     }
@@ -208,7 +203,7 @@ function createReceiver<Transaction, Context>(
 
   async function respond(request: ReceivedRequest, context: Context): Promise<Outcome> {
     if (request.method !== 'POST') {
-      return refusal(405, 'METHOD_NOT_ALLOWED', `The method is ${request.method.slice(0, 20)}. Deedwire sends POST.`, {
+      return refusal(405, 'METHOD_NOT_ALLOWED', `Deedwire sends POST, not ${request.method.slice(0, 20)}.`, {
         headers: { allow: 'POST' },
       });
     }
@@ -233,11 +228,7 @@ function createReceiver<Transaction, Context>(
       return refusal(400, 'BODY_MALFORMED', 'payload must be a string.');
     }
     if (typeof id !== 'string' || otherGid.test(id)) {
-      return refusal(
-        400,
-        'ID_MISSING',
-        `Pass the id of the WebhookDelivery as a string, not ${String(id).slice(0, 100)}.`,
-      );
+      return refusal(400, 'ID_MISSING', `The id must be that of a WebhookDelivery, not ${String(id).slice(0, 100)}.`);
     }
     return processAuthentic(id, {
       body: new TextEncoder().encode(payload),
@@ -258,7 +249,7 @@ function createReceiver<Transaction, Context>(
         refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such verification_token.')
       );
     if (deliveryId === null || deliveryId === '')
-      return refusal(400, 'ID_MISSING', 'Check that no proxy removes webhook-id, and that a pull has an id.');
+      return refusal(400, 'ID_MISSING', 'webhook-id, or the id of a pull, is missing.');
     const delivery = { ...arrived, ...idsOf(parsed.event, deliveryId) };
     const ifItFails = arrived.source === 'pull' ? 'Pull it again.' : 'Deedwire will retry the delivery.';
     const outcome =
@@ -306,9 +297,7 @@ function createReceiver<Transaction, Context>(
     const { type, version } = event;
     const name = eventName(event);
     try {
-      const keeping = within(storeTimeoutMs, storeTooLate, (signal) =>
-        kept.keep({ ...delivery, type, version }, signal),
-      );
+      const keeping = within(storeTimeoutMs, tooLate, (signal) => kept.keep({ ...delivery, type, version }, signal));
       if (await keeping) return loggedOnce(outcomeOf('kept'), name, 'are kept until processKept finds one');
       return refusal(501, 'UNHANDLED', `There is no handler for ${name}, and keepUnhandled has no room. ${ifItFails}`);
     } catch (error) {
@@ -329,7 +318,7 @@ function createReceiver<Transaction, Context>(
   }
 
   async function processKept(): Promise<KeptResult> {
-    if (keepUnhandled === undefined) throw new TypeError('processKept needs the option keepUnhandled.');
+    if (keepUnhandled === undefined) throw new TypeError('processKept needs keepUnhandled.');
     const result = { processed: 0, failed: 0 };
     for (const name of await keepUnhandled.names())
       for await (const delivery of deliveriesOf(keepUnhandled, name)) {
@@ -342,7 +331,7 @@ function createReceiver<Transaction, Context>(
                 processEvent(parsed.event, { ...delivery, ...idsOf(parsed.event, delivery.id) }, 'It stays kept.'),
               )
             : parsed.kind === 'malformed'
-              ? refusal(400, 'BODY_MALFORMED', 'For this release, the event is malformed. It stays kept.', {
+              ? refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such body. It stays kept.', {
                   problems: parsed.problems,
                 })
               : null;
@@ -365,7 +354,7 @@ function createReceiver<Transaction, Context>(
   ): Promise<Outcome> {
     const name = deliveryName(event, delivery.id);
     try {
-      return outcomeOf(await within(storeTimeoutMs, storeTooLate, (signal) => inbox.accept(delivery, signal)), name);
+      return outcomeOf(await within(storeTimeoutMs, tooLate, (signal) => inbox.accept(delivery, signal)), name);
     } catch (error) {
       return failed(error, name, ifItFails);
     }
@@ -378,7 +367,7 @@ function createReceiver<Transaction, Context>(
     handler: AnyHandler<Transaction>,
     ifItFails: string,
   ): Promise<Outcome> {
-    const deadline = new Deadline(storeTimeoutMs, storeTooLate);
+    const deadline = new Deadline(storeTimeoutMs, tooLate);
     const name = deliveryName(event, id);
     let failure: HandlerFailure | null = null;
     const work = async (transaction: Transaction, lost?: AbortSignal): Promise<void> => {
@@ -463,9 +452,7 @@ function createReceiver<Transaction, Context>(
       checkTimeouts({ timeoutMs });
       runs.closing.abort();
       try {
-        await within(timeoutMs, `The receiver was closed, and waited ${timeoutMs} ms.`, () =>
-          Promise.allSettled(running),
-        );
+        await within(timeoutMs, `close waited ${timeoutMs} ms.`, () => Promise.allSettled(running));
       } catch (error) {
         reports.write('error', { code: 'CLOSING', err: error }, 'Something did not end in time.');
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else rejects
@@ -477,8 +464,7 @@ function createReceiver<Transaction, Context>(
   };
 }
 
-const noSecret =
-  'secrets is empty. List the secret of the subscription, or set awaitingSecret until the subscription exists.';
+const noSecret = 'secrets is empty. Set awaitingSecret until the subscription exists.';
 /** Types and versions that Deedwire has are far fewer. */
 const unhandledNamesMax = 1_000;
 
@@ -494,7 +480,7 @@ function bodyRefusal(body: Exclude<ReceivedBody, { kind: 'bytes' }>): Outcome {
   if (body.kind === 'not-raw')
     return refusal(500, 'BODY_NOT_RAW', `The body was read before the receiver. ${body.fix}`);
   return body.kind === 'aborted'
-    ? refusal(400, 'BODY_ABORTED', 'The client closed the connection before the body was complete.')
+    ? refusal(400, 'BODY_ABORTED', 'The client closed the connection too early.')
     : refusal(413, 'BODY_TOO_LARGE', 'The body has more than 300,000 bytes.', {
         headers: closeConnection,
       });

@@ -14,7 +14,7 @@ export function secretsProblem(secrets: unknown): string | null {
   if (!Array.isArray(secrets)) return 'secrets must be an array of strings.';
   for (const [index, secret] of secrets.entries()) {
     const problem = webhookSecretProblem(secret);
-    if (problem !== null) return `secrets[${index}] is not a webhook secret. ${problem}`;
+    if (problem !== null) return `secrets[${index}]: ${problem}`;
   }
   return null;
 }

@@ -107,7 +107,7 @@ test('close ends although a handler, a store or an inbox hangs', async () => {
   await Promise.all(responses);
   expect(lines.map(({ message }) => message)).toContain('CLOSING: Something did not end in time.');
   await expect(receivers[0]?.close({ timeoutMs: 0 })).rejects.toThrow(
-    'timeoutMs must be a number above 0 and below 2,147,483,648.',
+    'timeoutMs must be above 0 and below 2,147,483,648.',
   );
 });
 

@@ -132,7 +132,7 @@ test('an event that a later release finds malformed fails, and the others are pr
     { code: 'PROCESSED', id: 'b' },
   ]);
   expect(logged.at(-1)).toMatch(
-    /^BODY_MALFORMED: For this release, the event is malformed. It stays kept. .*"id":"a".*data.externalReference/,
+    /^BODY_MALFORMED: Deedwire sends no such body. It stays kept. .*"id":"a".*data.externalReference/,
   );
   expect([await kept(), await effects()]).toEqual([['a'], ['referral_b 1']]);
 });
@@ -197,9 +197,7 @@ test('responds 503 if the event cannot be kept, and stops processing when it is 
 
 test('needs the option, and not together with rejectUnhandled', async () => {
   const options = { secrets: [testSecret], store: memoryStore(), on: {} };
-  await expect(createWebhookReceiver(options).processKept()).rejects.toThrow(
-    'processKept needs the option keepUnhandled.',
-  );
+  await expect(createWebhookReceiver(options).processKept()).rejects.toThrow('processKept needs keepUnhandled.');
   const both = { rejectUnhandled: true, keepUnhandled: postgresKeptEvents(pool) };
   expect(() => createWebhookReceiver({ ...options, ...both })).toThrow(
     'Set keepUnhandled or rejectUnhandled, not both.',

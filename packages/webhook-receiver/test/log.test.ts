@@ -157,7 +157,7 @@ test('logs each refusal with its code, the reason and the problems of the body',
     expect((await receiver.fetch(await handshakeRequest())).status).toBe(503);
   });
   expect(lines).toMatchObject([
-    { message: expect.stringMatching(/^SIGNATURE_MISMATCH: .* Check that the secret is the current secret/) },
+    { message: expect.stringMatching(/^SIGNATURE_MISMATCH: .* Check that the secret is that of this/) },
     { message: expect.stringMatching(/^TIMESTAMP_TOO_OLD: The request was signed 302 s ago/) },
     { message: 'BODY_MALFORMED: Deedwire sends no such verification_token.' },
     {

@@ -150,7 +150,7 @@ test('what JavaScript can pass instead of a delivery is refused, and the log say
     [{ id: 'a', payload: Buffer.from(payload) }, 'BODY_MALFORMED', /payload must be a string./],
     [{ id: 'a', payload: Symbol('a') }, 'BODY_MALFORMED', /payload must be a string./],
     [{ id: 'a', payload: '{"verification_token":"0123456789abcdef"}' }, 'BODY_MALFORMED', /verification_token/],
-    [{ id: 7, payload }, 'ID_MISSING', /Pass the id of the WebhookDelivery as a string, not 7./],
+    [{ id: 7, payload }, 'ID_MISSING', /The id must be that of a WebhookDelivery, not 7./],
     [{ id: { id: 'a' }, payload }, 'ID_MISSING', /not \[object Object\]./],
     [{ id: null, payload }, 'ID_MISSING', /not null./],
     [Object.defineProperty({ payload }, 'id', { get: fail }), 'HANDLER_FAILED', /The receiver failed./],
@@ -166,7 +166,7 @@ test('the id of something else is refused: of the event, a request would have a 
   const receiver = receiverOf();
   for (const id of [converted.id, 'gid://service/WebhookSubscription/7']) {
     expect(await receiver.processPulled({ id, payload })).toBe('ID_MISSING');
-    expect(logged.at(-1)).toContain(`Pass the id of the WebhookDelivery as a string, not ${id}.`);
+    expect(logged.at(-1)).toContain(`The id must be that of a WebhookDelivery, not ${id}.`);
   }
   expect(await receiverOf({ key: 'event.id' }).processPulled({ id: converted.id, payload })).toBe('ID_MISSING');
   expect(await receiver.processPulled({ id: 'gid://service/WebhookDelivery/7', payload })).toBe('PROCESSED');

@@ -7,7 +7,7 @@ export function rawBody(body: unknown): Uint8Array<ArrayBuffer> {
   if (isUint8Array(body)) return body;
   throw new WebhookUsageError(
     'BODY_NOT_RAW',
-    `The body must be a string or a Uint8Array with the raw bytes of the request, but ${bodyProblem(body)}`,
+    `The body must be a string or a Uint8Array with the bytes received, but ${bodyProblem(body)}`,
   );
 }
 
@@ -17,12 +17,11 @@ function isUint8Array(value: unknown): value is Uint8Array<ArrayBuffer> {
 }
 
 function bodyProblem(body: unknown): string {
-  if (body === undefined || body === null)
-    return `it is ${String(body)}. Check whether a body parser has already read it.`;
+  if (body === undefined || body === null) return `it is ${String(body)}. Check whether a body parser has read it.`;
   const kind = Object.prototype.toString.call(body);
-  if (kind === '[object ArrayBuffer]') return 'it is an ArrayBuffer. Pass new Uint8Array(buffer).';
+  if (kind === '[object ArrayBuffer]') return 'it is an ArrayBuffer. Pass a Uint8Array.';
   if (kind === '[object Object]' || kind === '[object Array]') {
-    return 'it is a parsed object. Pass the bytes as received: JSON.stringify may produce different bytes.';
+    return 'it is a parsed object. JSON.stringify may produce other bytes.';
   }
   return `it is ${kind}.`;
 }

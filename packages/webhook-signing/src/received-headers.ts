@@ -34,7 +34,7 @@ export function readSchemes(headers: WebhookRequestHeaders): readonly [ReceivedS
   if (scheme === undefined) {
     throw new WebhookVerificationError(
       'SIGNATURE_MISSING',
-      'The request has neither X-Service-Webhook-Signature nor webhook-signature. Pass the headers of the request, and check that no proxy removes them.',
+      'The request has neither X-Service-Webhook-Signature nor webhook-signature. Check your proxies.',
     );
   }
   if (other === undefined) return [scheme];
@@ -80,11 +80,11 @@ function standardScheme(received: ReceivedHeaders): ReceivedScheme | null {
 type Rule = readonly [pattern: RegExp, rule: string];
 
 const timestampRule: Rule = [timestampPattern, 'must consist of ten digits'];
-const idRule: Rule = [webhookIdPattern, 'must consist of 1 to 256 visible ASCII characters other than dot and comma'];
+const idRule: Rule = [webhookIdPattern, 'must consist of 1 to 256 visible ASCII characters without dot and comma'];
 const hexRule: Rule = [/^[0-9a-f]{64}$/, 'must consist of 64 lowercase hexadecimal digits'];
 const entriesRule: Rule = [
   /^v\d+[a-z]*,[^\s,]+(?: v\d+[a-z]*,[^\s,]+)*$/,
-  'must be a list of "v1,<base64>" entries separated by single spaces',
+  'must be "v1,<base64>" entries with single spaces between',
 ];
 // The canonical base64 of 32 bytes: the last two bits before the padding are zero.
 const v1Pattern = /^v1,[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
@@ -102,7 +102,7 @@ function wellFormed(name: string, value: string | null, ...[pattern, rule]: Rule
   if (value === null) {
     throw new WebhookVerificationError(
       'HEADER_MISSING',
-      `${name} is missing, but other headers of the same scheme are present. Check that no proxy removes it.`,
+      `${name} is missing, but others of its scheme are present. Check your proxies.`,
     );
   }
   if (!pattern.test(value)) throw malformed(name, rule);
@@ -135,10 +135,7 @@ const fields = new Map<string, HeaderName>(headerNames.map((name) => [name.toLow
 
 function receivedHeaders(headers: WebhookRequestHeaders): ReceivedHeaders {
   if (typeof headers !== 'object' || headers === null) {
-    throw new WebhookUsageError(
-      'HEADERS_INVALID',
-      'The headers must be a Headers object or an object that maps names to values.',
-    );
+    throw new WebhookUsageError('HEADERS_INVALID', 'The headers must be a Headers object or an object.');
   }
   const received: ReceivedHeaders = {};
   if (isHeadersObject(headers)) {
@@ -162,10 +159,7 @@ function isHeadersObject(headers: WebhookRequestHeaders): headers is HeadersObje
 
 function stringArray(name: string, value: unknown): readonly string[] {
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
-  throw new WebhookUsageError(
-    'HEADERS_INVALID',
-    `The value of the header ${JSON.stringify(name)} must be a string or an array of strings.`,
-  );
+  throw new WebhookUsageError('HEADERS_INVALID', `The header ${name} must be a string or an array of strings.`);
 }
 
 function joined(before: HeaderValue, value: string | readonly string[]): HeaderValue {

@@ -49,12 +49,11 @@ export function prepareVerification({
   toleranceSeconds = 300,
 }: VerifyWebhookOptions): Verification {
   const secrets: readonly string[] = Array.isArray(secret) ? [...secret] : [secret];
-  if (secrets.length === 0)
-    throw new WebhookUsageError('SECRET_INVALID', 'The list of secrets is empty. Pass at least one secret.');
+  if (secrets.length === 0) throw new WebhookUsageError('SECRET_INVALID', 'The list of secrets is empty.');
   for (const each of secrets) checkSecret(each);
   const bytes = rawBody(body);
   if (!Number.isFinite(toleranceSeconds) || toleranceSeconds < 0) {
-    throw new WebhookUsageError('TOLERANCE_INVALID', 'toleranceSeconds must be a number of seconds, 0 or greater.');
+    throw new WebhookUsageError('TOLERANCE_INVALID', 'toleranceSeconds must be 0 or more seconds.');
   }
   const schemes = readSchemes(headers);
   const [{ timestamp }] = schemes;
@@ -71,25 +70,24 @@ export function prepareVerification({
 export function signatureMismatch({ scheme }: Check): WebhookVerificationError {
   return new WebhookVerificationError(
     'SIGNATURE_MISMATCH',
-    `No ${scheme.title} signature matches. Check that the secret is the current secret of this subscription, and that the body is byte for byte the body received, not parsed and serialized again or decoded.`,
+    `No ${scheme.title} signature matches. Check that the secret is that of this subscription, and that the body has the bytes received, not parsed or decoded.`,
   );
 }
 
 function checkAge(timestamp: number, nowMs: number, toleranceSeconds: number): void {
   // The timestamp has whole seconds, so the age is computed in whole seconds.
   const ageSeconds = Math.floor(nowMs / 1000) - timestamp;
-  if (Number.isNaN(ageSeconds))
-    throw new WebhookUsageError('NOW_INVALID', 'The time at which to verify must be a valid Date.');
+  if (Number.isNaN(ageSeconds)) throw new WebhookUsageError('NOW_INVALID', 'now must be a valid Date.');
   if (ageSeconds > toleranceSeconds) {
     throw new WebhookVerificationError(
       'TIMESTAMP_TOO_OLD',
-      `The request was signed ${ageSeconds} s ago; the tolerance is ${toleranceSeconds} s. It is a replay, or the clock of this machine is fast.`,
+      `The request was signed ${ageSeconds} s ago; the tolerance is ${toleranceSeconds} s. It is a replay, or this clock is fast.`,
     );
   }
   if (-ageSeconds > toleranceSeconds) {
     throw new WebhookVerificationError(
       'TIMESTAMP_TOO_NEW',
-      `The request was signed ${-ageSeconds} s in the future; the tolerance is ${toleranceSeconds} s. The clock of this machine is slow.`,
+      `The request was signed ${-ageSeconds} s in the future; the tolerance is ${toleranceSeconds} s. This clock is slow.`,
     );
   }
 }

@@ -48,8 +48,8 @@ function problemOf(value: unknown): string {
     return `The secret is ${value === '' ? 'empty' : 'undefined'}. Check that it is configured. ${format}`;
   if (typeof value !== 'string') return `The secret is not a string. ${format}`;
   if (value.trim() !== value)
-    return `The secret starts or ends with white space, such as the line feed of a file. Remove it. ${format}`;
+    return `The secret starts or ends with white space, such as a line feed. Remove it. ${format}`;
   if (!value.startsWith(secretPrefix))
     return `The secret does not start with "${secretPrefix}". Pass the whole secret. ${format}`;
-  return `The part of the secret after "${secretPrefix}" is not padded, canonical base64 of the right length. ${format}`;
+  return `What follows "${secretPrefix}" is not padded, canonical base64 of the right length. ${format}`;
 }
