@@ -1,6 +1,7 @@
 import { help } from './cli/help.ts';
+import { hideSecrets } from './cli/input.ts';
 import { CommandError, type Shell, UsageError } from './cli/shell.ts';
-import { terminalText } from './cli/terminal-text.ts';
+import { wrap } from './cli/text.ts';
 import { messageOf } from './field.ts';
 
 type Command = (args: readonly string[], shell: Shell) => Promise<number>;
@@ -41,7 +42,8 @@ export async function run(args: readonly string[], shell: Shell): Promise<number
 
 /** Runs a command, and reports why it failed. Never rejects. */
 export async function main(args: readonly string[], surroundings: Omit<Shell, 'hidden'>): Promise<number> {
-  const hidden = new Set(['WEBHOOK_SECRET', 'API_KEY'].flatMap((name) => linesOf(surroundings.env[name])));
+  const hidden = new Set<string>();
+  hideSecrets(hidden, surroundings.env);
   const shell: Shell = {
     ...surroundings,
     hidden,
@@ -59,12 +61,10 @@ export async function main(args: readonly string[], surroundings: Omit<Shell, 'h
       shell.err('deedwire-webhook-receiver: interrupted.\n');
       return 130;
     }
-    shell.err(`deedwire-webhook-receiver: ${terminalText(messageOf(error))}\n`);
+    shell.err(wrap(`deedwire-webhook-receiver: ${messageOf(error)}`, '  ', ''));
     return error instanceof CommandError ? error.exitCode : 1;
   }
 }
-
-const linesOf = (text = ''): string[] => text.split(/\r?\n/).map((line) => line.trim());
 
 /** A message may quote an argument, a file or a response. */
 function withoutSecrets(text: string, hidden: ReadonlySet<string>): string {

@@ -67,10 +67,13 @@ test('loads two copies, whose errors recognize each other', () => {
 
 test('the command names a package that is missing', async () => {
   const bin = join(built.folder, 'node_modules/@deedwire/webhook-receiver/dist/bin.js');
-  const args = [bin, 'move-inbox', 'graphile-worker', '--database-url', database.databaseUrl];
-  await expect(promisify(execFile)(process.execPath, args)).rejects.toMatchObject({
+  const args = [bin, 'move-inbox', 'graphile-worker'];
+  const env = { ...process.env, DATABASE_URL: database.databaseUrl };
+  await expect(promisify(execFile)(process.execPath, args, { env })).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^deedwire-webhook-receiver: .*: Cannot find package 'pg'. Install the package.\n$/),
+    stderr: expect.stringMatching(
+      /^deedwire-webhook-receiver: [^]*: Cannot\s+find\s+package\s+'pg'\.\s+Install\s+the\s+package\.\n$/,
+    ),
   });
 });
 

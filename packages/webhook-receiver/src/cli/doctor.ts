@@ -1,11 +1,12 @@
 import { webhookSecretProblem } from '@deedwire/webhook-signing';
-import { field, messageOf } from '../field.ts';
+import { field } from '../field.ts';
 import { postgresTable } from '../postgres-table.ts';
 import { openApi, readApiUrl } from './api.ts';
 import { type Grade, lineOf } from './grade.ts';
-import { readSettings } from './input.ts';
-import { checked, CommandError, parse, type Shell, UsageError, valued } from './shell.ts';
-import { isLocal } from './target.ts';
+import { readSecrets, readSettings } from './input.ts';
+import { reasonOf } from './send.ts';
+import { checked, CommandError, parse, secretOptions, type Shell, UsageError, valued } from './shell.ts';
+import { localAddresses } from './target.ts';
 import { counted, excerpt } from './text.ts';
 
 type Found = Omit<Grade, 'name'>;
@@ -16,19 +17,22 @@ const notSet = (name: string): Found => ({ result: 'skipped', detail: `${name} i
 
 /** Checks what the kit needs of its environment. */
 export async function doctor(args: readonly string[], shell: Shell): Promise<number> {
-  const { values, positionals } = parse(args, { 'env-file': valued, table: valued });
+  const { values, positionals } = parse(args, { table: valued, ...secretOptions });
   if (positionals.length > 0) throw new UsageError('doctor takes no argument.');
   const settings = await readSettings(shell, values);
   const table = checked(() => postgresTable('store', values.table ?? 'webhook_receipt', [], 'received_at').name);
   const url = settings['DEEDWIRE_URL'] ?? '';
   const checks: Readonly<Record<string, () => Found | Promise<Found>>> = {
     node: () => nodeOf(process.versions.node),
-    secret: () => secretOf(settings['WEBHOOK_SECRET'] ?? ''),
+    secret: async () =>
+      values['secret-file'] === undefined && !settings['WEBHOOK_SECRET']
+        ? notSet('WEBHOOK_SECRET')
+        : secretOf(await readSecrets(shell, values)),
     tls: () => (url === '' ? notSet('DEEDWIRE_URL') : tlsOf(readApiUrl(url))),
     clock: () => (url === '' ? notSet('DEEDWIRE_URL') : clockOf(readApiUrl(url))),
     api: async () => {
       if (url === '') return notSet('DEEDWIRE_URL');
-      await (await openApi(shell, values)).request('{ __typename }', {});
+      await (await openApi(shell, values)).request('{ __typename }', {}, { __typename: '' });
       return pass('the credentials are accepted');
     },
     store: () => (settings['DATABASE_URL'] ? storeOf(settings['DATABASE_URL'], table) : notSet('DATABASE_URL')),
@@ -39,7 +43,10 @@ export async function doctor(args: readonly string[], shell: Shell): Promise<num
     try {
       found = await check();
     } catch (error) {
-      found = fail(excerpt(messageOf(error), 300), 'Check the variable, and that this machine reaches the server.');
+      found =
+        field(error, 'code') === 'ERR_MODULE_NOT_FOUND'
+          ? fail('the package pg is not installed', 'Install it with "npm install pg".')
+          : fail(excerpt(reasonOf(error), 300), 'Check the variable, and that this machine reaches the server.');
     }
     if (found.result === 'fail') failed += 1;
     shell.out(lineOf({ name, ...found }, shell.hasColors));
@@ -53,18 +60,14 @@ export function nodeOf(version: string): Found {
   return Number.parseInt(version, 10) >= 20 ? pass(version) : fail(version, 'The kit needs Node 20 or later.');
 }
 
-function secretOf(lines: string): Found {
-  const secrets = lines.split(/\r?\n/).filter((line) => line !== '');
+function secretOf(secrets: readonly string[]): Found {
   const problem = secrets.map(webhookSecretProblem).find((each) => each !== null);
-  if (secrets.length === 0) return notSet('WEBHOOK_SECRET');
-  return problem === undefined
-    ? pass(counted(secrets.length, 'secret'))
-    : fail('WEBHOOK_SECRET is malformed', problem ?? '');
+  return problem ? fail('a secret is malformed', problem) : pass(counted(secrets.length, 'secret'));
 }
 
 async function tlsOf({ protocol, hostname }: URL): Promise<Found> {
   if (protocol === 'https:') return pass('https');
-  return (await isLocal(hostname))
+  return (await localAddresses(hostname)) !== null
     ? pass('http on this machine')
     : fail('http', 'Use https: requests contain your API key.');
 }

@@ -6,8 +6,7 @@ import { type Check, checks, type GradeOptions, Grading, type Result, type Verdi
 import { readValidSecrets } from './input.ts';
 import { CommandError, flag, parse, sendOptions, type Shell, UsageError, valued } from './shell.ts';
 import { readTarget } from './target.ts';
-import { terminalText } from './terminal-text.ts';
-import { type Color, colored, counted, textField, wrap } from './text.ts';
+import { type Color, colored, counted, terminalText, textField, wrap } from './text.ts';
 
 export interface Grade extends Verdict {
   readonly name: string;
@@ -34,20 +33,20 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
   const chosen = chooseChecks(values.only, values.skip);
   const isStandard = values.standard === true;
   if (!isStandard && values.type !== undefined) sampleEvent(values.type, values.version);
-  const url = await readTarget(to, values['allow-remote'] === true);
+  const target = await readTarget(to, values['allow-remote'], shell.env);
   const [secret, nextSecret] = await readValidSecrets(shell, values);
   const count = command.length === 0 ? undefined : () => countBy(command, shell);
   // The command is wrong before anything is sent.
   await count?.();
   const { type = isStandard ? 'webhook.test' : 'referral.created', version } = values;
-  const options = { url, secret, nextSecret, isStandard, type, version, count };
+  const options = { ...target, secret, nextSecret, isStandard, type, version, count };
   const grades: Grade[] = [];
   for await (const each of gradeReceiver(options, chosen)) {
     if (shell.signal.aborted) break;
     grades.push(each);
     if (format === 'text') shell.out(lineOf(each, shell.hasColors));
   }
-  shell.out(reports[format](url, grades));
+  shell.out(reports[format](target.url, grades));
   const failed = grades.filter(({ result }) => result === 'fail').length;
   if (failed === 0) return 0;
   throw new CommandError(`the receiver failed ${counted(failed, 'check')}.`);
@@ -118,10 +117,9 @@ const marks: Readonly<Record<Result, readonly [mark: string, color: Color | null
 
 export function lineOf({ name, result, detail, fix }: Grade, hasColors: boolean): string {
   const [mark, color] = marks[result];
-  const [first = '', ...more] = wrap(detail, ' '.repeat(19)).split(/(?<=\n)/);
   const shown = color === null ? mark : colored(mark, color, hasColors);
-  const line = `${shown} ${name.padEnd(17)}${first.trimStart()}`;
-  return [line, ...more, fix === undefined ? '' : wrap(`Fix: ${fix}`, '  ')].join('');
+  const text = wrap(detail, ' '.repeat(19)).slice(19);
+  return `${shown} ${name.padEnd(17)}${text}${fix === undefined ? '' : wrap(`Fix: ${fix}`, '  ')}`;
 }
 
 type Format = keyof typeof reports;

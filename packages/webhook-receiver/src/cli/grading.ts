@@ -1,13 +1,13 @@
-import { Agent, type OutgoingHttpHeaders } from 'node:http';
+import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { deliveryHeaders, type EventBody, newDeliveryId, newNumber, sampleEvent, type Signing } from './delivery.ts';
-import { type Answer, send } from './send.ts';
+import { agentOf, type Answer, send } from './send.ts';
+import type { Target } from './target.ts';
 import { parsedJson } from './text.ts';
 
 /** What is graded, and how. */
-export interface GradeOptions {
-  readonly url: URL;
+export interface GradeOptions extends Target {
   readonly secret: string;
   /** A second secret that the receiver has. */
   readonly nextSecret?: string | undefined;
@@ -66,7 +66,7 @@ export class Grading {
   }
 
   send(request: Request = {}): Promise<Answer> {
-    const { url, secret, isStandard = false, count } = this.options;
+    const { secret, isStandard = false, count } = this.options;
     const event = this.event();
     const { body = JSON.stringify(event), sentBody = body, parts = 1, headers = (signed) => signed, ...more } = request;
     const signing = { secret, isStandard, isTest: count === undefined, ...more };
@@ -75,7 +75,7 @@ export class Grading {
     const size = Math.ceil(bytes.length / parts) || 1;
     const chunks = Array.from({ length: parts }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
     const { method = 'POST', agent } = request;
-    return send(url, {
+    return send(this.options, {
       method,
       headers: headers(signed),
       body: method === 'GET' ? [] : chunks,
@@ -156,6 +156,7 @@ function unknown(name: string, what: string, change: Partial<EventBody>): Check 
   };
 }
 
+const handshakeBody = (): string => JSON.stringify({ verification_token: `token-of-a-grading-${newNumber()}` });
 const rawFix = 'Verify the bytes of the body as they arrive, before any parser.';
 const clockFix = 'Refuse timestamps more than 300 s from your clock, in both directions.';
 
@@ -182,8 +183,7 @@ export const checks: readonly Check[] = [
     isOfDeedwire: true,
     async run(grading) {
       const fix = 'Return the JSON {"verification_token": "…"} with the token of the request, and no other key.';
-      for (const token of [1, 2].map(() => `token-of-a-grading-${newNumber()}`)) {
-        const body = JSON.stringify({ verification_token: token });
+      for (const body of [handshakeBody(), handshakeBody()]) {
         const answer = await grading.send({ body, headers: withoutEvent });
         if (!isAccepted(answer)) return fail(`${seen(answer)} for a handshake`, fix);
         if (JSON.stringify(parsedJson(answer.body)) !== body) return fail('it does not return the token', fix);
@@ -227,8 +227,8 @@ export const checks: readonly Check[] = [
   refusing(
     'unsigned',
     'a request without a signature',
-    () => [{ headers: unsigned }, { headers: withSignature(() => '') }],
-    'Refuse requests that have no signature.',
+    () => [{ headers: unsigned }, { headers: withSignature(() => '') }, { headers: unsigned, body: handshakeBody() }],
+    'Refuse requests that have no signature, also handshakes.',
   ),
   refusing('stale', 'a request signed 10 minutes ago', () => [{ ageSeconds: 600 }], clockFix),
   refusing('future', 'a request signed 10 minutes ahead', () => [{ ageSeconds: -600 }], clockFix),
@@ -313,7 +313,7 @@ export const checks: readonly Check[] = [
     name: 'kept-connection',
     needsAcceptance: true,
     async run(grading) {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const agent = agentOf(grading.options, true);
       try {
         await grading.send({ agent, headers: unsigned });
         const answer = await grading.send({ agent });

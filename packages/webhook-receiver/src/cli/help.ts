@@ -65,11 +65,10 @@ sql store|inbox|kept-events|pull
   --grant-to <login>    also prints the rights that the service needs
 
 move-inbox graphile-worker|pg-boss
-  Moves the rows of postgresInbox of version 1 to the inbox of a library, and
-  adds a job for each delivery that waits. Stop the processes of version 1
-  before. It needs the package pg, and pg-boss for its jobs. It can run again
-  after a failure.
-  --database-url <url>  defaults to DATABASE_URL
+  Moves the rows of postgresInbox of version 1 in DATABASE_URL to the inbox of
+  a library, and adds a job for each delivery that waits. Stop the processes
+  of version 1 before. It needs the package pg, and pg-boss for its jobs. It
+  can run again after a failure.
   --from <table>        of postgresInbox; defaults to webhook_inbox
   --table <name>        of the inbox; defaults to webhook_inbox_receipt
   --schema <name>       of the library; defaults to its own default

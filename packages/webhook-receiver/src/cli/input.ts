@@ -38,12 +38,21 @@ export interface SecretOptions {
 export async function readSettings(shell: Shell, { 'env-file': envFile }: SecretOptions): Promise<Shell['env']> {
   if (envFile === undefined) return shell.env;
   const settings: Record<string, string | undefined> = {};
-  for (const line of (await readInput(shell, envFile, textMax)).toString().split(/\r?\n/)) {
-    const [, name, quoted, plain] =
-      /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:("[^"]*"|'[^']*')|([^#]*))/.exec(line) ?? [];
-    if (name !== undefined) settings[name] = quoted === undefined ? plain?.trim() : quoted.slice(1, -1);
-  }
+  // A quoted value can have several lines.
+  const variable = /^\s*(?:export\s+)?([A-Za-z_]\w*)[ \t]*=[ \t]*(?:"([^"]*)"|'([^']*)'|([^#\n]*))/gm;
+  for (const [, name = '', escaped, quoted, plain] of (await readInput(shell, envFile, textMax))
+    .toString()
+    .matchAll(variable))
+    settings[name] = escaped?.replaceAll(String.raw`\n`, '\n') ?? quoted ?? plain?.trim();
+  hideSecrets(shell.hidden, settings);
   return { ...settings, ...Object.fromEntries(Object.entries(shell.env).filter(([, value]) => (value ?? '') !== '')) };
+}
+
+/** No message may quote them. */
+export function hideSecrets(hidden: Set<string>, settings: Shell['env']): void {
+  const { WEBHOOK_SECRET = '', API_KEY = '', DATABASE_URL = '' } = settings;
+  const [, password = ''] = /:([^:@/]+)@/.exec(DATABASE_URL) ?? [];
+  for (const text of [...WEBHOOK_SECRET.split('\n'), API_KEY, DATABASE_URL, password]) hidden.add(text.trim());
 }
 
 /**

@@ -30,13 +30,10 @@ export interface StateFile {
   release(): Promise<void>;
 }
 
-export const newState = (): ListenState => ({
-  key: generateWebhookSecret().slice(6, 38),
-  listenerId: null,
-  cursor: null,
-  sequence: 0,
-  savedAt: '',
-});
+export function newState(): ListenState {
+  const key = generateWebhookSecret().slice(6, 38);
+  return { key, listenerId: null, cursor: null, sequence: 0, savedAt: '' };
+}
 
 /**
  * Opens the state of one account, receiver and list of types, under `$XDG_STATE_HOME/deedwire`.
@@ -46,31 +43,39 @@ export const newState = (): ListenState => ({
 export async function openState(shell: Shell, identity: readonly string[]): Promise<StateFile> {
   const home = shell.env['XDG_STATE_HOME'] ?? '';
   const folder = join(home === '' ? join(homedir(), '.local/state') : home, 'deedwire');
-  const file = join(
-    folder,
-    `listen-${createHash('sha256').update(identity.join('\n')).digest('hex').slice(0, 16)}.json`,
-  );
+  const name = createHash('sha256').update(identity.join('\n')).digest('hex').slice(0, 16);
+  const file = join(folder, `listen-${name}.json`);
   const lock = `${file}.lock`;
   const secretFile = join(folder, 'secret');
   await written(folder, () => mkdir(folder, { recursive: true, mode: 0o700 }));
   await written(lock, () => acquire(lock));
-  const content = await readFile(file, 'utf8').catch(() => '');
-  const secret = await written(secretFile, () => readSecret(secretFile));
-  shell.hidden.add(secret);
-  return {
-    state: content === '' ? newState() : stateIn(file, parsedJson(content)),
-    secretFile,
-    secret,
-    save: (state) =>
-      written(file, async () => {
+  try {
+    const content = await textOf(file);
+    const secret = await written(secretFile, () => readSecret(secretFile));
+    shell.hidden.add(secret);
+    return {
+      state: content === '' ? newState() : stateIn(file, parsedJson(content)),
+      secretFile,
+      secret,
+      async save(state) {
         const saved = { ...state, savedAt: new Date().toISOString() };
-        await writeFile(`${file}.new`, `${JSON.stringify(saved)}\n`, { mode: 0o600 });
-        // A process that is killed leaves the old or the new state.
-        await rename(`${file}.new`, file);
+        await written(file, () => replace(file, `${JSON.stringify(saved)}\n`));
         return saved;
-      }),
-    release: () => rm(lock, { force: true }),
-  };
+      },
+      release: () => rm(lock, { force: true }),
+    };
+  } catch (error) {
+    await rm(lock, { force: true });
+    throw error;
+  }
+}
+
+const textOf = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
+
+/** A process that is killed leaves the old or the new content. */
+async function replace(file: string, content: string): Promise<void> {
+  await writeFile(`${file}.new`, content, { mode: 0o600 });
+  await rename(`${file}.new`, file);
 }
 
 async function written<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
@@ -82,19 +87,24 @@ async function written<Result>(path: string, work: () => Promise<Result>): Promi
   }
 }
 
+/** Processes that find the lock of one that was killed take it one after the other. */
 async function acquire(lock: string): Promise<void> {
-  for (let attempt = 0; attempt < 2; attempt += 1)
-    try {
-      return await writeFile(lock, String(process.pid), { flag: 'wx', mode: 0o600 });
-    } catch (error) {
-      if (field(error, 'code') !== 'EEXIST') throw error;
-      const holder = Number(await readFile(lock, 'utf8').catch(() => ''));
-      if (holder > 0 && isAlive(holder))
-        throw new CommandError(`process ${holder} listens for this receiver already. If not, remove ${lock}.`);
-      // It was killed.
-      await rm(lock, { force: true });
-    }
-  throw new CommandError('another process starts to listen for this receiver.');
+  const turn = `${lock}.turn`;
+  try {
+    await writeFile(turn, '', { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if (field(error, 'code') !== 'EEXIST') throw error;
+    throw new CommandError(`another process starts to listen for this receiver. If not, remove ${turn}.`);
+  }
+  try {
+    const holder = Number(await textOf(lock));
+    // A container gives each run the same number.
+    if (holder > 0 && holder !== process.pid && isAlive(holder))
+      throw new CommandError(`process ${holder} listens for this receiver already. If not, remove ${lock}.`);
+    await writeFile(lock, String(process.pid), { mode: 0o600 });
+  } finally {
+    await rm(turn, { force: true });
+  }
 }
 
 function isAlive(pid: number): boolean {
@@ -106,10 +116,10 @@ function isAlive(pid: number): boolean {
 }
 
 async function readSecret(file: string): Promise<string> {
-  const present = (await readFile(file, 'utf8').catch(() => '')).trim();
+  const present = (await textOf(file)).trim();
   if (present !== '') return present;
   const secret = generateWebhookSecret();
-  await writeFile(file, `${secret}\n`, { mode: 0o600 });
+  await replace(file, `${secret}\n`);
   return secret;
 }
 

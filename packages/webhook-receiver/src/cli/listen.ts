@@ -1,28 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { field, messageOf } from '../field.ts';
-import { type Api, ApiError, openApi } from './api.ts';
+import { type Api, ApiError, openApi, orNull } from './api.ts';
 import { deliveryHeaders } from './delivery.ts';
 import { readSettings, readValidSecrets } from './input.ts';
 import { type ListenState, newState, openState, type StateFile } from './listen-state.ts';
-import { type Answer, send } from './send.ts';
+import { send } from './send.ts';
 import { CommandError, flag, parse, sendOptions, type Shell, UsageError, valued } from './shell.ts';
-import { readTarget } from './target.ts';
-import { terminalText } from './terminal-text.ts';
-import { wrap } from './text.ts';
+import { readTarget, type Target } from './target.ts';
+import { terminalText, wrap } from './text.ts';
 
 /** What `--json` prints, one in a line. The text for people is beside it. */
 interface Line {
   readonly event: 'api-unavailable' | 'delivered' | 'end' | 'gap' | 'ready' | 'receiver-unavailable' | 'skipped';
   readonly [name: string]: unknown;
 }
-
-interface Edge {
-  readonly cursor: string;
-  readonly sequence: number;
-  readonly node: EventNode;
-}
-
-type ListenedEvent = EventNode & Omit<Edge, 'node'>;
 
 interface EventNode {
   readonly deliveryId: string;
@@ -33,23 +24,40 @@ interface EventNode {
   readonly payload: string | null;
 }
 
+interface ListenedEvent {
+  readonly cursor: string;
+  readonly sequence: number;
+  readonly node: EventNode;
+}
+
+const pageQuery = `query ($id: ID!, $after: String, $waitSeconds: Int) {
+  webhookEvents(subscriptionId: $id, first: 20, after: $after, waitSeconds: $waitSeconds) {
+    edges { cursor sequence node { deliveryId type version isTest payload } }
+  }
+}`;
+const eventExample: ListenedEvent = {
+  cursor: '',
+  sequence: 0,
+  node: { deliveryId: '', type: '', version: '', isTest: false, payload: orNull('') },
+};
+
 /** Reads the events of a listener, and sends them to a receiver as a worker does. Ends after SIGINT with 0. */
 export async function listen(args: readonly string[], shell: Shell): Promise<number> {
   const { values, positionals } = parse(args, { to: valued, types: valued, retry: flag, json: flag, ...sendOptions });
   if (positionals.length > 0) throw new UsageError('listen takes no argument. Pass --to <receiver>.');
   if (values.to === undefined) throw new UsageError('pass --to <receiver>.');
-  const url = await readTarget(values.to, values['allow-remote'] === true);
+  const target = await readTarget(values.to, values['allow-remote'], shell.env);
   const api = await openApi(shell, values);
   const settings = await readSettings(shell, values);
   const isGiven = values['secret-file'] !== undefined || (settings['WEBHOOK_SECRET'] ?? '') !== '';
   const [given] = isGiven ? await readValidSecrets(shell, values) : [];
   const types = values.types?.split(',') ?? [];
-  const file = await openState(shell, [api.url, api.organizationId, url.href, ...types]);
+  const file = await openState(shell, [api.url, api.organizationId, target.url.href, ...types]);
   const print = (line: Line, text: string): void =>
     shell.out(values.json === true ? `${terminalText(JSON.stringify(line))}\n` : wrap(text));
   try {
-    const listener = new Listener(shell, api, file, { url, types, retry: values.retry === true, secret: given, print });
-    await listener.run();
+    const options = { target, types, retry: values.retry === true, secret: given, print };
+    await new Listener(shell, api, file, options).run();
     return 0;
   } finally {
     await file.release();
@@ -57,7 +65,7 @@ export async function listen(args: readonly string[], shell: Shell): Promise<num
 }
 
 interface ListenOptions {
-  readonly url: URL;
+  readonly target: Target;
   /** All of the interface if it is empty. */
   readonly types: readonly string[];
   /** Sends an event that the receiver refuses again, and nothing else meanwhile. */
@@ -88,15 +96,14 @@ class Listener {
   }
 
   async run(): Promise<void> {
-    const { url, secret, print } = this.#options;
+    const { secret, print } = this.#options;
+    const { href: url } = this.#options.target.url;
     await this.#findListener();
     const { listenerId, sequence } = this.#state;
     const signed = secret === undefined ? ` Signed with the secret in ${this.#file.secretFile}.` : '';
     const place = sequence === 0 ? '' : ` Resumed after #${sequence}.`;
-    print(
-      { event: 'ready', listenerId, url: url.href, resumedAfter: sequence === 0 ? null : sequence },
-      `Ready: events go to ${url.href}.${place}${signed}`,
-    );
+    const resumedAfter = sequence === 0 ? null : sequence;
+    print({ event: 'ready', listenerId, url, resumedAfter }, `Ready: events go to ${url}.${place}${signed}`);
     for (let failures = 0; !this.#isEnding;)
       try {
         const events = await this.#page();
@@ -121,21 +128,19 @@ class Listener {
   /** Uses the listener of the run before, or creates one. */
   async #findListener(): Promise<void> {
     const { listenerId, sequence, savedAt } = this.#state;
-    const { webhookListeners } = await this.#api.request<{ webhookListeners: readonly { id: string }[] }>(
-      '{ webhookListeners { id } }',
-      {},
-    );
+    const query = '{ webhookListeners { id } }';
+    const { webhookListeners } = await this.#api.request(query, {}, { webhookListeners: [{ id: '' }] });
     if (webhookListeners.some(({ id }) => id === listenerId)) return;
     if (listenerId !== null) {
       const text = `The listener has expired. Events after #${sequence} (${savedAt}) are lost.`;
       this.#options.print({ event: 'gap', from: sequence + 1, to: null, since: savedAt }, text);
-      await this.#save(newState());
-    } else await this.#save(this.#state);
-    const input = { eventTypes: await this.#eventTypes(), idempotencyKey: this.#state.key };
-    const created = await this.#api.mutate<{ webhookListener: { id: string } }>(
+    }
+    await this.#save(listenerId === null ? this.#state : newState());
+    const created = await this.#api.mutate(
       'createWebhookListener',
       'webhookListener { id }',
-      input,
+      { webhookListener: { id: '' } },
+      { eventTypes: await this.#eventTypes(), idempotencyKey: this.#state.key },
     );
     await this.#save({ ...this.#state, listenerId: created.webhookListener.id });
   }
@@ -143,87 +148,61 @@ class Listener {
   async #eventTypes(): Promise<{ type: string }[]> {
     const { types } = this.#options;
     if (types.length > 0) return types.map((type) => ({ type }));
-    const { webhookEventTypes } = await this.#api.request<{
-      webhookEventTypes: readonly { type: string; versions: readonly { status: string }[] }[];
-    }>('{ webhookEventTypes { type versions { status } } }', {});
+    const query = '{ webhookEventTypes { type versions { status } } }';
+    const example = { webhookEventTypes: [{ type: '', versions: [{ status: '' }] }] };
+    const { webhookEventTypes } = await this.#api.request(query, {}, example);
     const current = webhookEventTypes.filter(({ versions }) => versions.some(({ status }) => status === 'CURRENT'));
     return current.map(({ type }) => ({ type }));
   }
 
   async #page(): Promise<ListenedEvent[]> {
-    const query = `query ($id: ID!, $after: String) {
-      webhookEvents(subscriptionId: $id, first: 20, after: $after, waitSeconds: ${waitSeconds}) {
-        edges { cursor sequence node { deliveryId type version isTest payload } }
-      }
-    }`;
-    const { listenerId, cursor } = this.#state;
-    const variables = { id: listenerId, after: cursor };
-    const { webhookEvents } = await this.#api.request<{ webhookEvents: { edges: readonly Edge[] } | null }>(
-      query,
-      variables,
-      (waitSeconds + 30) * 1_000,
-    );
+    const variables = { id: this.#state.listenerId, after: this.#state.cursor, waitSeconds };
+    const example = { webhookEvents: orNull({ edges: [eventExample] }) };
+    const { webhookEvents } = await this.#api.request(pageQuery, variables, example, (waitSeconds + 30) * 1_000);
     // It expired while the API was unavailable.
     if (webhookEvents === null) await this.#findListener();
-    return (webhookEvents?.edges ?? []).map(({ cursor: after, sequence, node }) => ({
-      cursor: after,
-      sequence,
-      ...node,
-    }));
+    return webhookEvents?.edges ?? [];
   }
 
-  /** @returns false if the command ends before the event is passed */
+  /** @returns false if the command ends */
   async #deliver(event: ListenedEvent): Promise<boolean> {
-    const { cursor, sequence, type, version, deliveryId } = event;
-    const { print, retry } = this.#options;
-    const name = `#${sequence} ${type} ${version}`;
-    for (let attempt = 1; !this.#isEnding; attempt += 1) {
-      if (event.payload === null) {
-        print({ event: 'skipped', sequence, type, version, deliveryId }, `${name} has no payload. It was never sent.`);
-      } else {
-        const answer = await this.#send(event, event.payload, attempt);
-        const { status, problem, durationMs } = answer;
-        const isAccepted = status !== null && status >= 200 && status < 300;
-        if (unreachable.has(answer.code)) {
-          if (attempt === 1) print({ event: 'receiver-unavailable', problem }, `${problem}. Retrying ${name}.`);
-          await this.#pause(attempt);
-          continue;
-        }
-        print(
-          { event: 'delivered', sequence, type, version, deliveryId, attempt, status, problem, durationMs },
-          `${name} -> ${status ?? problem} in ${durationMs} ms`,
-        );
-        if (isAccepted) this.#accepted += 1;
-        else this.#refused += 1;
-        if (!isAccepted && retry) {
-          await this.#pause(attempt);
-          continue;
-        }
+    const { cursor, sequence, node } = event;
+    const { deliveryId, type, version, payload } = node;
+    if (payload === null) {
+      const text = `#${sequence} ${type} ${version} has no payload. It was never sent.`;
+      this.#options.print({ event: 'skipped', sequence, type, version, deliveryId }, text);
+    } else
+      for (let attempt = 1; !(await this.#isDone(event, payload, attempt)); attempt += 1) {
+        await this.#pause(attempt);
+        if (this.#isEnding) return false;
       }
-      await this.#save({ ...this.#state, cursor, sequence });
-      return true;
-    }
-    return false;
+    await this.#save({ ...this.#state, cursor, sequence });
+    return !this.#isEnding;
   }
 
-  #send(
-    { deliveryId: id, type, version, sequence, isTest }: ListenedEvent,
-    payload: string,
-    attempt: number,
-  ): Promise<Answer> {
+  /** Whether the receiver answered as it has to. Without an answer, it does not run, or stopped meanwhile. */
+  async #isDone({ sequence, node }: ListenedEvent, payload: string, attempt: number): Promise<boolean> {
+    const { print, retry, secret = this.#file.secret, target } = this.#options;
+    const { deliveryId, type, version, isTest } = node;
     const body = Buffer.from(payload);
-    const signed = deliveryHeaders(
-      body,
-      { secret: this.#options.secret ?? this.#file.secret, id, isTest },
-      { type, version },
-    );
     const headers = {
-      ...signed,
+      ...deliveryHeaders(body, { secret, id: deliveryId, isTest }, { type, version }),
       'x-service-webhook-subscription-id': this.#state.listenerId ?? '',
       'x-service-webhook-sequence': String(sequence),
       'x-service-webhook-attempt': String(attempt),
     };
-    return send(this.#options.url, { headers, body: [body] });
+    const { status, problem, durationMs } = await send(target, { headers, body: [body] });
+    const name = `#${sequence} ${type} ${version}`;
+    if (status === null) {
+      if (attempt === 1) print({ event: 'receiver-unavailable', problem }, `${problem}. Retrying ${name}.`);
+      return false;
+    }
+    const result = { sequence, type, version, deliveryId, attempt, status, durationMs };
+    print({ event: 'delivered', ...result }, `${name} -> ${status} in ${durationMs} ms`);
+    const isAccepted = status >= 200 && status < 300;
+    if (isAccepted) this.#accepted += 1;
+    else this.#refused += 1;
+    return isAccepted || !retry;
   }
 
   /** Goes on at the first event that is kept. */
@@ -244,13 +223,3 @@ class Listener {
     await sleep(ms, null, { signal: this.#shell.signal }).catch(() => {});
   }
 }
-
-/** The receiver does not run: it got nothing. */
-const unreachable: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'ETIMEDOUT',
-]);

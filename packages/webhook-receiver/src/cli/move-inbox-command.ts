@@ -5,7 +5,9 @@ import { moveInbox } from '../move-inbox.ts';
 import { pgBossJobs } from '../pg-boss.ts';
 import { connectionOf, hasState } from '../postgres-connection.ts';
 import { createTable, postgresTable, type PostgresTable } from '../postgres-table.ts';
+import { hideSecrets, readSettings } from './input.ts';
 import { checked, flag, parse, type Shell, UsageError, valued } from './shell.ts';
+import { wrap } from './text.ts';
 
 type Library = 'graphile-worker' | 'pg-boss';
 
@@ -17,12 +19,17 @@ export async function moveInboxCommand(args: readonly string[], shell: Shell): P
     schema: valued,
     name: valued,
     failed: flag,
+    'env-file': valued,
   });
   const [library = ''] = positionals;
   if (positionals.length !== 1 || !isLibrary(library))
     throw new UsageError('move-inbox needs graphile-worker or pg-boss.');
-  const connectionString = values['database-url'] ?? shell.env['DATABASE_URL'] ?? '';
-  if (connectionString === '') throw new UsageError('set DATABASE_URL, or pass --database-url.');
+  const settings = await readSettings(shell, values);
+  const connectionString = values['database-url'] ?? settings['DATABASE_URL'] ?? '';
+  if (connectionString === '') throw new UsageError('set DATABASE_URL, or pass --env-file.');
+  hideSecrets(shell.hidden, { DATABASE_URL: connectionString });
+  if (values['database-url'] !== undefined)
+    shell.err(wrap('--database-url is deprecated, because other processes can read arguments. Set DATABASE_URL.'));
   const to = checked(() => inboxTable(values.table));
   const from = checked(() => postgresTable('inbox', values.from ?? 'webhook_inbox', [], 'ended_at').name);
   try {

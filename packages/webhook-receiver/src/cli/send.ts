@@ -1,8 +1,9 @@
-import { type Agent, type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import type { LookupFunction } from 'node:net';
+import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { TcpSocketConnectOpts } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { field, messageOf } from '../field.ts';
+import { proxyHint, type Target } from './target.ts';
 import { textField } from './text.ts';
 
 export interface Sent {
@@ -11,7 +12,6 @@ export interface Sent {
   readonly headers: OutgoingHttpHeaders;
   /** Several parts are sent with a pause between them. */
   readonly body: readonly Uint8Array[];
-  /** Keeps a connection open for the next request. */
   readonly agent?: Agent;
 }
 
@@ -28,55 +28,58 @@ export interface Answer {
   readonly durationMs: number;
 }
 
+const noAnswer = { status: null, problem: '', code: '', location: '', body: '' };
 /** As a worker of Deedwire. */
-export const deadlineMs = 5_000;
+const deadlineMs = 5_000;
 const bodyMax = 100_000;
 const pauseMs = 100;
 
+/** @param isKept keeps one connection open for the next request */
+export function agentOf({ url, env }: Target, isKept = false): Agent {
+  const options = { keepAlive: isKept, maxSockets: isKept ? 1 : Number.POSITIVE_INFINITY };
+  const proxied = env?.['NODE_USE_ENV_PROXY'] === '1' ? { ...options, proxyEnv: env } : options;
+  return new (url.protocol === 'https:' ? HttpsAgent : Agent)(proxied);
+}
+
 /** Sends a request as a worker does: it waits 5 seconds, and follows no redirect. Never rejects. */
-export async function send(url: URL, { method = 'POST', headers, body, agent }: Sent): Promise<Answer> {
+export async function send(target: Target, sent: Sent): Promise<Answer> {
   const startMs = performance.now();
   const answer = (more: Partial<Answer>): Answer => ({
-    status: null,
-    problem: '',
-    code: '',
-    location: '',
-    body: '',
+    ...noAnswer,
     durationMs: Math.round(performance.now() - startMs),
     ...more,
   });
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), deadlineMs + pauseMs * (body.length - 1));
+  const timer = setTimeout(() => deadline.abort(), deadlineMs + pauseMs * (sent.body.length - 1));
   try {
-    const response = await respond(url, { method, headers, body, ...(agent && { agent }) }, deadline.signal);
+    const response = await respond(target, sent, deadline.signal);
     const text = await beginningOf(response);
     return answer({ status: response.statusCode ?? null, body: text, location: response.headers.location ?? '' });
   } catch (error) {
-    const problem = deadline.signal.aborted ? `no response within ${deadlineMs / 1_000} s` : reasonOf(error);
-    return answer({ problem, code: textField(error, 'code') });
+    const reason = deadline.signal.aborted ? `no response within ${deadlineMs / 1_000} s` : reasonOf(error);
+    return answer({ problem: `${reason}${proxyHint(target.env)}`, code: textField(error, 'code') });
   } finally {
     clearTimeout(timer);
   }
 }
 
-function respond(url: URL, { method, headers, body, agent }: Sent, signal: AbortSignal): Promise<IncomingMessage> {
+function respond(target: Target, sent: Sent, signal: AbortSignal): Promise<IncomingMessage> {
+  const { url, addresses } = target;
+  const { method = 'POST', headers, body, agent = agentOf(target) } = sent;
+  const length = body.reduce((bytes, part) => bytes + part.byteLength, 0);
+  const connecting: Partial<TcpSocketConnectOpts> = {
+    autoSelectFamily: true,
+    // The default of 250 ms is less than a full queue of connections needs: its first retry is after 1 s.
+    autoSelectFamilyAttemptTimeout: addresses === undefined ? 2_000 : 2 * deadlineMs,
+    ...(addresses && { lookup: (_hostname, _options, callback) => callback(null, addresses) }),
+  };
   return new Promise((resolve, reject) => {
-    const length = body.reduce((bytes, part) => bytes + part.byteLength, 0);
-    // Before the request destroys its socket.
-    signal.addEventListener('abort', () => {
-      if (request.socket?.connecting) reject(Object.assign(new Error('no connection'), { code: 'ETIMEDOUT' }));
-    });
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
+      ...connecting,
       method,
       headers: { ...headers, ...(method === 'GET' ? {} : { 'content-length': length }) },
-      agent: agent ?? false,
+      agent,
       signal,
-      ...(url.hostname === 'localhost' && {
-        lookup: bothAddresses,
-        autoSelectFamily: true,
-        // The default of 250 ms is less than a full queue of connections needs: its first retry is after 1 s.
-        autoSelectFamilyAttemptTimeout: 2 * deadlineMs,
-      }),
     });
     request.on('error', reject);
     request.on('response', resolve);
@@ -110,15 +113,7 @@ async function beginningOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Many machines resolve `localhost` to one address, and a receiver can listen on the other one. */
-const bothAddresses: LookupFunction = (_hostname, _options, callback) =>
-  callback(null, [
-    { address: '127.0.0.1', family: 4 },
-    { address: '::1', family: 6 },
-  ]);
-
 /** That of a refused connection is empty if the host has several addresses. */
-function reasonOf(error: unknown): string {
-  const errors = field(error, 'errors');
-  return messageOf(Array.isArray(errors) ? errors[0] : error);
+export function reasonOf(error: unknown): string {
+  return messageOf(field(field(error, 'errors'), '0') ?? error);
 }

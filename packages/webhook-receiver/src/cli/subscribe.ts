@@ -59,7 +59,7 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
   }
   const input = { callbackUrl: url, eventTypes: pins };
   if (present !== null) {
-    await api.mutate('updateWebhookSubscription', '', { ...input, id: present.id });
+    await api.mutate('updateWebhookSubscription', '', {}, { ...input, id: present.id });
     shell.out('Updated.\n');
     return 0;
   }
@@ -69,12 +69,11 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
   // The receiver needs it for the handshake, and no query returns it.
   if (file !== undefined) await writeSecret(file, webhookSecret);
   try {
-    const { webhookSubscription } = await api.mutate<{ webhookSubscription: { id: string } }>(
-      'createWebhookSubscription',
-      'webhookSubscription { id }',
-      { ...input, webhookSecret },
-    );
-    shell.out(`Created ${excerpt(webhookSubscription.id)}.\n`);
+    const example = { webhookSubscription: { id: '' } };
+    const selected = 'webhookSubscription { id }';
+    const changed = { ...input, webhookSecret };
+    const created = await api.mutate('createWebhookSubscription', selected, example, changed);
+    shell.out(`Created ${excerpt(created.webhookSubscription.id)}.\n`);
     return 0;
   } catch (error) {
     if (file === undefined) throw error;
@@ -95,15 +94,11 @@ async function writeSecret(file: string, secret: string): Promise<void> {
   }
 }
 
-interface ServedType {
-  readonly type: string;
-  readonly versions: readonly { readonly version: string }[];
-}
-
 /** @throws {CommandError} if the interface does not serve a version */
 async function checkPins(api: Api, pins: readonly EventName[]): Promise<void> {
   const query = '{ webhookEventTypes { type versions { version } } }';
-  const { webhookEventTypes } = await api.request<{ webhookEventTypes: readonly ServedType[] }>(query, {});
+  const example = { webhookEventTypes: [{ type: '', versions: [{ version: '' }] }] };
+  const { webhookEventTypes } = await api.request(query, {}, example);
   for (const { type, version } of pins) {
     const known = webhookEventTypes.find((each) => each.type === type);
     if (known === undefined)
@@ -118,9 +113,11 @@ async function checkPins(api: Api, pins: readonly EventName[]): Promise<void> {
 async function find(api: Api, url: string, id: string | undefined): Promise<Subscription | null> {
   // An account has at most 20.
   const query = '{ webhookSubscriptions(first: 100) { nodes { id callbackUrl status eventTypes { type version } } } }';
-  const data = await api.request<{ webhookSubscriptions: { nodes: readonly Subscription[] } }>(query, {});
-  const all = data.webhookSubscriptions.nodes;
-  const found = all.filter((each) => (id === undefined ? each.callbackUrl === url : each.id === id));
+  const node: Subscription = { id: '', callbackUrl: '', status: '', eventTypes: [{ type: '', version: '' }] };
+  const { webhookSubscriptions } = await api.request(query, {}, { webhookSubscriptions: { nodes: [node] } });
+  const found = webhookSubscriptions.nodes.filter((each) =>
+    id === undefined ? each.callbackUrl === url : each.id === id,
+  );
   if (found.length > 1) throw new UsageError(`several subscriptions have this URL. Pass --subscription <gid>.`);
   if (found.length === 0 && id !== undefined) throw new CommandError('you have no subscription with this identifier.');
   return found[0] ?? null;
@@ -140,15 +137,16 @@ function changesOf(present: readonly EventName[], needed: readonly EventName[]):
   });
 }
 
-/** Runs in the child process. What the module prints does not matter. */
+/** Runs in the child process. What the module prints does not matter. Servers of each protocol listen as those of `net`. */
 const script = `
 import { writeSync } from 'node:fs';
+import { Server } from 'node:net';
 const answer = (content) => { writeSync(3, JSON.stringify(content)); process.exit(); };
+Server.prototype.listen = () => answer({ problem: 'it listens. Export the receiver from a module that starts no server' });
 try {
   const exported = Object.values(await import(process.argv[1]));
   const receivers = [...new Set(exported.filter((each) => typeof each?.subscription === 'function'))];
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  if (process.getActiveResourcesInfo().includes('TCPServerWrap')) answer({ problem: 'it listens. Export the receiver from a module that starts no server' });
+  await new Promise((resolve) => setTimeout(resolve, 300));
   if (receivers.length !== 1) answer({ problem: 'it exports ' + receivers.length + ' receivers, and needs one' });
   answer({ pins: receivers[0].subscription() });
 } catch (error) {
@@ -159,7 +157,11 @@ const importMs = 10_000;
 
 /** Imports the module apart, because it can have any effect, and never end. */
 async function pinsOfModule(module: string, settings: Shell['env']): Promise<EventName[]> {
-  const env = { ...settings, WEBHOOK_SECRET: settings['WEBHOOK_SECRET'] || generateWebhookSecret() };
+  // The module needs no right to change subscriptions.
+  const { API_KEY: _, ...env }: NodeJS.ProcessEnv = {
+    ...settings,
+    WEBHOOK_SECRET: settings['WEBHOOK_SECRET'] || generateWebhookSecret(),
+  };
   const href = pathToFileURL(resolve(module)).href;
   const child = spawn(process.execPath, [...process.execArgv, '--input-type=module', '--eval', script, href], {
     // A pipeline that checks production has no secret, and the module may need one.

@@ -1,19 +1,30 @@
 import { field } from '../field.ts';
-import { terminalText } from './terminal-text.ts';
 
 const width = 80;
 
+/**
+ * Shows what could rewrite a terminal, or another text than the one that is there, as escapes of JSON, because parts of each text
+ * are foreign. JSON stays the same document.
+ */
+export function terminalText(text: string): string {
+  const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+  return text.replaceAll(invisible, (character) => character.replaceAll(/[^]/g, escaped));
+}
+
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
 /** Breaks a text into lines of at most 80 columns. A longer word stays whole. */
-export function wrap(text: string, indent = ''): string {
+export function wrap(text: string, indent = '', first: string = indent): string {
   const lines: string[] = [];
-  let line = '';
+  let line = first;
   for (const word of terminalText(text).split(' ')) {
-    if (line !== '' && indent.length + line.length + 1 + word.length > width) {
+    const isStart = line === first || line === indent;
+    if (!isStart && line.length + 1 + word.length > width) {
       lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
+      line = indent + word;
+    } else line += isStart ? word : ` ${word}`;
   }
-  return [...lines, line].map((each) => `${indent}${each}\n`).join('');
+  return [...lines, line].map((each) => `${each}\n`).join('');
 }
 
 /** The beginning of a foreign text, for one line. */
@@ -27,9 +38,9 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-export type Color = 'green' | 'red' | 'yellow';
+const codes = { red: 31, green: 32, yellow: 33 };
 
-const codes: Readonly<Record<Color, number>> = { red: 31, green: 32, yellow: 33 };
+export type Color = keyof typeof codes;
 
 export function colored(text: string, color: Color, hasColors: boolean): string {
   return hasColors ? `\u001B[${codes[color]}m${text}\u001B[39m` : text;

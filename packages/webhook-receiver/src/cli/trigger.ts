@@ -33,7 +33,7 @@ export async function trigger(args: readonly string[], shell: Shell): Promise<nu
     throw new UsageError('pass the event type, or --file with a whole body.');
   if (file === '-' && values['secret-file'] === '-')
     throw new UsageError('only one of the files can be standard input.');
-  const url = await readTarget(to, values['allow-remote'] === true);
+  const target = await readTarget(to, values['allow-remote'], shell.env);
   const [secret, nextSecret] = await readValidSecrets(shell, values);
   const body =
     file === undefined
@@ -42,7 +42,7 @@ export async function trigger(args: readonly string[], shell: Shell): Promise<nu
   if (file !== undefined && (set.length > 0 || version !== undefined))
     throw new UsageError('--file sends the file unchanged: pass neither --set nor --version.');
   const event = checkedEvent(body);
-  const answer = await send(url, { headers: deliveryHeaders(body, { secret, nextSecret }, event), body: [body] });
+  const answer = await send(target, { headers: deliveryHeaders(body, { secret, nextSecret }, event), body: [body] });
   if (answer.status === null) throw new CommandError(`the receiver did not respond: ${answer.problem}`);
   const content = excerpt(answer.body);
   shell.out(`${answer.status} in ${answer.durationMs} ms${content === '' ? '' : `: ${content}`}\n`);
@@ -96,7 +96,7 @@ function valueOf(text: string, present: unknown): unknown {
 async function sendTest(shell: Shell, options: SecretOptions, id: string, type?: string): Promise<number> {
   const api = await openApi(shell, options);
   const input = { subscriptionId: id, ...(type !== undefined && { eventType: type }) };
-  const sent = await api.mutate<{ webhookEventId: string }>('sendTestWebhookEvent', 'webhookEventId', input);
+  const sent = await api.mutate('sendTestWebhookEvent', 'webhookEventId', { webhookEventId: '' }, input);
   shell.out(`Deedwire sends ${excerpt(sent.webhookEventId)}.\n`);
   return 0;
 }

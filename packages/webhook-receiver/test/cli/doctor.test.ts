@@ -37,11 +37,16 @@ test('says what is wrong and what to do', async () => {
   const env = { ...api, WEBHOOK_SECRET: 'whsec_short', DATABASE_URL: database.databaseUrl };
   const { exitCode, stdout, stderr } = await call(['doctor', '--table', 'other'], { env });
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'deedwire-webhook-receiver: 4 checks failed.\n' });
-  expect(stdout).toMatch(/^✗ secret +WEBHOOK_SECRET is malformed$/m);
+  expect(stdout).toMatch(/^✗ secret +a secret is malformed$/m);
   expect(stdout).toMatch(/^✗ clock +(?:399|400|401) s from the clock of the interface$/m);
   expect(stdout).toMatch(/^✗ api +the API responded 401: No such key\.$/m);
   expect(stdout).toMatch(/^✗ store +no table "other"\n {2}Fix: Call createTable\(\)/m);
   expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+});
+
+test('reads the secrets of a file', async () => {
+  const input = `${generateWebhookSecret()}\n${generateWebhookSecret()}\n`;
+  expect((await call(['doctor', '--secret-file', '-'], { input })).stdout).toMatch(/^✓ secret +2 secrets$/m);
 });
 
 test('names the rights that the login of the service misses', async () => {

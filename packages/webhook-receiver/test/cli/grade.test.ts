@@ -184,6 +184,12 @@ const wrong: Readonly<Record<string, Readonly<Record<string, Partial<Parts>>>>> 
     'verifies only what is signed': {
       isAuthentic: (request) => request.headers['webhook-signature'] === undefined || verified(request),
     },
+    'answers a handshake without a signature': {
+      before: ({ headers, body }) =>
+        headers['webhook-signature'] === undefined && body.startsWith('{"verification_token":')
+          ? { status: 200, body }
+          : null,
+    },
     'accepts an empty signature': {
       isAuthentic: (request) =>
         verified(request) ||

@@ -1,7 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { listen } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { call } from '../support/call.ts';
@@ -27,4 +31,43 @@ test('refuses a state that it cannot read, because a new one would lose events',
     stdout: '',
     stderr: `deedwire-webhook-receiver: ${file} is damaged. Remove it to start again: what happened since the last run is lost.\n`,
   });
+});
+
+const bin = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
+
+test('lets one of several processes replace one that was killed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-listen-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  // It holds what its listener reads, until the test has ended.
+  const data = { webhookListeners: [{ id: 'a' }], payload: { webhookListener: { id: 'a' }, userErrors: [] } };
+  const listening = await listen(
+    createServer((request, response) => {
+      void text(request).then((query) => query.includes('webhookEvents') || response.end(JSON.stringify({ data })));
+    }),
+  );
+  onTestFinished(() => listening.close());
+  const env = {
+    ...{ CLIENT_ID: 'client', API_KEY: 'key-of-a-client', ORGANIZATION_ID: 'organization', XDG_STATE_HOME: folder },
+    DEEDWIRE_URL: `http://127.0.0.1:${listening.port}/`,
+  };
+  const start = () => {
+    const child = spawn(
+      process.execPath,
+      ['--conditions=deedwire-source', bin, 'listen', '--to', '1', '--types', 'webhook.test'],
+      { env },
+    );
+    onTestFinished(() => void child.kill('SIGKILL'));
+    return child;
+  };
+  const first = start();
+  await once(first.stdout, 'data');
+  first.kill('SIGKILL');
+  await once(first, 'close');
+  const children = Array.from({ length: 5 }, start);
+  const results = children.map(async (child) => {
+    const closed = once(child, 'close');
+    const ready = once(child.stdout, 'data').then(() => 'ready');
+    return Promise.race([ready, closed.then(([exitCode]) => exitCode)]);
+  });
+  expect((await Promise.all(results)).toSorted()).toEqual([1, 1, 1, 1, 'ready']);
 });

@@ -60,6 +60,19 @@ test('names the signal that ended the module', async () => {
   expect(stderr).toMatch(/module\.mjs: it ended the process with SIG[A-Z]+\.\n$/);
 });
 
+test.each([
+  ['late', `setTimeout(() => createServer().listen(0), 150);`],
+  ['on a socket', `createServer().listen(${JSON.stringify(join(folder, 'socket'))});`],
+])('notices a server that listens %s', async (_, listening) => {
+  const module = `import { createServer } from 'node:https';\n${exported}\n${listening}`;
+  expect((await subscribe(module, () => {})).stderr).toContain('module.mjs: it listens. Export the receiver');
+});
+
+test('does not pass the API key to the module', async () => {
+  const { stderr } = await subscribe('throw new Error(`the key ${process.env.API_KEY}`);', () => {});
+  expect(stderr).toMatch(/module\.mjs: the key undefined\.\n$/);
+});
+
 test('does not wait for a process that the module started', async () => {
   const starts = `import { spawn } from 'node:child_process';
     spawn('sleep', ['8'], { detached: true, stdio: ['ignore', 'ignore', 'ignore', 3] }).unref();`;

@@ -10,6 +10,7 @@ import { listen } from '@deedwire/testing';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { send } from '../../src/cli/send.ts';
+import { readTarget } from '../../src/cli/target.ts';
 import { call } from '../support/call.ts';
 
 const secret = generateWebhookSecret();
@@ -89,9 +90,32 @@ describe('a receiver whose queue of connections is full', () => {
 
   test('is reported as unreachable, because it got nothing', async () => {
     const port = await startBusy(60_000);
-    const answer = await send(new URL(`http://localhost:${port}/`), { headers: {}, body: [] });
-    expect(answer).toMatchObject({ status: null, code: 'ETIMEDOUT', problem: 'no response within 5 s' });
+    const answer = await send(await readTarget(String(port)), { headers: {}, body: [] });
+    expect(answer).toMatchObject({ status: null, problem: 'no response within 5 s' });
   });
+});
+
+test('looks a name up once, before it is checked', async () => {
+  const { port, received } = await start();
+  const addresses = [{ address: '127.0.0.1', family: 4 }];
+  const target = { url: new URL(`http://rebound.invalid:${port}/`), addresses };
+  expect((await send(target, { headers: {}, body: [] })).status).toBe(200);
+  expect(received).toHaveLength(1);
+  expect((await readTarget(`127.0.0.1:${port}`.replace(/^.*:/, ''))).addresses).toHaveLength(2);
+  expect((await readTarget('http://127.0.0.1/')).addresses).toEqual(addresses);
+});
+
+test('reaches another machine through a proxy, and says which Node can', async () => {
+  const { port, received } = await start();
+  const args = ['trigger', 'referral.created', '--allow-remote', '--to', 'http://receiver.invalid/hooks'];
+  const proxied = { ...env, HTTP_PROXY: `http://127.0.0.1:${port}` };
+  const { exitCode, stderr } = await call(args, { env: proxied });
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(
+    / receiver\.invalid\. To use your proxy, set NODE_USE_ENV_PROXY=1 with Node 22\.21 or later, or/,
+  );
+  expect((await call(args, { env: { ...proxied, NODE_USE_ENV_PROXY: '1' } })).exitCode).toBe(0);
+  expect(received).toHaveLength(1);
 });
 
 test('sends a file with its bytes unchanged', async () => {
@@ -187,9 +211,17 @@ test.each<[what: string, respond: (response: ServerResponse) => void, exitCode: 
   [
     'a page of a proxy',
     (response) => response.end('<html>\n\u001B[2J</html>'),
-    1,
+    4,
     /^the API responded 200: <html> \\u001b\[2J<\/html>$/,
   ],
+  ...['{"data":{"payload":null}}', '{"data":{"payload":{"userErrors":[]}}}', '[]', 'null'].map(
+    (body): [string, (response: ServerResponse) => void, number, RegExp] => [
+      `another shape, ${body}`,
+      (response) => response.end(body),
+      4,
+      /^the API responded (?:200: |to sendTestWebhookEvent with something else than its contract says\.$)/,
+    ],
+  ),
   ['a redirect', (response) => response.writeHead(302, { location: '/' }).end(), 1, /^the API responded 302: $/],
   [
     'the API key in an error',

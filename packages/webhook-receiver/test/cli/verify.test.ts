@@ -59,6 +59,16 @@ test('reads a quoted secret before a comment with quotes', async () => {
   expect(result).toEqual(accepted);
 });
 
+test.each([
+  ['in lines', `${generateWebhookSecret()}\n${secret}`],
+  ['with escapes', `${generateWebhookSecret()}\\n${secret}`],
+])('reads several secrets in one quoted variable, %s', async (_, value) => {
+  const envFile = await file('.env', `A='1'\r\nWEBHOOK_SECRET="${value}"\r\nB=2\n`);
+  const { exitCode, stdout } = await call(['verify', '--env-file', envFile, '--at', receivedAt], { input: http });
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^accepted, signed with secret 2 of 2\.\n/);
+});
+
 test('reads files', async () => {
   const capture = await file('request.http', http.replace(body, ''));
   const secrets = await file('secrets', `${generateWebhookSecret()}\n${secret}\n`);

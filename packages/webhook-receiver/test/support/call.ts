@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { expect } from 'vitest';
 import { main } from '../../src/command-line.ts';
 
 export interface CallResult {
@@ -16,7 +17,7 @@ interface Surroundings {
   onOut?: (text: string) => void;
 }
 
-/** Runs the command in this process. */
+/** Runs the command in this process. A message has at most 80 columns: it is returned as one line. */
 export async function call(
   args: readonly string[],
   { env = {}, input = '', signal, hasColors = false, onOut }: Surroundings = {},
@@ -35,5 +36,7 @@ export async function call(
       written.stderr += text;
     },
   });
-  return { exitCode, ...written };
+  // A longer word stays whole.
+  expect(written.stderr.split('\n').filter((line) => line.length > 80 && /\S .*\S \S/.test(line))).toEqual([]);
+  return { exitCode, stdout: written.stdout, stderr: written.stderr.replaceAll('\n  ', ' ') };
 }

@@ -1,15 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cp, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { findFreePort } from '@deedwire/embedded-postgres';
-import { commandsOf, findProgram } from '@deedwire/testing';
+import { createTestDatabase, findFreePort } from '@deedwire/embedded-postgres';
+import { commandsOf, connect as connectToDatabase, eventually, findProgram } from '@deedwire/testing';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { succeed } from '../support/command.ts';
 import { type InstalledPackages, installPackages } from '../support/installed-packages.ts';
 import { findNode20 } from '../support/node-20.ts';
+import { lacks } from '../support/standard-webhooks.ts';
 
 const workspaceRoot = join(import.meta.dirname, '../../../..');
 const node20 = await findNode20();
@@ -18,10 +21,14 @@ const node = node20 ?? process.execPath;
 
 let project: InstalledPackages;
 beforeAll(async () => {
-  project = await installPackages(
-    ['@deedwire/webhook-receiver', '@deedwire/webhook-events', '@deedwire/webhook-signing'],
-    [],
-  );
+  const names = ['webhook-receiver', 'webhook-events', 'webhook-signing'].map((name) => `@deedwire/${name}`);
+  project = await installPackages(names, []);
+  // The frameworks of the examples, as the workspace has installed them.
+  mkdirSync(join(project.folder, 'node_modules/@hono'));
+  for (const name of ['@hono/node-server', 'express', 'fastify', 'hono']) {
+    const installed = join(workspaceRoot, 'packages/webhook-receiver/node_modules', name);
+    symlinkSync(installed, join(project.folder, 'node_modules', name), 'dir');
+  }
 }, 600_000);
 afterAll(() => project.remove());
 
@@ -47,24 +54,114 @@ test('the commands of the README lead from an empty folder to a receiver that pa
   expect(stdout).toMatch(/\n20 passed, 1 unproven, 1 skipped\n$/);
 });
 
-const python = findProgram('python3');
-
-test.skipIf(python === undefined)('the receiver in Python passes every check', async () => {
+/** Grades a receiver that a command starts, with the installed command on Node 20. */
+async function gradeOf(start: readonly string[], folder: string, more: Record<string, string>, count: string[]) {
   const secret = generateWebhookSecret();
   const port = String(await findFreePort());
-  const more = { WEBHOOK_SECRET: secret, PORT: port, DATABASE: join(project.folder, 'python.db') };
-  const receiver = spawn(python ?? '', [join(workspaceRoot, 'examples/receiver-python/receiver.py')], {
-    env: env(more),
-  });
+  const variables = env({ WEBHOOK_SECRET: secret, PORT: port, ...more });
+  const [program = '', ...args] = start;
+  const receiver = spawn(program, args, { cwd: folder, env: variables });
   onTestFinished(() => void receiver.kill());
-  const count = `select count(*) from receipt`;
-  const script = `import sqlite3, os; print(sqlite3.connect(os.environ["DATABASE"]).execute("${count}").fetchone()[0])`;
-  await once(receiver.stdout, 'data');
-  const args = ['@deedwire/webhook-receiver', 'grade', port, '--', python ?? '', '-c', script];
-  const child = spawn('npx', args, { cwd: project.folder, env: env(more) });
+  // A count command reads it.
+  for (const output of [receiver.stdout, receiver.stderr]) output.on('data', (text) => appendFileSync(log, text));
+  await eventually(() => connectTo(Number(port)));
+  const path = start.includes('receiver.py') || program === './receiver' ? '' : '/webhooks';
+  const child = spawn('npx', ['@deedwire/webhook-receiver', 'grade', `${port}${path}`, '--', ...count], {
+    cwd: project.folder,
+    env: variables,
+  });
   const [stdout, stderr, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   expect({ exitCode, stderr, stdout }).toMatchObject({ exitCode: 0, stderr: '' });
   expect(stdout).toMatch(/\n21 passed, 1 skipped\n$/);
+}
+
+async function connectTo(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+  } finally {
+    socket.destroy();
+  }
+}
+
+let log = '';
+const examples = join(workspaceRoot, 'examples');
+const countOfLog = () => ['awk', '/^referral.created/ { count += 1 } END { print count + 0 }', log];
+
+const python = findProgram('python3');
+
+test.skipIf(python === undefined)('the receiver in Python passes every check', async () => {
+  const DATABASE = join(project.folder, 'python.db');
+  const script = `import sqlite3; print(sqlite3.connect("${DATABASE}").execute("select count(*) from receipt").fetchone()[0])`;
+  log = await project.write('python.log', '');
+  const count = [python ?? '', '-c', script];
+  await gradeOf([python ?? '', 'receiver.py'], join(examples, 'receiver-python'), { DATABASE }, count);
+});
+
+test.skipIf(lacks(['go']))('the receiver in Go passes every check', async () => {
+  const folder = join(project.folder, 'receiver-go');
+  await cp(join(examples, 'receiver-go'), folder, { recursive: true });
+  await succeed('go', ['build', '-o', 'receiver', '.'], { cwd: folder });
+  const database = await createTestDatabase({ template: 'receiver_go_graded', prepare: async () => {} });
+  const connection = await connectToDatabase(database.databaseUrl);
+  onTestFinished(async () => {
+    await connection.run('drop owned by receiver_go_graded; drop role receiver_go_graded');
+    await connection.close();
+    await database.drop();
+  });
+  // The server of the tests hashes passwords with one iteration, which the driver for Go refuses.
+  await connection.run('set scram_iterations = 4096');
+  await connection.run(`create role receiver_go_graded login password 'receiver_go_graded'`);
+  await connection.run('grant create on schema public to receiver_go_graded');
+  const url = new URL(database.databaseUrl);
+  [url.username, url.password] = ['receiver_go_graded', 'receiver_go_graded'];
+  // The server has no TLS, which the driver requires by default.
+  url.searchParams.set('sslmode', 'disable');
+  log = await project.write('go.log', '');
+  const count = ['awk', '/Processed referral.created/ { count += 1 } END { print count + 0 }', log];
+  await gradeOf(['./receiver'], folder, { DATABASE_URL: url.href }, count);
+});
+
+/** What a platform does with the module of an example. */
+const served = (handle: string): string => `import { serve } from '@hono/node-server';
+  import * as example from './example.ts';
+  serve({ fetch: (request) => ${handle}, port: Number(process.env.PORT) });`;
+const frameworks = {
+  node: ['server.mjs'],
+  express: ['server.mjs'],
+  fastify: ['server.mjs'],
+  hono: ['server.mjs'],
+  lambda: ['local.mjs'],
+  next: [
+    'app/webhooks/route.js',
+    `request.method === 'POST' ? example.POST(request) : new Response('', { status: 405 })`,
+  ],
+  workers: [
+    'worker.ts',
+    `example.default.fetch(request, process.env, { waitUntil() {}, passThroughOnException() {} })`,
+  ],
+} as const;
+
+test.each(Object.entries(frameworks))('the receiver with %s passes every check', async (name, [file, handle]) => {
+  const folder = join(project.folder, `receiver-${name}`);
+  await cp(join(examples, `receiver-${name}`), folder, { recursive: true });
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  if (handle !== undefined) {
+    await cp(join(folder, file), join(folder, 'example.ts'));
+    await writeFile(join(folder, 'serve.mjs'), served(handle));
+  }
+  log = await project.write(`${name}.log`, '');
+  await gradeOf([process.execPath, handle === undefined ? file : 'serve.mjs'], folder, {}, countOfLog());
+});
+
+test('doctor says that the package pg is missing, which the kit does not install', async () => {
+  const child = spawn('npx', ['@deedwire/webhook-receiver', 'doctor'], {
+    cwd: project.folder,
+    env: env({ DATABASE_URL: 'postgres://login:canary-of-a-login@127.0.0.1:1/name' }),
+  });
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  expect(stdout).toContain('the package pg is not installed\n  Fix: Install it with "npm install pg".\n');
+  expect(stdout + stderr).not.toContain('canary');
 });
 
 test('verify works without the private package that it contains', async () => {
