@@ -219,7 +219,7 @@ test('a handler whose lease in Redis cannot be renewed is aborted', async () => 
 
 test.each(['bodyTimeoutMs', 'handlerTimeoutMs', 'storeTimeoutMs'])('%s must be a time', (name) => {
   for (const value of [0, -1, Number.NaN, Infinity])
-    expect(() => receiverOf(memoryStore(), () => {}, { [name]: value })).toThrow(`${name} must be a number above 0`);
+    expect(() => receiverOf(memoryStore(), () => {}, { [name]: value })).toThrow(`${name} must be above 0`);
 });
 
 describe('PostgreSQL', () => {

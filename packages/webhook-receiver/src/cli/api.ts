@@ -15,17 +15,11 @@ export interface Api {
    * @throws {CommandError} 3: the credentials are refused, 4: the API is unavailable, 1: it refuses the request
    */
   request<Data>(query: string, variables: object, example: Data, timeoutMs?: number): Promise<Data>;
-  /**
-   * Runs a mutation, which gets its input and resolves with what is selected.
-   *
-   * @throws {CommandError} with the first of its user errors
-   */
+  /** @throws {CommandError} with the first user error of the mutation */
   mutate<Payload>(name: string, selected: string, example: Payload, input: object): Promise<Payload>;
 }
 
-/** The interface refuses a request. */
 export class ApiError extends CommandError {
-  /** Of its error. */
   readonly code: string;
   readonly extensions: unknown;
 
@@ -117,7 +111,7 @@ export function orNull<Example>(example: Example): Example | null {
 }
 
 /** Whether a value has the fields of an example, with their types. */
-function isLike<Example>(example: Example, value: unknown): value is Example {
+export function isLike<Example>(example: Example, value: unknown): value is Example {
   if (example instanceof Set) return value === null || [...example].some((each) => isLike(each, value));
   if (Array.isArray(example)) return Array.isArray(value) && value.every((each) => isLike<unknown>(example[0], each));
   if (typeof example !== 'object' || example === null) return typeof value === typeof example;

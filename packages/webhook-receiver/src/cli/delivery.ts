@@ -38,13 +38,8 @@ export function sampleEvent(type: string, version?: string): EventBody {
   const problem = eventNameProblem(names, type, chosen);
   if (problem !== null) throw new UsageError(problem);
   const data: Record<string, unknown> = { ...structuredClone(types[type]?.[chosen]?.data) };
-  return {
-    id: `gid://service/WebhookEvent/${newNumber()}`,
-    type,
-    version: chosen,
-    timestamp: new Date().toISOString(),
-    data,
-  };
+  const id = `gid://service/WebhookEvent/${newNumber()}`;
+  return { id, type, version: chosen, timestamp: new Date().toISOString(), data };
 }
 
 export function newDeliveryId(): string {
@@ -70,13 +65,8 @@ export function deliveryHeaders(
   { secret, nextSecret, id, ageSeconds = 0, isStandard = false, isTest = false }: Signing,
   event: Pick<EventBody, 'type' | 'version'> | null,
 ): OutgoingHttpHeaders {
-  const signed = signWebhook({
-    id: id ?? newDeliveryId(),
-    timestamp: Math.floor(Date.now() / 1_000) - ageSeconds,
-    body,
-    secret,
-    nextSecret,
-  });
+  const timestamp = Math.floor(Date.now() / 1_000) - ageSeconds;
+  const signed = signWebhook({ id: id ?? newDeliveryId(), timestamp, body, secret, nextSecret });
   const named = event !== null && {
     'x-service-webhook-event': event.type,
     'x-service-webhook-event-version': event.version,

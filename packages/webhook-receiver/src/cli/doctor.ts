@@ -5,7 +5,7 @@ import { openApi, readApiUrl } from './api.ts';
 import { type Grade, lineOf } from './grade.ts';
 import { readSecrets, readSettings } from './input.ts';
 import { reasonOf } from './send.ts';
-import { checked, CommandError, parse, secretOptions, type Shell, UsageError, valued } from './shell.ts';
+import { checked, CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { localAddresses } from './target.ts';
 import { counted, excerpt } from './text.ts';
 
@@ -15,9 +15,8 @@ const pass = (detail: string): Found => ({ result: 'pass', detail });
 const fail = (detail: string, fix: string): Found => ({ result: 'fail', detail, fix });
 const notSet = (name: string): Found => ({ result: 'skipped', detail: `${name} is not set` });
 
-/** Checks what the kit needs of its environment. */
 export async function doctor(args: readonly string[], shell: Shell): Promise<number> {
-  const { values, positionals } = parse(args, { table: valued, ...secretOptions });
+  const { values, positionals } = parse(args, ['table', ...secretOptions]);
   if (positionals.length > 0) throw new UsageError('doctor takes no argument.');
   const settings = await readSettings(shell, values);
   const table = checked(() => postgresTable('store', values.table ?? 'webhook_receipt', [], 'received_at').name);
@@ -55,7 +54,6 @@ export async function doctor(args: readonly string[], shell: Shell): Promise<num
   throw new CommandError(`${counted(failed, 'check')} failed.`);
 }
 
-/** @param version for example `20.19.0` */
 export function nodeOf(version: string): Found {
   return Number.parseInt(version, 10) >= 20 ? pass(version) : fail(version, 'The kit needs Node 20 or later.');
 }

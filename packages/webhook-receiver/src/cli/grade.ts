@@ -4,7 +4,7 @@ import { messageOf } from '../field.ts';
 import { sampleEvent } from './delivery.ts';
 import { type Check, checks, type GradeOptions, Grading, type Result, type Verdict } from './grading.ts';
 import { readValidSecrets } from './input.ts';
-import { CommandError, flag, parse, sendOptions, type Shell, UsageError, valued } from './shell.ts';
+import { CommandError, isKeyOf, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
 import { type Color, colored, counted, terminalText, textField, wrap } from './text.ts';
 
@@ -12,26 +12,19 @@ export interface Grade extends Verdict {
   readonly name: string;
 }
 
-/** Tests a receiver. Every check runs, also after one that fails. */
 export async function grade(args: readonly string[], shell: Shell): Promise<number> {
   const end = args.indexOf('--');
   const command = end === -1 ? [] : args.slice(end + 1);
-  const { values, positionals } = parse(end === -1 ? args : args.slice(0, end), {
-    type: valued,
-    version: valued,
-    standard: flag,
-    only: valued,
-    skip: valued,
-    format: valued,
-    ...sendOptions,
-  });
+  const texts = ['type', 'version', 'only', 'skip', 'format', ...secretOptions] as const;
+  const given = end === -1 ? args : args.slice(0, end);
+  const { values, positionals } = parse(given, texts, ['allow-remote', 'standard']);
   const [to] = positionals;
   if (to === undefined || positionals.length > 1) throw new UsageError('grade needs the URL of one receiver.');
   const format = values.format ?? 'text';
-  if (!isFormat(format)) throw new UsageError('--format must be text, json or junit.');
+  if (!isKeyOf(reports, format)) throw new UsageError('--format must be text, json or junit.');
   if (end !== -1 && command.length === 0) throw new UsageError('after --, pass a command that prints a number.');
   const chosen = chooseChecks(values.only, values.skip);
-  const isStandard = values.standard === true;
+  const { standard: isStandard = false } = values;
   if (!isStandard && values.type !== undefined) sampleEvent(values.type, values.version);
   const target = await readTarget(to, values['allow-remote'], shell.env);
   const [secret, nextSecret] = await readValidSecrets(shell, values);
@@ -53,10 +46,7 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
 }
 
 /** The grade of each check, as soon as it has run. */
-export async function* gradeReceiver(
-  options: GradeOptions,
-  chosen: readonly Check[] = checks,
-): AsyncGenerator<Grade, void> {
+export async function* gradeReceiver(options: GradeOptions, chosen: readonly Check[] = checks): AsyncGenerator<Grade> {
   const grading = new Grading(options);
   let isReached = true;
   for (const check of chosen) {
@@ -82,12 +72,10 @@ const uncounted = (error: unknown): Verdict => ({
 
 function chooseChecks(only: string | undefined, skip: string | undefined): Check[] {
   const names = checks.map(({ name }) => name);
-  const listed = [only, skip].flatMap((list) => list?.split(',') ?? []);
-  const unknown = listed.find((name) => !names.includes(name));
+  const [included = names, excluded = []] = [only, skip].map((list) => list?.split(','));
+  const unknown = [...included, ...excluded].find((name) => !names.includes(name));
   if (unknown !== undefined) throw new UsageError(`there is no check "${unknown}". There are: ${names.join(', ')}.`);
-  return checks.filter(
-    ({ name }) => only?.split(',').includes(name) !== false && skip?.split(',').includes(name) !== true,
-  );
+  return checks.filter(({ name }) => included.includes(name) && !excluded.includes(name));
 }
 
 /** The last number that a command prints. It runs without a shell. */
@@ -96,15 +84,12 @@ async function countBy([program = '', ...args]: readonly string[], { signal, env
   try {
     ({ stdout } = await promisify(execFile)(program, args, { signal, env: { ...env }, timeout: 30_000 }));
   } catch (error) {
-    throw new UsageError(`the count command failed: ${messageOf(error).split('\n')[0]} ${lastLine(error)}`.trim());
+    const lastLine = textField(error, 'stderr').trim().split('\n').at(-1) ?? '';
+    throw new UsageError(`the count command failed: ${messageOf(error).split('\n')[0]} ${lastLine}`.trim());
   }
   const [number] = stdout.match(/\d+(?=\D*$)/) ?? [];
   if (number === undefined) throw new UsageError('the count command prints no number.');
   return Number(number);
-}
-
-function lastLine(error: unknown): string {
-  return textField(error, 'stderr').trim().split('\n').slice(-1).join('');
 }
 
 const marks: Readonly<Record<Result, readonly [mark: string, color: Color | null, noun: string]>> = {
@@ -122,13 +107,6 @@ export function lineOf({ name, result, detail, fix }: Grade, hasColors: boolean)
   return `${shown} ${name.padEnd(17)}${text}${fix === undefined ? '' : wrap(`Fix: ${fix}`, '  ')}`;
 }
 
-type Format = keyof typeof reports;
-
-function isFormat(format: string): format is Format {
-  return Object.hasOwn(reports, format);
-}
-
-/** What follows the checks. */
 const reports = {
   text: (_: URL, grades: readonly Grade[]): string => {
     const totals = Object.entries(marks).flatMap(([result, [, , noun]]) => {

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { webhookSecretProblem } from '@deedwire/webhook-signing';
 import { field } from '../field.ts';
-import { type Shell, UsageError } from './shell.ts';
+import { CommandError, type Shell, UsageError } from './shell.ts';
 
 /**
  * Reads a file, or standard input for `-`.
@@ -68,12 +68,9 @@ export async function readSecrets(shell: Shell, options: SecretOptions): Promise
       : (await readInput(shell, secretFile, textMax)).toString();
   const secrets = (text ?? '').split(/\r?\n/).filter((line) => line.trim() !== '');
   for (const secret of secrets) shell.hidden.add(secret.trim());
-  if (secrets.length > 0 && secrets.length <= 10) return secrets;
-  throw new UsageError(
-    secrets.length === 0
-      ? 'there is no secret. Set WEBHOOK_SECRET, or pass --env-file or --secret-file.'
-      : `there are ${secrets.length} secrets; at most 10 are allowed.`,
-  );
+  if (secrets.length > 10) throw new UsageError(`there are ${secrets.length} secrets; at most 10 are allowed.`);
+  if (secrets.length > 0) return secrets;
+  throw new UsageError('there is no secret. Set WEBHOOK_SECRET, or pass --env-file or --secret-file.');
 }
 
 /** Like `readSecrets`, for signing. */
@@ -84,4 +81,14 @@ export async function readValidSecrets(shell: Shell, options: SecretOptions): Pr
     if (problem !== null) throw new UsageError(problem);
   }
   return [first, ...others];
+}
+
+/** @throws {CommandError} if a path cannot be written */
+export async function written<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`${path} cannot be written: ${String(field(error, 'code'))}.`, 1, { cause: error });
+  }
 }

@@ -4,31 +4,30 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { field } from '../field.ts';
+import { isLike, orNull } from './api.ts';
+import { written } from './input.ts';
 import { CommandError, type Shell } from './shell.ts';
 import { parsedJson } from './text.ts';
 
-/** What a later run of `listen` needs. */
 export interface ListenState {
   /** Makes the creation of the listener safe to repeat. */
   readonly key: string;
-  /** Null until it is created. */
   readonly listenerId: string | null;
   /** Of the last event that was sent. Null before the first one. */
   readonly cursor: string | null;
   readonly sequence: number;
-  /** When the state was saved. */
   readonly savedAt: string;
 }
 
 export interface StateFile {
   readonly state: ListenState;
-  /** Where the secret is that signs the requests of each run. */
   readonly secretFile: string;
   readonly secret: string;
   save(state: ListenState): Promise<ListenState>;
-  /** Lets another process use the file. */
   release(): Promise<void>;
 }
+
+const example: ListenState = { key: '', listenerId: orNull(''), cursor: orNull(''), sequence: 0, savedAt: '' };
 
 export function newState(): ListenState {
   const key = generateWebhookSecret().slice(6, 38);
@@ -51,19 +50,17 @@ export async function openState(shell: Shell, identity: readonly string[]): Prom
   await written(lock, () => acquire(lock));
   try {
     const content = await textOf(file);
+    const state = content === '' ? newState() : parsedJson(content);
+    if (!isLike(example, state))
+      throw new CommandError(`${file} is damaged. Remove it to start again: events since the last run are lost.`);
     const secret = await written(secretFile, () => readSecret(secretFile));
     shell.hidden.add(secret);
-    return {
-      state: content === '' ? newState() : stateIn(file, parsedJson(content)),
-      secretFile,
-      secret,
-      async save(state) {
-        const saved = { ...state, savedAt: new Date().toISOString() };
-        await written(file, () => replace(file, `${JSON.stringify(saved)}\n`));
-        return saved;
-      },
-      release: () => rm(lock, { force: true }),
+    const save = async (changed: ListenState): Promise<ListenState> => {
+      const saved = { ...changed, savedAt: new Date().toISOString() };
+      await written(file, () => replace(file, `${JSON.stringify(saved)}\n`));
+      return saved;
     };
+    return { state, secretFile, secret, save, release: () => rm(lock, { force: true }) };
   } catch (error) {
     await rm(lock, { force: true });
     throw error;
@@ -76,15 +73,6 @@ const textOf = (file: string): Promise<string> => readFile(file, 'utf8').catch((
 async function replace(file: string, content: string): Promise<void> {
   await writeFile(`${file}.new`, content, { mode: 0o600 });
   await rename(`${file}.new`, file);
-}
-
-async function written<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw new CommandError(`${path} cannot be written: ${String(field(error, 'code'))}.`, 1, { cause: error });
-  }
 }
 
 /** Processes that find the lock of one that was killed take it one after the other. */
@@ -121,17 +109,4 @@ async function readSecret(file: string): Promise<string> {
   const secret = generateWebhookSecret();
   await replace(file, `${secret}\n`);
   return secret;
-}
-
-function stateIn(file: string, content: unknown): ListenState {
-  const [key, listenerId, cursor] = ['key', 'listenerId', 'cursor'].map((name) => field(content, name));
-  if (typeof key !== 'string')
-    throw new CommandError(`${file} is damaged. Remove it to start again: what happened since the last run is lost.`);
-  return {
-    key,
-    listenerId: typeof listenerId === 'string' ? listenerId : null,
-    cursor: typeof cursor === 'string' ? cursor : null,
-    sequence: Number(field(content, 'sequence') ?? 0),
-    savedAt: String(field(content, 'savedAt')),
-  };
 }

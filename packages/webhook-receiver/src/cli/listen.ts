@@ -5,7 +5,7 @@ import { deliveryHeaders } from './delivery.ts';
 import { readSettings, readValidSecrets } from './input.ts';
 import { type ListenState, newState, openState, type StateFile } from './listen-state.ts';
 import { send } from './send.ts';
-import { CommandError, flag, parse, sendOptions, type Shell, UsageError, valued } from './shell.ts';
+import { CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { readTarget, type Target } from './target.ts';
 import { terminalText, wrap } from './text.ts';
 
@@ -15,35 +15,19 @@ interface Line {
   readonly [name: string]: unknown;
 }
 
-interface EventNode {
-  readonly deliveryId: string;
-  readonly type: string;
-  readonly version: string;
-  readonly isTest: boolean;
-  /** Null if it could not be rendered. */
-  readonly payload: string | null;
-}
-
-interface ListenedEvent {
-  readonly cursor: string;
-  readonly sequence: number;
-  readonly node: EventNode;
-}
-
 const pageQuery = `query ($id: ID!, $after: String, $waitSeconds: Int) {
   webhookEvents(subscriptionId: $id, first: 20, after: $after, waitSeconds: $waitSeconds) {
     edges { cursor sequence node { deliveryId type version isTest payload } }
   }
 }`;
-const eventExample: ListenedEvent = {
-  cursor: '',
-  sequence: 0,
-  node: { deliveryId: '', type: '', version: '', isTest: false, payload: orNull('') },
-};
+// An event that could not be rendered has no payload.
+const nodeExample = { deliveryId: '', type: '', version: '', isTest: false, payload: orNull('') };
+const eventExample = { cursor: '', sequence: 0, node: nodeExample };
+type ListenedEvent = typeof eventExample;
 
 /** Reads the events of a listener, and sends them to a receiver as a worker does. Ends after SIGINT with 0. */
 export async function listen(args: readonly string[], shell: Shell): Promise<number> {
-  const { values, positionals } = parse(args, { to: valued, types: valued, retry: flag, json: flag, ...sendOptions });
+  const { values, positionals } = parse(args, ['to', 'types', ...secretOptions], ['allow-remote', 'retry', 'json']);
   if (positionals.length > 0) throw new UsageError('listen takes no argument. Pass --to <receiver>.');
   if (values.to === undefined) throw new UsageError('pass --to <receiver>.');
   const target = await readTarget(values.to, values['allow-remote'], shell.env);
@@ -53,11 +37,12 @@ export async function listen(args: readonly string[], shell: Shell): Promise<num
   const [given] = isGiven ? await readValidSecrets(shell, values) : [];
   const types = values.types?.split(',') ?? [];
   const file = await openState(shell, [api.url, api.organizationId, target.url.href, ...types]);
+  const signed = given === undefined ? ` Signed with the secret in ${file.secretFile}.` : '';
   const print = (line: Line, text: string): void =>
     shell.out(values.json === true ? `${terminalText(JSON.stringify(line))}\n` : wrap(text));
   try {
-    const options = { target, types, retry: values.retry === true, secret: given, print };
-    await new Listener(shell, api, file, options).run();
+    const { retry = false } = values;
+    await new Listener({ shell, api, file, target, types, retry, secret: given ?? file.secret, signed, print }).run();
     return 0;
   } finally {
     await file.release();
@@ -65,12 +50,16 @@ export async function listen(args: readonly string[], shell: Shell): Promise<num
 }
 
 interface ListenOptions {
+  readonly shell: Shell;
+  readonly api: Api;
+  readonly file: StateFile;
   readonly target: Target;
   /** All of the interface if it is empty. */
   readonly types: readonly string[];
   /** Sends an event that the receiver refuses again, and nothing else meanwhile. */
   readonly retry: boolean;
-  readonly secret: string | undefined;
+  readonly secret: string;
+  readonly signed: string;
   readonly print: (line: Line, text: string) => void;
 }
 
@@ -78,29 +67,25 @@ const waitSeconds = 20;
 const backoffMaxMs = 30_000;
 
 class Listener {
-  readonly #shell: Shell;
-  readonly #api: Api;
-  readonly #file: StateFile;
   readonly #options: ListenOptions;
   #state: ListenState;
   #accepted = 0;
   #refused = 0;
 
-  constructor(shell: Shell, api: Api, file: StateFile, options: ListenOptions) {
-    [this.#shell, this.#api, this.#file, this.#options] = [shell, api, file, options];
-    this.#state = file.state;
+  constructor(options: ListenOptions) {
+    this.#options = options;
+    this.#state = options.file.state;
   }
 
   get #isEnding(): boolean {
-    return this.#shell.signal.aborted;
+    return this.#options.shell.signal.aborted;
   }
 
   async run(): Promise<void> {
-    const { secret, print } = this.#options;
-    const { href: url } = this.#options.target.url;
+    const { print, signed, target } = this.#options;
+    const { href: url } = target.url;
     await this.#findListener();
     const { listenerId, sequence } = this.#state;
-    const signed = secret === undefined ? ` Signed with the secret in ${this.#file.secretFile}.` : '';
     const place = sequence === 0 ? '' : ` Resumed after #${sequence}.`;
     const resumedAfter = sequence === 0 ? null : sequence;
     print({ event: 'ready', listenerId, url, resumedAfter }, `Ready: events go to ${url}.${place}${signed}`);
@@ -129,14 +114,14 @@ class Listener {
   async #findListener(): Promise<void> {
     const { listenerId, sequence, savedAt } = this.#state;
     const query = '{ webhookListeners { id } }';
-    const { webhookListeners } = await this.#api.request(query, {}, { webhookListeners: [{ id: '' }] });
+    const { webhookListeners } = await this.#options.api.request(query, {}, { webhookListeners: [{ id: '' }] });
     if (webhookListeners.some(({ id }) => id === listenerId)) return;
     if (listenerId !== null) {
       const text = `The listener has expired. Events after #${sequence} (${savedAt}) are lost.`;
       this.#options.print({ event: 'gap', from: sequence + 1, to: null, since: savedAt }, text);
     }
     await this.#save(listenerId === null ? this.#state : newState());
-    const created = await this.#api.mutate(
+    const created = await this.#options.api.mutate(
       'createWebhookListener',
       'webhookListener { id }',
       { webhookListener: { id: '' } },
@@ -150,7 +135,7 @@ class Listener {
     if (types.length > 0) return types.map((type) => ({ type }));
     const query = '{ webhookEventTypes { type versions { status } } }';
     const example = { webhookEventTypes: [{ type: '', versions: [{ status: '' }] }] };
-    const { webhookEventTypes } = await this.#api.request(query, {}, example);
+    const { webhookEventTypes } = await this.#options.api.request(query, {}, example);
     const current = webhookEventTypes.filter(({ versions }) => versions.some(({ status }) => status === 'CURRENT'));
     return current.map(({ type }) => ({ type }));
   }
@@ -158,7 +143,12 @@ class Listener {
   async #page(): Promise<ListenedEvent[]> {
     const variables = { id: this.#state.listenerId, after: this.#state.cursor, waitSeconds };
     const example = { webhookEvents: orNull({ edges: [eventExample] }) };
-    const { webhookEvents } = await this.#api.request(pageQuery, variables, example, (waitSeconds + 30) * 1_000);
+    const { webhookEvents } = await this.#options.api.request(
+      pageQuery,
+      variables,
+      example,
+      (waitSeconds + 30) * 1_000,
+    );
     // It expired while the API was unavailable.
     if (webhookEvents === null) await this.#findListener();
     return webhookEvents?.edges ?? [];
@@ -182,7 +172,7 @@ class Listener {
 
   /** Whether the receiver answered as it has to. Without an answer, it does not run, or stopped meanwhile. */
   async #isDone({ sequence, node }: ListenedEvent, payload: string, attempt: number): Promise<boolean> {
-    const { print, retry, secret = this.#file.secret, target } = this.#options;
+    const { print, retry, secret, target } = this.#options;
     const { deliveryId, type, version, isTest } = node;
     const body = Buffer.from(payload);
     const headers = {
@@ -215,11 +205,11 @@ class Listener {
   }
 
   async #save(state: ListenState): Promise<void> {
-    this.#state = await this.#file.save(state);
+    this.#state = await this.#options.file.save(state);
   }
 
   async #pause(failures: number): Promise<void> {
     const ms = Math.min(1_000 * 2 ** failures, backoffMaxMs);
-    await sleep(ms, null, { signal: this.#shell.signal }).catch(() => {});
+    await sleep(ms, null, { signal: this.#options.shell.signal }).catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-import { field, messageOf } from '../field.ts';
+import { field } from '../field.ts';
 import { graphileWorkerJobs } from '../graphile-worker.ts';
 import { type AddJob, inboxTable } from '../job-inbox.ts';
 import { moveInbox } from '../move-inbox.ts';
@@ -6,23 +6,17 @@ import { pgBossJobs } from '../pg-boss.ts';
 import { connectionOf, hasState } from '../postgres-connection.ts';
 import { createTable, postgresTable, type PostgresTable } from '../postgres-table.ts';
 import { hideSecrets, readSettings } from './input.ts';
-import { checked, flag, parse, type Shell, UsageError, valued } from './shell.ts';
+import { reasonOf } from './send.ts';
+import { checked, isKeyOf, parse, type Shell, UsageError } from './shell.ts';
 import { wrap } from './text.ts';
 
-type Library = 'graphile-worker' | 'pg-boss';
+type Library = keyof typeof installing;
 
 export async function moveInboxCommand(args: readonly string[], shell: Shell): Promise<number> {
-  const { values, positionals } = parse(args, {
-    table: valued,
-    from: valued,
-    'database-url': valued,
-    schema: valued,
-    name: valued,
-    failed: flag,
-    'env-file': valued,
-  });
+  const texts = ['table', 'from', 'database-url', 'schema', 'name', 'env-file'] as const;
+  const { values, positionals } = parse(args, texts, ['failed']);
   const [library = ''] = positionals;
-  if (positionals.length !== 1 || !isLibrary(library))
+  if (positionals.length !== 1 || !isKeyOf(installing, library))
     throw new UsageError('move-inbox needs graphile-worker or pg-boss.');
   const settings = await readSettings(shell, values);
   const connectionString = values['database-url'] ?? settings['DATABASE_URL'] ?? '';
@@ -40,12 +34,8 @@ export async function moveInboxCommand(args: readonly string[], shell: Shell): P
   }
 }
 
-function isLibrary(subject: string): subject is Library {
-  return subject === 'graphile-worker' || subject === 'pg-boss';
-}
-
 function causeOf(error: unknown, library: Library): string {
-  const message = messagesOf(error);
+  const message = reasonOf(error);
   if (field(error, 'code') === 'ERR_INVALID_URL')
     return 'the URL of the database is malformed. It has the form postgres://login:password@host:5432/name.';
   if (field(error, 'code') === 'ERR_MODULE_NOT_FOUND')
@@ -60,12 +50,6 @@ const installing = {
   'graphile-worker': 'Create the tables with "npx graphile-worker --schema-only"',
   'pg-boss': 'Create the tables with boss.start(), and the queue with boss.createQueue()',
 };
-
-/** That of a refused connection is empty if the host has several addresses. */
-function messagesOf(error: unknown): string {
-  const errors = field(error, 'errors');
-  return messageOf(error) === '' && Array.isArray(errors) ? errors.map(messageOf).join(', ') : messageOf(error);
-}
 
 interface MoveOptions {
   readonly connectionString: string;

@@ -1,9 +1,8 @@
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { parse, type Shell, UsageError } from './shell.ts';
 
-/** Prints a new secret. It is in no other output. */
 export async function secret(args: readonly string[], shell: Shell): Promise<number> {
-  const { positionals } = parse(args, {});
+  const { positionals } = parse(args, []);
   if (positionals.length > 0) throw new UsageError('secret takes no argument.');
   shell.out(`${generateWebhookSecret()}\n`);
   return 0;

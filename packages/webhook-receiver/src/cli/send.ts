@@ -1,4 +1,10 @@
-import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as httpRequest,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { TcpSocketConnectOpts } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,12 +13,12 @@ import { proxyHint, type Target } from './target.ts';
 import { textField } from './text.ts';
 
 export interface Sent {
-  readonly method?: string;
+  readonly method?: string | undefined;
   /** An array sends the header more than once. */
   readonly headers: OutgoingHttpHeaders;
   /** Several parts are sent with a pause between them. */
   readonly body: readonly Uint8Array[];
-  readonly agent?: Agent;
+  readonly agent?: Agent | undefined;
 }
 
 export interface Answer {
@@ -20,16 +26,13 @@ export interface Answer {
   readonly status: number | null;
   /** Why there was none: one line, or an empty text. */
   readonly problem: string;
-  /** Of the error, for example `ECONNREFUSED`. */
   readonly code: string;
   readonly location: string;
-  /** Its beginning. */
   readonly body: string;
   readonly durationMs: number;
 }
 
 const noAnswer = { status: null, problem: '', code: '', location: '', body: '' };
-/** As a worker of Deedwire. */
 const deadlineMs = 5_000;
 const bodyMax = 100_000;
 const pauseMs = 100;
@@ -89,11 +92,7 @@ function respond(target: Target, sent: Sent, signal: AbortSignal): Promise<Incom
   });
 }
 
-async function write(
-  request: ReturnType<typeof httpRequest>,
-  body: readonly Uint8Array[],
-  signal: AbortSignal,
-): Promise<void> {
+async function write(request: ClientRequest, body: Sent['body'], signal: AbortSignal): Promise<void> {
   for (const [index, part] of body.entries()) {
     if (index > 0) await sleep(pauseMs, null, { signal });
     request.write(part);

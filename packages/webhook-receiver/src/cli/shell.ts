@@ -1,7 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { field, messageOf } from '../field.ts';
 
-/** What a command has of its process. */
 export interface Shell {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: AsyncIterable<Uint8Array> & { readonly isTTY?: boolean };
@@ -11,9 +10,7 @@ export interface Shell {
   readonly signal: AbortSignal;
   /** Values that no output may contain. A command adds what it reads from files. */
   readonly hidden: Set<string>;
-  /** Writes to standard output. */
   out(text: string): void;
-  /** Writes to standard error. */
   err(text: string): void;
 }
 
@@ -35,28 +32,43 @@ export class UsageError extends CommandError {
   }
 }
 
-/** Options with a value, options that can be repeated, and options without a value. */
-export const valued: { readonly type: 'string' } = { type: 'string' };
-export const listed: { readonly type: 'string'; readonly multiple: true } = { type: 'string', multiple: true };
-export const flag: { readonly type: 'boolean' } = { type: 'boolean' };
-type SecretOption = 'env-file' | 'secret-file';
-/** Of the commands that read secrets or credentials, and of those that also send requests. */
-export const secretOptions: Record<SecretOption, typeof valued> = { 'env-file': valued, 'secret-file': valued };
-export const sendOptions: { 'allow-remote': typeof flag } & typeof secretOptions = {
-  'allow-remote': flag,
-  ...secretOptions,
-};
+/** Of the commands that read secrets or credentials. Those that also send requests have `allow-remote`. */
+export const secretOptions = ['env-file', 'secret-file'] as const;
 
-type Options = NonNullable<ParseArgsConfig['options']>;
-type Parsed<Of extends Options> = ReturnType<typeof parseArgs<{ args: string[]; allowPositionals: true; options: Of }>>;
+interface Parsed<Text extends string, Flag extends string> {
+  readonly values: { readonly [Name in Text]?: string } & { readonly [Name in Flag]?: boolean };
+  readonly positionals: readonly string[];
+  /** All values of an option that can be repeated. */
+  readonly all: (name: Text) => string[];
+}
 
-/** @throws {UsageError} if the command has no such option, or an option has no value */
-export function parse<const Of extends Options>(args: readonly string[], options: Of): Parsed<Of> {
+/**
+ * @param texts options with a value
+ * @param flags options without one
+ * @throws {UsageError} if the command has no such option, or an option has no value
+ */
+export function parse<const Text extends string, const Flag extends string = never>(
+  args: readonly string[],
+  texts: readonly Text[],
+  flags: readonly Flag[] = [],
+): Parsed<Text, Flag> {
+  const options: NonNullable<ParseArgsConfig['options']> = {};
+  for (const name of texts) options[name] = { type: 'string' };
+  for (const name of flags) options[name] = { type: 'boolean' };
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options });
+    const config = { args: [...args], allowPositionals: true, tokens: true, options } as const;
+    const { values, positionals, tokens } = parseArgs(config);
+    const all = (name: Text): string[] =>
+      tokens.flatMap((token) => (token.kind === 'option' && token.name === name ? [token.value ?? ''] : []));
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `options` have these types
+    return { values: values as Parsed<Text, Flag>['values'], positionals, all };
   } catch (error) {
     throw new UsageError(`${messageOf(error).split(/\.(?:\s|$)/)[0]}. --help prints all options.`, { cause: error });
   }
+}
+
+export function isKeyOf<Of extends object>(object: Of, name: PropertyKey): name is keyof Of {
+  return Object.hasOwn(object, name);
 }
 
 /** A malformed name or URL is a wrong call. */

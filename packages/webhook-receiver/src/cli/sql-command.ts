@@ -1,6 +1,6 @@
 import { inboxSql } from '../job-inbox.ts';
 import { postgresKeptEventsSql, postgresPullSql, postgresStoreSql } from '../postgres.ts';
-import { checked, parse, type Shell, UsageError, valued } from './shell.ts';
+import { checked, isKeyOf, parse, type Shell, UsageError } from './shell.ts';
 
 const sqlOfTables = {
   store: postgresStoreSql,
@@ -10,13 +10,10 @@ const sqlOfTables = {
 };
 
 export async function sqlCommand(args: readonly string[], shell: Shell): Promise<number> {
-  const { values, positionals } = parse(args, { table: valued, 'grant-to': valued });
+  const { values, positionals } = parse(args, ['table', 'grant-to']);
   const [table = ''] = positionals;
-  if (positionals.length !== 1 || !isTable(table)) throw new UsageError('sql needs store, inbox, kept-events or pull.');
+  if (positionals.length !== 1 || !isKeyOf(sqlOfTables, table))
+    throw new UsageError('sql needs store, inbox, kept-events or pull.');
   shell.out(checked(() => sqlOfTables[table](values.table, values['grant-to'])));
   return 0;
-}
-
-function isTable(subject: string): subject is keyof typeof sqlOfTables {
-  return Object.hasOwn(sqlOfTables, subject);
 }

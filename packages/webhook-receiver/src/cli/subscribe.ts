@@ -6,29 +6,17 @@ import { pathToFileURL } from 'node:url';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { field, messageOf } from '../field.ts';
 import type { EventName } from '../kept-events.ts';
-import { type Api, ApiError, openApi } from './api.ts';
-import { readSettings, readValidSecrets } from './input.ts';
-import { CommandError, flag, parse, secretOptions, type Shell, UsageError, valued } from './shell.ts';
-import { excerpt, parsedJson, textField } from './text.ts';
+import { type Api, ApiError, isLike, openApi } from './api.ts';
+import { readSettings, readValidSecrets, written } from './input.ts';
+import { CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
+import { excerpt, parsedJson } from './text.ts';
 
-interface Subscription {
-  readonly id: string;
-  readonly callbackUrl: string;
-  readonly status: string;
-  readonly eventTypes: readonly EventName[];
-}
+const subscriptionExample = { id: '', callbackUrl: '', status: '', eventTypes: [{ type: '', version: '' }] };
+type Subscription = typeof subscriptionExample;
 
-/** Creates or updates the subscription to exactly what the handlers of a module need. */
 export async function subscribe(args: readonly string[], shell: Shell): Promise<number> {
-  const { values, positionals } = parse(args, {
-    url: valued,
-    module: valued,
-    subscription: valued,
-    'new-secret-file': valued,
-    check: flag,
-    yes: flag,
-    ...secretOptions,
-  });
+  const texts = ['url', 'module', 'subscription', 'new-secret-file', ...secretOptions] as const;
+  const { values, positionals } = parse(args, texts, ['check', 'yes']);
   const { url, module, subscription, check = false, yes = false } = values;
   if (positionals.length > 0) throw new UsageError('subscribe takes no argument.');
   if (url === undefined || module === undefined) throw new UsageError('pass --url and --module.');
@@ -39,15 +27,13 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
   const api = await openApi(shell, values);
   const pins = await pinsOfModule(module, settings);
   await checkPins(api, pins);
-  const present = await find(api, new URL(url).href, subscription);
-  const changes = [
-    ...(present !== null && present.callbackUrl !== new URL(url).href
-      ? [`~ ${present.callbackUrl} -> ${new URL(url).href}`]
-      : []),
-    ...changesOf(present?.eventTypes ?? [], pins),
-  ];
-  const name = present?.id ?? 'a new subscription';
-  shell.out([name, ...changes.map((change) => `  ${excerpt(change, 500)}`)].map((line) => `${line}\n`).join(''));
+  const { href } = new URL(url);
+  const present = await find(api, href, subscription);
+  const changes = changesOf(present?.eventTypes ?? [], pins);
+  const { callbackUrl } = present ?? { callbackUrl: href };
+  if (callbackUrl !== href) changes.unshift(`~ ${callbackUrl} -> ${href}`);
+  shell.out(`${present?.id ?? 'a new subscription'}\n`);
+  for (const change of changes) shell.out(`  ${excerpt(change, 500)}\n`);
   if (changes.length === 0) {
     shell.out(`It has exactly what the handlers need. Its status is ${excerpt(present?.status ?? '')}.\n`);
     return 0;
@@ -67,7 +53,7 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
   const [webhookSecret] = file === undefined ? await readValidSecrets(shell, values) : [generateWebhookSecret()];
   shell.hidden.add(webhookSecret);
   // The receiver needs it for the handshake, and no query returns it.
-  if (file !== undefined) await writeSecret(file, webhookSecret);
+  if (file !== undefined) await written(file, () => writeFile(file, `${webhookSecret}\n`, { mode: 0o600, flag: 'wx' }));
   try {
     const example = { webhookSubscription: { id: '' } };
     const selected = 'webhookSubscription { id }';
@@ -86,14 +72,6 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
   }
 }
 
-async function writeSecret(file: string, secret: string): Promise<void> {
-  try {
-    await writeFile(file, `${secret}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    throw new UsageError(`${file} cannot be written: ${String(field(error, 'code'))}.`, { cause: error });
-  }
-}
-
 /** @throws {CommandError} if the interface does not serve a version */
 async function checkPins(api: Api, pins: readonly EventName[]): Promise<void> {
   const query = '{ webhookEventTypes { type versions { version } } }';
@@ -109,28 +87,23 @@ async function checkPins(api: Api, pins: readonly EventName[]): Promise<void> {
   }
 }
 
-/** Null if there is none. */
 async function find(api: Api, url: string, id: string | undefined): Promise<Subscription | null> {
   // An account has at most 20.
   const query = '{ webhookSubscriptions(first: 100) { nodes { id callbackUrl status eventTypes { type version } } } }';
-  const node: Subscription = { id: '', callbackUrl: '', status: '', eventTypes: [{ type: '', version: '' }] };
-  const { webhookSubscriptions } = await api.request(query, {}, { webhookSubscriptions: { nodes: [node] } });
-  const found = webhookSubscriptions.nodes.filter((each) =>
-    id === undefined ? each.callbackUrl === url : each.id === id,
+  const example = { webhookSubscriptions: { nodes: [subscriptionExample] } };
+  const { webhookSubscriptions } = await api.request(query, {}, example);
+  const found = webhookSubscriptions.nodes.filter(
+    (each) => (id ?? each.id) === each.id && (id || each.callbackUrl === url),
   );
   if (found.length > 1) throw new UsageError(`several subscriptions have this URL. Pass --subscription <gid>.`);
   if (found.length === 0 && id !== undefined) throw new CommandError('you have no subscription with this identifier.');
   return found[0] ?? null;
 }
 
-function versionIn(list: readonly EventName[], type: string): string | undefined {
-  return list.find((each) => each.type === type)?.version;
-}
-
 function changesOf(present: readonly EventName[], needed: readonly EventName[]): string[] {
-  const types = [...new Set([...present, ...needed].map(({ type }) => type))];
-  return types.flatMap((type) => {
-    const [before, after] = [versionIn(present, type), versionIn(needed, type)];
+  const [old, wanted] = [present, needed].map((all) => new Map(all.map(({ type, version }) => [type, version])));
+  return [...new Map([...(old ?? []), ...(wanted ?? [])]).keys()].flatMap((type) => {
+    const [before, after] = [old?.get(type), wanted?.get(type)];
     if (before === after) return [];
     if (before === undefined) return [`+ ${type} ${after}`];
     return after === undefined ? [`- ${type} ${before}`] : [`~ ${type} ${before} -> ${after}`];
@@ -179,15 +152,10 @@ async function pinsOfModule(module: string, settings: Shell['env']): Promise<Eve
   if (child.killed) throw new CommandError(`${module} was not imported within ${importMs / 1_000} s.`);
   const content = parsedJson(answer);
   const problem = field(content, 'problem');
+  const ended = `it ended the process${signal === null ? '' : ` with ${signal}`}`;
   if (content === undefined || problem !== undefined)
-    throw new CommandError(
-      `${module}: ${excerpt(messageOf(problem ?? `it ended the process${signal === null ? '' : ` with ${signal}`}`), 300)}.`,
-    );
-  const listed = field(content, 'pins');
-  const pins = (Array.isArray(listed) ? listed : []).map((pin) => ({
-    type: textField(pin, 'type'),
-    version: textField(pin, 'version'),
-  }));
-  if (pins.length === 0) throw new CommandError(`${module}: its receiver has no handlers.`);
-  return pins;
+    throw new CommandError(`${module}: ${excerpt(messageOf(problem ?? ended), 300)}.`);
+  const pins = field(content, 'pins');
+  if (isLike([{ type: '', version: '' }], pins) && pins.length > 0) return pins;
+  throw new CommandError(`${module}: its receiver has no handlers.`);
 }

@@ -4,7 +4,6 @@ import { BlockList } from 'node:net';
 import { field } from '../field.ts';
 import { type Shell, UsageError } from './shell.ts';
 
-/** Where to send requests. */
 export interface Target {
   readonly url: URL;
   /** Those that were checked: a later look-up could lead to another machine. Undefined if it may. */
@@ -46,9 +45,8 @@ export async function localAddresses(hostname: string): Promise<LookupAddress[] 
     return ['127.0.0.1', '::1'].map((address, index) => ({ address, family: 4 + 2 * index }));
   try {
     const addresses = await lookup(hostname.replaceAll(/[[\]]/g, ''), { all: true });
-    return addresses.every(({ address, family }) => loopback.check(address, `ipv${family === 6 ? 6 : 4}`))
-      ? addresses
-      : null;
+    const isLocal = addresses.every(({ address, family }) => loopback.check(address, `ipv${family === 6 ? 6 : 4}`));
+    return isLocal ? addresses : null;
   } catch (error) {
     throw new UsageError(`${hostname} is unknown: ${String(field(error, 'code'))}.`, { cause: error });
   }

@@ -4,24 +4,17 @@ import { openApi } from './api.ts';
 import { deliveryHeaders, type EventBody, sampleEvent } from './delivery.ts';
 import { readInput, readValidSecrets, type SecretOptions } from './input.ts';
 import { send } from './send.ts';
-import { CommandError, listed, parse, sendOptions, type Shell, UsageError, valued } from './shell.ts';
+import { CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
-import { excerpt } from './text.ts';
+import { excerpt, parsedJson } from './text.ts';
 
 const bodyMax = 256_000;
 
-/** Sends one event to a receiver, or lets Deedwire send a test event to a subscription. */
 export async function trigger(args: readonly string[], shell: Shell): Promise<number> {
-  const { values, positionals } = parse(args, {
-    to: valued,
-    version: valued,
-    set: listed,
-    file: valued,
-    subscription: valued,
-    ...sendOptions,
-  });
-  const { to, version, set = [], file, subscription } = values;
-  const [type] = positionals;
+  const texts = ['to', 'version', 'set', 'file', 'subscription', ...secretOptions] as const;
+  const { values, positionals, all } = parse(args, texts, ['allow-remote']);
+  const { to, version, file, subscription } = values;
+  const [set, [type]] = [all('set'), positionals];
   if (positionals.length > 1) throw new UsageError('trigger sends one event type.');
   if (subscription !== undefined) {
     if ([to, version, file].some((each) => each !== undefined) || set.length > 0)
@@ -86,11 +79,7 @@ function own(value: unknown, name: string): unknown {
 function valueOf(text: string, present: unknown): unknown {
   if (text === 'null') return null;
   if (typeof present === 'string') return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return parsedJson(text) ?? text;
 }
 
 async function sendTest(shell: Shell, options: SecretOptions, id: string, type?: string): Promise<number> {

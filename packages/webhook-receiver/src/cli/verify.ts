@@ -1,6 +1,6 @@
 import { diagnoseWebhook, readCapturedRequest, splitCapture } from './diagnosis.ts';
 import { readInput, readSecrets } from './input.ts';
-import { CommandError, flag, parse, secretOptions, type Shell, UsageError, valued } from './shell.ts';
+import { CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { counted, wrap } from './text.ts';
 
 // A body has at most 256 kB. JSON, base64 and UTF-16 can make more of it, and a capture can have many.
@@ -8,9 +8,8 @@ const captureMaxBytes = 20_000_000;
 
 type Diagnosis = Awaited<ReturnType<typeof diagnoseWebhook>>;
 
-/** Says why a receiver rejects the signature of a captured request. */
 export async function verify(args: readonly string[], shell: Shell): Promise<number> {
-  const { values, positionals } = parse(args, { body: valued, at: valued, json: flag, ...secretOptions });
+  const { values, positionals } = parse(args, ['body', 'at', ...secretOptions], ['json']);
   const [file = '-'] = positionals;
   if (positionals.length > 1) throw new UsageError('verify reads one file.');
   const inputs = [file, values.body, values['secret-file'], values['env-file']];

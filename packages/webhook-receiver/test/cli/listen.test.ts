@@ -22,14 +22,14 @@ test('refuses a state that it cannot read, because a new one would lose events',
       env: { ...credentials, DEEDWIRE_URL, XDG_STATE_HOME: folder },
     });
   // The API creates no listener. The state has the key of the attempt.
-  expect((await run()).exitCode).toBe(1);
+  expect((await run()).exitCode).toBe(4);
   const [name = ''] = (await readdir(join(folder, 'deedwire'))).filter((each) => each.endsWith('.json'));
   const file = join(folder, 'deedwire', name);
   await writeFile(file, '{"key":');
   expect(await run()).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: `deedwire-webhook-receiver: ${file} is damaged. Remove it to start again: what happened since the last run is lost.\n`,
+    stderr: `deedwire-webhook-receiver: ${file} is damaged. Remove it to start again: events since the last run are lost.\n`,
   });
 });
 
@@ -47,7 +47,10 @@ test('lets one of several processes replace one that was killed', async () => {
   );
   onTestFinished(() => listening.close());
   const env = {
-    ...{ CLIENT_ID: 'client', API_KEY: 'key-of-a-client', ORGANIZATION_ID: 'organization', XDG_STATE_HOME: folder },
+    CLIENT_ID: 'client',
+    API_KEY: 'key-of-a-client',
+    ORGANIZATION_ID: 'organization',
+    XDG_STATE_HOME: folder,
     DEEDWIRE_URL: `http://127.0.0.1:${listening.port}/`,
   };
   const start = () => {
@@ -69,5 +72,7 @@ test('lets one of several processes replace one that was killed', async () => {
     const ready = once(child.stdout, 'data').then(() => 'ready');
     return Promise.race([ready, closed.then(([exitCode]) => exitCode)]);
   });
-  expect((await Promise.all(results)).toSorted()).toEqual([1, 1, 1, 1, 'ready']);
+  const outcomes = await Promise.all(results);
+  expect(outcomes.filter((outcome) => outcome === 'ready')).toHaveLength(1);
+  expect(outcomes.filter((outcome) => outcome === 1)).toHaveLength(4);
 });

@@ -141,7 +141,9 @@ test('listen ends with one line on a full disk, and sends the event that it coul
   const run = promisify(execFile);
   const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', state]).catch(() => null);
   skip(mounted === null, 'This login mounts no tmpfs.');
-  onTestFinished(() => run('umount', ['-l', state]).then(() => {}));
+  onTestFinished(async () => {
+    await run('umount', ['-l', state]);
+  });
   await deleteListeners();
   const { port: to, sequences } = await startReceiver();
   const first = start(to, state);

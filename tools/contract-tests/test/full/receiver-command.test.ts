@@ -63,17 +63,18 @@ async function gradeOf(start: readonly string[], folder: string, more: Record<st
   const receiver = spawn(program, args, { cwd: folder, env: variables });
   onTestFinished(() => void receiver.kill());
   // A count command reads it.
-  for (const output of [receiver.stdout, receiver.stderr]) output.on('data', (text) => appendFileSync(log, text));
+  for (const output of [receiver.stdout, receiver.stderr]) output.on('data', (chunk) => appendFileSync(log, chunk));
   await eventually(() => connectTo(Number(port)));
-  const path = start.includes('receiver.py') || program === './receiver' ? '' : '/webhooks';
-  const child = spawn('npx', ['@deedwire/webhook-receiver', 'grade', `${port}${path}`, '--', ...count], {
+  const child = spawn('npx', ['@deedwire/webhook-receiver', 'grade', `${port}/webhooks`, '--', ...count], {
     cwd: project.folder,
     env: variables,
   });
   const [stdout, stderr, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-  expect({ exitCode, stderr, stdout }).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(stdout).toMatch(/\n21 passed, 1 skipped\n$/);
+  return { exitCode, stderr, others: stdout.match(/^[^✓-].*/gm) };
 }
+
+// The receivers have one secret.
+const passed = { exitCode: 0, stderr: '', others: ['21 passed, 1 skipped'] };
 
 async function connectTo(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1');
@@ -95,7 +96,8 @@ test.skipIf(python === undefined)('the receiver in Python passes every check', a
   const script = `import sqlite3; print(sqlite3.connect("${DATABASE}").execute("select count(*) from receipt").fetchone()[0])`;
   log = await project.write('python.log', '');
   const count = [python ?? '', '-c', script];
-  await gradeOf([python ?? '', 'receiver.py'], join(examples, 'receiver-python'), { DATABASE }, count);
+  const folder = join(examples, 'receiver-python');
+  expect(await gradeOf([python ?? '', 'receiver.py'], folder, { DATABASE }, count)).toEqual(passed);
 });
 
 test.skipIf(lacks(['go']))('the receiver in Go passes every check', async () => {
@@ -105,7 +107,8 @@ test.skipIf(lacks(['go']))('the receiver in Go passes every check', async () => 
   const database = await createTestDatabase({ template: 'receiver_go_graded', prepare: async () => {} });
   const connection = await connectToDatabase(database.databaseUrl);
   onTestFinished(async () => {
-    await connection.run('drop owned by receiver_go_graded; drop role receiver_go_graded');
+    await connection.run('drop owned by receiver_go_graded');
+    await connection.run('drop role receiver_go_graded');
     await connection.close();
     await database.drop();
   });
@@ -119,7 +122,7 @@ test.skipIf(lacks(['go']))('the receiver in Go passes every check', async () => 
   url.searchParams.set('sslmode', 'disable');
   log = await project.write('go.log', '');
   const count = ['awk', '/Processed referral.created/ { count += 1 } END { print count + 0 }', log];
-  await gradeOf(['./receiver'], folder, { DATABASE_URL: url.href }, count);
+  expect(await gradeOf(['./receiver'], folder, { DATABASE_URL: url.href }, count)).toEqual(passed);
 });
 
 /** What a platform does with the module of an example. */
@@ -151,7 +154,8 @@ test.each(Object.entries(frameworks))('the receiver with %s passes every check',
     await writeFile(join(folder, 'serve.mjs'), served(handle));
   }
   log = await project.write(`${name}.log`, '');
-  await gradeOf([process.execPath, handle === undefined ? file : 'serve.mjs'], folder, {}, countOfLog());
+  const start = [process.execPath, handle === undefined ? file : 'serve.mjs'];
+  expect(await gradeOf(start, folder, {}, countOfLog())).toEqual(passed);
 });
 
 test('doctor says that the package pg is missing, which the kit does not install', async () => {
