@@ -35,8 +35,9 @@ trigger [type] --subscription <gid>
   Lets Deedwire send a test event.
 
 listen --to <receiver>
-  Sends the events of your account to a receiver that has no public URL. A
-  later run sends what happened meanwhile, for a day.
+  Sends the events of your account to a receiver that has no public URL, and
+  repeats one that gets no response. A later run sends what happened
+  meanwhile, for a day.
   --types <type,...>    defaults to all
   --retry               sends an event that is refused again
   --json                prints one line of JSON for each event

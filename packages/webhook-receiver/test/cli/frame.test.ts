@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { listen } from '@deedwire/testing';
 import { isWebhookSecret } from '@deedwire/webhook-signing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { help } from '../../src/cli/help.ts';
 import { call } from '../support/call.ts';
 
@@ -57,6 +62,57 @@ test('no message repeats a secret that was passed as an argument', async () => {
     expect(stdout + stderr).not.toMatch(/plain-text-secret|key-of-a-client/);
     expect(stdout + stderr).not.toContain(canary.trim().slice(6, 20));
   }
+});
+
+/** Returns all that it gets. */
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const message = `${await text(request)} ${JSON.stringify(request.headers)}`;
+  response.writeHead(401).end(JSON.stringify({ errors: [{ message }] }));
+}
+
+test('no command prints or writes a secret, whatever a receiver and the API respond', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-canary-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const listening = await listen(createServer((request, response) => void respond(request, response)));
+  onTestFinished(() => listening.close());
+  const { port } = listening;
+  const secret = (await call(['secret'])).stdout.trim();
+  const variables = {
+    WEBHOOK_SECRET: secret,
+    API_KEY: 'canary-of-a-key',
+    CLIENT_ID: 'client',
+    ORGANIZATION_ID: 'organization',
+    DEEDWIRE_URL: `http://127.0.0.1:${port}/`,
+    DATABASE_URL: 'postgres://login:canary-of-a-login@127.0.0.1:1/name',
+  };
+  const envFile = join(folder, '.env');
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
+  await writeFile(envFile, lines.join(''));
+  const module = join(folder, 'module.mjs');
+  await writeFile(module, 'throw new Error(JSON.stringify([process.argv, process.env]));');
+  const state = join(folder, 'state');
+  for (const args of [
+    ['grade', `${port}`, '--only', 'redirect,handshake,valid', '--format', 'json'],
+    ['verify', envFile],
+    ['trigger', 'referral.created', '--to', `${port}`],
+    ['trigger', '--subscription', 'gid://a'],
+    ['listen', '--to', `${port}`],
+    ['subscribe', '--url', 'https://a.example/', '--module', module],
+    ['doctor'],
+    ['move-inbox', 'pg-boss'],
+  ])
+    for (const [more, env] of [
+      [[], { ...variables, XDG_STATE_HOME: state }],
+      [['--env-file', envFile], { XDG_STATE_HOME: state }],
+    ] as const) {
+      const { exitCode, stdout, stderr } = await call([...args, ...more], { env });
+      expect({ args, exitCode }).not.toEqual({ args, exitCode: 0 });
+      expect(stdout + stderr).not.toMatch(/canary/);
+      expect(stdout + stderr).not.toContain(secret.slice(6, 20));
+    }
+  // Its own secret only.
+  expect(await readdir(join(state, 'deedwire'))).toEqual(['secret']);
+  expect(await readFile(join(state, 'deedwire/secret'), 'utf8')).not.toContain(secret);
 });
 
 test('SIGINT ends a command that waits for input with 130 and one line', async () => {

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createTestDatabase, findFreePort } from '@deedwire/embedded-postgres';
-import { commandsOf, connect as connectToDatabase, eventually, findProgram } from '@deedwire/testing';
+import { commandsOf, connect as connectToDatabase, eventually } from '@deedwire/testing';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { succeed } from '../support/command.ts';
@@ -89,15 +89,13 @@ let log = '';
 const examples = join(workspaceRoot, 'examples');
 const countOfLog = () => ['awk', '/^referral.created/ { count += 1 } END { print count + 0 }', log];
 
-const python = findProgram('python3');
-
-test.skipIf(python === undefined)('the receiver in Python passes every check', async () => {
+test.skipIf(lacks(['python3']))('the receiver in Python passes every check', async () => {
   const DATABASE = join(project.folder, 'python.db');
   const script = `import sqlite3; print(sqlite3.connect("${DATABASE}").execute("select count(*) from receipt").fetchone()[0])`;
   log = await project.write('python.log', '');
-  const count = [python ?? '', '-c', script];
+  const count = ['python3', '-c', script];
   const folder = join(examples, 'receiver-python');
-  expect(await gradeOf([python ?? '', 'receiver.py'], folder, { DATABASE }, count)).toEqual(passed);
+  expect(await gradeOf(['python3', 'receiver.py'], folder, { DATABASE }, count)).toEqual(passed);
 });
 
 test.skipIf(lacks(['go']))('the receiver in Go passes every check', async () => {
