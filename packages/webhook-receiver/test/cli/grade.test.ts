@@ -1,10 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listen } from '@deedwire/testing';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { listen, startConnectProxy } from '@deedwire/testing';
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { generateWebhookSecret, signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -15,6 +19,8 @@ import { memoryStore } from '../../src/memory.ts';
 import { nodeHandler } from '../../src/node.ts';
 import { call } from '../support/call.ts';
 
+const bin = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
+const silent = { error: () => {}, warn: () => {} };
 const [secret, nextSecret] = [generateWebhookSecret(), generateWebhookSecret()];
 
 interface Request {
@@ -346,7 +352,7 @@ test('the kit passes every check, and those of Standard Webhooks', async () => {
     secrets: [secret, nextSecret],
     store: memoryStore(),
     on: { 'referral.created': { '2026-11-01': () => void (effects += 1) } },
-    log: { error: () => {}, warn: () => {} },
+    log: silent,
   });
   const listening = await listen(createServer(nodeHandler(receiver)));
   const { port } = listening;
@@ -362,6 +368,36 @@ test('the kit passes every check, and those of Standard Webhooks', async () => {
   const standard = await gradesOf(running, { isStandard: true, count: undefined });
   expect(resultsOf(standard, 'pass')).toEqual({ repeated: 'unproven' });
   expect(standard.map(({ name }) => name)).not.toContain('handshake');
+});
+
+const certificate = (name: string): string =>
+  fileURLToPath(new URL(`../../../store/test/certificates/${name}.pem`, import.meta.url));
+
+test('grades a receiver with https, also through a proxy', async () => {
+  const [key, cert] = await Promise.all(['server-key', 'valid'].map((name) => readFile(certificate(name))));
+  const receiver = createWebhookReceiver({ secrets: [secret], store: memoryStore(), on: {}, log: silent });
+  const listening = await listen(createSecureServer({ key, cert }, nodeHandler(receiver)));
+  onTestFinished(() => listening.close());
+  const { port } = listening;
+  const proxy = await startConnectProxy({ target: () => ({ host: '127.0.0.1', port }) });
+  onTestFinished(() => proxy.close());
+  const run = async (...args: string[]): Promise<string> => {
+    const env = {
+      WEBHOOK_SECRET: secret,
+      NODE_EXTRA_CA_CERTS: certificate('ca'),
+      NODE_USE_ENV_PROXY: '1',
+      HTTPS_PROXY: proxy.url,
+    };
+    const command = ['--conditions=deedwire-source', bin, 'grade', '--only', 'redirect,valid,kept-connection', ...args];
+    return (await promisify(execFile)(process.execPath, command, { env })).stdout;
+  };
+  expect(await run(`https://localhost:${port}/`)).toMatch(/\n3 passed\n$/);
+  expect(proxy.authorities).toEqual([]);
+  // The certificate has no other name: the proxy is asked, and what it reaches is not trusted.
+  await expect(run('https://receiver.invalid/', '--allow-remote')).rejects.toMatchObject({
+    stdout: expect.stringMatching(/^✗ redirect +Hostname\/IP does not match/),
+  });
+  expect(proxy.authorities).toEqual(['receiver.invalid:443']);
 });
 
 test('warns of what costs something', async () => {
