@@ -118,10 +118,10 @@ test('listen delivers every event in order through restarts of the API and of th
   const kills = 5;
   for (let kill = 0; kill < kills; kill += 1) {
     const before = sequences.length;
-    await sendEvents(8);
+    const sending = sendEvents(8);
     await eventually(() => expect(sequences.length).toBeGreaterThan(before + kill));
     running.child.kill('SIGKILL');
-    await running.closed;
+    await Promise.all([running.closed, sending]);
     running = start(to, state);
   }
   const last = 13 + kills * 8;
