@@ -17,13 +17,14 @@ const harness = await forFile(createHarness());
 let api = await harness.startPartnerApi();
 await api.whenReady;
 const port = Number(new URL(api.url).port);
+const url = `${api.url}/partners/graphql`;
 const { credential } = harness.accounts.partner;
 const folder = await mkdtemp(join(tmpdir(), 'deedwire-listen-'));
 await forFile({ close: () => rm(folder, { recursive: true }) });
 const bin = fileURLToPath(new URL('../../../../packages/webhook-receiver/src/bin.ts', import.meta.url));
 
 async function request<Data>(query: string, variables: object = {}): Promise<Data> {
-  const { body } = await postGraphql<Data>(api.url, credential, { query, variables });
+  const { body } = await postGraphql<Data>(url, credential, { query, variables });
   return body.data ?? missing();
 }
 
@@ -63,7 +64,7 @@ async function startReceiver() {
 function start(to: number, state: string) {
   const env = {
     PATH: process.env['PATH'] ?? '',
-    DEEDWIRE_URL: api.url,
+    DEEDWIRE_URL: url,
     CLIENT_ID: credential.clientId,
     API_KEY: credential.apiKey,
     ORGANIZATION_ID: credential.organizationId,
