@@ -39,7 +39,7 @@ const generated: Step = { name: 'generated files', remedy: `${pnpm} generate`, c
 const ruleTests = [
   'packages/webhook-events/src/event-types.test.ts',
   'packages/webhook-events/src/payload-files.test.ts',
-  'apps/webhook-worker/src/rendering/renderer.test.ts',
+  'packages/webhook-rendering/src/renderer.test.ts',
   'tools/checks/src/layering.test.ts',
   'tools/checks/src/sunset-plans.test.ts',
   'tools/contract-tests/src/schema-packages.test.ts',

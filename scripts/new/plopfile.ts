@@ -137,7 +137,7 @@ function eventFiles(type: string, version: string): [string, string, string] {
   return [
     `packages/webhook-events/src/${type}/${version}.ts`,
     `packages/webhook-events/fixtures/${type}/${version}/accept/typical.json`,
-    `apps/webhook-worker/src/rendering/${type}/${version}.ts`,
+    `packages/webhook-rendering/src/${type}/${version}.ts`,
   ];
 }
 

@@ -1,6 +1,5 @@
 import { alertTypes, sampleSnapshots, snapshotSchema } from '@deedwire/domain';
-import { neededPart } from './rendering/needed-part.ts';
-import { knownEventVersions } from './rendering/renderer.ts';
+import { knownEventVersions, neededPart } from '@deedwire/webhook-rendering';
 
 const samples = new Map<string, unknown>(Object.entries(sampleSnapshots('service')));
 

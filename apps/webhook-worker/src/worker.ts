@@ -12,6 +12,7 @@ import {
 } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
 import { webhookEventTypes } from '@deedwire/webhook-events';
+import { createRenderer } from '@deedwire/webhook-rendering';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { armFailpoint, createWebhookEngine, type QueueState, type EventTypePin } from '@deedwire/webhooks';
 import type { Registry } from 'prom-client';
@@ -23,7 +24,6 @@ import { LoopHealth } from './loop-health.ts';
 import { createLoop } from './loop.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { openStores } from './open-stores.ts';
-import { createRenderer } from './rendering/renderer.ts';
 import { createReporter } from './report-event.ts';
 import { createSend } from './send.ts';
 import { createTraceFanOut, traceSend } from './trace-deliveries.ts';

@@ -9,7 +9,7 @@ const contracts = ['lender-schema', 'partner-schema', 'webhook-events', 'webhook
 const layer0 = [...contracts, 'domain', 'contract-check', 'operation-analysis'];
 const layer1 = ['auth', 'store', 'webhook-diagnosis', 'webhook-receiver', 'webhook-sender'];
 const layer2 = ['service-runtime', 'webhooks'];
-const layers0to3 = [...layer0, ...layer1, ...layer2, 'actions'];
+const layers0to3 = [...layer0, ...layer1, ...layer2, 'actions', 'webhook-rendering'];
 const layers0to4 = [...layers0to3, 'graphql-server'];
 const apps = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
 const everything = [
@@ -49,12 +49,21 @@ const mayImport: Record<string, readonly string[]> = {
   webhooks: ['domain', 'store', 'webhook-sender'],
   // Layer 3
   actions: [...contracts, 'domain', 'auth', 'store', 'webhook-sender', 'webhooks'],
+  'webhook-rendering': ['domain', 'webhook-events', 'webhooks'],
   // Layer 4
   'graphql-server': [...layers0to3, 'portal'],
   // Layer 5
   'lender-api': layers0to4,
   'partner-api': layers0to4,
-  'webhook-worker': ['domain', 'service-runtime', 'store', 'webhook-events', 'webhook-sender', 'webhooks'],
+  'webhook-worker': [
+    'domain',
+    'service-runtime',
+    'store',
+    'webhook-events',
+    'webhook-rendering',
+    'webhook-sender',
+    'webhooks',
+  ],
   'operator-cli': layers0to4,
   // Layer 6
   checks: everything,

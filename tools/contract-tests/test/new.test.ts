@@ -26,7 +26,7 @@ beforeEach(async () => {
     'packages/partner-schema/versions.json',
     'packages/partner-schema/versions',
     'apps/partner-api/src/versions',
-    'apps/webhook-worker/src/rendering/referral.declined',
+    'packages/webhook-rendering/src/referral.declined',
   ])
     cpSync(join(workspaceRoot, path), join(folder, path), { recursive: true });
   await git('init', '--quiet');
@@ -156,7 +156,7 @@ test('undoes what it wrote when it is interrupted, and when a file cannot be wri
   expect(await git('status', '--porcelain')).toBe('');
 
   // The renderer is the third file.
-  writeFileSync(join(folder, 'apps/webhook-worker/src/rendering/lender.renamed'), 'in the way');
+  writeFileSync(join(folder, 'packages/webhook-rendering/src/lender.renamed'), 'in the way');
   await commitAll();
   expect(await runNew(...args)).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was written.\n') });
   expect(await git('status', '--porcelain')).toBe('');

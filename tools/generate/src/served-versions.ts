@@ -1,16 +1,20 @@
 import { identifierOf, compact, readEventVersions, readInterfaceVersions, requireFile } from './event-versions.ts';
 import { banner, type Generated } from './generated.ts';
 
-/** The list of renderers in `webhook-worker` and the lists of schemas in both APIs: one entry for each version that is not retired. */
+/** The list of renderers in `webhook-rendering` and the lists of schemas in both APIs: one entry for each version that is not retired. */
 export function servedVersions(): Generated {
   const files = new Map([
-    ['apps/webhook-worker/src/generated/renderers.ts', renderersSource()],
+    ['packages/webhook-rendering/src/generated/renderers.ts', renderersSource()],
     ['apps/lender-api/src/generated/schemas.ts', schemasSource('lender')],
     ['apps/partner-api/src/generated/schemas.ts', schemasSource('partner')],
   ]);
   return {
     files,
-    folders: ['apps/webhook-worker/src/generated', 'apps/lender-api/src/generated', 'apps/partner-api/src/generated'],
+    folders: [
+      'packages/webhook-rendering/src/generated',
+      'apps/lender-api/src/generated',
+      'apps/partner-api/src/generated',
+    ],
   };
 }
 
@@ -20,14 +24,14 @@ function renderersSource(): string {
   for (const { type, versions } of readEventVersions()) {
     const rendered = versions.filter(({ status }) => status !== 'retired').map(({ version }) => version);
     for (const version of rendered) {
-      requireFile(`apps/webhook-worker/src/rendering/${type}/${version}.ts`, type, version);
-      imports.push(`import { render as ${identifierOf(type, version)} } from '../rendering/${type}/${version}.ts';\n`);
+      requireFile(`packages/webhook-rendering/src/${type}/${version}.ts`, type, version);
+      imports.push(`import { render as ${identifierOf(type, version)} } from '../${type}/${version}.ts';\n`);
     }
     const byVersion = rendered.map((version) => `'${version}': ${identifierOf(type, version)}`);
     entries.push(`  '${type}': { ${byVersion.join(', ')} },\n`);
   }
   return `${banner}
-import type { Renderers } from '../rendering/render-data.ts';
+import type { Renderers } from '../render-data.ts';
 ${imports.join('')}
 /** The renderer of each version of each event type. */
 export const renderers: Renderers = {

@@ -2,8 +2,8 @@
 import { secretAssociatedData } from '@deedwire/domain';
 import { createSecretKeyRing } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
+import { createRenderer } from '@deedwire/webhook-rendering';
 import { openStores } from '@deedwire/webhook-worker/open-stores';
-import { createRenderer } from '@deedwire/webhook-worker/rendering/renderer';
 import { setTimer } from '@deedwire/webhook-worker/worker';
 import { createWebhookEngine } from '@deedwire/webhooks';
 import { serveParent } from '../../child.ts';

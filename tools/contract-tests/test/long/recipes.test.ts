@@ -119,8 +119,8 @@ test('`pnpm new` leaves TODOs that `pnpm check` lists, and nothing else', async 
     `.changeset/partner-${version}.md`,
     `.changeset/referral.declined-${version}.md`,
     `apps/partner-api/src/versions/${version}.ts`,
-    `apps/webhook-worker/src/rendering/lender.renamed/${version}.ts`,
-    `apps/webhook-worker/src/rendering/referral.declined/${version}.ts`,
+    `packages/webhook-rendering/src/lender.renamed/${version}.ts`,
+    `packages/webhook-rendering/src/referral.declined/${version}.ts`,
     'packages/domain/src/event-snapshots.ts',
     'packages/domain/src/event-snapshots.ts',
     'packages/domain/src/sample-snapshots.ts',
@@ -155,7 +155,7 @@ test('the recipes lead to a tree that passes every check', async () => {
     `packages/webhook-events/fixtures/${renamed}/accept/typical.json`,
     '    "lenderId": "gid://service/Lender/7",\n    "name": "Harbour & Sons Lending"\n',
   );
-  const renderer = `apps/webhook-worker/src/rendering/${renamed}.ts`;
+  const renderer = `packages/webhook-rendering/src/${renamed}.ts`;
   await writeTodo(renderer);
   await workspace.edit(renderer, (text) =>
     text.replace('{ todo }:', '{ lender }:').replace('{ todo }', '{ lenderId: lender.id, name: lender.name }'),
@@ -174,11 +174,11 @@ test('the recipes lead to a tree that passes every check', async () => {
     ),
   );
 
-  for (const path of [`packages/webhook-events/src/${declined}.ts`, `apps/webhook-worker/src/rendering/${declined}.ts`])
+  for (const path of [`packages/webhook-events/src/${declined}.ts`, `packages/webhook-rendering/src/${declined}.ts`])
     await writeTodo(path);
   for (const path of [`src/${declined}.ts`, `fixtures/${declined}/accept/typical.json`])
     await workspace.edit(`packages/webhook-events/${path}`, (text) => text.replace(/reason("?:)/, 'declineReason$1'));
-  await workspace.edit(`apps/webhook-worker/src/rendering/${declined}.ts`, (text) =>
+  await workspace.edit(`packages/webhook-rendering/src/${declined}.ts`, (text) =>
     text.replace('reason };', 'declineReason: reason };'),
   );
 

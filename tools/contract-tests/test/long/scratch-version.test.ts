@@ -176,7 +176,7 @@ test(
       ['"version": "2026-11-01"', `"version": "${scratch}"`],
       ['"reason"', '"because"'],
     );
-    const rendering = 'apps/webhook-worker/src/rendering';
+    const rendering = 'packages/webhook-rendering/src';
     derive(
       `${rendering}/referral.declined/2026-11-01.ts`,
       `${rendering}/referral.declined/${scratch}.ts`,
@@ -259,7 +259,7 @@ test('retiring the older version takes only deleting its files and its entry', {
   remove('apps/partner-api/src/versions/2026-11-01.ts');
   remove('packages/webhook-events/src/referral.declined/2026-11-01.ts');
   listEventVersions({ [scratch]: current });
-  remove('apps/webhook-worker/src/rendering/referral.declined/2026-11-01.ts');
+  remove('packages/webhook-rendering/src/referral.declined/2026-11-01.ts');
   await build();
   for (const file of ['partner.graphql', 'partner.response.json'])
     remove(`packages/partner-schema/examples/2026-11-01/${file}`);

@@ -1,7 +1,7 @@
 import { formatGid } from '@deedwire/domain';
 import { findEventVersion } from '@deedwire/webhook-events';
 import { RenderError, type Renderer, type StoredEvent } from '@deedwire/webhooks';
-import { renderers } from '../generated/renderers.ts';
+import { renderers } from './generated/renderers.ts';
 import type { RenderData, Renderers } from './render-data.ts';
 
 // This limit is published: receivers may reject larger bodies.

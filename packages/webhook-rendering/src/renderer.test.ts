@@ -57,10 +57,7 @@ test.each(known)('renders the sample of %s at %s as its published schema and its
   const snapshot = new Map<string, unknown>(Object.entries(snapshots)).get(type);
   const body: unknown = JSON.parse(render(type, snapshot, version).toString());
   expect(findEventVersion(type, version)?.body.parse(body)).toEqual(body);
-  const file = new URL(
-    `../../../../packages/webhook-events/fixtures/${type}/${version}/accept/typical.json`,
-    import.meta.url,
-  );
+  const file = new URL(`../../webhook-events/fixtures/${type}/${version}/accept/typical.json`, import.meta.url);
   const { data } = JSON.parse(readFileSync(file, 'utf8'));
   expect(body).toEqual({ id: 'gid://service/WebhookEvent/5', type, version, timestamp: occurredAt, data });
 });

@@ -1,7 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
 import { RenderError } from '@deedwire/webhooks';
 import { expect, test } from 'vitest';
-import { renderers } from '../generated/renderers.ts';
+import { renderers } from './generated/renderers.ts';
 import { createRenderer } from './renderer.ts';
 
 const message = 'Hello.';

@@ -1,0 +1,2 @@
+export { neededPart } from './needed-part.ts';
+export { createRenderer, knownEventVersions } from './renderer.ts';
