@@ -58,6 +58,7 @@ export {
   recordPortalSessionUse,
   revokePortalSession,
 } from './portal-sessions.ts';
+export { type PreviewContext, type PreviewRequest, previewWebhookPayloads } from './preview-webhook-payloads.ts';
 export { createOrganization, listOrganizations, type Organization } from './accounts.ts';
 export { cursorOf, type Page, type PageRequest } from './page.ts';
 export {

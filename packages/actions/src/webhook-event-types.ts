@@ -107,13 +107,18 @@ export function chooseEventTypes(
     }
     // An existing pin may be retired. A new one may not.
     if (version !== null && version !== undefined && !available.includes(version)) {
-      const message = `${quote(type)} has no version ${quote(version)}. It has: ${available.join(', ')}.`;
+      const message = describeUnknownVersion(type, version, available);
       userErrors.push({ code: 'EVENT_VERSION_UNKNOWN', message, field: [...field, 'version'] });
       continue;
     }
     eventTypes.set(type, chosen);
   }
   return { eventTypes: Array.from(eventTypes, ([type, version]) => ({ type, version })), userErrors };
+}
+
+/** The message of `EVENT_VERSION_UNKNOWN`. */
+export function describeUnknownVersion(type: string, version: string, available: readonly string[]): string {
+  return `${quote(type)} has no version ${quote(version)}. It has: ${available.join(', ')}.`;
 }
 
 /** The message of `EVENT_TYPE_UNKNOWN`. */

@@ -18,6 +18,7 @@ import {
   findLostStatements,
   requestTimeouts,
 } from '@deedwire/store';
+import { createRenderer } from '@deedwire/webhook-rendering';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { checkDatabaseOfApps, describeCheckOfApps } from '@deedwire/webhooks/check-database';
 import { Registry } from 'prom-client';
@@ -116,6 +117,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     ...pull.context,
     lenders: createLenderReader(store),
     portalOrigin: portal?.origin ?? null,
+    renderer: createRenderer(config.GID_NAMESPACE),
     sender,
     reportHostProblem: (problem) => logger.info(problem, 'callback host refused'),
     secretKeys: createSecretKeyRing(config.WEBHOOK_SECRET_KEYS),

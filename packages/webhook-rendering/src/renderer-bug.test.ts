@@ -1,5 +1,5 @@
 import { toRecordId } from '@deedwire/domain';
-import { RenderError } from '@deedwire/webhooks';
+import { RenderError } from '@deedwire/webhooks/renderer';
 import { expect, test } from 'vitest';
 import { renderers } from './generated/renderers.ts';
 import { createRenderer } from './renderer.ts';

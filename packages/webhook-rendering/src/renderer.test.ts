@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { sampleSnapshots, toRecordId } from '@deedwire/domain';
 import { findEventVersion, webhookEventTypes } from '@deedwire/webhook-events';
-import { RenderError } from '@deedwire/webhooks';
+import { RenderError } from '@deedwire/webhooks/renderer';
 import { expect, test } from 'vitest';
 import { createRenderer, knownEventVersions } from './renderer.ts';
 

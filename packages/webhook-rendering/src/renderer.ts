@@ -1,6 +1,6 @@
 import { formatGid } from '@deedwire/domain';
 import { findEventVersion } from '@deedwire/webhook-events';
-import { RenderError, type Renderer, type StoredEvent } from '@deedwire/webhooks';
+import { type RenderedEvent, RenderError, type Renderer } from '@deedwire/webhooks/renderer';
 import { renderers } from './generated/renderers.ts';
 import type { RenderData, Renderers } from './render-data.ts';
 
@@ -61,7 +61,7 @@ export function createRenderer(gidNamespace: string, byType = renderers): Render
 function renderBody(
   gidNamespace: string,
   { type, version, renderData, schema }: Rendering,
-  event: StoredEvent,
+  event: RenderedEvent,
 ): Buffer {
   const name = `${type} at ${version}`;
   let data: object;

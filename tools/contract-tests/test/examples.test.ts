@@ -164,7 +164,8 @@ function stable(ids: ExampleIds, key: string, value: unknown): unknown {
   if (key === 'remoteAddress' && value === '127.0.0.1') return '203.0.113.10';
   if (key === 'value' && !Number.isNaN(Date.parse(value)) && value.endsWith(' GMT'))
     return 'Tue, 03 Nov 2026 09:30:00 GMT';
-  if (key === 'payload') return JSON.stringify(JSON.parse(value, (inner, part) => stable(ids, inner, part)));
+  if (key === 'payload' || key === 'preview')
+    return JSON.stringify(JSON.parse(value, (inner, part) => stable(ids, inner, part)));
   if (key === 'url') return value.replace(/portal\/\d+\/#link=[\w-]{43}$/, `portal/1/#link=${exampleToken}`);
   if (key === 'reference') return value.replace(/^M-\d{4}-\d{6}$/, 'M-2026-000001');
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) ? (exampleTimes[key] ?? exampleTime) : value;

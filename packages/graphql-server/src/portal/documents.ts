@@ -13,6 +13,7 @@ export const abilityOfField: Readonly<Record<string, PortalAbility>> = {
   'RotateWebhookSecretPayload.webhookSecret': 'READ_PAYLOAD',
   'WebhookAttempt.exchange': 'READ_PAYLOAD',
   'WebhookDelivery.payload': 'READ_PAYLOAD',
+  'WebhookDelivery.preview': 'READ_PAYLOAD',
   'WebhookEvent.payload': 'READ_PAYLOAD',
   'Mutation.cancelWebhookReplay': 'OPERATE',
   'Mutation.pauseWebhookSubscription': 'OPERATE',

@@ -11,6 +11,9 @@ import {
   listWebhookAttempts,
   type PortalContext,
   type PortalSession,
+  type PreviewContext,
+  type PreviewRequest,
+  previewWebhookPayloads,
   readResponseBodies,
   readWebhookDelays,
   readWebhookExchanges,
@@ -33,7 +36,11 @@ import DataLoader from 'dataloader';
 import { type ExtraWork, OperationPauses } from '../operation/operation-pauses.ts';
 
 /** The dependencies of the use cases of either interface. */
-export type InterfaceActionContext = WebhookActionContext & LenderContext & PullContext & PortalContext;
+export type InterfaceActionContext = WebhookActionContext &
+  LenderContext &
+  PullContext &
+  PortalContext &
+  PreviewContext;
 
 /** The context of resolvers. Each operation has its own. */
 export interface OperationContext {
@@ -70,6 +77,9 @@ function createLoaders(actions: InterfaceActionContext, caller: Caller, extraWor
     responseBodies: loader(readResponseBodies, nameOfAttempt),
     webhookDelays: loader(readWebhookDelays, ({ id }) => id),
     webhookPayloads: loader(readWebhookPayloads, ({ id }) => id),
+    webhookPreviews: loader<PreviewRequest, string | null>(previewWebhookPayloads, ({ delivery, version }) =>
+      JSON.stringify([delivery.id, version]),
+    ),
     /** By the identifier of the subscription. */
     webhookSubscriptions: new DataLoader<string, WebhookSubscription | null>((ids) =>
       findWebhookSubscriptions(actions, caller, ids),

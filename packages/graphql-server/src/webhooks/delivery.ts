@@ -61,6 +61,11 @@ export function addWebhookDelivery(
         nullable: true,
         resolve: (delivery, _args, { loaders }) => loaders().webhookPayloads.load(delivery),
       }),
+      preview: t.string({
+        nullable: true,
+        args: { version: t.arg.string({ required: true }) },
+        resolve: (delivery, { version }, { loaders }) => loaders().webhookPreviews.load({ delivery, version }),
+      }),
       delay: t.field({
         type: DelayType,
         nullable: true,

@@ -24,12 +24,15 @@ export interface StoredEvent extends Origin {
 /** Events by their ids. */
 export type EventsById = Pick<ReadonlyMap<EventId, StoredEvent>, 'get'>;
 
+/** What a payload is rendered from. */
+export type RenderedEvent = Pick<StoredEvent, 'id' | 'occurredAt' | 'snapshot' | 'type'>;
+
 /** Renders payloads. The types and versions that it knows do not change while the process runs. */
 export interface Renderer {
   knows(type: string, version: string): boolean;
   knowsType(type: string): boolean;
   /** @throws {RenderError} when no valid payload can be rendered */
-  render(event: StoredEvent, version: string): Buffer;
+  render(event: RenderedEvent, version: string): Buffer;
 }
 
 /** No valid payload can be rendered from an event. Retrying cannot help. */

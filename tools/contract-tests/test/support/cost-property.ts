@@ -36,6 +36,7 @@ const largest: LargestValues = {
     'WebhookAttempt.advice': 250,
     'WebhookDelay.message': 250,
     'WebhookDelivery.payload': 256_000,
+    'WebhookDelivery.preview': 256_000,
     // The payloads of a page have 400,000 bytes at most, and a page has 100 events.
     'WebhookEvent.payload': 4_000,
     'WebhookEventType.description': 150,

@@ -1,0 +1,97 @@
+import { createHarness } from '@deedwire/dev-environment/harness';
+import { sampleSnapshots } from '@deedwire/domain';
+import { postGraphql } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { findEventVersion } from '@deedwire/webhook-events';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  insertDelivery,
+  insertPayload,
+  insertSubscription,
+  type StoredDelivery,
+  type StoredSubscription,
+} from './support/stored-deliveries.ts';
+
+const harness = await forFile(createHarness());
+const samples = sampleSnapshots('service');
+
+/** What a delivery that is sent would add to. */
+const count = () =>
+  harness.sql(`select (select count(*) from webhook_payload) as payloads, (select count(*) from webhook_attempt) as attempts,
+    (select count(*) from webhook_event_queue) as queued, (select count(*) from webhook_pending_delivery) as pending`);
+
+describe.each([
+  { name: 'partner', schemaVersion: '2026-11-01', type: 'referral.converted', version: '2027-02-01' },
+  { name: 'lender', schemaVersion: '2026-11-01', type: 'lender.updated', version: '2026-11-01' },
+  { name: 'lender', schemaVersion: '2027-02-01', type: 'lender.updated', version: '2026-11-01' },
+] as const)('the $name interface at $schemaVersion', ({ name, schemaVersion, type, version }) => {
+  const account = harness.accounts[name];
+  let url: string;
+  let subscription: StoredSubscription;
+
+  beforeAll(async () => {
+    const service = name === 'partner' ? await harness.startPartnerApi() : await harness.startLenderApi();
+    await service.whenReady;
+    url = `${service.url}/${name}s/graphql`;
+    subscription = await insertSubscription(harness, name, account);
+  });
+
+  /** A delivery with the payload `sent`, and its event. */
+  async function deliver(snapshot: object | null): Promise<StoredDelivery> {
+    const delivery = await insertDelivery(harness, subscription, { eventType: type });
+    await insertPayload(harness, subscription, delivery, Buffer.from('sent'));
+    if (snapshot !== null)
+      await harness.sql(
+        `insert into webhook_event (id, account_id, interface, event_type, snapshot)
+         values (${delivery.eventId}, ${account.accountId}, '${name}', '${type}', '${JSON.stringify(snapshot)}')`,
+      );
+    return delivery;
+  }
+
+  // oxlint-disable-next-line typescript/no-explicit-any -- each test reads other fields
+  async function preview({ gid }: StoredDelivery, wanted: string = version, by = account): Promise<any> {
+    const query = `query ($id: ID!, $version: String!) { webhookDelivery(id: $id) { payload preview(version: $version) } }`;
+    const variables = { id: gid, version: wanted };
+    const headers = { 'X-Service-Schema-Version': schemaVersion };
+    return (await postGraphql(url, by.credential, { query, variables, headers })).body;
+  }
+
+  test('renders the event of a delivery, and stores nothing', async () => {
+    const delivery = await deliver(samples[type]);
+    const before = await count();
+    const { data, errors, extensions } = await preview(delivery);
+    expect(errors).toBeUndefined();
+    const body = JSON.parse(data.webhookDelivery.preview);
+    expect(findEventVersion(type, version)?.body.parse(body)).toEqual(body);
+    expect(body).toMatchObject({ id: `gid://service/WebhookEvent/${delivery.eventId}`, type, version });
+    expect(data.webhookDelivery.payload).toBe('sent');
+    expect(await count()).toEqual(before);
+    expect(extensions.cost.requestedQueryCost).toBeGreaterThanOrEqual(512);
+    expect(extensions.cost.actualQueryCost).toBeLessThan(5);
+  });
+
+  test('returns null if the stored data does not suffice, or is deleted', async () => {
+    for (const snapshot of [{}, { ...samples[type], referral: null, lender: null }, null]) {
+      const { data, errors } = await preview(await deliver(snapshot));
+      expect(errors).toBeUndefined();
+      expect(data).toEqual({ webhookDelivery: { payload: 'sent', preview: null } });
+    }
+  });
+
+  test.each(['2020-01-01', '', 'constructor'])('refuses the version "%s" with those that exist', async (wanted) => {
+    const { data, errors } = await preview(await deliver(samples[type]), wanted);
+    expect(data).toEqual({ webhookDelivery: { payload: 'sent', preview: null } });
+    expect(errors).toMatchObject([
+      {
+        message: expect.stringContaining(`"${type}" has no version "${wanted}". It has: 2026-11-01`),
+        path: ['webhookDelivery', 'preview'],
+        extensions: { code: 'BAD_USER_INPUT' },
+      },
+    ]);
+  });
+
+  test.runIf(name === 'partner')('another account sees no preview', async () => {
+    const { data } = await preview(await deliver(samples[type]), version, harness.accounts.otherPartner);
+    expect(data).toEqual({ webhookDelivery: null });
+  });
+});
