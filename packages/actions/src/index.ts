@@ -111,6 +111,8 @@ export {
   listLatestAttempts,
   listWebhookAttempts,
   listWebhookDeliveries,
+  type LastFailure,
+  readLastFailures,
   readResponseBodies,
   readWebhookDelays,
   readWebhookDelivery,

@@ -465,6 +465,34 @@ export async function countWebhookAttempts(
   return attempts.map(([latest]) => latest?.number ?? 0);
 }
 
+/** `WebhookLastFailure`. */
+export interface LastFailure extends Pick<WebhookAttempt, 'responseStatus' | 'error'> {
+  advice: string;
+  /** The global identifier of the delivery. */
+  deliveryId: string;
+}
+
+/**
+ * The latest attempt of each delivery. Null if it succeeded, or is deleted.
+ *
+ * @param ids of results of another use case, which has checked that the caller may see them
+ */
+export async function readLastFailures(
+  { gidNamespace, store }: ActionContext,
+  ids: readonly RecordId<'WebhookDelivery'>[],
+): Promise<(LastFailure | null)[]> {
+  const attempts = await selectAttempts(
+    store,
+    ids.map((deliveryId) => ({ deliveryId, before: null, limit: 1 })),
+  );
+  return attempts.map(([latest]) => {
+    if (latest === undefined) return null;
+    const { responseStatus, error, advice } = toWebhookAttempt(latest);
+    const deliveryId = formatGid(gidNamespace, 'WebhookDelivery', latest.deliveryId);
+    return advice === null ? null : { responseStatus, error, advice, deliveryId };
+  });
+}
+
 /**
  * The body of each delivery, as every attempt sends it. Null if it could not be rendered, or is deleted.
  *

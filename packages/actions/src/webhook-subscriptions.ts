@@ -147,7 +147,7 @@ export async function listAllWebhookSubscriptions(
 
 /** A subscription with what is known about its deliveries and its receiver. */
 export type ShownSubscription = SubscriptionOfAccount &
-  Omit<SubscriptionState, 'lastSequence'> & { lastSequence: number; health: Health };
+  Omit<SubscriptionState, 'lastSequence'> & { lastSequence: number; health: Omit<Health, 'lastFailedDeliveryId'> };
 
 /**
  * A subscription of any account. The number of failed deliveries is at most `countedDeliveriesMax`.
@@ -164,10 +164,11 @@ export async function readWebhookSubscription(
   const [health] = row === null ? [] : await selectHealth(context.store, row.accountId, [row.id]);
   if (row === null || state === null || health === undefined)
     throw await notASubscription(context, input.subscriptionId);
+  const { lastFailedDeliveryId: _, ...shownHealth } = health;
   return {
     ...toSubscriptionOfAccount(context.gidNamespace, row),
     ...state,
-    health,
+    health: shownHealth,
     lastSequence: Number(state.lastSequence),
   };
 }

@@ -63,6 +63,7 @@ const allMigrations = [
   '0045-bounds-of-marks-hold-for-all-rows',
   '0046-skipped-pending-deliveries',
   '0047-portal-sessions',
+  '0048-last-failed-deliveries',
 ];
 
 let database: TestDatabase;

@@ -1,9 +1,10 @@
 import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import type { RunningServer } from '@deedwire/service-runtime';
-import { postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
+import { missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
+  insertAttempts,
   insertDelivery,
   insertPending,
   insertSubscription,
@@ -115,6 +116,43 @@ describe.each([
     expect(await read('deliveries { nodes { createdAt } } health { oldestPendingAt }')).toMatchObject({
       deliveries: { nodes: [{ createdAt: isTime }] },
     });
+  });
+
+  test('tells the last failure, of each subscription of a list, until an attempt of its delivery succeeds', async () => {
+    const second = await insertSubscription(harness, name, account);
+    const deliveries = [await insertDelivery(harness, subscription), await insertDelivery(harness, second)];
+    const lastFailure = 'lastFailure { responseStatus error advice deliveryId }';
+    expect(await read(`health { ${lastFailure} }`)).toEqual({ health: { lastFailure: null } });
+    for (const [index, each] of [subscription, second].entries()) {
+      const delivery = deliveries[index] ?? missing();
+      await insertAttempts(harness, each, delivery, [500, 503]);
+      await harness.sql(
+        `insert into webhook_receiver_state
+           (subscription_id, url_number, consecutive_failures, breaker_probes, last_failure_at, last_failed_delivery_id)
+         values (${each.id}, 1, ${index}, 0, now(), ${delivery.id})`,
+      );
+    }
+    const list = async () => {
+      const { data } = await ask(`{ webhookSubscriptions(first: 2) { nodes { health { ${lastFailure} } } } }`);
+      return data.webhookSubscriptions.nodes.map(({ health }: { health: object }) => Object(health).lastFailure);
+    };
+    const failure = (index: number) => ({
+      responseStatus: 503,
+      error: null,
+      advice: expect.stringContaining('unavailable'),
+      deliveryId: deliveries[index]?.gid,
+    });
+    // What is known of a receiver without failures is of the time before.
+    expect(await list()).toEqual([failure(1), null]);
+    // A failure paused the subscription: the pause has cleared its count.
+    await change(`paused_reason = 'FAILING', paused_at = now()`);
+    expect(await list()).toEqual([failure(1), failure(0)]);
+    await harness.sql(
+      `update webhook_attempt set response_status = 204 where number = 2 and delivery_id = ${deliveries[1]?.id}`,
+    );
+    expect(await list()).toEqual([null, failure(0)]);
+    await change('url_number = 2');
+    expect(await list()).toEqual([null, null]);
   });
 
   test('counts exactly up to 1,000', async () => {

@@ -14,6 +14,7 @@ import {
   type PreviewContext,
   type PreviewRequest,
   previewWebhookPayloads,
+  readLastFailures,
   readResponseBodies,
   readWebhookDelays,
   readWebhookExchanges,
@@ -90,6 +91,8 @@ function createLoaders(actions: InterfaceActionContext, caller: Caller, extraWor
       for (const { pendingCount } of healths) extraWork.cost += pendingCount * costOfPendingDelivery;
       return healths;
     }),
+    /** By the number of the delivery. */
+    webhookLastFailures: loader(readLastFailures, (id) => id),
     webhookStatistics: loader<StatisticsRequest, HourStatistics[]>(
       (_, requests) => readWebhookStatistics(actions, caller, requests),
       ({ subscriptionId, hours }) => JSON.stringify([subscriptionId, hours]),

@@ -1,9 +1,17 @@
 import { type ListedAttempt, shownAttemptErrors, type WebhookExchange, type WebhookHeader } from '@deedwire/actions';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
+import type { WebhookParts } from './webhook-parts.ts';
+
+/** Adds `WebhookAttemptError`. */
+export function addWebhookAttemptError(builder: InterfaceSchemaBuilder): WebhookParts['AttemptError'] {
+  return builder.enumType('WebhookAttemptError', { values: shownAttemptErrors });
+}
 
 /** Adds `WebhookAttempt`. */
-export function addWebhookAttempt(builder: InterfaceSchemaBuilder): ObjectTypeRef<ListedAttempt> {
-  const AttemptError = builder.enumType('WebhookAttemptError', { values: shownAttemptErrors });
+export function addWebhookAttempt(
+  builder: InterfaceSchemaBuilder,
+  { AttemptError }: Pick<WebhookParts, 'AttemptError'>,
+): ObjectTypeRef<ListedAttempt> {
   const Exchange = addWebhookExchange(builder);
 
   return builder.objectRef<ListedAttempt>('WebhookAttempt').implement({

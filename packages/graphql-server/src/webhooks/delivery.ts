@@ -21,9 +21,9 @@ import type { WebhookParts } from './webhook-parts.ts';
  */
 export function addWebhookDelivery(
   builder: InterfaceSchemaBuilder,
-  { connectionOf, Subscription, DelayReason, checkId, sequenceType }: WebhookParts,
+  { AttemptError, connectionOf, Subscription, DelayReason, checkId, sequenceType }: WebhookParts,
 ): void {
-  const Attempt = addWebhookAttempt(builder);
+  const Attempt = addWebhookAttempt(builder, { AttemptError });
   const DelayType = addWebhookDelay(builder, DelayReason);
   const Status = builder.enumType('WebhookDeliveryStatus', {
     values: ['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const,

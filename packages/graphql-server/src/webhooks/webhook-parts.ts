@@ -1,4 +1,4 @@
-import type { Delay, WebhookSubscription } from '@deedwire/actions';
+import type { Delay, ListedAttempt, WebhookSubscription } from '@deedwire/actions';
 import type { EnumTypeRef, InputTypeRef, ObjectTypeRef } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
@@ -12,6 +12,7 @@ export interface WebhookDifferences {
 
 /** What the modules of the webhook part use of their version and of each other. */
 export interface WebhookParts extends WebhookDifferences {
+  AttemptError: EnumTypeRef<NonNullable<ListedAttempt['error']>>;
   connectionOf: ConnectionOf;
   DelayReason: EnumTypeRef<Delay['reason']>;
   EventType: ObjectTypeRef<WebhookSubscription['eventTypes'][number]>;

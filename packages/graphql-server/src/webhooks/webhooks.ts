@@ -1,6 +1,7 @@
 import { addPortalLink } from '../portal/portal-link.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
+import { addWebhookAttemptError } from './attempt.ts';
 import { addWebhookDelayReason, addWebhookDelivery } from './delivery.ts';
 import { addWebhookEvents, addWebhookEventType } from './event.ts';
 import { addWebhookHealth } from './health.ts';
@@ -23,6 +24,7 @@ export function addWebhooks(
   const shared = {
     ...differences,
     connectionOf,
+    AttemptError: addWebhookAttemptError(builder),
     DelayReason: addWebhookDelayReason(builder),
     EventType: addWebhookSubscriptionEventType(builder),
     EventTypeInput: addWebhookSubscriptionEventTypeInput(builder),

@@ -145,7 +145,7 @@ export class Attempts {
     const isOfOtherUrl = lane.target.isOtherUrl(target);
     const hastens = next.kind === 'delivered' && !isOfOtherUrl && noteSuccess(queued, nowMs, databaseMs);
     if (!isOfOtherUrl) lane.walk.noteAttempt(next.kind === 'delivered', queued.isHastened);
-    const pause = isOfOtherUrl ? null : this.#updateReceiver(lane, classification, result, nowMs);
+    const pause = isOfOtherUrl ? null : this.#updateReceiver(queued, classification, result, nowMs);
     return {
       queued,
       delivery,
@@ -166,7 +166,7 @@ export class Attempts {
 
   /** Returns why the subscription must be paused, or null. */
   #updateReceiver(
-    { id, receiver }: Lane,
+    { lane: { id, receiver }, delivery }: QueuedDelivery,
     { next, holdMs, isGone }: AttemptClassification,
     { durationMs, proxyProblem }: AttemptResult,
     nowMs: number,
@@ -175,7 +175,7 @@ export class Attempts {
     const wasBreakerOpen = receiver.isBreakerOpen;
     // Otherwise the proxy can be the cause, which must not pause the subscription.
     const isProven = proxyProblem === undefined;
-    receiver.recordAttempt(durationMs, next.kind === 'delivered', holdMs, nowMs, isProven);
+    receiver.recordAttempt(durationMs, next.kind === 'delivered', holdMs, nowMs, isProven, delivery.deliveryId);
     if (holdMs !== null) onEvent({ kind: 'lane-held', lane: id, holdMs });
     if (receiver.isBreakerOpen !== wasBreakerOpen) {
       onEvent({ kind: wasBreakerOpen ? 'breaker-closed' : 'breaker-opened', lane: id });

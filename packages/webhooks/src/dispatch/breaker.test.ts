@@ -20,6 +20,7 @@ describe('afterFailure', () => {
       holdUntilMs: null,
       failingSinceMs: startMs,
       lastFailureMs: startMs,
+      lastFailedDeliveryId: null,
     });
   });
 

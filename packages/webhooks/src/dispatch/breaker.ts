@@ -1,3 +1,4 @@
+import type { DeliveryId } from '../kernel/ids.ts';
 import { cleanLaneState, type LaneState } from './lane-state.ts';
 
 /** Consecutive failures that open the breaker. */
@@ -34,12 +35,18 @@ export function afterSuccess(state: LaneState, nowMs: number): LaneState {
  * doubles that time, up to 5 min. A failure that arrives before the breaker allows a probe belongs to an earlier
  * request, and does not extend the time.
  */
-export function afterFailure(state: LaneState, nowMs: number, isProven = true): LaneState {
+export function afterFailure(
+  state: LaneState,
+  nowMs: number,
+  isProven = true,
+  lastFailedDeliveryId: DeliveryId | null = null,
+): LaneState {
   const consecutiveFailures = state.consecutiveFailures + 1;
   const { lastFailureMs } = state;
   const continues = lastFailureMs !== null && nowMs - lastFailureMs <= failureGapMaxMs;
   const failingSinceMs = continues ? (state.failingSinceMs ?? nowMs) : nowMs;
-  const failed = { ...state, consecutiveFailures, ...(isProven && { failingSinceMs, lastFailureMs: nowMs }) };
+  const last = { failingSinceMs, lastFailureMs: nowMs, lastFailedDeliveryId };
+  const failed = { ...state, consecutiveFailures, ...(isProven && last) };
   if (state.breakerOpenUntilMs === null) {
     if (consecutiveFailures < failuresToOpen) return failed;
     return { ...failed, breakerOpenUntilMs: nowMs + firstOpenMs, breakerProbes: 0 };

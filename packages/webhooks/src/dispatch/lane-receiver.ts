@@ -1,3 +1,4 @@
+import type { DeliveryId } from '../kernel/ids.ts';
 import { afterFailure, afterSuccess, hasFailedForTooLong, isBreakerOpen } from './breaker.ts';
 import { allowedFromMs, cleanLaneState, holdLane, isSameLaneState, type LaneState } from './lane-state.ts';
 
@@ -51,8 +52,16 @@ export class LaneReceiver {
   /**
    * @param holdMs how long the receiver asked to receive no requests. Null if it did not.
    * @param isProven false if the proxy can be the cause of a failure
+   * @param deliveryId of the attempt
    */
-  recordAttempt(durationMs: number, succeeded: boolean, holdMs: number | null, nowMs: number, isProven = true): void {
+  recordAttempt(
+    durationMs: number,
+    succeeded: boolean,
+    holdMs: number | null,
+    nowMs: number,
+    isProven = true,
+    deliveryId: DeliveryId | null = null,
+  ): void {
     if (durationMs > quickMs) this.#goodResponses = 0;
     else if (succeeded && !this.isQuick) this.#goodResponses += 1;
     if (succeeded) {
@@ -62,7 +71,7 @@ export class LaneReceiver {
       return;
     }
     this.#mayProbe = false;
-    const failed = afterFailure(this.#state, nowMs, isProven);
+    const failed = afterFailure(this.#state, nowMs, isProven, deliveryId);
     this.#window = holdMs === null ? Math.max(1, this.#window >> 1) : 1;
     this.#state = holdMs === null ? failed : holdLane(failed, nowMs + holdMs);
   }

@@ -1,3 +1,5 @@
+import type { DeliveryId } from '../kernel/ids.ts';
+
 /**
  * The history of the receiver of a lane. It is stored per subscription, so that the next owner knows it. Times are in
  * milliseconds.
@@ -24,6 +26,8 @@ export interface LaneState {
   readonly failingSinceMs: number | null;
   /** The last failure since the last success. Null if there was none, or if a worker of an earlier release stored it. */
   readonly lastFailureMs: number | null;
+  /** The delivery of the last failure. Null as the time, or if a worker of an earlier release stored the state. */
+  readonly lastFailedDeliveryId: DeliveryId | null;
 }
 
 /** The state of a receiver that has not failed. */
@@ -34,6 +38,7 @@ export const cleanLaneState: LaneState = Object.freeze({
   holdUntilMs: null,
   failingSinceMs: null,
   lastFailureMs: null,
+  lastFailedDeliveryId: null,
 });
 
 /** Whether both states are equal, except for the rounding of times in storage. */
@@ -42,6 +47,7 @@ export function isSameLaneState(a: LaneState, b: LaneState): boolean {
   return (
     a.consecutiveFailures === b.consecutiveFailures &&
     a.breakerProbes === b.breakerProbes &&
+    a.lastFailedDeliveryId === b.lastFailedDeliveryId &&
     isSameTime(a.breakerOpenUntilMs, b.breakerOpenUntilMs) &&
     isSameTime(a.holdUntilMs, b.holdUntilMs) &&
     isSameTime(a.failingSinceMs, b.failingSinceMs) &&

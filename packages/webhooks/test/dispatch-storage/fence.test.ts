@@ -20,6 +20,7 @@ const laneState = {
   holdUntilMs: null,
   failingSinceMs: 0,
   lastFailureMs: 0,
+  lastFailedDeliveryId: null,
 };
 
 describe.each(['that was declared dead', 'with an unknown id'])('a worker %s writes nothing', (kind) => {

@@ -191,6 +191,7 @@ describe('targets', () => {
         holdUntilMs: null,
         failingSinceMs: null,
         lastFailureMs: null,
+        lastFailedDeliveryId: null,
       },
       marks: { hastenedAtMs: -Infinity, sendPendingAtMs: -Infinity },
     });

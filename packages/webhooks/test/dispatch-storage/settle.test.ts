@@ -1,3 +1,4 @@
+import { toRecordId } from '@deedwire/domain';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
@@ -184,6 +185,7 @@ const opened = {
   holdUntilMs: Date.UTC(2026, 10, 20, 11),
   failingSinceMs: Date.UTC(2026, 10, 19),
   lastFailureMs: Date.UTC(2026, 10, 20),
+  lastFailedDeliveryId: toRecordId<'WebhookDelivery'>('7'),
 };
 
 describe('the state of a receiver', () => {
@@ -253,6 +255,12 @@ describe('a pause', () => {
     await settle(failure(deliveries[1], 0, { pause, laneState: opened }), success(deliveries[2]));
     expect(await pausedReason(lane)).toBe(pause);
     expect((await world.storage.targets([lane])).size).toBe(0);
+    // The interfaces say what led to the pause.
+    expect(
+      await world.admin.run(
+        `select consecutive_failures, last_failed_delivery_id from webhook_receiver_state where subscription_id = ${lane}`,
+      ),
+    ).toEqual([{ consecutive_failures: 0, last_failed_delivery_id: deliveries[1]?.deliveryId }]);
     await world.resume(lane);
     expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(cleanLaneState);
   });

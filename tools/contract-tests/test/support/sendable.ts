@@ -15,6 +15,7 @@ export function sendableTarget(target: Pick<SendableTarget, 'callbackUrl' | 'nex
     holdUntilMs: null,
     failingSinceMs: null,
     lastFailureMs: null,
+    lastFailedDeliveryId: null,
   };
   const marks = { hastenedAtMs: -Infinity, sendPendingAtMs: -Infinity };
   return { ...subscription, urlNumber: 1, rotationEndsAtMs: null, state, marks, ...target };

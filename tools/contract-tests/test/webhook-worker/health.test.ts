@@ -5,7 +5,13 @@ import { expect } from 'vitest';
 import { test } from './fixtures.ts';
 
 interface Shown {
-  health: { state: string; consecutiveFailures: number; pendingCount: number; breakerOpenUntil: string | null };
+  health: {
+    lastFailure: object | null;
+    state: string;
+    consecutiveFailures: number;
+    pendingCount: number;
+    breakerOpenUntil: string | null;
+  };
   statistics: {
     deliveredCount: number;
     failedAttemptCount: number;
@@ -21,7 +27,7 @@ async function startApi(harness: Harness): Promise<(id: string) => Promise<Shown
   const { credential } = harness.accounts.partner;
   return async (id) => {
     const query = `query ($id: ID!) { webhookSubscription(id: $id) {
-      health { state consecutiveFailures failingSince lastFailureAt lastDeliveredAt breakerOpenUntil pendingCount }
+      health { state consecutiveFailures failingSince lastFailureAt lastFailure { responseStatus deliveryId } lastDeliveredAt breakerOpenUntil pendingCount }
       statistics(hours: 2) { deliveredCount failedAttemptCount failedCount longestWaitSeconds }
     } }`;
     const { body } = await postGraphql<{ webhookSubscription: Shown }>(`${api.url}/partners/graphql`, credential, {
@@ -65,6 +71,7 @@ test('health follows a receiver that fails, is down, works again and is gone', a
         state: 'RETRYING',
         consecutiveFailures: 2,
         failingSince: expect.any(String),
+        lastFailure: { responseStatus: 500, deliveryId: expect.stringContaining('/WebhookDelivery/') },
         breakerOpenUntil: null,
         pendingCount: 2,
       },
@@ -80,13 +87,21 @@ test('health follows a receiver that fails, is down, works again and is gone', a
   receiver.onDelivery = (response) => void response.writeHead(204).end();
   await eventually(async () =>
     expect(await read(id)).toMatchObject({
-      health: { state: 'HEALTHY', consecutiveFailures: 0, lastFailureAt: null, breakerOpenUntil: null },
+      health: {
+        state: 'HEALTHY',
+        consecutiveFailures: 0,
+        lastFailureAt: null,
+        lastFailure: null,
+        breakerOpenUntil: null,
+      },
     }),
   );
   receiver.onDelivery = (response) => void response.writeHead(410).end();
   await harness.refer(1);
   await eventually(async () =>
-    expect(await read(id)).toMatchObject({ health: { state: 'PAUSED', consecutiveFailures: 0 } }),
+    expect(await read(id)).toMatchObject({
+      health: { state: 'PAUSED', consecutiveFailures: 0, lastFailure: { responseStatus: 410 } },
+    }),
   );
   await harness.stopWorker(worker);
   const shown = await read(id);

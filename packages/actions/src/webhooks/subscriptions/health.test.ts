@@ -11,6 +11,7 @@ const clean: HealthFacts = {
   consecutiveFailures: null,
   failingSince: null,
   lastFailureAt: null,
+  lastFailedDeliveryId: null,
   lastDeliveredAt: null,
   breakerOpenUntil: null,
   pendingCount: 0,

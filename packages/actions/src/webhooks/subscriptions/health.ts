@@ -10,6 +10,8 @@ export interface Health {
   consecutiveFailures: number;
   failingSince: Date | null;
   lastFailureAt: Date | null;
+  /** The delivery of the failed attempt at that time, or of the one that led to the pause. Null if it is not known. */
+  lastFailedDeliveryId: DeliveryId | null;
   /** The minute. Null if no delivery of the last 7 days is known to be delivered. */
   lastDeliveredAt: Date | null;
   /** Null while the breaker is closed. Can lie in the past. */
@@ -29,7 +31,7 @@ const failingAfterMs = 5 * 60 * 1_000;
 /** What the database knows. Times are by its clock. */
 export interface HealthFacts extends Pick<
   Health,
-  'failingSince' | 'lastFailureAt' | 'lastDeliveredAt' | 'breakerOpenUntil'
+  'failingSince' | 'lastFailureAt' | 'lastFailedDeliveryId' | 'lastDeliveredAt' | 'breakerOpenUntil'
 > {
   now: Date;
   isPaused: boolean;
@@ -74,7 +76,7 @@ export async function selectHealth(
     text: `
       select clock_timestamp() as now, s.id is null or s.paused_reason is not null as "isPaused",
         r.consecutive_failures as "consecutiveFailures", r.failing_since as "failingSince", r.last_failure_at as "lastFailureAt",
-        r.breaker_open_until as "breakerOpenUntil", waiting."pendingCount", waiting."oldestPending",
+        r.last_failed_delivery_id as "lastFailedDeliveryId", r.breaker_open_until as "breakerOpenUntil", waiting."pendingCount", waiting."oldestPending",
         (
           -- Of all processes that delivered in that hour: a shard can return to an earlier one.
           select max(last_delivered_at)
@@ -97,7 +99,8 @@ export async function selectHealth(
       left join lateral (
         select *
         from webhook_receiver_state
-        where subscription_id = s.id and url_number = s.url_number and consecutive_failures > 0
+        where subscription_id = s.id and url_number = s.url_number
+          and (consecutive_failures > 0 or s.paused_reason in ('GONE', 'FAILING'))
         limit 1
       ) r on true
       cross join lateral (

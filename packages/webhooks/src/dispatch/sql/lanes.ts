@@ -1,6 +1,6 @@
 import { type Database, firstRow, onlyRow, type Statement } from '@deedwire/store';
 import { FencedOutError, type WorkerId } from '../../fence/fence.ts';
-import type { AccountId, SubscriptionId, LaneId, Shard } from '../../kernel/ids.ts';
+import type { AccountId, DeliveryId, SubscriptionId, LaneId, Shard } from '../../kernel/ids.ts';
 import { pgArray, secretColumns } from '../../kernel/sql.ts';
 import { cleanLaneState, type LaneState } from '../lane-state.ts';
 import { type LaneMarks, markMaxAgeMs } from '../lane-walk.ts';
@@ -105,7 +105,9 @@ const selectTargetsStatement: Statement = {
       round(date_part('epoch', r.breaker_open_until) * 1000) as breaker_open_until_ms,
       round(date_part('epoch', r.hold_until) * 1000) as hold_until_ms,
       round(date_part('epoch', r.failing_since) * 1000) as failing_since_ms,
-      round(date_part('epoch', r.last_failure_at) * 1000) as last_failure_ms
+      round(date_part('epoch', r.last_failure_at) * 1000) as last_failure_ms,
+      -- After a pause, it is of the time before.
+      case when r.consecutive_failures > 0 then r.last_failed_delivery_id end as last_failed_delivery_id
     from (select exists (select from webhook_worker where id = $1 and alive) as "isAlive") worker
     left join webhook_subscription s
       on worker."isAlive" and s.id = any($2::bigint[]) and s.paused_reason is null and s.deleted_at is null
@@ -121,6 +123,7 @@ type StateRow =
       hold_until_ms: number | null;
       failing_since_ms: number | null;
       last_failure_ms: number | null;
+      last_failed_delivery_id: DeliveryId | null;
     };
 
 type TargetRow = StateRow & {
@@ -188,5 +191,6 @@ function toLaneState(row: StateRow): LaneState {
     holdUntilMs: row.hold_until_ms,
     failingSinceMs: row.failing_since_ms,
     lastFailureMs: row.last_failure_ms,
+    lastFailedDeliveryId: row.last_failed_delivery_id,
   };
 }

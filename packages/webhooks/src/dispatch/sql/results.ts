@@ -73,16 +73,16 @@ const settleDeliveries: Statement = {
     ), receiver as (
       insert into webhook_receiver_state as stored (
         subscription_id, url_number, consecutive_failures, breaker_open_until, breaker_probes, hold_until, failing_since,
-        last_failure_at
+        last_failure_at, last_failed_delivery_id
       )
       select s.id, s.url_number, state.consecutive_failures, to_timestamp(state.breaker_open_until_ms / 1000),
         state.breaker_probes, to_timestamp(state.hold_until_ms / 1000), to_timestamp(state.failing_since_ms / 1000),
-        to_timestamp(state.last_failure_ms / 1000)
+        to_timestamp(state.last_failure_ms / 1000), state.last_failed_delivery_id
       from worker
       cross join unnest($16::int[], $17::bigint[], $18::int[], $19::int[], $20::float8[], $21::int[], $22::float8[],
-        $23::float8[], $24::float8[])
+        $23::float8[], $24::float8[], $25::bigint[])
         as state (number, subscription_id, url_number, consecutive_failures, breaker_open_until_ms, breaker_probes,
-          hold_until_ms, failing_since_ms, last_failure_ms)
+          hold_until_ms, failing_since_ms, last_failure_ms, last_failed_delivery_id)
       cross join lateral (
         select id, url_number
         from webhook_subscription
@@ -96,10 +96,10 @@ const settleDeliveries: Statement = {
       set url_number = excluded.url_number, consecutive_failures = excluded.consecutive_failures,
         breaker_open_until = excluded.breaker_open_until, breaker_probes = excluded.breaker_probes,
         hold_until = excluded.hold_until, failing_since = excluded.failing_since,
-        last_failure_at = excluded.last_failure_at
+        last_failure_at = excluded.last_failure_at, last_failed_delivery_id = excluded.last_failed_delivery_id
       where stored.url_number <= excluded.url_number
     )
-    ${positions('$25')}`,
+    ${positions('$26')}`,
 };
 
 /**
@@ -218,10 +218,11 @@ function stateValues(batch: readonly Settlement[]): string[] {
     pgArray(states.map((state) => state.holdUntilMs)),
     pgArray(states.map((state) => state.failingSinceMs)),
     pgArray(states.map((state) => state.lastFailureMs)),
+    pgArray(states.map((state) => state.lastFailedDeliveryId)),
   ];
 }
 
-// Deletes the state of the receiver: a resumed subscription starts without the failures that paused it.
+// Clears the state of the receiver, except for what led to the pause: a resumed subscription starts without the failures.
 // webhook_subscription and webhook_receiver_state by primary key.
 const pauseSubscriptionsStatement: Statement = {
   name: 'pause-failing-subscriptions',
@@ -229,12 +230,20 @@ const pauseSubscriptionsStatement: Statement = {
     with ${liveWorker}, paused as (
       update webhook_subscription s
       set paused_reason = r.reason, paused_at = now(), ${rememberedOwnerPause}
-      from worker, unnest($2::bigint[], $3::int[], $4::text[]) r (id, url_number, reason)
+      from worker, unnest($2::bigint[], $3::int[], $4::text[], $5::bigint[]) r (id, url_number, reason, delivery_id)
       where s.id = r.id and s.url_number = r.url_number and s.deleted_at is null
         and (s.paused_reason is null or s.paused_reason in ('OWNER', 'OPERATOR'))
-      returning s.id
+      returning s.id, s.url_number, r.delivery_id
     )
-    delete from webhook_receiver_state using paused where subscription_id = paused.id`,
+    insert into webhook_receiver_state (
+      subscription_id, url_number, consecutive_failures, breaker_probes, last_failed_delivery_id
+    )
+    select id, url_number, 0, 0, delivery_id
+    from paused
+    order by id
+    on conflict (subscription_id) do update
+    set url_number = excluded.url_number, consecutive_failures = 0, breaker_open_until = null, breaker_probes = 0, hold_until = null,
+      failing_since = null, last_failure_at = null, last_failed_delivery_id = excluded.last_failed_delivery_id`,
 };
 
 /**
@@ -253,6 +262,7 @@ export async function pauseSubscriptions(
     pgArray(settlements.map(({ delivery }) => delivery.subscriptionId)),
     pgArray(settlements.map(({ urlNumber }) => urlNumber)),
     pgArray(settlements.map(({ pause }) => pause)),
+    pgArray(settlements.map(({ delivery }) => delivery.deliveryId)),
   ]);
 }
 
