@@ -446,6 +446,11 @@ export type WebhookSubscriptionHealth = {
   /** When the last of these attempts failed. Null if no attempt has failed, or if the failures may be due to Deedwire's own network. */
   lastFailureAt: Maybe<Scalars['DateTime']['output']>;
   /**
+   * The attempt that failed at `lastFailureAt`. If `pausedReason` is `GONE` or `FAILING`, the attempt that led to the pause. Null if
+   * there is none, or if it is no longer kept.
+   */
+  lastFailure: Maybe<WebhookLastFailure>;
+  /**
    * The minute in which a delivery was last delivered, also to an earlier callback URL, within the last 7 days. Counts can be missing,
    * as in `statistics`. Null if no such delivery is counted.
    */
@@ -461,6 +466,18 @@ export type WebhookSubscriptionHealth = {
   pendingCountIsLowerBound: Scalars['Boolean']['output'];
   /** When the oldest of these deliveries was created. Null if there is none. */
   oldestPendingAt: Maybe<Scalars['DateTime']['output']>;
+};
+
+/** The last failed attempt to reach a receiver. */
+export type WebhookLastFailure = {
+  /** HTTP status of the response. Null if none was received. */
+  responseStatus: Maybe<Scalars['Int']['output']>;
+  /** Why no complete response was received. Null if one was, whatever its status. */
+  error: Maybe<WebhookAttemptError>;
+  /** What you can do about it, for people. The text can change. */
+  advice: Scalars['String']['output'];
+  /** Global identifier of the delivery of the attempt, in the form `gid://<namespace>/WebhookDelivery/<number>`. */
+  deliveryId: Scalars['ID']['output'];
 };
 
 /** State of a subscription and its receiver. More values may be added; handle unknown ones. */
@@ -628,6 +645,12 @@ export type WebhookDelivery = {
    * select it for at most 3 deliveries of a request.
    */
   payload: Maybe<Scalars['String']['output']>;
+  /**
+   * Body of the delivery's event at another version of its type, to compare with `payload` before you pin that version. Deedwire
+   * renders it for the request: it stores and sends nothing. Null if the data that is stored with the event does not suffice for
+   * a valid payload of this version and, as `payload`, after the retention period. Priced as `payload`.
+   */
+  preview: Maybe<Scalars['String']['output']>;
   /** When Deedwire created the delivery, shortly after the event. */
   createdAt: Scalars['DateTime']['output'];
   /**
@@ -641,6 +664,12 @@ export type WebhookDelivery = {
   attemptCount: Scalars['Int']['output'];
   /** Attempts, newest first. */
   attempts: Array<WebhookAttempt>;
+};
+
+
+/** The delivery of one event to one subscription. */
+export type WebhookDeliveryPreviewArgs = {
+  version: Scalars['String']['input'];
 };
 
 

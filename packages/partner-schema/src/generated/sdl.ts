@@ -808,6 +808,11 @@ type WebhookSubscriptionHealth {
   """
   lastFailureAt: DateTime
   """
+  The attempt that failed at \`lastFailureAt\`. If \`pausedReason\` is \`GONE\` or \`FAILING\`, the attempt that led to the pause. Null if
+  there is none, or if it is no longer kept.
+  """
+  lastFailure: WebhookLastFailure
+  """
   The minute in which a delivery was last delivered, also to an earlier callback URL, within the last 7 days. Counts can be missing,
   as in \`statistics\`. Null if no such delivery is counted.
   """
@@ -829,6 +834,28 @@ type WebhookSubscriptionHealth {
   When the oldest of these deliveries was created. Null if there is none.
   """
   oldestPendingAt: DateTime
+}
+
+"""
+The last failed attempt to reach a receiver.
+"""
+type WebhookLastFailure {
+  """
+  HTTP status of the response. Null if none was received.
+  """
+  responseStatus: Int
+  """
+  Why no complete response was received. Null if one was, whatever its status.
+  """
+  error: WebhookAttemptError
+  """
+  What you can do about it, for people. The text can change.
+  """
+  advice: String!
+  """
+  Global identifier of the delivery of the attempt, in the form \`gid://<namespace>/WebhookDelivery/<number>\`.
+  """
+  deliveryId: ID!
 }
 
 """
@@ -1064,6 +1091,18 @@ type WebhookDelivery {
   select it for at most 3 deliveries of a request.
   """
   payload: String
+  """
+  Body of the delivery's event at another version of its type, to compare with \`payload\` before you pin that version. Deedwire
+  renders it for the request: it stores and sends nothing. Null if the data that is stored with the event does not suffice for
+  a valid payload of this version and, as \`payload\`, after the retention period. Priced as \`payload\`.
+  """
+  preview(
+    """
+    Version that a subscription can pin, in the form \`YYYY-MM-DD\`: one of \`webhookEventTypes\`. Any other value is the error
+    \`BAD_USER_INPUT\`, whose message lists them.
+    """
+    version: String!
+  ): String
   """
   When Deedwire created the delivery, shortly after the event.
   """
