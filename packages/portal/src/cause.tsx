@@ -1,4 +1,3 @@
-import { useQuery } from './api.ts';
 import * as documents from './generated/documents.ts';
 import { Link } from './location.tsx';
 import { formatDuration, formatRelative, timeOf } from './time.ts';
@@ -60,20 +59,9 @@ export function Remedy({ subscription: { id, status, pausedReason, health }, rel
   );
 }
 
-function Failing({ subscription: { id, callbackUrl, health, status } }: Pick<Props, 'subscription'>) {
-  const { failingSince, lastFailureAt, breakerOpenUntil, consecutiveFailures, oldestPendingAt } = health;
+function Failing({ subscription: { callbackUrl, health, status } }: Pick<Props, 'subscription'>) {
+  const { failingSince, lastFailureAt, lastFailure: last, breakerOpenUntil, consecutiveFailures } = health;
   const now = useNow(10_000);
-  const { data } = useQuery(documents.LastFailure, {
-    subscriptionId: id,
-    oldest: oldestPendingAt,
-    // The database has more decimal places.
-    until: oldestPendingAt && new Date(Date.parse(oldestPendingAt) + 1).toISOString(),
-    since: failingSince ?? lastFailureAt,
-  });
-  const [last] = [...(data?.pending.nodes ?? []), ...(data?.failed.nodes ?? [])]
-    .flatMap((delivery) => delivery.attempts.map((attempt) => ({ ...attempt, delivery: numberOf(delivery.id) })))
-    .filter(({ advice }) => advice !== null)
-    .toSorted((one, other) => Date.parse(other.startedAt) - Date.parse(one.startedAt));
   const sinceMs = Date.parse(failingSince ?? '');
   const since = failingSince ? ` since ${timeOf(failingSince)} (${formatDuration(now - sinceMs)})` : '';
   const pauseAt = failingSince && timeOf(new Date(sinceMs + pauseAfterMs).toISOString());
@@ -84,7 +72,7 @@ function Failing({ subscription: { id, callbackUrl, health, status } }: Pick<Pro
       <p>
         <Visible as="b" text={`${hostOf(callbackUrl)}: ${last ? resultOf(last) : 'attempts fail'}${since}.`} />{' '}
         {sentences(
-          `${plural(consecutiveFailures, 'attempt')} failed in a row.`,
+          consecutiveFailures > 0 && `${plural(consecutiveFailures, 'attempt')} failed in a row.`,
           lastFailureAt && `The last one was at ${timeOf(lastFailureAt)}.`,
           isTested &&
             `Single requests test it; the next is due ${untilMs > now ? formatRelative(breakerOpenUntil, now) : 'now'}.`,
@@ -93,9 +81,9 @@ function Failing({ subscription: { id, callbackUrl, health, status } }: Pick<Pro
             `If this goes on until ${pauseAt}, deliveries pause. Nothing is lost.`,
         )}
       </p>
-      {last?.advice && (
+      {last && (
         <p>
-          <Visible text={last.advice} /> <Link to={`deliveries/${last.delivery}`}>See that attempt</Link>
+          <Visible text={last.advice} /> <Link to={`deliveries/${numberOf(last.deliveryId)}`}>See that attempt</Link>
         </p>
       )}
     </>

@@ -26,6 +26,7 @@ function page(load: () => Promise<{ default: ComponentType<{ number: string }> }
 const routes = [
   [/^$/, page(() => import('./pages/subscriptions.tsx'))],
   [/^subscriptions\/(\d{1,19})$/, page(() => import('./pages/subscription.tsx'))],
+  [/^subscriptions\/(\d{1,19})\/pin$/, page(() => import('./pages/pin.tsx'))],
   [/^deliveries$/, page(() => import('./pages/deliveries.tsx'))],
   [/^deliveries\/(\d{1,19})$/, page(() => import('./pages/delivery.tsx'))],
   [/^recover$/, page(() => import('./pages/recover.tsx'))],

@@ -1,9 +1,9 @@
 export type Tone = 'good' | 'warn' | 'bad' | 'idle';
 
 const tones: readonly (readonly [tone: Tone, values: readonly string[]])[] = [
-  ['good', ['HEALTHY', 'DELIVERED', 'COMPLETED', 'CURRENT']],
-  ['warn', ['RETRYING', 'PENDING', 'RUNNING', 'DEPRECATED']],
-  ['bad', ['FAILING', 'FAILED', 'RETIRED']],
+  ['good', ['HEALTHY', 'DELIVERED', 'COMPLETED', 'CURRENT', 'ADDED']],
+  ['warn', ['RETRYING', 'PENDING', 'RUNNING', 'DEPRECATED', 'CHANGED']],
+  ['bad', ['FAILING', 'FAILED', 'RETIRED', 'REMOVED', 'BREAKING']],
 ];
 
 /** The tone of an enum value. A value that this release does not know is idle. */
@@ -36,7 +36,7 @@ const pauses: Readonly<Record<string, string>> = {
   OPERATOR: 'An operator of Deedwire paused it. Resume it, or ask the operator.',
   GONE: 'The callback URL answered 410 Gone. Restore the receiver and resume, or change the URL.',
   FAILING: 'All attempts failed for 96 hours. Fix the receiver and resume, then recover what failed.',
-  VERSION_RETIRED: 'It pins a version that is retired. Pin another with `updateWebhookSubscription`, which resumes it.',
+  VERSION_RETIRED: 'It pins a version that is retired. Move the pin to another one, which resumes it.',
 };
 
 export function pauseOf(reason: string | null): string {

@@ -11,8 +11,10 @@ import {
   visit,
 } from 'graphql';
 import { runCodegen } from './codegen.ts';
-import { readInterfaceVersions } from './event-versions.ts';
-import { banner, type Generated } from './generated.ts';
+import { readEventVersions, readInterfaceVersions } from './event-versions.ts';
+import { banner, type Generated, literalOf } from './generated.ts';
+import { changesByElement } from './reference/differences.ts';
+import { payloadDifferences, schemaPathOf } from './reference/event-page/payload-fields.ts';
 import { findFiles, readText, workspaceRoot } from './workspace-files.ts';
 
 const folder = 'packages/portal';
@@ -20,7 +22,8 @@ const interfaces = ['lender', 'partner'] as const;
 
 /**
  * The operations of the portal: their types and hashes for the pages, and the text of each hash for the server. An operation
- * must be valid at the current version of both interfaces, because the pages are the same.
+ * must be valid at the current version of both interfaces, because the pages are the same. And what the contracts of events say that
+ * changes from version to version.
  */
 export async function portalDocuments(): Promise<Generated> {
   const definitions = findFiles(`${folder}/src/documents/*.graphql`).flatMap(
@@ -66,9 +69,29 @@ export type DocumentId<Result, Variables> = string & { readonly result?: Result;
   return {
     files: new Map([
       [`${folder}/src/generated/documents.ts`, `${banner}\n${types.get('types')}\n${idType}\n${constants.join('')}`],
+      [`${folder}/src/generated/changes.ts`, changesSource()],
       [`${folder}/generated/documents.json`, `${JSON.stringify({ versions, documents }, null, 2)}\n`],
     ]),
   };
+}
+
+function changesSource(): string {
+  const entries = readEventVersions().flatMap(({ type, versions }) => {
+    const served = versions.filter(({ status }) => status !== 'retired').map(({ version }) => version);
+    return served.flatMap((from) =>
+      served
+        .filter((to) => from < to)
+        .map((to) => {
+          const changes = changesByElement(payloadDifferences(schemaPathOf(type, from), schemaPathOf(type, to)));
+          return `  '${type} ${from} ${to}': ${literalOf(changes)},\n`;
+        }),
+    );
+  });
+  return `${banner}
+/** What changes from one version of an event type to a later one: \`<type> <from> <to>\`. */
+export const changes: Readonly<Record<string, readonly { element: string; isBreaking: boolean; message: string }[]>> = {
+${entries.join('')}};
+`;
 }
 
 function currentVersion(name: string): string {

@@ -338,36 +338,32 @@ export type CancelReplayMutationVariables = Exact<{
 
 export type CancelReplayMutation = { cancelWebhookReplay: { userErrors: Array<{ message: string }> } };
 
-export type SubscriptionFieldsFragment = { id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> };
+export type CompareQueryVariables = Exact<{
+  id: string;
+  version: string;
+}>;
+
+
+export type CompareQuery = { webhookDelivery: { payload: string | null, preview: string | null } | null };
+
+export type SubscriptionFieldsFragment = { id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> };
 
 export type SubscriptionsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SubscriptionsQuery = { webhookSubscriptions: { nodes: Array<{ id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> }> } };
+export type SubscriptionsQuery = { webhookSubscriptions: { nodes: Array<{ id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> }> } };
 
 export type SubscriptionQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type SubscriptionQuery = { webhookSubscription: { id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> } | null };
+export type SubscriptionQuery = { webhookSubscription: { id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> } | null };
 
 export type ChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type ChoicesQuery = { webhookSubscriptions: { nodes: Array<{ id: string, name: string | null, callbackUrl: string }> }, webhookEventTypes: Array<{ type: string, versions: Array<{ version: string, status: WebhookEventVersionStatus, sunsetOn: string | null }> }> };
-
-export type FailureFieldsFragment = { id: string, attempts: Array<{ startedAt: string, responseStatus: number | null, error: WebhookAttemptError | null, advice: string | null }> };
-
-export type LastFailureQueryVariables = Exact<{
-  subscriptionId: string;
-  oldest?: string | null | undefined;
-  until?: string | null | undefined;
-  since?: string | null | undefined;
-}>;
-
-
-export type LastFailureQuery = { pending: { nodes: Array<{ id: string, attempts: Array<{ startedAt: string, responseStatus: number | null, error: WebhookAttemptError | null, advice: string | null }> }> }, failed: { nodes: Array<{ id: string, attempts: Array<{ startedAt: string, responseStatus: number | null, error: WebhookAttemptError | null, advice: string | null }> }> } };
 
 /** The hash of an operation, which the pages send instead of its text. */
 export type DocumentId<Result, Variables> = string & { readonly result?: Result; readonly variables?: Variables };
@@ -386,7 +382,7 @@ export const Rotate = '07b13ef9bf897d7c23829fbe0d9d5a1c7cedd982cf8b43850fcd823d2
 export const Replays = 'ee509eb2c613e5093d471055764385cbfb88338ab996739322d1357da56f165b' as DocumentId<ReplaysQuery, ReplaysQueryVariables>;
 export const Replay = 'ce02db46b32fd94aadbc74ac93d9dac7c8c679678977e09910da33db3ba1071a' as DocumentId<ReplayMutation, ReplayMutationVariables>;
 export const CancelReplay = '9ee568c7d2d1945daf79219ee25a81ea9e966fec67d448d91c8d2a99fe871615' as DocumentId<CancelReplayMutation, CancelReplayMutationVariables>;
-export const Subscriptions = '9fa46e927f9701fe46257482529f2d6a210f2ac28ba44e9503d1425380fdf426' as DocumentId<SubscriptionsQuery, SubscriptionsQueryVariables>;
-export const Subscription = 'b7c7c2c26fdd57e59ce2ead3d69f433ca1c0d668c0d83a9718f7ad809d184d7a' as DocumentId<SubscriptionQuery, SubscriptionQueryVariables>;
+export const Compare = '8e22faa6a2918e1dbd0a4df57b4a599615a97d17b66fb00258ec10001cd31977' as DocumentId<CompareQuery, CompareQueryVariables>;
+export const Subscriptions = 'acc747571d83a17ad9f8ab768ed22796a0812e4395c9ae02daa51fa14c3b9545' as DocumentId<SubscriptionsQuery, SubscriptionsQueryVariables>;
+export const Subscription = 'e6fe8d7e3f664c1fee4d2966ab1651706eb8e085bf04c530484f580e92ea5b07' as DocumentId<SubscriptionQuery, SubscriptionQueryVariables>;
 export const Choices = 'b748fb71d23bf1707c289c6bf610988d651dd27ef2dc03216aa35a8ed10b91b8' as DocumentId<ChoicesQuery, ChoicesQueryVariables>;
-export const LastFailure = '19a2f857933c5f59581f74131858f6347a0655a813a69404e84f75008b2abc85' as DocumentId<LastFailureQuery, LastFailureQueryVariables>;

@@ -3,6 +3,7 @@ import { Bars } from '../bars.tsx';
 import { Cause, type Props, Remedy } from '../cause.tsx';
 import * as documents from '../generated/documents.ts';
 import { Link } from '../location.tsx';
+import { TestEvent } from '../test-event.tsx';
 import { formatDay, formatRelative, timeOf } from '../time.ts';
 import {
   Action,
@@ -46,7 +47,7 @@ function Actions({ subscription, reload }: Props) {
     <>
       <State value={health.state} />
       <div className="actions">
-        <TestEvent subscription={subscription} reload={reload} />
+        <TestEvent id={id} types={subscription.eventTypes.map(({ type }) => type)} reload={reload} />
         {status === 'ACTIVE' && (
           <Action label="Pause" ability="OPERATE" {...pause} variables={() => ({ id })} onDone={reload} />
         )}
@@ -99,28 +100,6 @@ function Shown({ subscription, reload }: Props) {
   );
 }
 
-function TestEvent({ subscription: { id, eventTypes }, reload }: Props) {
-  return (
-    <Action
-      label="Send a test event"
-      about="It has sample data and the header X-Service-Webhook-Test: true, and reports no change."
-      ability="OPERATE"
-      document={documents.SendTest}
-      variables={({ eventType = null }, idempotencyKey) => ({
-        input: { subscriptionId: id, eventType, idempotencyKey },
-      })}
-      onDone={reload}
-      result={() => (
-        <p>
-          It is sent now. <Link to={`deliveries?subscription=${numberOf(id)}`}>See the newest deliveries</Link>
-        </p>
-      )}
-    >
-      <Select name="eventType" label="Event type" options={eventTypes.map(({ type }) => [type, type])} />
-    </Action>
-  );
-}
-
 function Pins({ subscription: { id, eventTypes } }: Props) {
   const types = useQuery(documents.Choices, {}).data?.webhookEventTypes;
   const rows = eventTypes.map(({ type, version }) => {
@@ -128,7 +107,12 @@ function Pins({ subscription: { id, eventTypes } }: Props) {
     const pinned = versions.find((each) => each.version === version);
     return [
       <Link to={`deliveries?subscription=${numberOf(id)}&type=${encodeURIComponent(type)}`}>{type}</Link>,
-      <code>{version}</code>,
+      <>
+        <code>{version}</code>{' '}
+        {versions.some((each) => each.version !== version) && (
+          <Link to={`subscriptions/${numberOf(id)}/pin?type=${encodeURIComponent(type)}`}>Move</Link>
+        )}
+      </>,
       // Once the types are known, a version that they do not list is retired.
       types && <State value={pinned?.status ?? 'RETIRED'} />,
       pinned?.sunsetOn ? formatDay(pinned.sunsetOn) : '–',

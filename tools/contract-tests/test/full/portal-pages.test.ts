@@ -33,7 +33,8 @@ let failed: { id: string; advice: string };
 
 function pathsOf(): string[] {
   const [subscription, delivery] = [endpoint.subscription.id, failed.id].map((id) => id.split('/').at(-1));
-  return ['', `subscriptions/${subscription}`, 'deliveries', `deliveries/${delivery}`, 'recover'];
+  const ofSubscription = [`subscriptions/${subscription}`, `subscriptions/${subscription}/pin`];
+  return ['', ...ofSubscription, 'deliveries', `deliveries/${delivery}`, 'recover'];
 }
 
 describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
@@ -65,7 +66,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
         await page.setViewportSize({ width, height });
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme });
-          const shown = `${path.replace(/\/\d+/, '-page') || 'home'}-${screen}-${colorScheme}`;
+          const shown = `${path.replace(/\/\d+/, '-page').replace('/', '-') || 'home'}-${screen}-${colorScheme}`;
           expect({ shown, problems: await problemsOf(page) }).toEqual({ shown, problems: [] });
           await screenshot(page, shown);
         }
@@ -148,10 +149,55 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
       })
       .toBe(4);
 
+    // A pin moves to a later version, once its effect was seen, and back.
+    await page.getByRole('link', { name: 'Subscriptions', exact: true }).click();
+    await page.getByRole('link', { name: 'CRM of the north' }).click();
+    await page.getByRole('row', { name: 'referral.converted' }).getByRole('link', { name: 'Move' }).click();
+    const dialog = page.getByRole('dialog');
+    const confirm = async (label: string) => {
+      await page.getByRole('button', { name: label }).click();
+      await dialog.getByRole('button', { name: label }).dblclick();
+    };
+    const receivedVersions = () =>
+      endpoint.receiver.deliveries
+        .map(({ body }) => JSON.parse(body.toString()))
+        .flatMap(({ type, version }) => (type === 'referral.converted' ? [version] : []));
+    const sendTest = async (versions: readonly string[]) => {
+      await confirm('Send a test event');
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await expect.poll(receivedVersions).toEqual(versions);
+      await page.reload();
+    };
+    await page.getByText('There is no event of this type to compare.').waitFor();
+    await sendTest(['2026-11-01']);
+    const compared = page.getByRole('group').first();
+    await expect.poll(() => compared.innerText()).toMatch(/Removed\s+data\.referralId\s/);
+    expect(await compared.innerText()).toMatch(/Added\s+data\.matter\.reference\s+–\s+"M-2026-/);
+    expect(await problemsOf(page)).toEqual([]);
+    await confirm('Move to 2027-02-01');
+    await page.getByRole('button', { name: 'Move back to 2026-11-01' }).waitFor();
+    await sendTest(['2026-11-01', '2027-02-01']);
+    await confirm('Move back to 2026-11-01');
+    await page.getByRole('button', { name: 'Move to 2027-02-01' }).waitFor();
+    expect(requests.filter((request) => operationOf(request, documents) === 'Update')).toHaveLength(2);
+    const { webhookSubscription } = await t.partner.request<object & { webhookSubscription: object }, object>(
+      parse('query ($id: ID!) { webhookSubscription(id: $id) { eventTypes { type version } } }'),
+      { id: endpoint.subscription.id },
+    );
+    const [created, converted] = ['referral.created', 'referral.converted'];
+    expect(webhookSubscription).toEqual({
+      eventTypes: expect.arrayContaining([created, converted].map((type) => ({ type, version: '2026-11-01' }))),
+    });
+
     // The audit log has each step, with the actor of the session.
     const env = { DATABASE_URL: await t.database.urlFor('operator') };
     const { stdout } = await callOperator(env, 'audit', 'list', '--limit', '50', '--json');
-    for (const action of ['portal_link.create', 'portal_session.start', 'webhook_subscription.replay'])
+    for (const action of [
+      'portal_link.create',
+      'portal_session.start',
+      'webhook_subscription.replay',
+      'webhook_subscription.update',
+    ])
       expect(stdout).toContain(action);
     expect(stdout).toContain('user-7');
 

@@ -27,7 +27,7 @@ let opened: OpenedPage;
 let page: Page;
 
 /** The number of the subscription or of a delivery is added to a path that ends with a slash. */
-const paths = ['', 'subscriptions/', 'deliveries', 'deliveries/', 'recover'] as const;
+const paths = ['', 'subscriptions/', 'pin', 'deliveries', 'deliveries/', 'recover'] as const;
 type Path = (typeof paths)[number];
 
 // oxlint-disable-next-line typescript/no-explicit-any -- any JSON
@@ -52,7 +52,9 @@ async function open(options: object = {}): Promise<void> {
 }
 
 async function addressOf(path: Path): Promise<string> {
-  if (path === 'subscriptions/') return path + (endpoint.subscription.id.split('/').at(-1) ?? '');
+  const subscription = `subscriptions/${endpoint.subscription.id.split('/').at(-1)}`;
+  if (path === 'subscriptions/') return subscription;
+  if (path === 'pin') return `${subscription}/pin`;
   if (path !== 'deliveries/') return path;
   const [row = missing()] = await t.sql('select max(delivery_id) as id from webhook_attempt where number = 15');
   return path + String(row['id']);
@@ -289,6 +291,41 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     await expect.poll(mainText).toContain('80 ff 00 41');
     expect(await mainText()).toContain('Not UTF-8.');
     expect(await problemsOf(page)).toEqual([]);
+  });
+
+  test('a comparison shows texts of others as texts, and says why there is none', async () => {
+    const hostile = `<img src=x onerror="window.hacked=1">\u202E`;
+    const compared = {
+      payload: JSON.stringify({ data: { [hostile]: 1 } }),
+      preview: JSON.stringify({ data: hostile }),
+    };
+    let found: object = compared;
+    const event = { id: 'e', type: 'referral.converted', version: '2026-11-01', timestamp: new Date().toISOString() };
+    await change((data, operation) => {
+      if (operation === 'Compare') return { webhookDelivery: found };
+      if (operation !== 'Deliveries') return data;
+      const [node] = data.webhookDeliveries.nodes;
+      const nodes = [{ ...node, id: 'gid://service/WebhookDelivery/7', event, isTest: false, attempts: [] }];
+      return { webhookDeliveries: { nodes, pageInfo: { hasNextPage: true, endCursor: 'c' } } };
+    });
+    const address = await addressOf('pin');
+    await page.setViewportSize({ width: 320, height: 640 });
+    await visit(page, address);
+    expect(await mainText()).toContain('<img src=x onerror="window.hacked=1">');
+    expect(await mainText()).toContain('U+202E');
+    expect(await mainText()).toContain('Older ones are not searched here.');
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(await problemsOf(page)).toEqual([]);
+    for (const [part, text] of [
+      [{ preview: null }, 'Its data does not suffice for 2027-02-01.'],
+      [{ payload: null }, 'Deedwire sent no payload of this event'],
+      [{ payload: 'no JSON', preview: 'x'.repeat(30_000) }, 'Show more'],
+    ] as const) {
+      found = { ...compared, ...part };
+      await visit(page, address);
+      await expect.poll(mainText).toContain(text);
+      expect(await problemsOf(page)).toEqual([]);
+    }
   });
 
   test('a line of 256 kB is shown in parts', async () => {

@@ -42,7 +42,7 @@ export async function startFailingEndpoint(t: PortalSystem): Promise<FailingEndp
   receiver.onDelivery = (response) => response.writeHead(503, { Server: 'edge-proxy' }).end('upstream connect error');
   const subscription = await subscribe(t.partner, {
     callbackUrl: receiver.url,
-    eventTypes: [{ type: 'referral.created' }],
+    eventTypes: [{ type: 'referral.created' }, { type: 'referral.converted' }],
     name: 'CRM of the north',
   });
   for (let count = 0; count < 3; count += 1) await t.partner.request(refer, {});

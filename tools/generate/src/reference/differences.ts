@@ -21,16 +21,27 @@ export function describeDifferences(olderVersion: string, differences: readonly 
 
 /** A row for each element. Changes to descriptions are omitted. */
 export function differenceTable(differences: readonly RecordedChange[]): string {
+  const rows = changesByElement(differences).map((each) => [
+    code(each.element),
+    each.isBreaking ? 'yes' : 'no',
+    each.message,
+  ]);
+  return table(['element', 'breaking', 'change'], rows);
+}
+
+/** The changes of each element together. Changes to descriptions are omitted. */
+export function changesByElement(
+  differences: readonly RecordedChange[],
+): { element: string; isBreaking: boolean; message: string }[] {
   const byCoordinate = Map.groupBy(
     differences.filter(({ verdict }) => verdict !== 'patch'),
     ({ coordinate }) => coordinate,
   );
-  const rows = Array.from(byCoordinate, ([coordinate, found]) => [
-    code(coordinate),
-    found.some(isBreaking) ? 'yes' : 'no',
-    [...new Set(found.map(({ message }) => message))].join(' '),
-  ]);
-  return table(['element', 'breaking', 'change'], rows);
+  return Array.from(byCoordinate, ([element, found]) => ({
+    element,
+    isBreaking: found.some(isBreaking),
+    message: [...new Set(found.map(({ message }) => message))].join(' '),
+  }));
 }
 
 export function isBreaking({ verdict }: RecordedChange): boolean {

@@ -1,0 +1,243 @@
+import { useState } from 'react';
+import { gidOf, useMay, useQuery, useSession } from '../api.ts';
+import type { Props } from '../cause.tsx';
+import { changes } from '../generated/changes.ts';
+import * as documents from '../generated/documents.ts';
+import { go, Link, search, useUrl } from '../location.tsx';
+import { differencesOf } from '../payload-differences.ts';
+import { TestEvent } from '../test-event.tsx';
+import { formatDay } from '../time.ts';
+import { Action, Facts, Heading, Loaded, Select, State, Table, Time, Visible } from '../ui.tsx';
+import { nameOf, numberOf, plural, wordOf } from '../words.ts';
+
+type Types = documents.ChoicesQuery['webhookEventTypes'];
+type Delivery = documents.DeliveriesQuery['webhookDeliveries']['nodes'][number];
+
+/** The type and the version to move to are in the URL. */
+export default function PinPage({ number }: { number: string }) {
+  const id = gidOf(useSession(), 'WebhookSubscription', number);
+  const query = useQuery(documents.Subscription, { id }, 15_000);
+  const types = useQuery(documents.Choices, {});
+  return (
+    <Loaded query={query} empty={<Heading title="No such subscription" />}>
+      {({ webhookSubscription: found }) =>
+        found && (
+          <>
+            <Heading title="Move a pin" above={<Link to={`subscriptions/${number}`}>{nameOf(found)}</Link>} />
+            <p>See what another version of an event type changes in your own events, then pin it.</p>
+            <Loaded query={types}>
+              {(data) => <Choice subscription={found} reload={query.reload} types={data.webhookEventTypes} />}
+            </Loaded>
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Choice({ subscription, reload, types }: Props & { types: Types }) {
+  const { path, params } = useUrl();
+  const versionsOf = (type: string) => types.find((each) => each.type === type)?.versions ?? [];
+  const movable = subscription.eventTypes.filter((pin) =>
+    versionsOf(pin.type).some(({ version }) => version !== pin.version),
+  );
+  const pin = movable.find(({ type }) => type === params.get('type')) ?? movable[0];
+  if (pin === undefined) return <p>There is no other version of an event type that this subscription receives.</p>;
+  const others = versionsOf(pin.type).filter(({ version }) => version !== pin.version);
+  const target = others.find(({ version }) => version === params.get('version')) ?? others.at(-1);
+  const change = (name: string) => (event: { currentTarget: { value: string } }) =>
+    go(path + search(params, { version: null, [name]: event.currentTarget.value }));
+  if (target === undefined) return null;
+  return (
+    <>
+      <div className="filters">
+        <Select
+          label="Event type"
+          value={pin.type}
+          options={movable.map(({ type }) => [type, type])}
+          onChange={change('type')}
+        />
+        <Select
+          label="Move to"
+          value={target.version}
+          options={others.map(({ version, status }) => [version, `${version} (${wordOf(status)})`])}
+          onChange={change('version')}
+        />
+      </div>
+      <Move
+        key={`${pin.type} ${pin.version} ${target.version}`}
+        subscription={subscription}
+        reload={reload}
+        pin={pin}
+        target={target}
+        status={versionsOf(pin.type).find(({ version }) => version === pin.version)?.status ?? 'RETIRED'}
+      />
+    </>
+  );
+}
+
+interface MoveProps extends Props {
+  readonly pin: { readonly type: string; readonly version: string };
+  readonly target: Types[number]['versions'][number];
+  /** Of the version that is pinned. */
+  readonly status: string;
+}
+
+function Move({ subscription: { id, eventTypes }, reload, pin: { type, version: pinned }, target, status }: MoveProps) {
+  const { path, params } = useUrl();
+  const { version, sunsetOn } = target;
+  const isBack = version < pinned;
+  const moved = () => {
+    // The way back: the page now compares with the version that was pinned.
+    go(path + search(params, { type, version: pinned }), true);
+    reload();
+  };
+  return (
+    <>
+      <Facts
+        of={{
+          Pinned: <Version version={pinned} status={status} />,
+          [isBack ? 'Back to' : 'Move to']: <Version version={version} status={target.status} />,
+          'Ends on': sunsetOn === null ? 'No end is planned' : formatDay(sunsetOn),
+        }}
+      />
+      <div className="actions">
+        <Action
+          label={`Move ${isBack ? 'back ' : ''}to ${version}`}
+          about={`New deliveries of ${type} have ${version}. Those that exist keep their version. Your receiver has to handle both.`}
+          ability="CONFIGURE"
+          primary
+          document={documents.Update}
+          variables={() => ({
+            input: {
+              id,
+              // Without a version, a type keeps its pin.
+              eventTypes: eventTypes.map((each) => (each.type === type ? { type, version } : { type: each.type })),
+            },
+          })}
+          onDone={moved}
+        />
+        <TestEvent id={id} types={[type]} reload={reload} />
+      </div>
+      <p className="soft">{`A test event has the version that is pinned: ${pinned}.`}</p>
+      <Changes type={type} pinned={pinned} version={version} />
+      <Events subscriptionId={id} type={type} pinned={pinned} version={version} />
+    </>
+  );
+}
+
+function Version({ version, status }: { version: string; status: string }) {
+  return (
+    <>
+      <code>{version}</code> <State value={status} />
+    </>
+  );
+}
+
+interface Versions {
+  readonly type: string;
+  readonly pinned: string;
+  readonly version: string;
+}
+
+function Changes({ type, pinned, version }: Versions) {
+  const [from, to] = [pinned, version].toSorted();
+  const rows = changes[`${type} ${from} ${to}`]?.map(({ element, isBreaking, message }) => [
+    <code>{element}</code>,
+    <State value={isBreaking ? 'BREAKING' : 'COMPATIBLE'} />,
+    message,
+  ]);
+  return (
+    <>
+      <h2>{`What the contract changes from ${from} to ${to}`}</h2>
+      {rows?.length ? <Table head={['Field', 'Kind', 'Change']} rows={rows} /> : <p>It names no change of a field.</p>}
+    </>
+  );
+}
+
+function Events({ subscriptionId, type, pinned, version }: Versions & { subscriptionId: string }) {
+  const mayRead = useMay('READ_PAYLOAD');
+  const query = useQuery(documents.Deliveries, mayRead ? { subscriptionId, eventType: type, first: 20 } : null, 15_000);
+  return (
+    <>
+      <h2>Your last 20 events</h2>
+      {mayRead ? (
+        <Loaded query={query}>
+          {({ webhookDeliveries: { nodes, pageInfo } }) => (
+            <>
+              {nodes.map((each, at) => (
+                <Event key={each.id} delivery={each} pinned={pinned} version={version} isFirst={at === 0} />
+              ))}
+              {nodes.length === 0 && <p>There is no event of this type to compare. Send a test event.</p>}
+              {nodes.length < 20 && pageInfo.hasNextPage && <p className="soft">Older ones are not searched here.</p>}
+            </>
+          )}
+        </Loaded>
+      ) : (
+        <p>This session may not read payloads.</p>
+      )}
+    </>
+  );
+}
+
+type EventProps = Pick<Versions, 'pinned' | 'version'> & { delivery: Delivery; isFirst: boolean };
+
+/** It is compared once it is opened: each comparison costs points. */
+function Event({ delivery: { id, event, isTest }, pinned, version, isFirst }: EventProps) {
+  const [isOpen, setOpen] = useState(isFirst);
+  // What was sent is one side, and a preview the other.
+  const isAfter = event.version === version;
+  const query = useQuery(documents.Compare, isOpen ? { id, version: isAfter ? pinned : version } : null);
+  const versions = [isAfter ? pinned : event.version, version] as const;
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <Time at={event.timestamp} /> {isTest && 'Test event, '}sent at {event.version}
+      </summary>
+      {isOpen && (
+        <Loaded query={query} empty="The delivery is no longer kept.">
+          {({ webhookDelivery: found }) => {
+            if (found === null) return null;
+            const { payload, preview } = found;
+            if (payload === null)
+              return <p>Deedwire sent no payload of this event, or its retention period has ended.</p>;
+            if (preview === null)
+              return (
+                <div className="why bad">
+                  <p>
+                    Its data does not suffice for <b>{isAfter ? pinned : version}</b>. At this version, Deedwire could
+                    not send it.
+                  </p>
+                </div>
+              );
+            return <Sides sides={isAfter ? [preview, payload] : [payload, preview]} versions={versions} />;
+          }}
+        </Loaded>
+      )}
+      <Link to={`deliveries/${numberOf(id)}`}>See the delivery</Link>
+    </details>
+  );
+}
+
+const rowsShown = 100;
+
+function Sides({ sides: [before, after], versions }: { sides: [string, string]; versions: readonly [string, string] }) {
+  const [count, setCount] = useState(rowsShown);
+  const all = differencesOf(before, after).filter(({ path }) => path !== 'version');
+  const same = all.filter(({ mark }) => mark === 'SAME').length;
+  const rows = all
+    .slice(0, count)
+    .map(({ path, mark, before: old, after: next }) => [
+      <State value={mark} />,
+      <Visible as="code" text={path} />,
+      old === null ? '–' : <Visible as="code" text={old} />,
+      next === null ? '–' : <Visible as="code" text={next} />,
+    ]);
+  return (
+    <>
+      <p className="soft">{`${plural(all.length - same, 'difference')}, ${plural(same, 'value')} the same.`}</p>
+      <Table head={['Change', 'Field', ...versions]} rows={rows} />
+      {all.length > count && <button onClick={() => setCount(count + 1000)}>Show more of {all.length}</button>}
+    </>
+  );
+}
