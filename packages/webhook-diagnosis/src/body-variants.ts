@@ -1,4 +1,3 @@
-import { findEventVersion } from '@deedwire/webhook-events';
 import {
   type Bytes,
   isEqual,
@@ -12,15 +11,18 @@ import {
 } from './bytes.ts';
 import { type Undo, type Variant, variantsOf } from './variants.ts';
 
+/** Writes a body with its fields in the order of the contract. Null if the contract does not know it. */
+export type ContractOrder = (type: string, version: string, value: object) => string | null;
+
 /** The bodies that may have been signed, if something has changed the one that was captured. */
-export function bodyVariants(body: Bytes): Variant<Bytes>[] {
-  return variantsOf(body, undos, 2, isEqual);
+export function bodyVariants(body: Bytes, order: ContractOrder): Variant<Bytes>[] {
+  return variantsOf(body, undosOf(order), 2, isEqual);
 }
 
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 
 /** Those that are more likely first: with the same number of changes, the first one that matches is reported. */
-const undos: readonly Undo<Bytes>[] = [
+const undosOf = (order: ContractOrder): readonly Undo<Bytes>[] => [
   ['BODY_TRAILING_NEWLINE', withoutLineBreak],
   ['BODY_BOM', (body) => (startsWith(body, [0xef, 0xbb, 0xbf]) ? body.slice(3) : null)],
   ['BODY_CRLF', (body) => replaceText(body, /\r\n/g, '\n')],
@@ -32,7 +34,7 @@ const undos: readonly Undo<Bytes>[] = [
   ['BODY_LATIN1', (body) => (utf8Text(body) === null ? utf8(new TextDecoder('windows-1252').decode(body)) : null)],
   ['BODY_WHITESPACE_CHANGED', (body) => mapTokens(body, 'space', () => '')],
   ['BODY_ESCAPES_CHANGED', (body) => mapTokens(body, 'string', reserialized)],
-  ['BODY_KEYS_REORDERED', inOrderOfContract],
+  ['BODY_KEYS_REORDERED', (body) => inOrderOfContract(body, order)],
   ['BODY_NUMBERS_CHANGED', (body) => mapTokens(body, 'number', reserialized)],
   ['BODY_JSON_STRING', (body) => encoded(jsonOf(body, (value) => (typeof value === 'string' ? value : null)))],
   ['BODY_BASE64', (body) => looseBase64(latin1Text(body))],
@@ -109,12 +111,10 @@ function mapTokens(body: Bytes, kind: 'number' | 'space' | 'string', change: (to
 }
 
 /** Deedwire writes the fields in the order of the contract. */
-function inOrderOfContract(body: Bytes): Bytes | null {
+function inOrderOfContract(body: Bytes, order: ContractOrder): Bytes | null {
   return jsonOf(body, (value) => {
     if (typeof value !== 'object' || value === null || !('type' in value) || !('version' in value)) return null;
-    const contract = findEventVersion(String(value.type), String(value.version));
-    const parsed = contract?.body.safeParse(value);
-    const ordered = parsed?.success === true ? JSON.stringify(parsed.data) : null;
+    const ordered = order(String(value.type), String(value.version), value);
     return ordered === null || ordered === JSON.stringify(value) ? null : utf8(ordered);
   });
 }

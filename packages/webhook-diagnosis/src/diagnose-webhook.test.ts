@@ -3,8 +3,9 @@ import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CapturedRequest } from './captured-request.ts';
-import { type Diagnosis, diagnoseWebhook } from './diagnose-webhook.ts';
 import type { FindingCode } from './findings.ts';
+import { type Diagnosis, diagnoseWebhook } from './index.ts';
+import { diagnoseWebhook as diagnoseInPage } from './web.ts';
 
 const secret = generateWebhookSecret();
 const receivedAt = new Date('2026-11-03T09:30:01.500Z');
@@ -152,6 +153,15 @@ describe('a changed body', () => {
     expect(codesOf(diagnosis)).toEqual(codes);
     expect(diagnosis.findings.every(({ isProven }) => isProven)).toBe(true);
   });
+
+  test.each(bodyMutations)(
+    '%s: %j, with the same findings in a page that knows the sent body',
+    async (_, __, change) => {
+      const sent = withBody(change);
+      const input = { request: captured(sent), secrets: [secret], receivedAt, sentBody: signed().body };
+      expect(await diagnoseInPage(input)).toEqual(await diagnose(sent, { sentBody: input.sentBody }));
+    },
+  );
 
   test('Latin-1, of a body that fits into it', async () => {
     const sent = signed('{"name":"Zürich"}');

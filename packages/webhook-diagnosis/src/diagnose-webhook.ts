@@ -6,7 +6,7 @@ import {
   type WebhookUsageErrorCode,
   type WebhookVerificationErrorCode,
 } from '@deedwire/webhook-signing/web';
-import { bodyVariants } from './body-variants.ts';
+import { bodyVariants, type ContractOrder } from './body-variants.ts';
 import { type Bytes, isEqual, startsWith, utf8Text } from './bytes.ts';
 import type { CapturedRequest } from './captured-request.ts';
 import { detailed, type Finding, finding } from './findings.ts';
@@ -56,7 +56,7 @@ export interface Diagnosis {
  *
  * @throws {WebhookUsageError} `NOW_INVALID` or `TOLERANCE_INVALID`
  */
-export async function diagnoseWebhook(input: DiagnosisInput): Promise<Diagnosis> {
+export async function diagnose(input: DiagnosisInput, order: ContractOrder): Promise<Diagnosis> {
   const { request, secrets, receivedAt, toleranceSeconds = 300 } = input;
   const verifyWith = (some: readonly string[]) =>
     rejectionOf(verifyWebhook({ ...forVerifier(request), secret: some, now: receivedAt, toleranceSeconds }));
@@ -74,7 +74,7 @@ export async function diagnoseWebhook(input: DiagnosisInput): Promise<Diagnosis>
       findings: [...warnings, ...request.findings],
     };
   }
-  const { findings, matchingSecrets } = await explain(input, toleranceSeconds);
+  const { findings, matchingSecrets } = await explain(input, toleranceSeconds, order);
   if (findings.length === 0) findings.push(detailed.headerMalformed(rejection.message));
   return { isAccepted: false, rejection: rejection.code, matchingSecrets, findings };
 }
@@ -120,7 +120,7 @@ interface Explanation {
   matchingSecrets: number[];
 }
 
-async function explain(input: DiagnosisInput, toleranceSeconds: number): Promise<Explanation> {
+async function explain(input: DiagnosisInput, toleranceSeconds: number, order: ContractOrder): Promise<Explanation> {
   const { request, secrets, receivedAt, sentBody = null } = input;
   const { values, findings: ofHeaders } = readSchemeHeaders(request.headers);
   const findings = [...ofHeaders];
@@ -141,7 +141,7 @@ async function explain(input: DiagnosisInput, toleranceSeconds: number): Promise
   findings.push(...clockFindings(timestamps, receivedAt, toleranceSeconds));
 
   const schemes = present.map((name) => searchedScheme(name, values, timestamps, findings));
-  const bodies = bodiesToSearch(request.body, sentBody);
+  const bodies = bodiesToSearch(request.body, sentBody, order);
   const candidates = secrets.flatMap((secret, index): SearchedSecret[] =>
     secretVariants(secret).map((variant) => ({ ...variant, index })),
   );
@@ -243,8 +243,8 @@ function textsOf(timestamp: ReadTimestamp | null): string[] {
   return timestamp.seconds === null ? [timestamp.text] : [...new Set([timestamp.text, String(timestamp.seconds)])];
 }
 
-function bodiesToSearch(body: Bytes, sentBody: Bytes | null): SearchedBody[] {
-  const derived = bodyVariants(body).map((variant) => ({ ...variant, isKnown: false }));
+function bodiesToSearch(body: Bytes, sentBody: Bytes | null, order: ContractOrder): SearchedBody[] {
+  const derived = bodyVariants(body, order).map((variant) => ({ ...variant, isKnown: false }));
   if (sentBody === null || derived.some(({ value }) => isEqual(value, sentBody))) return derived;
   return [...derived, { value: sentBody, codes: [], isKnown: true }];
 }
