@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parseGid } from '@deedwire/domain';
+import { canonicalJson, readLogLine } from '@deedwire/domain/receiver-log-line';
 import { RefusedError } from './errors.ts';
 
 /** What a log says about a delivery or an event. */
@@ -40,7 +41,9 @@ export async function readReceiverLog(
     line += 1;
     const trimmed = text.trim();
     if (trimmed === '') continue;
-    const { id, body } = readLine(trimmed, line);
+    const read = readLogLine(trimmed);
+    if (typeof read === 'string') throw unreadable(line, read);
+    const { id, body } = read;
     const deliveryId = parseGid(gidNamespace, 'WebhookDelivery', id);
     const number = deliveryId ?? parseGid(gidNamespace, 'WebhookEvent', id);
     if (number === null)
@@ -62,27 +65,6 @@ export async function readReceiverLog(
   return log;
 }
 
-function readLine(text: string, line: number): { id: string; body: unknown } {
-  if (!text.startsWith('{')) return { id: text.replace(/^"(.*)"$/, '$1'), body: undefined };
-  let value: Record<string, unknown>;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw unreadable(line, 'it begins with `{`, but it is not a JSON object');
-  }
-  const { deliveryId, body, id } = value;
-  if (typeof deliveryId === 'string') {
-    if (typeof body !== 'string') return { id: deliveryId, body };
-    try {
-      return { id: deliveryId, body: JSON.parse(body) };
-    } catch {
-      return { id: deliveryId, body };
-    }
-  }
-  if (typeof id === 'string') return { id, body: value };
-  throw unreadable(line, 'it has neither `deliveryId` nor `id`');
-}
-
 function unreadable(line: number, reason: string): RefusedError {
   return new RefusedError(
     'INVALID',
@@ -94,7 +76,6 @@ function digestOfLine(body: unknown, line: number): string {
   try {
     return digestOf(body);
   } catch (error) {
-    // JSON.parse has no limit, but JSON.stringify calls itself for each level.
     if (error instanceof RangeError) throw unreadable(line, 'its body is nested too deeply');
     throw error;
   }
@@ -102,10 +83,5 @@ function digestOfLine(body: unknown, line: number): string {
 
 /** The same for JSON values that differ in the order of members only. */
 export function digestOf(value: unknown): string {
-  const sorted = JSON.stringify(value, (_, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
-  return createHash('sha256').update(sorted).digest('latin1').slice(0, 16);
+  return createHash('sha256').update(canonicalJson(value)).digest('latin1').slice(0, 16);
 }
