@@ -5,6 +5,8 @@ export default defineConfig({
   base: './',
   // `pnpm generate` writes documents.json there: the operations that the server accepts.
   publicDir: 'generated',
+  // Our packages from their sources.
+  resolve: { conditions: ['deedwire-source', 'module', 'browser'] },
   build: {
     target: 'es2023',
     // Needs lightningcss, which is not installed.

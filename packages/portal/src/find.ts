@@ -20,7 +20,7 @@ export function wantedOf(text: string): Wanted | null {
 }
 
 /** When a record was created, which the first 41 bits of its number say. */
-function timeOfId(number: string): number {
+export function timeOfId(number: string): number {
   return Date.UTC(2026, 0, 1) + Number(BigInt(number) >> 22n);
 }
 

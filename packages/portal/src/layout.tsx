@@ -9,6 +9,7 @@ const pages = [
   ['', 'Subscriptions', /^(?:subscriptions\/|$)/],
   ['deliveries', 'Deliveries', /^deliveries/],
   ['recover', 'Recover', /^recover/],
+  ['verify', 'Verify', /^verify/],
 ] as const;
 
 /** The frame of every page: whose account it shows, what the session may do, and until when. */

@@ -30,6 +30,8 @@ const routes = [
   [/^deliveries$/, page(() => import('./pages/deliveries.tsx'))],
   [/^deliveries\/(\d{1,19})$/, page(() => import('./pages/delivery.tsx'))],
   [/^recover$/, page(() => import('./pages/recover.tsx'))],
+  [/^recover\/completeness$/, page(() => import('./pages/completeness.tsx'))],
+  [/^verify$/, page(() => import('./pages/verify.tsx'))],
 ] as const;
 
 function Page() {

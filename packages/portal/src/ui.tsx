@@ -1,6 +1,7 @@
 import {
   type ComponentProps,
   createContext,
+  type DragEvent,
   type ReactNode,
   type SyntheticEvent,
   useContext,
@@ -13,7 +14,7 @@ import type { DocumentId } from './generated/documents.ts';
 import { Link } from './location.tsx';
 import { formatDuration, formatRelative, formatUtc, timeOf } from './time.ts';
 import { beginningOf, marked } from './visible-text.tsx';
-import { toneOf, type Tone, wordOf } from './words.ts';
+import { plural, toneOf, type Tone, wordOf } from './words.ts';
 
 /** The time, which is current to `everyMs`. */
 export function useNow(everyMs: number): number {
@@ -244,6 +245,40 @@ export function Select({ label, options, value, ...rest }: SelectProps) {
   );
 }
 
+/** A file that stays in the page, or what is typed instead. */
+export function Dropped(props: {
+  file: File | null;
+  onFile: (file: File | null) => void;
+  label: string;
+  children: ReactNode;
+}) {
+  const { file, onFile, label, children } = props;
+  const drop = (event: DragEvent) => {
+    const [dropped] = event.dataTransfer.files;
+    // Text is dropped into the field.
+    if (!dropped) return;
+    event.preventDefault();
+    onFile(dropped);
+  };
+  return (
+    <div className="field" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
+      <span>{label}</span>
+      <div className="actions">
+        <input type="file" aria-label="File" onChange={(event) => onFile(event.currentTarget.files?.[0] ?? null)} />
+        {file && (
+          <>
+            <Visible text={`${file.name}, ${plural(file.size, 'byte')}`} />
+            <button type="button" onClick={() => onFile(null)}>
+              Remove
+            </button>
+          </>
+        )}
+      </div>
+      {!file && children}
+    </div>
+  );
+}
+
 /** The fields of a form by their name, without spaces around them. */
 export type Values = Readonly<Record<string, string>>;
 
@@ -265,6 +300,8 @@ interface ActionProps<Result extends object, Variables> {
   readonly document: DocumentId<Result, Variables>;
   /** @param key an idempotency key: the same for the same input, until the dialog closes */
   readonly variables: (values: Values, key: string) => Variables;
+  /** Of further changes, which are sent one after the other until one is refused. */
+  readonly more?: readonly Variables[];
   readonly primary?: boolean;
   /** The fields of the form. */
   readonly children?: ReactNode;
@@ -292,14 +329,21 @@ function Dialog<Result extends object, Variables>(props: ActionProps<Result, Var
   const { label, about, close } = props;
   const { run, running, failure, userErrors } = useMutation(props.document);
   const [done, setDone] = useState<Result | null>(null);
-  const last = useRef({ input: '', key: '' });
+  const last = useRef({ input: '', key: '', sent: 0 });
   const ref = useRef<HTMLDialogElement>(null);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => ref.current?.showModal(), []);
   const submit = async (values: Values) => {
     const input = JSON.stringify(values);
-    if (last.current.input !== input) last.current = { input, key: crypto.randomUUID() };
-    const result = await run(props.variables(values, last.current.key));
+    if (last.current.input !== input) last.current = { input, key: crypto.randomUUID(), sent: 0 };
+    const all = [props.variables(values, last.current.key), ...(props.more ?? [])];
+    let result: Result | null = null;
+    // After a refusal, those before it are not sent again.
+    for (const variables of all.slice(last.current.sent)) {
+      result = await run(variables);
+      if (result === null) return;
+      last.current.sent += 1;
+    }
     if (result === null) return;
     if (props.result) setDone(result);
     else ref.current?.close();

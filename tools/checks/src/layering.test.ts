@@ -33,8 +33,6 @@ const mayImport: Record<string, readonly string[]> = {
   domain: [],
   'contract-check': [],
   'operation-analysis': [],
-  // The pages, which a browser runs.
-  portal: [],
   // For tests only: no package below layer 6 lists it among its runtime dependencies.
   'embedded-postgres': [],
   testing: [],
@@ -45,6 +43,8 @@ const mayImport: Record<string, readonly string[]> = {
   'webhook-receiver': ['webhook-events', 'webhook-signing'],
   'webhook-sender': ['webhook-signing'],
   // Layer 2
+  // The pages, which a browser runs.
+  portal: ['domain', 'webhook-diagnosis'],
   'service-runtime': ['domain', 'store'],
   webhooks: ['domain', 'store', 'webhook-sender'],
   // Layer 3
@@ -73,8 +73,11 @@ const mayImport: Record<string, readonly string[]> = {
   release: everything,
 };
 
-/** What the build of a published package bundles, because it is not published. These are devDependencies. */
-const bundled: Record<string, readonly string[]> = { 'webhook-receiver': ['webhook-diagnosis'] };
+/** What the build of a package bundles. These are devDependencies. */
+const bundled: Record<string, readonly string[]> = {
+  portal: ['domain', 'webhook-diagnosis'],
+  'webhook-receiver': ['webhook-diagnosis'],
+};
 
 /**
  * The parts of `store` that each package imports, as subpaths; '.' is the connection itself. A package holds the statements of
@@ -154,7 +157,7 @@ function importsOf(path: string, files: readonly string[]): string[] {
 }
 
 function sourcesOf(path: string): string[] {
-  return globSync('src/**/*.ts', { cwd: path }).filter((file) => !file.endsWith('.test.ts'));
+  return globSync('src/**/*.{ts,tsx}', { cwd: path }).filter((file) => !file.endsWith('.test.ts'));
 }
 
 /** The subpaths of `store` that the sources import. */

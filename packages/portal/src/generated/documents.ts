@@ -227,6 +227,26 @@ export type WebhookSubscriptionStatus =
   | 'PAUSED'
   | '%future added value';
 
+export type EventPageFragment = { lastSequence: number, firstKeptSequence: number | null, edges: Array<{ sequence: number, node: { id: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } };
+
+export type EventsQueryVariables = Exact<{
+  subscriptionId: string;
+  after?: string | null | undefined;
+  since?: string | null | undefined;
+}>;
+
+
+export type EventsQuery = { webhookEvents: { lastSequence: number, firstKeptSequence: number | null, edges: Array<{ sequence: number, node: { id: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null };
+
+export type EventBodiesQueryVariables = Exact<{
+  subscriptionId: string;
+  after?: string | null | undefined;
+  since?: string | null | undefined;
+}>;
+
+
+export type EventBodiesQuery = { webhookEvents: { lastSequence: number, firstKeptSequence: number | null, edges: Array<{ sequence: number, node: { payload: string | null, id: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null };
+
 export type DeliveryFieldsFragment = { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, event: { id: string, type: string, version: string, timestamp: string } };
 
 export type DeliveriesQueryVariables = Exact<{
@@ -368,6 +388,8 @@ export type ChoicesQuery = { webhookSubscriptions: { nodes: Array<{ id: string, 
 /** The hash of an operation, which the pages send instead of its text. */
 export type DocumentId<Result, Variables> = string & { readonly result?: Result; readonly variables?: Variables };
 
+export const Events = 'd84e3fe543a3ce11e0cfc91e756febda70874e9c27c9a8f843dfda206777ceaa' as DocumentId<EventsQuery, EventsQueryVariables>;
+export const EventBodies = '89373d3f562ad8572b4d571a3bed8660a229b00eab0dc43f4748319aff4c0b8c' as DocumentId<EventBodiesQuery, EventBodiesQueryVariables>;
 export const Deliveries = '403abac10ccda3317291f7419b3c8ed451a8672061042e2c028f22ed2d4fb3de' as DocumentId<DeliveriesQuery, DeliveriesQueryVariables>;
 export const Delivery = 'f3d08d944b5d6a180fdeaba209f5d2aa3e5dd434d35df07f125612ec67c04656' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
 export const Payload = '03e4d382e3b739cd3358aca090129d95627985cad8158a68e7e1a39616e21233' as DocumentId<PayloadQuery, PayloadQueryVariables>;

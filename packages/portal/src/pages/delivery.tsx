@@ -132,6 +132,9 @@ function Contents({ id, attempt }: { id: string; attempt: Attempt | undefined })
       {exchange && attempt && <Timings exchange={exchange} durationMs={attempt.durationMs} />}
       {attempt && (
         <Tabs name="side" current={side} values={['request', 'response']}>
+          {exchange && (
+            <Link to={`verify?delivery=${numberOf(id)}&attempt=${attempt.number}`}>Verify the signature</Link>
+          )}
           {curl && <Copy label="Copy as curl" text={curl} />}
         </Tabs>
       )}

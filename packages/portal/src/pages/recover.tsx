@@ -25,7 +25,13 @@ export default function RecoverPage() {
   return (
     <>
       <Heading title="Recover" />
-      <p>Send deliveries again that failed, or all of a range, for example after a bug in a receiver.</p>
+      <p>
+        Send deliveries again that failed, or all of a range, for example after a bug in a receiver.{' '}
+        <Link to={`recover/completeness${search(params, { what: null, confirmation: null, counted: null })}`}>
+          Compare the log of a receiver
+        </Link>{' '}
+        to see what is missing.
+      </p>
       {!mayOperate && <p>This session may not send anything. Ask for a link with the ability to operate.</p>}
       <Loaded query={query}>
         {(choices) => (

@@ -1,0 +1,137 @@
+import { timeOfId } from './find.ts';
+import type { EventPageFragment } from './generated/documents.ts';
+import { digestOf, type ReceiverLog } from './receiver-log.ts';
+import { numberOf, plural } from './words.ts';
+
+export interface Range {
+  /** Null for the first event that is kept. */
+  readonly sinceMs: number | null;
+  /** Not in the future. */
+  readonly untilMs: number;
+  /** Null for all types. */
+  readonly type: string | null;
+}
+
+/** An event that exists. */
+export interface ComparedEvent {
+  readonly sequence: number;
+  readonly deliveryId: string;
+  readonly type: string;
+  readonly createdMs: number;
+}
+
+/** What was compared so far. */
+export interface Comparison {
+  /** Of the first event that was read. */
+  startSequence: number | null;
+  /** Of the first event in the range. */
+  firstSequence: number | null;
+  /** Of the last event that was read, also after the range. */
+  readSequence: number | null;
+  lastSequence: number;
+  /** The first event that was kept when the range was begun. */
+  firstKeptSequence: number | null;
+  compared: number;
+  comparedBodies: number;
+  /** Bodies of the log whose payload cannot be read. */
+  otherBodies: number;
+  /** Test events that the log does not name. Receivers may ignore them. */
+  tests: number;
+  /** Whether a sequence was left out. */
+  hasGap: boolean;
+  readonly missing: ComparedEvent[];
+  readonly altered: (ComparedEvent & { readonly line: number })[];
+}
+
+export function startComparison(): Comparison {
+  return {
+    startSequence: null,
+    firstSequence: null,
+    readSequence: null,
+    lastSequence: 0,
+    firstKeptSequence: null,
+    compared: 0,
+    comparedBodies: 0,
+    otherBodies: 0,
+    tests: 0,
+    hasGap: false,
+    missing: [],
+    altered: [],
+  };
+}
+
+type Page = Omit<EventPageFragment, 'edges'> & {
+  readonly edges: readonly {
+    readonly sequence: number;
+    readonly node: EventPageFragment['edges'][number]['node'] & { readonly payload?: string | null };
+  }[];
+};
+
+// Events are numbered in the order of their creation, unless the clock was set back meanwhile.
+const clockMs = 600_000;
+
+const timeOf = (gid: string): number => timeOfId(numberOf(gid));
+
+/** Compares the next page with the log. Returns whether it is the last one. */
+export async function comparePage(found: Comparison, page: Page, log: ReceiverLog, range: Range): Promise<boolean> {
+  if (found.readSequence === null) found.firstKeptSequence = page.firstKeptSequence;
+  found.lastSequence = page.lastSequence;
+  let isPast = false;
+  for (const { sequence, node } of page.edges) {
+    const { id, deliveryId, type, isTest, payload } = node;
+    if (found.readSequence !== null && sequence !== found.readSequence + 1) found.hasGap = true;
+    found.startSequence ??= sequence;
+    found.readSequence = sequence;
+    const named = [log.ids.get(deliveryId), log.ids.get(id)].filter((each) => each !== undefined);
+    for (const logged of named) logged.isFound = true;
+    const createdMs = timeOf(deliveryId);
+    isPast = createdMs >= range.untilMs + clockMs;
+    if (createdMs >= range.untilMs || (range.type !== null && range.type !== type)) continue;
+    found.firstSequence ??= sequence;
+    if (isTest && named.length === 0) {
+      found.tests += 1;
+      continue;
+    }
+    found.compared += 1;
+    const event = { sequence, deliveryId, type, createdMs };
+    if (named.length === 0) found.missing.push(event);
+    const bodies = named.flatMap((logged) => [...logged.bodies]);
+    if (bodies.length === 0) continue;
+    const sent = typeof payload !== 'string' ? null : await digestOf(JSON.parse(payload));
+    for (const [digest, line] of bodies) {
+      if (sent === null) found.otherBodies += 1;
+      else found.comparedBodies += 1;
+      if (sent !== null && digest !== sent) found.altered.push({ ...event, line });
+    }
+  }
+  return isPast || !page.pageInfo.hasNextPage;
+}
+
+/** The ids of the log that are not of the subscription: those of the range, and how many are of another time. */
+export function unexpectedOf(log: ReceiverLog, { sinceMs, untilMs }: Range) {
+  const found = [...log.ids].filter(([, { isFound }]) => !isFound).map(([id, { line }]) => ({ id, line }));
+  const inside = found.filter(({ id }) => timeOf(id) >= (sinceMs ?? 0) && timeOf(id) < untilMs);
+  return { unexpected: inside, outside: found.length - inside.length };
+}
+
+/** Deliveries of the last minutes can be on their way. */
+const freshMs = 300_000;
+
+/** Why a comparison without a difference is no proof. Empty if it is one. */
+export function doubtsOf(found: Comparison, log: ReceiverLog, range: Range, nowMs: number): string[] {
+  const { startSequence, firstKeptSequence, lastSequence, compared, otherBodies } = found;
+  const isBegunLate = firstKeptSequence !== null && firstKeptSequence > 1 && startSequence === firstKeptSequence;
+  const doubts: (string | false)[] = [
+    compared === 0 && 'Nothing was compared: the range has no event.',
+    compared === 0 && firstKeptSequence === null && lastSequence > 0 && 'None of its events is kept any longer.',
+    isBegunLate && `Events before sequence ${firstKeptSequence} are no longer kept, so they were not compared.`,
+    found.hasGap && 'Sequences are missing in what the server sent. Ask the operator of Deedwire.',
+    range.untilMs > nowMs - freshMs &&
+      'The range ends less than 5 minutes ago. Its last events can be on their way, or not in the log yet.',
+    otherBodies > 0 &&
+      `${plural(otherBodies, 'body', 'bodies')} could not be compared: the payload is not kept, or this session may not read it.`,
+    log.unreadableLines > 0 &&
+      `${plural(log.unreadableLines, 'line')} of the log could not be read. ${log.firstProblem}`,
+  ];
+  return doubts.filter((doubt) => doubt !== false);
+}

@@ -1,0 +1,216 @@
+import { diagnoseWebhook, type Diagnosis, readCapturedRequest, splitCapture } from '@deedwire/webhook-diagnosis/web';
+import { type ReactNode, useRef, useState } from 'react';
+import { gidOf, send, useMay, useQuery, useSession } from '../api.ts';
+import { bytesOfText } from '../bytes.ts';
+import { Delivery, Exchange, Payload } from '../generated/documents.ts';
+import { Link, useUrl } from '../location.tsx';
+import { fromLocalInput, timeOf } from '../time.ts';
+import { Dropped, Heading, Input, Loaded, State, Visible } from '../ui.tsx';
+import { plural } from '../words.ts';
+
+/** The request of an attempt, as Deedwire sent it. */
+interface Sent {
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+  readonly at: string;
+}
+
+/** A request is verified in the page: what is typed or dropped, and above all the secret, stays in it. */
+export default function VerifyPage() {
+  const { params } = useUrl();
+  const [delivery, attempt] = [params.get('delivery'), Number(params.get('attempt'))];
+  return (
+    <>
+      <Heading
+        title="Verify"
+        above={delivery && <Link to={`deliveries/${delivery}?attempt=${attempt}`}>Delivery {delivery}</Link>}
+      />
+      <p>
+        Find out why a receiver rejects the signature of a request. The secret and the request stay in this page:
+        nothing sends or stores them.
+      </p>
+      {delivery ? <OfAttempt key={`${delivery} ${attempt}`} {...{ delivery, attempt }} /> : <Form sent={null} />}
+    </>
+  );
+}
+
+function OfAttempt({ delivery, attempt }: { delivery: string; attempt: number }) {
+  const id = gidOf(useSession(), 'WebhookDelivery', delivery);
+  const mayRead = useMay('READ_PAYLOAD');
+  const before = attempt + 1;
+  const times = useQuery(Delivery, mayRead ? { id, before } : null);
+  const exchange = useQuery(Exchange, mayRead ? { id, before } : null);
+  const payload = useQuery(Payload, mayRead ? { id } : null);
+  if (!mayRead)
+    return <Form sent={null}>This session may not read what was sent. Paste what your receiver captured.</Form>;
+  const notKept = 'The request of this attempt is not kept. Paste what your receiver captured.';
+  return (
+    <Loaded query={times}>
+      {({ webhookDelivery: ofDelivery }) => (
+        <Loaded query={exchange}>
+          {({ webhookDelivery: found }) => (
+            <Loaded query={payload}>
+              {({ webhookDelivery: sent }) => {
+                const started = ofDelivery?.attempts.find(({ number }) => number === attempt);
+                const kept = found?.attempts.find(({ number }) => number === attempt)?.exchange;
+                const body = sent?.payload;
+                if (!started || !kept || typeof body !== 'string') return <Form sent={null}>{notKept}</Form>;
+                const headers = kept.requestHeaders.map(({ name, value }) => [name, value] as const);
+                return <Form sent={{ headers, body, at: started.startedAt }} />;
+              }}
+            </Loaded>
+          )}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}
+
+// A body has at most 256 kB. JSON, base64 and UTF-16 can make more of it, and a capture can have many.
+const captureMaxBytes = 20_000_000;
+const [secretsMax, requestsMax] = [10, 50];
+
+interface Verified {
+  readonly at: Date;
+  readonly diagnosis: Diagnosis;
+}
+
+function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
+  const mayRead = useMay('READ_PAYLOAD');
+  const [file, setFile] = useState<File | null>(null);
+  const [problem, setProblem] = useState('');
+  const [results, setResults] = useState<{ secrets: number; requests: readonly Verified[] } | null>(null);
+  // Not a state of React, which would write it into the document.
+  const secret = useRef<HTMLTextAreaElement>(null);
+  const capture = useRef<HTMLTextAreaElement>(null);
+  const arrival = useRef<HTMLInputElement>(null);
+
+  /** What Deedwire sends for the delivery that a request names. Null if it is unknown. */
+  const bodyOf = async (headers: Sent['headers']): Promise<string | null> => {
+    if (sent) return sent.body;
+    const [, id = ''] = headers.find(([name]) => name.toLowerCase() === 'webhook-id') ?? [];
+    if (!mayRead || !/^gid:\/\/[a-z0-9-]+\/WebhookDelivery\/\d{1,19}$/.test(id)) return null;
+    return (await send(Payload, { id })).webhookDelivery?.payload ?? null;
+  };
+
+  const verify = async (): Promise<void> => {
+    const secrets = (secret.current?.value ?? '').split(/\r?\n/).filter((line) => line.trim() !== '');
+    if (secrets.length === 0) throw new Error('Type the secret of the receiver.');
+    if (secrets.length > secretsMax) throw new Error(`At most ${secretsMax} secrets can be compared.`);
+    const at = fromLocalInput(arrival.current?.value);
+    const text = capture.current?.value ?? '';
+    const requests: Verified[] = [];
+    const add = async (headers: Sent['headers'], rest: Omit<Parameters<typeof diagnoseWebhook>[0], 'secrets'>) => {
+      const body = await bodyOf(headers);
+      const sentBody = body === null ? null : bytesOfText(body).bytes;
+      requests.push({ at: rest.receivedAt, diagnosis: await diagnoseWebhook({ ...rest, secrets, sentBody }) });
+    };
+    if (!file && text.trim() === '') {
+      if (!sent) throw new Error('Paste the request, or choose a file with it.');
+      const request = { headers: sent.headers, body: bytesOfText(sent.body).bytes, findings: [] };
+      await add(sent.headers, { request, receivedAt: new Date(at ?? sent.at) });
+    } else {
+      if ((file?.size ?? text.length) > captureMaxBytes)
+        throw new Error(`The capture has more than ${captureMaxBytes / 1_000_000} MB.`);
+      const parts = splitCapture(file ? new Uint8Array(await file.arrayBuffer()) : bytesOfText(text).bytes);
+      if (parts.length === 0) throw new Error('The capture has no POST request.');
+      if (parts.length > requestsMax)
+        throw new Error(`The capture has ${parts.length} requests. Verify at most ${requestsMax} at once.`);
+      for (const [index, { bytes, receivedAt }] of parts.entries()) {
+        const { request, problem: unreadable } = readCapturedRequest(bytes, null);
+        const name = parts.length === 1 ? 'The request' : `Request ${index + 1}`;
+        if (request === null) throw new Error(`${name} cannot be read. ${unreadable}`);
+        const known = at ?? sent?.at;
+        await add(request.headers, { request, receivedAt: known ? new Date(known) : (receivedAt ?? new Date()) });
+      }
+    }
+    setResults({ secrets: secrets.length, requests });
+  };
+  const submit = async () => {
+    setResults(null);
+    setProblem('Verifying…');
+    try {
+      await verify();
+      setProblem('');
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const note = sent && `Empty: the request of ${timeOf(sent.at)}, as Deedwire sent it`;
+  return (
+    <form
+      className="tool"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      {children && <p>{children}</p>}
+      <label className="field">
+        Secret of the receiver, or the old and the new one in two lines
+        <textarea
+          ref={secret}
+          className="secret"
+          rows={2}
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="whsec_…"
+        />
+      </label>
+      <Dropped file={file} onFile={setFile} label="Drop a captured request, which keeps its exact bytes, or paste it:">
+        <textarea
+          ref={capture}
+          aria-label="Captured request"
+          rows={7}
+          autoComplete="off"
+          spellCheck={false}
+          placeholder={note ?? 'HTTP text, the output of curl -v, HAR, or JSON with headers and body'}
+        />
+      </Dropped>
+      <Input
+        ref={arrival}
+        label={sent ? 'Arrived at (empty: when it was sent)' : 'Arrived at (empty: as captured, otherwise now)'}
+        type="datetime-local"
+        step={1}
+      />
+      <button className="first">Verify</button>
+      <div role="status">{problem && <Visible text={problem} />}</div>
+      {results?.requests.map(({ at, diagnosis }, index) => (
+        <Result key={index} at={at} diagnosis={diagnosis} secrets={results.secrets} />
+      ))}
+      {sent && (
+        <>
+          <h2>What was sent</h2>
+          <Visible as="pre" text={sent.headers.map(([name, value]) => `${name}: ${value}`).join('\n')} />
+          <Visible as="pre" text={sent.body} />
+        </>
+      )}
+    </form>
+  );
+}
+
+function Result({ at, diagnosis, secrets }: Verified & { secrets: number }) {
+  const { isAccepted, rejection, matchingSecrets, findings } = diagnosis;
+  const which = secrets === 1 ? 'the secret' : `secret ${matchingSecrets.join(' and ')} of ${secrets}`;
+  const cause = matchingSecrets.length > 0 && ` It was signed with ${which}; what follows is wrong.`;
+  return (
+    <section role="status" aria-label="Result" className={`why ${isAccepted ? 'good' : 'bad'}`}>
+      <div>
+        <p>
+          <State value={isAccepted ? 'Accepted' : 'Rejected'} tone={isAccepted ? 'good' : 'bad'} />{' '}
+          {isAccepted ? `It was signed with ${which}.` : <code>{rejection}</code>}
+          {!isAccepted && cause}
+          <small>{`Arrived at ${timeOf(at.toISOString())}. ${plural(findings.length, 'finding')}.`}</small>
+        </p>
+        {findings.map(({ code, isProven, problem, remedy }) => (
+          <p key={code + problem}>
+            <code>{code}</code>
+            {!isProven && ' (probably)'}
+            <br />
+            <Visible text={problem} /> <b>Fix:</b> <Visible text={remedy} />
+          </p>
+        ))}
+      </div>
+    </section>
+  );
+}
