@@ -18,7 +18,7 @@ const largestPaint = `new Promise((resolve) => new PerformanceObserver((list) =>
 const loadedFiles = `performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => /\\.(?:css|js)$/.test(name))`;
 
 /** The first page, and those that are reached from it. A number that does not exist loads the same files. */
-const paths = ['', 'subscriptions/1', 'deliveries', 'deliveries/1', 'recover'];
+const paths = ['', 'subscriptions/1', 'deliveries', 'deliveries/1', 'recover', 'recover/completeness', 'verify'];
 
 export const portal: Bench = {
   name: 'portal',

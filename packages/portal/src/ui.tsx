@@ -262,7 +262,7 @@ export function Dropped(props: {
   };
   return (
     <div className="field" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
-      <span>{label}</span>
+      <small>{label}</small>
       <div className="actions">
         <input type="file" aria-label="File" onChange={(event) => onFile(event.currentTarget.files?.[0] ?? null)} />
         {file && (

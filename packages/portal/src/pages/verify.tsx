@@ -18,16 +18,17 @@ interface Sent {
 /** A request is verified in the page: what is typed or dropped, and above all the secret, stays in it. */
 export default function VerifyPage() {
   const { params } = useUrl();
-  const [delivery, attempt] = [params.get('delivery'), Number(params.get('attempt'))];
+  const [delivery] = /^\d{1,19}$/.exec(params.get('delivery') ?? '') ?? [];
+  const attempt = Number(params.get('attempt'));
   return (
     <>
       <Heading
         title="Verify"
-        above={delivery && <Link to={`deliveries/${delivery}?attempt=${attempt}`}>Delivery {delivery}</Link>}
+        above={delivery && <Link to={`deliveries/${delivery}?attempt=${attempt}`}>{`Delivery ${delivery}`}</Link>}
       />
       <p>
-        Find out why a receiver rejects the signature of a request. The secret and the request stay in this page:
-        nothing sends or stores them.
+        Find out why a receiver rejects the signature of a request. The secret and the request stay in this page. Only
+        the delivery that its <code>webhook-id</code> names is looked up.
       </p>
       {delivery ? <OfAttempt key={`${delivery} ${attempt}`} {...{ delivery, attempt }} /> : <Form sent={null} />}
     </>

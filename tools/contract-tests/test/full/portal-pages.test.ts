@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { callOperator } from '@deedwire/dev-environment/harness';
 import { acknowledge, commandsOf, missing } from '@deedwire/testing';
 import { useBrowser } from '@deedwire/testing/browser';
@@ -33,8 +34,17 @@ let failed: { id: string; advice: string };
 
 function pathsOf(): string[] {
   const [subscription, delivery] = [endpoint.subscription.id, failed.id].map((id) => id.split('/').at(-1));
-  const ofSubscription = [`subscriptions/${subscription}`, `subscriptions/${subscription}/pin`];
-  return ['', ...ofSubscription, 'deliveries', `deliveries/${delivery}`, 'recover'];
+  return [
+    '',
+    `subscriptions/${subscription}`,
+    `subscriptions/${subscription}/pin`,
+    'deliveries',
+    `deliveries/${delivery}`,
+    'recover',
+    'recover/completeness',
+    'verify',
+    `verify?delivery=${delivery}&attempt=15`,
+  ];
 }
 
 describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
@@ -66,7 +76,8 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
         await page.setViewportSize({ width, height });
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme });
-          const shown = `${path.replace(/\/\d+/, '-page').replace('/', '-') || 'home'}-${screen}-${colorScheme}`;
+          const name = path.replace(/\/\d+/, '-page').replace(/\?.*/, '-attempt').replace('/', '-') || 'home';
+          const shown = `${name}-${screen}-${colorScheme}`;
           expect({ shown, problems: await problemsOf(page) }).toEqual({ shown, problems: [] });
           await screenshot(page, shown);
         }
@@ -94,9 +105,12 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     for (const path of pathsOf()) {
       await visit(page, path);
       const buttons = await page.getByRole('main').getByRole('button').allInnerTexts();
-      expect(buttons.filter((label) => !['Find', 'Filter', 'Copy'].includes(label))).toEqual([]);
+      // A control for files is a button without a text.
+      expect(
+        buttons.filter((label) => !['Find', 'Filter', 'Copy', 'Compare', 'Verify'].includes(label) && label !== ''),
+      ).toEqual([]);
     }
-    const base = new URL(page.url()).pathname.replace(/recover.*/, '');
+    const base = new URL(page.url()).pathname.replace(/verify.*/, '');
     const [documentId] = Object.entries(documents).find(([, text]) => text.includes('retryWebhookDelivery')) ?? [];
     const status = await page.evaluate(
       `fetch('${base}session').then((response) => response.json()).then(({ id }) => fetch('${base}graphql', {
@@ -109,7 +123,8 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
   });
 
   test('an owner sees since when and why an endpoint fails, and sends again what failed', async () => {
-    const { page, requests } = await browser.open(t.origin, { viewport: { width: 1280, height: 820 } });
+    const options = { viewport: { width: 1280, height: 820 }, timezoneId: 'UTC' };
+    const { page, requests } = await browser.open(t.origin, options);
     const link = await createPortalLink(t.partner);
     await follow(page, link);
     expect(new URL(page.url()).hash).toBe('');
@@ -131,6 +146,31 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await page.getByText('upstream connect error').waitFor();
     await page.getByText('server: edge-proxy').waitFor();
 
+    // The secret of the receiver is the one that signed, and the receiver has changed the body.
+    const { secret } = endpoint.subscription;
+    await page.getByRole('link', { name: 'Verify the signature' }).click();
+    const result = page.getByRole('status', { name: 'Result' });
+    await page.getByLabel('Secret of the receiver').fill(secret);
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await result.getByText('It was signed with the secret.').waitFor();
+    await page.getByLabel('Secret of the receiver').fill(`whsec_${'canary'.repeat(7)}A=`);
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await result.getByText('SIGNATURE_MISMATCH').first().waitFor();
+    expect(await result.innerText()).toContain('The signature was made with another secret');
+    const captured = endpoint.receiver.deliveries.findLast(({ headers }) => headers['webhook-id'] === failed.id);
+    const { rawHeaders = [], body = '' } = captured ?? {};
+    await page.getByLabel('Secret of the receiver').fill(`${secret}\nwhsec_${'canary'.repeat(7)}A=`);
+    const pretty = JSON.stringify(JSON.parse(String(body)), null, 2);
+    await page.getByLabel('Captured request').fill(JSON.stringify({ headers: rawHeaders, body: pretty }));
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await result.getByText('BODY_WHITESPACE_CHANGED').waitFor();
+    expect(await result.innerText()).toContain('It was signed with secret 1 of 2; what follows is wrong.');
+    await screenshot(page, 'verify');
+    const kept: string = await page.evaluate(
+      `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state, location.href, document.documentElement.outerHTML])`,
+    );
+    for (const typed of [secret, 'canarycanary']) expect(kept).not.toContain(typed);
+
     // The endpoint works again.
     endpoint.receiver.onDelivery = acknowledge;
     await page.getByRole('link', { name: 'Recover', exact: true }).click();
@@ -149,6 +189,40 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
       })
       .toBe(4);
 
+    // Only a log with every event proves that nothing is missing.
+    const received = new Map(
+      endpoint.receiver.deliveries.map(({ headers, body: bytes }) => [String(headers['webhook-id']), String(bytes)]),
+    );
+    const [[missingId, missingBody] = missing(), [alteredId] = missing(), ...others] = received;
+    expect(others).toHaveLength(2);
+    const unexpectedId = missingId.replace(/\d+$/, (number) => String(BigInt(number) + 1n));
+    const altered = JSON.stringify({ deliveryId: alteredId, body: { id: 'canarycanary' } });
+    const log = [unexpectedId, altered, ...others.map(([, text]) => text), missingId.slice(0, 9), ''].join('\r\n');
+    // Deliveries of the last minutes can be on their way.
+    await page.clock.setFixedTime(Date.now() + 3_600_000);
+    await page.getByRole('link', { name: 'Recover', exact: true }).click();
+    await page.getByRole('link', { name: 'Compare the log of a receiver' }).click();
+    await page.getByLabel('Log').fill(log);
+    await page.getByLabel('Before').fill(new Date(Date.now() + 120_000).toISOString().slice(0, 16));
+    await page.getByRole('button', { name: 'Compare' }).click();
+    const compared = page.getByRole('region', { name: 'Result' });
+    await compared.getByText('1 missing, 1 altered, 1 unexpected. This is no proof:').waitFor();
+    expect(await compared.innerText()).toContain('1 line of the log could not be read. Line 5: ');
+    expect(await problemsOf(page)).toEqual([]);
+    const sent = endpoint.receiver.deliveries.length;
+    await page.getByRole('button', { name: 'Send 1 delivery again' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send 1 delivery again' }).click();
+    await page.getByText('1 delivery queued.').waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    const again = (await endpoint.receiver.waitFor(sent + 1)).at(-1);
+    expect([again?.headers['webhook-id'], String(again?.body)]).toEqual([missingId, missingBody]);
+    const bodies = gzipSync([...received.values()].join('\n'));
+    await page.getByLabel('File').setInputFiles({ name: 'log.gz', mimeType: 'application/gzip', buffer: bodies });
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await compared.getByText('Complete: 0 missing, 0 altered, 0 unexpected').waitFor();
+    expect(await compared.innerText()).toContain('4 bodies compared as JSON.');
+    await page.clock.setSystemTime(Date.now());
+
     // A pin moves to a later version, once its effect was seen, and back.
     await page.getByRole('link', { name: 'Subscriptions', exact: true }).click();
     await page.getByRole('link', { name: 'CRM of the north' }).click();
@@ -158,9 +232,11 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
       await page.getByRole('button', { name: label }).click();
       await dialog.getByRole('button', { name: label }).dblclick();
     };
+    const before = endpoint.receiver.deliveries.length;
     const receivedVersions = () =>
       endpoint.receiver.deliveries
-        .map(({ body }) => JSON.parse(body.toString()))
+        .slice(before)
+        .map(({ body: bytes }) => JSON.parse(bytes.toString()))
         .flatMap(({ type, version }) => (type === 'referral.converted' ? [version] : []));
     const sendTest = async (versions: readonly string[]) => {
       await confirm('Send a test event');
@@ -170,9 +246,9 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     };
     await page.getByText('There is no event of this type to compare.').waitFor();
     await sendTest(['2026-11-01']);
-    const compared = page.getByRole('group').first();
-    await expect.poll(() => compared.innerText()).toMatch(/Removed\s+data\.referralId\s/);
-    expect(await compared.innerText()).toMatch(/Added\s+data\.matter\.reference\s+–\s+"M-2026-/);
+    const changes = page.getByRole('group').first();
+    await expect.poll(() => changes.innerText()).toMatch(/Removed\s+data\.referralId\s/);
+    expect(await changes.innerText()).toMatch(/Added\s+data\.matter\.reference\s+–\s+"M-2026-/);
     expect(await problemsOf(page)).toEqual([]);
     await confirm('Move to 2027-02-01');
     await page.getByRole('button', { name: 'Move back to 2026-11-01' }).waitFor();
@@ -205,8 +281,8 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     const token = new URL(link).hash.slice('#link='.length);
     const traffic = await trafficOf(requests);
     expect(traffic.filter((text) => text.includes(token)).map((text) => text.split('\n')[0])).toEqual(['POST']);
-    for (const secret of [t.accounts.partner.credential.apiKey, endpoint.subscription.secret])
-      expect(traffic.filter((text) => text.includes(secret))).toEqual([]);
+    for (const text of [t.accounts.partner.credential.apiKey, secret, 'canarycanary'])
+      expect(traffic.filter((each) => each.includes(text))).toEqual([]);
     expect(requests.filter((request) => operationOf(request, documents) === 'Replay')).toHaveLength(2);
   });
 });

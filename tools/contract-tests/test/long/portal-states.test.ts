@@ -26,8 +26,17 @@ let documents: Record<string, string>;
 let opened: OpenedPage;
 let page: Page;
 
-/** The number of the subscription or of a delivery is added to a path that ends with a slash. */
-const paths = ['', 'subscriptions/', 'pin', 'deliveries', 'deliveries/', 'recover'] as const;
+/** What names the subscription or a delivery is added to a path that ends with a slash or a question mark. */
+const paths = [
+  '',
+  'subscriptions/',
+  'pin',
+  'deliveries',
+  'deliveries/',
+  'recover',
+  'recover/completeness',
+  'verify?',
+] as const;
 type Path = (typeof paths)[number];
 
 // oxlint-disable-next-line typescript/no-explicit-any -- any JSON
@@ -55,9 +64,9 @@ async function addressOf(path: Path): Promise<string> {
   const subscription = `subscriptions/${endpoint.subscription.id.split('/').at(-1)}`;
   if (path === 'subscriptions/') return subscription;
   if (path === 'pin') return `${subscription}/pin`;
-  if (path !== 'deliveries/') return path;
+  if (path !== 'deliveries/' && path !== 'verify?') return path;
   const [row = missing()] = await t.sql('select max(delivery_id) as id from webhook_attempt where number = 15');
-  return path + String(row['id']);
+  return path === 'verify?' ? `${path}delivery=${String(row['id'])}&attempt=15` : path + String(row['id']);
 }
 
 /** Handles each request with an operation. */
@@ -75,11 +84,24 @@ function change(edit: (data: Json, operation: string) => Json): Promise<void> {
 }
 
 function fail(status: number, code: string, headers: Record<string, string> = {}): Promise<void> {
-  const error = { message: `The message of ${code}.`, extensions: { code, requestId: 'request-7' } };
-  return answer((route) => route.fulfill({ status, headers, json: { errors: [error] } }));
+  return answer((route) => route.fulfill(failure(status, code, headers)));
 }
 
+const failure = (status: number, code: string, headers = {}) => ({
+  status,
+  headers,
+  json: { errors: [{ message: `The message of ${code}.`, extensions: { code, requestId: 'request-7' } }] },
+});
+
 const mainText = (): Promise<string> => page.getByRole('main').innerText();
+
+const files: Readonly<Record<string, string>> = {
+  '': 'subscriptions',
+  'subscriptions/': 'subscription',
+  'deliveries/': 'delivery',
+  'recover/completeness': 'completeness',
+  'verify?': 'verify',
+};
 
 /** The fields whose texts others choose. */
 const foreignKeys =
@@ -119,7 +141,7 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
     await page.goto(`${new URL(page.url()).pathname}${await addressOf(path)}`);
     await expect
       .poll(mainText)
-      .toMatch(/There is no subscription|No such subscription|No delivery yet|No such delivery/);
+      .toMatch(/There is no subscription|No such subscription|No delivery yet|No such delivery|is not kept/);
     expect(await problemsOf(page)).toEqual([]);
   });
 
@@ -159,8 +181,9 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
     const keys = new Set(['state', 'status', 'reason', 'error', 'pausedReason', 'waitsFor']);
     await change((data) => replace(data, keys, 'SOUND_ASLEEP'));
     await visit(page, await addressOf(path));
-    // There is no replay yet.
-    expect(await mainText()).toContain(path === 'recover' ? 'None yet.' : 'Sound asleep');
+    // There is no replay yet, and what a log or a secret is compared with has no such value.
+    const shown = { recover: 'None yet.', 'recover/completeness': 'Compare', 'verify?': 'What was sent' };
+    expect(await mainText()).toContain(path in shown ? Reflect.get(shown, path) : 'Sound asleep');
     expect(await problemsOf(page)).toEqual([]);
   });
 
@@ -173,7 +196,7 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
       await route.fulfill({ response, json: replace(await response.json(), keys, hostile) });
     });
     await visit(page, await addressOf(path));
-    await visit(page, `${await addressOf(path)}?side=response`);
+    await visit(page, `${await addressOf(path)}${path.endsWith('?') ? '&' : '?'}side=response`);
     const body = await page.locator('body').innerText();
     expect(body).toContain('<img src=x onerror="window.hacked=1">');
     expect(body).toContain('U+202E');
@@ -186,7 +209,7 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
 
   test('is reached by the keyboard alone', async () => {
     await visit(page, await addressOf(path));
-    const controls = `[...document.querySelectorAll('a[href], button, input, select, summary')].filter((each) => each.checkVisibility())`;
+    const controls = `[...document.querySelectorAll('a[href], button, input, select, summary, textarea')].filter((each) => each.checkVisibility())`;
     const count: number = await page.evaluate(`${controls}.length`);
     expect(count).toBeGreaterThan(5);
     const reached = new Set<number>();
@@ -213,7 +236,7 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
     // The first page is another one.
     await visit(page, path === '' ? 'deliveries' : '');
     let left = failures;
-    const file = `${{ '': 'subscriptions', 'subscriptions/': 'subscription', 'deliveries/': 'delivery' }[path as string] ?? path}-`;
+    const file = `${files[path] ?? path}-`;
     await page.route(`**/assets/${file}*.js`, (route) =>
       (left -= 1) >= 0 ? route.fulfill({ status: 404, body: '' }) : route.continue(),
     );
@@ -234,6 +257,43 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
     ).toEqual([]);
   });
 });
+
+/** The number of a record of a millisecond of 2026. */
+const numberOf = (ms: number): string => String((BigInt(ms) << 22n) + 1n);
+
+const eventAt = (sequence: number) => ({
+  sequence,
+  node: {
+    id: `gid://service/WebhookEvent/${numberOf(sequence)}`,
+    deliveryId: `gid://service/WebhookDelivery/${numberOf(sequence)}`,
+    type: 'referral.created',
+    isTest: false,
+  },
+});
+
+const pageOf = (sequences: number[], hasNextPage: boolean, firstKeptSequence = 1) => ({
+  webhookEvents: {
+    edges: sequences.map(eventAt),
+    pageInfo: { hasNextPage, endCursor: `after ${sequences.at(-1)}` },
+    lastSequence: 4,
+    firstKeptSequence,
+  },
+});
+
+/** Compares with the ids of these sequences. Each request for events gets the next answer. */
+async function compare(sequences: number[], answers: Parameters<Route['fulfill']>[0][]): Promise<string[]> {
+  const cursors: string[] = [];
+  await answer(async (route, operation) => {
+    if (operation !== 'Events') return route.continue();
+    cursors.push(route.request().postDataJSON().variables.after);
+    await route.fulfill(answers.shift());
+  });
+  await visit(page, 'recover/completeness');
+  await page.getByLabel('Log').fill(sequences.map((each) => eventAt(each).node.deliveryId).join('\n'));
+  await page.getByLabel('Before').fill('2026-01-02T00:00');
+  await page.getByRole('button', { name: 'Compare' }).click();
+  return cursors;
+}
 
 describe.skipIf(browser.isAbsent)('the pages', () => {
   beforeEach(() => open());
@@ -347,6 +407,59 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     await visit(page, 'deliveries');
     expect(await mainText()).toContain('The search stopped after many deliveries. Older ones can match.');
     expect(await page.getByRole('link', { name: 'Older' }).getAttribute('href')).toContain('after=c');
+  });
+
+  describe('a comparison with a log', () => {
+    test('goes on where it was interrupted, and proves nothing before', async () => {
+      const cursors = await compare(
+        [1, 2, 3],
+        [
+          { json: { data: pageOf([1, 2], true) } },
+          failure(503, 'SERVICE_UNAVAILABLE'),
+          failure(429, 'RATE_LIMITED', { 'Retry-After': '2' }),
+          { json: { data: pageOf([3, 4], false) } },
+        ],
+      );
+      await page.getByText('Not finished: this is no proof.').waitFor();
+      expect(await mainText()).toContain('Compared 2 events. Read up to sequence 2 of 4.');
+      expect(await problemsOf(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByText('This page tries again in').waitFor();
+      await page.getByText('1 missing, 0 altered, 0 unexpected').waitFor();
+      expect(cursors).toEqual([null, 'after 2', 'after 2', 'after 2']);
+    });
+
+    test('names what is no longer kept', async () => {
+      await compare([3, 4], [{ json: { data: pageOf([3, 4], false, 3) } }]);
+      await page.getByText('0 missing, 0 altered, 0 unexpected. This is no proof:').waitFor();
+      expect(await mainText()).toContain('Events before sequence 3 are no longer kept, so they were not compared.');
+    });
+
+    test('ends when the next events are no longer kept', async () => {
+      await compare([1], [{ json: { data: pageOf([1], true) } }, failure(400, 'CURSOR_EXPIRED')]);
+      await page.getByText('The next events are no longer kept.').waitFor();
+      expect(await mainText()).toContain('Not finished: this is no proof.');
+      expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    });
+
+    test('offers a replay of the range for more than 60 deliveries', async () => {
+      await compare(
+        [900],
+        [
+          {
+            json: {
+              data: pageOf(
+                Array.from({ length: 61 }, (_, index) => index + 1),
+                false,
+              ),
+            },
+          },
+        ],
+      );
+      const link = page.getByRole('link', { name: 'Send the whole range again' });
+      expect(await link.getAttribute('href')).toContain('what=all&since=2026-01-01T00%3A00%3A00.001Z&until=');
+      expect(await mainText()).toContain('receiver.reconcile');
+    });
   });
 
   test('a double click changes something once', async () => {
