@@ -3,6 +3,7 @@ import type { Store } from '@deedwire/store';
 import {
   deleteExpiredIdempotencyKeys,
   deleteExpiredPortalSessions,
+  deleteOldUse,
   maintainAuditLog,
 } from '@deedwire/store/housekeeping';
 import { deleteUnreadListeners, endRotations } from '@deedwire/webhooks';
@@ -14,7 +15,7 @@ const batchSize = 1_000;
 
 /**
  * Deletes idempotency keys after 24 hours, listeners that were not read for 24 hours, sessions of the portal a day after their end,
- * and entries of the audit log after their retention, and completes rotations of webhook secrets that have ended.
+ * counts of the use of versions after 400 days, and entries of the audit log after their retention, and completes rotations of webhook secrets that have ended.
  */
 export function createHousekeeping(options: {
   store: Store;
@@ -27,6 +28,7 @@ export function createHousekeeping(options: {
     while ((await endRotations(store, batchSize)) === batchSize);
     while ((await deleteExpiredIdempotencyKeys(store, batchSize)) === batchSize);
     while ((await deleteExpiredPortalSessions(store, batchSize)) === batchSize);
+    while ((await deleteOldUse(store, batchSize)) === batchSize);
     await deleteListeners(store, logger);
     for (const { created, dropped } of await maintainAuditLog(store, auditRetentionDays)) {
       logger.info({ created, dropped }, 'audit log partition changed');

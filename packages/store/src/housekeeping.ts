@@ -29,3 +29,9 @@ export async function maintainAuditLog(
   const statement = { name: 'maintain-audit-log', text: 'select created, dropped from maintain_audit_log($1)' };
   return database.query(statement, [keepDays]);
 }
+
+/** Deletes up to `batch` counts of the use of versions that are older than 400 days. Returns their number. Served by interface_use_by_day. */
+export async function deleteOldUse(database: Database, batch: number): Promise<number> {
+  const statement = { name: 'delete-old-use', text: 'select delete_old_use($1)::int as count' };
+  return onlyRow(await database.query<{ count: number }>(statement, [batch])).count;
+}

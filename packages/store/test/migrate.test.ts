@@ -64,6 +64,7 @@ const allMigrations = [
   '0046-skipped-pending-deliveries',
   '0047-portal-sessions',
   '0048-last-failed-deliveries',
+  '0049-processes-and-use',
 ];
 
 let database: TestDatabase;

@@ -96,6 +96,41 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     },
   ],
   [
+    'app_contracts',
+    {
+      rowsOf: ['lender'],
+      insert: `insert into app_contracts (digest, app, contracts)
+        values (repeat('0', 64), $1::interface_name || '-api', '{}')`,
+      isChild: false,
+    },
+  ],
+  [
+    'app_process',
+    {
+      rowsOf: ['lender'],
+      insert: `insert into app_process (id, app, version, started_at, last_seen_at)
+        values (gen_random_uuid(), $1::interface_name || '-api', '0.0.0', now(), now())`,
+      isChild: false,
+    },
+  ],
+  [
+    'interface_use',
+    child(
+      both,
+      `insert into interface_use (api_client_id, interface, day, version, coordinate, count)
+       values (${apiClient}, $1, now(), '2026-11-01', '', 1)`,
+    ),
+  ],
+  [
+    'use_counting',
+    {
+      rowsOf: ['lender'],
+      insert: `insert into use_counting (app, process_id, counted_from, counted_until, recorded_at, seen_at, state)
+        values ($1::interface_name || '-api', gen_random_uuid(), now(), now(), now(), now(), 'OPEN')`,
+      isChild: false,
+    },
+  ],
+  [
     'idempotency_key',
     child(
       both,

@@ -1,0 +1,68 @@
+import { type Database, onlyRow } from './database.ts';
+
+export type RegisteredApp = 'lender-api' | 'partner-api' | 'webhook-worker' | 'operator-cli';
+
+/** A process and its build. */
+export interface RegisteredProcess {
+  app: RegisteredApp;
+  id: string;
+  version: string;
+  /** SHA-256 of its contracts. Null: it has none. */
+  digest: string | null;
+}
+
+/**
+ * Registers that a process runs. Served by app_process_pkey.
+ *
+ * @returns false if the contracts with its digest are not stored: then it is registered without them
+ */
+export async function registerProcess(
+  database: Database,
+  { app, id, version, digest }: RegisteredProcess,
+): Promise<boolean> {
+  const statement = { name: 'register-process', text: 'select register_process($1, $2, $3, $4) as known' };
+  return onlyRow(await database.query<{ known: boolean }>(statement, [app, id, version, digest])).known;
+}
+
+/** Stores the contracts of a build, once. */
+export async function storeAppContracts(database: Database, app: RegisteredApp, contracts: string): Promise<void> {
+  await database.query({ name: 'store-app-contracts', text: 'select store_app_contracts($1, $2)' }, [app, contracts]);
+}
+
+export async function endProcess(
+  database: Database,
+  { app, id }: Pick<RegisteredProcess, 'app' | 'id'>,
+): Promise<void> {
+  await database.query({ name: 'end-process', text: 'select end_process($1, $2)' }, [app, id]);
+}
+
+/** What a process has counted: the parts of the key, and the count, at the same position of each list. */
+export interface CountedUse {
+  clientIds: string[];
+  versions: string[];
+  /** Empty for the version itself. */
+  coordinates: string[];
+  counts: number[];
+}
+
+/** The period in which it counted. */
+export interface CountingPeriod {
+  /** Since the last call returned, by the monotonic clock of the process. Null: counts before may be lost. */
+  countedMs: number | null;
+  /** Counts of the period are lost. */
+  isOverflowed: boolean;
+  /** The process counts no more. */
+  isEnded: boolean;
+}
+
+/** Adds counts and continues the period of the process. Served by interface_use_pkey and use_counting_open. */
+export async function recordUse(
+  database: Database,
+  { app, id }: Pick<RegisteredProcess, 'app' | 'id'>,
+  { countedMs, isOverflowed, isEnded }: CountingPeriod,
+  { clientIds, versions, coordinates, counts }: CountedUse,
+): Promise<void> {
+  const statement = { name: 'record-use', text: 'select record_use($1, $2, $3, $4, $5, $6, $7, $8, $9)' };
+  const period = [countedMs, isOverflowed, isEnded];
+  await database.query(statement, [app, id, ...period, clientIds, versions, coordinates, counts]);
+}

@@ -1,0 +1,257 @@
+import { hash, randomUUID } from 'node:crypto';
+import { connect, missing } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { deleteOldUse } from '../src/housekeeping.ts';
+import { createStore, type Database } from '../src/index.ts';
+import {
+  type CountedUse,
+  type CountingPeriod,
+  endProcess,
+  recordUse,
+  type RegisteredApp,
+  registerProcess,
+  storeAppContracts,
+} from '../src/processes.ts';
+import { createMigratedDatabase } from './support/database.ts';
+import { seedAccount } from './support/seed.ts';
+
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const storeOf = (databaseUrl: string) => forFile(createStore({ databaseUrl, applicationName: 'test' }));
+const admin = await storeOf(database.databaseUrl);
+const lenderApi = await storeOf(await database.urlFor('lender_api'));
+const partnerApi = await storeOf(await database.urlFor('partner_api'));
+const worker = await storeOf(await database.urlFor('webhook_worker'));
+const login = new URL(await database.urlFor('lender_api')).username;
+
+for (const interfaceName of ['lender', 'partner'] as const) {
+  const { id } = await seedAccount(admin, interfaceName);
+  await superuser.run(
+    `insert into api_client (account_id, interface, client_id, schema_version) values ($1, $2::interface_name, $2::interface_name || '-client', '2026-11-01')`,
+    [id, interfaceName],
+  );
+}
+
+beforeEach(async () => {
+  await superuser.run(
+    'delete from app_process; delete from app_contracts; delete from interface_use; delete from use_counting',
+  );
+});
+
+const processOf = (app: RegisteredApp, digest: string | null = null) => ({
+  app,
+  id: randomUUID(),
+  version: '1.0.0',
+  digest,
+});
+const storeBuild = (number: number) => storeAppContracts(lenderApi, 'lender-api', JSON.stringify({ number }));
+const processes = () => superuser.run('select app, version, digest from app_process order by last_seen_at');
+const periods = () =>
+  superuser.run(
+    `select state, round(extract(epoch from counted_until - counted_from) * 1000)::int as ms from use_counting order by id`,
+  );
+const uses = () =>
+  superuser.run(
+    `select client_id as client, version, coordinate, count::int, day = (now() at time zone 'UTC')::date as today
+     from interface_use join api_client on api_client.id = api_client_id order by 1, 2, 3`,
+  );
+
+describe('a process', () => {
+  test('is registered with its contracts once they are stored, and without them before', async () => {
+    const contracts = '{"formatVersion":1}\n';
+    const process = processOf('lender-api', hash('sha256', contracts));
+    expect(await registerProcess(lenderApi, process)).toBe(false);
+    expect(await processes()).toEqual([{ app: 'lender-api', version: '1.0.0', digest: null }]);
+    await storeAppContracts(lenderApi, 'lender-api', contracts);
+    await storeAppContracts(lenderApi, 'lender-api', contracts);
+    expect(await registerProcess(lenderApi, process)).toBe(true);
+    expect(await processes()).toEqual([{ app: 'lender-api', version: '1.0.0', digest: process.digest }]);
+    expect(await superuser.run('select contracts from app_contracts')).toEqual([{ contracts }]);
+    await endProcess(lenderApi, process);
+    expect(await processes()).toEqual([]);
+  });
+
+  test('of another app is refused by the name of the login', async () => {
+    const refusal = `The login ${login} cannot record for partner-api: it is a login of lender-api.`;
+    const forged = processOf('partner-api');
+    await expect(registerProcess(lenderApi, forged)).rejects.toThrow(refusal);
+    await expect(storeAppContracts(lenderApi, 'partner-api', '{}')).rejects.toThrow(refusal);
+    await expect(endProcess(lenderApi, forged)).rejects.toThrow(refusal);
+    await expect(recordUse(lenderApi, forged, first, one('partner-client'))).rejects.toThrow(refusal);
+    expect(await processes()).toEqual([]);
+  });
+
+  test('behind a pooler that logs in as another role is refused by the name of that role', async () => {
+    await superuser.run(`create role shared_pooler login password 'x' in role lender_api, partner_api`);
+    const url = new URL(database.databaseUrl);
+    url.username = 'shared_pooler';
+    url.password = 'x';
+    const pooled = createStore({ databaseUrl: url.href, applicationName: 'test' });
+    await expect(registerProcess(pooled, processOf('lender-api'))).rejects.toThrow(
+      'The login shared_pooler cannot record for lender-api: it is a login of lender-api and partner-api.',
+    );
+    await pooled.close();
+    await superuser.run('drop role shared_pooler');
+  });
+
+  test('takes the place of no other, whatever a login registers', async () => {
+    const contracts = '{}';
+    await storeAppContracts(partnerApi, 'partner-api', contracts);
+    const real = processOf('partner-api', hash('sha256', contracts));
+    await registerProcess(partnerApi, real);
+    await registerProcess(lenderApi, { ...real, app: 'lender-api', version: '9.9.9' });
+    // The contracts of one app are not those of another.
+    expect(await registerProcess(lenderApi, { ...processOf('lender-api'), digest: real.digest })).toBe(false);
+    expect(await processes()).toContainEqual({ app: 'partner-api', version: '1.0.0', digest: real.digest });
+    expect((await processes()).filter(({ digest }) => digest !== null)).toHaveLength(1);
+  });
+
+  test('beyond 1,000 of an app counts as one without contracts', async () => {
+    await storeAppContracts(lenderApi, 'lender-api', '{}');
+    await superuser.run(`
+      insert into app_process (id, app, version, started_at, last_seen_at)
+      select gen_random_uuid(), 'lender-api', '0.9.0', now(), now() from generate_series(1, 1000)`);
+    for (let process = 0; process < 3; process += 1)
+      await registerProcess(lenderApi, processOf('lender-api', hash('sha256', '{}')));
+    expect(await processes()).toHaveLength(1001);
+    expect((await processes()).at(-1)).toEqual({ app: 'lender-api', version: '1.0.0', digest: null });
+    await superuser.run(`update app_process set last_seen_at = now() - interval '25 hours'`);
+    await registerProcess(lenderApi, processOf('lender-api'));
+    expect(await processes()).toHaveLength(1);
+  });
+
+  test.each([
+    ['no object', '[]', 'are no object'],
+    ['no JSON', 'x', 'invalid input syntax'],
+    ['more than 2 MB', JSON.stringify({ a: 'x'.repeat(2_000_000) }), 'app_contracts_contracts_bounds'],
+  ])('cannot store contracts that are %s', async (_, contracts, message) => {
+    await expect(storeAppContracts(lenderApi, 'lender-api', contracts)).rejects.toThrow(message);
+  });
+
+  test('cannot store more than 20 contracts of an app', async () => {
+    for (let number = 0; number < 20; number += 1) await storeBuild(number);
+    await expect(storeBuild(20)).rejects.toThrow('too many builds');
+    await superuser.run(`update app_contracts set stored_at = now() - interval '2 hours'`);
+    await storeBuild(20);
+    expect(await superuser.run('select from app_contracts')).toHaveLength(1);
+  });
+});
+
+const first: CountingPeriod = { countedMs: null, isOverflowed: false, isEnded: false };
+const after = (countedMs: number | null, change: Partial<CountingPeriod> = {}) => ({ ...first, countedMs, ...change });
+const nothing: CountedUse = { clientIds: [], versions: [], coordinates: [], counts: [] };
+const one = (clientId: string, count = 1) => ({
+  clientIds: [clientId],
+  versions: ['2026-11-01'],
+  coordinates: [''],
+  counts: [count],
+});
+/** As if the last call was a minute ago. */
+const letAMinutePass = (interval = '1 minute') =>
+  superuser.run(
+    `update use_counting set counted_from = counted_from - $1::interval, counted_until = counted_until - $1::interval,
+       recorded_at = recorded_at - $1::interval, seen_at = seen_at - $1::interval`,
+    [interval],
+  );
+
+describe('the use of a version', () => {
+  const process = processOf('lender-api');
+  const record = (period: CountingPeriod, use = nothing, by: Database = lenderApi) =>
+    recordUse(by, process, period, use);
+
+  test('is added to the count of the day, for clients of the own interface only', async () => {
+    await record(first, one('lender-client', 2));
+    await record(after(0), one('lender-client', 3));
+    await record(after(0), one('partner-client'));
+    expect(await uses()).toEqual([
+      { client: 'lender-client', version: '2026-11-01', coordinate: '', count: 5, today: true },
+    ]);
+  });
+
+  test('cannot be taken back', async () => {
+    await record(first, one('lender-client', 5));
+    await record(after(0), one('lender-client', -4));
+    await record(after(0), one('lender-client', Number.MAX_SAFE_INTEGER));
+    await record(after(0), one('lender-client', 1));
+    const [{ count } = missing()] = await superuser.run('select count::text from interface_use');
+    expect(BigInt(String(count))).toBe(1_000_000_000_006n);
+  });
+
+  test('continues the period of the process by the time that has passed', async () => {
+    await record(first);
+    await letAMinutePass();
+    await record(after(59_990));
+    expect(await periods()).toEqual([{ state: 'OPEN', ms: 59_990 }]);
+    await letAMinutePass();
+    await record(after(59_000, { isEnded: true }));
+    expect(await periods()).toEqual([{ state: 'ENDED', ms: expect.closeTo(119_000, -2) }]);
+  });
+
+  test.each([
+    ['the clock of the process has measured more', 3_600_000],
+    ['the process was suspended, or the clock of the database was set', 10_000],
+    ['earlier counts may be lost', null],
+    ['a time is negative', -1],
+  ])('begins another period if %s', async (_, countedMs) => {
+    await record(first);
+    await letAMinutePass();
+    await record(after(countedMs), one('lender-client', 2));
+    expect(await periods()).toEqual([
+      { state: 'LOST', ms: 0 },
+      { state: 'OPEN', ms: 0 },
+    ]);
+    const [lost] = await superuser.run(
+      `select extract(epoch from seen_at - counted_until)::int as seconds from use_counting order by id limit 1`,
+    );
+    expect(lost).toEqual({ seconds: 60 });
+    expect(await uses()).toMatchObject([{ count: 2 }]);
+  });
+
+  test('keeps the part of a period that overflowed apart', async () => {
+    await record(first);
+    await letAMinutePass();
+    await record(after(60_000));
+    await letAMinutePass();
+    await record(after(60_000, { isOverflowed: true }));
+    const [counted, overflowed, next] = await periods();
+    expect(counted).toEqual({ state: 'ENDED', ms: expect.closeTo(60_000, -2) });
+    expect(overflowed).toEqual({ state: 'OVERFLOWED', ms: expect.closeTo(60_000, -2) });
+    expect(next).toEqual({ state: 'OPEN', ms: 0 });
+  });
+
+  test('is not counted before an API that registers has stored something', async () => {
+    await registerProcess(lenderApi, process);
+    await letAMinutePass();
+    await registerProcess(lenderApi, process);
+    const [period] = await superuser.run(
+      'select state, counted_from = counted_until as empty, extract(epoch from seen_at - counted_until)::int as seconds from use_counting',
+    );
+    expect(period).toEqual({ state: 'OPEN', empty: true, seconds: 60 });
+  });
+
+  test('is only what the periods that are kept cover', async () => {
+    await superuser.run(`
+      insert into use_counting (app, process_id, counted_from, counted_until, recorded_at, seen_at, state)
+      select 'lender-api', gen_random_uuid(), now() - n * interval '2 minutes', now() - n * interval '1 minute', now(), now(), 'LOST'
+      from generate_series(1, 20001) n`);
+    await record(first);
+    const [kept] = await superuser.run(
+      `select count(*)::int, extract(epoch from now() - min(counted_from))::int / 60 as minutes from use_counting`,
+    );
+    expect(kept).toEqual({ count: 20_001, minutes: 20_001 });
+  });
+
+  test('is deleted after 400 days', async () => {
+    await record(first, one('lender-client'));
+    await superuser.run(`
+      update interface_use set day = day - 399;
+      update use_counting set counted_from = now() - interval '401 days', counted_until = now() - interval '399 days'`);
+    expect(await deleteOldUse(worker, 100)).toBe(0);
+    await superuser.run(`
+      update interface_use set day = day - 2;
+      update use_counting set counted_until = now() - interval '401 days'`);
+    expect(await deleteOldUse(worker, 100)).toBe(1);
+    expect([await uses(), await periods()]).toEqual([[], []]);
+  });
+});
