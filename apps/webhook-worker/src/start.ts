@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { createLogger, loadTracing, runMain, startService } from '@deedwire/service-runtime';
 import { Registry } from 'prom-client';
@@ -18,6 +19,12 @@ await runMain(async () => {
     config,
     logger,
     metrics,
+    registration: {
+      database: worker.database,
+      app: 'webhook-worker',
+      id: randomUUID(),
+      contracts: new URL('contracts.json', import.meta.url),
+    },
     pools: worker.pools,
     readiness: () => worker.readiness(),
     risks: () => worker.risks(),

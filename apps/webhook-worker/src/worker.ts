@@ -3,6 +3,7 @@ import { secretAssociatedData, isRetired } from '@deedwire/domain';
 import { databaseLog, type Logger, storeConnections, type Tracing } from '@deedwire/service-runtime';
 import {
   createSecretKeyRing,
+  type Database,
   type DatabaseRisk,
   describeLostStatements,
   findDatabaseRisks,
@@ -53,6 +54,7 @@ export interface Worker {
   risks(): Promise<readonly DatabaseRisk[]>;
   /** The work that has failed for WORKER_UNREADY_AFTER_MS, one sentence each. */
   failures(): readonly string[];
+  readonly database: Database;
   /** The pools of connections to the database, by name. */
   readonly pools: Readonly<Record<string, () => PoolState>>;
   /**
@@ -165,6 +167,7 @@ export function createWorker({ config, logger, metrics: registry, version, traci
     },
     risks: () => findDatabaseRisks(store),
     failures: () => [...describeLostStatements([store, fanOutStore, renewalStore]), ...loops.problems()],
+    database: store,
     pools: { dispatch: store.poolState, 'fan-out': fanOutStore.poolState, lease: renewalStore.poolState },
     async start() {
       // Before the first delivery, because its signature contains the time.

@@ -14,6 +14,7 @@ import type { RenderRefusal } from './http/refusal.ts';
 import { doWaitingWork } from './late-work.ts';
 import type { Logger } from './logger.ts';
 import { watchReadiness } from './readiness.ts';
+import { type Registration, startRegistration } from './registration.ts';
 import type { RuntimeConfig } from './runtime-config.ts';
 import { createServerMetrics } from './server-metrics.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
@@ -42,6 +43,8 @@ export interface ServiceOptions {
   logger: Logger;
   /** `startService` adds the process metrics to it. */
   metrics: Registry;
+  /** How the process registers its build, from the moment at which it is ready. */
+  registration?: Omit<Registration, 'version'>;
   /** The pools of connections to the database, by name, for the metrics. */
   pools?: Readonly<Record<string, () => PoolState>>;
   /**
@@ -99,6 +102,8 @@ export async function startService(
   async function onReady(): Promise<void> {
     const found = (await risks?.()) ?? [];
     await options.onReady?.();
+    if (options.registration)
+      registered = startRegistration({ ...options.registration, version: options.version, logger });
     for (const { setting } of found) serverMetrics.onDatabaseRisk(setting);
     if (found.length > 0) logger.warn({ risks: found.map(describeRisk) }, 'the database can lose acknowledged changes');
   }
@@ -108,6 +113,7 @@ export async function startService(
     isReady: () => readiness.problems().length === 0,
   });
   let stopping: Promise<void> | undefined;
+  let registered: ReturnType<typeof startRegistration> | undefined;
 
   const common = { ...serverMetrics, logger };
   const adminServer = createHttpServer({
@@ -149,6 +155,7 @@ export async function startService(
     await drain?.();
     await clients?.close();
     await adminServer.close();
+    await registered?.end();
     await close();
     ignoreSignals();
     process.off('uncaughtExceptionMonitor', logCrash);
