@@ -7,4 +7,7 @@ import { partnerInterface } from './partner-interface.ts';
 // `require`, because an import of a file outside of `src` does not compile.
 const { version: appVersion }: { version: string } = createRequire(import.meta.url)('../package.json');
 
-await runMain(() => startInterfaceService({ ...partnerInterface, config: readPartnerApiConfig(), appVersion }));
+const contracts = new URL('contracts.json', import.meta.url);
+await runMain(() =>
+  startInterfaceService({ ...partnerInterface, config: readPartnerApiConfig(), appVersion, contracts }),
+);

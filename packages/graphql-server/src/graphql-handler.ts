@@ -3,6 +3,7 @@ import type { Authenticator } from '@deedwire/auth';
 import { type InterfaceName, deprecationHeaders } from '@deedwire/domain';
 import { createPricing } from '@deedwire/operation-analysis';
 import type { HandlerContext, HttpResponse, Logger } from '@deedwire/service-runtime';
+import type { GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import type { Registry } from 'prom-client';
 import { createRequestAuthenticator } from './authentication/authenticate-request.ts';
@@ -40,6 +41,8 @@ import type { Portal } from './portal/portal.ts';
 import { type RequestLimits, requestLimits } from './request-limits.ts';
 import { createParsedDocuments, createRequestMetrics } from './request-metrics.ts';
 import type { OperationOrigin } from './schema/operation-context.ts';
+import type { UseCounter } from './use/use-counter.ts';
+import { createUsedCoordinates } from './use/used-coordinates.ts';
 import type { InterfaceVersion } from './versions/serve-contract.ts';
 
 /** Caps reading new documents at 20 % of the CPU time for each client. */
@@ -69,6 +72,8 @@ export interface GraphqlHandlerOptions {
   documentation: Documentation;
   /** Charges each operation to its client. */
   buckets: CostBuckets;
+  /** Called for each request whose version is served, and for the coordinates that its operation uses. */
+  countUse?: UseCounter['count'];
   now: () => Date;
   limits?: RequestLimits;
   /** Undefined outside of development. */
@@ -102,7 +107,7 @@ const withoutOptions = {
 export async function createGraphqlHandler(options: GraphqlHandlerOptions): Promise<GraphqlHandler> {
   const { interfaceName, path, createContext, documentation, logger, metrics, buckets, now, graphiql, portal } =
     options;
-  const { limits = requestLimits } = options;
+  const { limits = requestLimits, countUse = () => {} } = options;
   const authenticator = createRequestAuthenticator(options);
   const pace = createRefusalPace(refusalPace);
   const shared: SharedByClients = {
@@ -120,8 +125,12 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
   const parsedDocuments = createParsedDocuments(metrics);
   const keepsContext = keepContext(logger);
 
+  function lastReleased(before: number): GraphQLSchema | null {
+    return options.versions.slice(0, before).findLast(({ status }) => status !== 'preview')?.schema ?? null;
+  }
+
   /** Each version has a Yoga, so that plugins see one schema. */
-  function serveVersion(version: InterfaceVersion): ServedVersion {
+  function serveVersion(version: InterfaceVersion, position: number): ServedVersion {
     const { schema } = version;
     const ofApp = options
       .plugins()
@@ -129,7 +138,7 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
     const plugins: RequestPlugin[] = [
       useBody(limits),
       useDocuments(),
-      useExecution(schema),
+      useExecution(schema, countUse),
       ...(ofApp.length > 0 ? [keepsContext, ...ofApp] : []),
       useCost(limits),
       useResponse(limits),
@@ -144,6 +153,7 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
         parsedDocuments.inc({ interface: interfaceName, result: isValid ? 'valid' : 'rejected' }),
       ),
       pricing: createPricing(schema, { ...limits, costs: version.costs }),
+      usedCoordinates: createUsedCoordinates(schema, version.status === 'preview' ? lastReleased(position) : null),
       handle: createYoga<RequestContext>({
         ...withoutOptions,
         schema,
@@ -174,7 +184,7 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
     ...(portal ? [portal.serve(authenticator)] : []),
     useRequestChecks({ path, ...limits }),
     useClient({ authenticator, pace, shared }),
-    useVersion({ versions, now, ...limits }),
+    useVersion({ versions, now, countUse, ...limits }),
     useRequestLog({ logger, observe: createRequestMetrics(interfaceName, metrics), pace, ...refusalPace }),
   ];
   const yoga = createYoga<RequestContext>({

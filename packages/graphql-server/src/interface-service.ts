@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createLenderReader, findApiKey, recordApiKeyUse, systemRandom } from '@deedwire/actions';
 import { createAuthenticator } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
@@ -34,6 +35,7 @@ import { requestLimits } from './request-limits.ts';
 import { createClientStores } from './schema/client-stores.ts';
 import { createOperationContext, type InterfaceActionContext } from './schema/operation-context.ts';
 import { createRefusalRenderer } from './transport/response.ts';
+import { openUseRecord } from './use/open-use-record.ts';
 import type { ServedContract } from './versions/serve-contract.ts';
 import { openPull } from './webhooks/open-pull.ts';
 
@@ -55,6 +57,8 @@ export interface InterfaceServiceOptions {
   logger?: Logger;
   /** Sent in the User-Agent of handshakes. */
   appVersion: string;
+  /** The file that `pnpm build` writes. */
+  contracts?: URL;
 }
 
 const now = (): Date => new Date();
@@ -85,11 +89,14 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   // Charges wait for settlements, so nothing else uses these connections.
   const costStore = createStore({
     ...shared,
-    applicationName: `deedwire-${name}-costs`,
+    // An export takes the name `-costs` for that of a release that does not register.
+    applicationName: `deedwire-${name}-points`,
     maxConnections: 2,
     staysOpen: true,
   });
   const costs = openCostBuckets({ interfaceName, database: costStore, logger, metrics });
+  const process = { app: `${interfaceName}-api`, id: randomUUID() } as const;
+  const uses = openUseRecord({ process, database: store, logger });
   const sender = createWebhookSender({
     now,
     policy: config.WEBHOOK_CALLBACK_POLICY,
@@ -141,6 +148,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     plugins,
     authenticator,
     buckets: costs.buckets,
+    countUse: uses.count,
     createContext: (request) =>
       createOperationContext({ ...actions, store: storeOf(request.client.clientId) }, request),
     logger,
@@ -167,6 +175,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     config,
     logger,
     metrics,
+    ...(options.contracts && { registration: { ...process, database: store, contracts: options.contracts } }),
     pools: { requests: store.poolState, keys: unprovenKeyStore.poolState, costs: costStore.poolState },
     clients: {
       config,
@@ -179,8 +188,10 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     },
     failures: () => describeLostStatements([store, unprovenKeyStore, costStore]),
     risks: () => findDatabaseRisks(store),
+    onReady: () => uses.start(),
     stopAcceptingWork: () => pull.release(),
     async close() {
+      await uses.close();
       await sender.close();
       costs.close();
       await costStore.close();

@@ -11,6 +11,7 @@ import type { ErrorCode, ResponseMediaType } from '../errors/error-table.ts';
 import type { OperationDeadline } from '../operation/deadline.ts';
 import type { Documents } from '../operation/documents.ts';
 import type { OperationPauses, WorkContext } from '../operation/operation-pauses.ts';
+import type { UsedCoordinates } from '../use/used-coordinates.ts';
 import type { InterfaceVersion } from '../versions/serve-contract.ts';
 
 /** A version of the interface, with what the operations on its schema share. */
@@ -18,6 +19,7 @@ export interface ServedVersion extends InterfaceVersion {
   headers: Readonly<Record<string, string>>;
   documents: Documents;
   pricing: Pricing;
+  usedCoordinates: UsedCoordinates;
   /** Of its Yoga. */
   handle: (request: Request, context: never) => Response | Promise<Response>;
 }

@@ -97,6 +97,7 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
     schema,
     documents: createDocuments(schema, limits, () => {}),
     pricing: { price: () => ({ requestedQueryCost: 8, priceOf: () => used }) },
+    usedCoordinates: () => [],
   };
   const begin: RequestPlugin = {
     onRequest({ request, serverContext }) {
@@ -105,7 +106,14 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
     onRequestParse: ({ serverContext: { requestState: state }, setRequestParser }) =>
       setRequestParser(() => state.params as object),
   };
-  const all: object[] = [begin, useDocuments(), useExecution(schema), ...plugins, useCost(limits), useResponse(limits)];
+  const all: object[] = [
+    begin,
+    useDocuments(),
+    useExecution(schema, () => {}),
+    ...plugins,
+    useCost(limits),
+    useResponse(limits),
+  ];
   const yoga = createYoga<RequestContext>({
     schema,
     plugins: [withoutDefaults(all, false), ...all],

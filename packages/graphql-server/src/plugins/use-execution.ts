@@ -2,6 +2,7 @@ import { type ExecutionArgs, type ExecutionResult, GraphQLError, type GraphQLSch
 import { createOperationExecutor, type OperationExecutor } from '../execution/execute-operation.ts';
 import { invalidDocument } from '../operation/read-document.ts';
 import { findOperation, selectOperation } from '../operation/select-operation.ts';
+import type { UseCounter } from '../use/use-counter.ts';
 import { type OperationContextValue, present, type RequestPlugin } from './request-state.ts';
 
 export type Execute = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
@@ -10,7 +11,7 @@ export type Execute = (args: ExecutionArgs) => ExecutionResult | Promise<Executi
 const keptArgs = ['schema', 'contextValue', 'operationName', 'variableValues'] as const;
 
 /** Sets the execute function, which runs repeated operations by a plan. The plugins of the app wrap it, and `useCost` after them. */
-export function useExecution(schema: GraphQLSchema): RequestPlugin {
+export function useExecution(schema: GraphQLSchema, countUse: UseCounter['count']): RequestPlugin {
   // Created by the first operation, when plugins have wrapped the resolvers.
   let executor: OperationExecutor | undefined;
 
@@ -33,6 +34,9 @@ export function useExecution(schema: GraphQLSchema): RequestPlugin {
       operation = selectOperation(document, operationName);
       pricing.price(document, operation, variables ?? {});
     }
+    const { version, usedCoordinates } = present(state.version);
+    for (const coordinate of usedCoordinates(document, operation))
+      countUse(present(state.client).clientId, version, coordinate);
     executor ??= createOperationExecutor(schema);
     return executor({ document, operation, variables: variables ?? {}, contextValue, deadline });
   };

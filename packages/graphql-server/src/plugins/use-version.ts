@@ -1,6 +1,7 @@
 import { isRetired } from '@deedwire/domain';
 import { RequestError } from '../errors/request-error.ts';
 import { withDeadline } from '../operation/deadline.ts';
+import type { UseCounter } from '../use/use-counter.ts';
 import { stateOf, noContext } from './light-fetch.ts';
 import { present, type RequestPlugin, type ServedVersion } from './request-state.ts';
 import { checkRequest } from './use-request-checks.ts';
@@ -11,10 +12,11 @@ export interface VersionOptions {
   now: () => Date;
   operationMs: number;
   responseBytes: number;
+  countUse: UseCounter['count'];
 }
 
 /** Chooses the dated version of the interface, whose Yoga serves the request. */
-export function useVersion({ versions, now, operationMs, responseBytes }: VersionOptions): RequestPlugin {
+export function useVersion({ versions, now, operationMs, responseBytes, countUse }: VersionOptions): RequestPlugin {
   /** The version that the header names, otherwise the one that the client is pinned to; in the portal that of its pages. Never another. */
   const choose = checkRequest((state) => {
     const named = state.portal?.version ?? state.message.headers['x-service-schema-version'];
@@ -22,6 +24,7 @@ export function useVersion({ versions, now, operationMs, responseBytes }: Versio
     const chosen = versions.find(({ version }) => version === wanted);
     if (!chosen || isRetired(chosen, now())) throw notServed();
     state.version = chosen;
+    countUse(present(state.client).clientId, chosen.version, '');
   });
 
   function notServed(): RequestError {

@@ -1,0 +1,65 @@
+import type { Logger } from '@deedwire/service-runtime';
+import type { Database } from '@deedwire/store';
+import { recordUse, type RegisteredProcess } from '@deedwire/store/processes';
+import { createUseCounter } from './use-counter.ts';
+
+export interface UseRecordOptions {
+  process: Pick<RegisteredProcess, 'app' | 'id'>;
+  database: Database;
+  logger: Logger;
+  /** Defaults to a minute. */
+  everyMs?: number;
+  /** Monotonic. */
+  nowMs?: () => number;
+}
+
+/** Counts which versions clients use, and stores the counts once a minute. Nothing of it happens in a request. */
+export function openUseRecord({
+  process,
+  database,
+  logger,
+  everyMs = 60_000,
+  nowMs = () => performance.now(),
+}: UseRecordOptions) {
+  const counter = createUseCounter();
+  /** When the last counts were stored. Null if counts since then may be lost. */
+  let storedMs: number | null = null;
+  let hasFailed = false;
+  let running = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function store(isEnded: boolean): Promise<void> {
+    const { isOverflowed, ...use } = counter.take();
+    const countedMs = storedMs === null ? null : nowMs() - storedMs;
+    try {
+      await recordUse(database, process, { countedMs, isOverflowed, isEnded }, use);
+      storedMs = nowMs();
+      hasFailed = false;
+    } catch (error) {
+      // They can have been stored: then they count twice. What else was lost is unknown, so this period ends.
+      storedMs = null;
+      for (const [index, clientId] of use.clientIds.entries())
+        counter.count(clientId, use.versions[index] ?? '', use.coordinates[index] ?? '', use.counts[index]);
+      if (!hasFailed) logger.warn({ err: error }, 'the use of versions cannot be stored; it is counted in memory');
+      hasFailed = true;
+    }
+  }
+  const storeNext = (isEnded: boolean): Promise<void> => (running = running.then(() => store(isEnded)));
+
+  return {
+    count: counter.count,
+    /** Begins the period that is counted. */
+    async start(): Promise<void> {
+      clearInterval(timer);
+      timer = setInterval(() => void storeNext(false), everyMs).unref();
+      await storeNext(false);
+    },
+    async close(): Promise<void> {
+      if (timer === undefined) return;
+      clearInterval(timer);
+      await storeNext(true);
+    },
+  };
+}
+
+export type UseRecord = ReturnType<typeof openUseRecord>;
