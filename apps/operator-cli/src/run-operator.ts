@@ -6,6 +6,7 @@ import { addClientCommands } from './commands/client.ts';
 import { addCredentialCommands } from './commands/credential.ts';
 import { addDatabaseCommands } from './commands/database.ts';
 import { addDeliveryCommands } from './commands/delivery.ts';
+import { addEnvironmentCommands } from './commands/environment.ts';
 import { addLenderCommands } from './commands/lender.ts';
 import { addListenerCommands } from './commands/listener.ts';
 import { addMemberCommands } from './commands/member.ts';
@@ -15,6 +16,7 @@ import { addPortalCommands } from './commands/portal.ts';
 import { addReferralCommands } from './commands/referral.ts';
 import { addSecretsCommands } from './commands/secrets.ts';
 import { addSubscriptionCommands } from './commands/subscription.ts';
+import { addVersionCommands } from './commands/version.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
 import { createShell, type Shell, type Surroundings } from './shell.ts';
 
@@ -35,7 +37,7 @@ export async function runOperator(surroundings: Surroundings, commandArguments: 
 function createProgram(shell: Shell, isJson: boolean): Command {
   const program = new Command('deedwire-operator')
     .description(
-      'Manage accounts, credentials, referrals, webhooks, the portal, secrets and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
+      'Manage accounts, credentials, referrals, webhooks, versions, the portal, secrets and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
     )
     .configureHelp({
       optionDescription: (option) => `${option.mandatory ? '(required) ' : ''}${new Help().optionDescription(option)}`,
@@ -63,6 +65,8 @@ function createProgram(shell: Shell, isJson: boolean): Command {
   addPortalCommands(program, shell);
   addSecretsCommands(program, shell);
   addAuditCommands(program, shell);
+  addVersionCommands(program, shell);
+  addEnvironmentCommands(program, shell);
   addDatabaseCommands(program, shell);
   nameHelp(program, program.name());
   return program;

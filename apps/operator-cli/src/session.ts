@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { hostname, userInfo } from 'node:os';
 import { systemRandom, type OperatorContext } from '@deedwire/actions';
-import { storeConnections } from '@deedwire/service-runtime';
+import { createRegistration, storeConnections } from '@deedwire/service-runtime';
 import {
   createSecretKeyRing,
   createStore,
@@ -17,6 +18,10 @@ import type { Shell } from './shell.ts';
 
 const applicationName = 'deedwire-operator';
 
+// `require`, because an import of a file outside of `src` does not compile.
+const { version }: { version: string } = createRequire(import.meta.url)('../package.json');
+const contracts = new URL('contracts.json', import.meta.url);
+
 /**
  * Runs one action and closes the connections.
  *
@@ -28,7 +33,7 @@ export async function withContext<Result>(
 ): Promise<Result> {
   return withAnyDatabase(shell, async (context, config) => {
     await requireDatabase(context.store);
-    return work(context, config);
+    return work({ ...context, store: registerBeforeWrites(shell, context.store) }, config);
   });
 }
 
@@ -62,6 +67,28 @@ export async function withAnyDatabase<Result>(
   } finally {
     await store.close();
   }
+}
+
+/** The build writes events too, so the first write of a command records it. */
+function registerBeforeWrites({ stderr }: Shell, store: Store): Store {
+  const register = createRegistration({ database: store, app: 'operator-cli', id: randomUUID(), version, contracts });
+  let recorded: Promise<unknown> | undefined;
+  const beforeWrite = () =>
+    (recorded ??= register().catch((error: unknown) =>
+      stderr.write(`The build of this command was not recorded: ${String(error)}\n`),
+    ));
+  return {
+    query: (statement, values) => store.query(statement, values),
+    async transaction(work) {
+      await beforeWrite();
+      return store.transaction(work);
+    },
+    async write(write) {
+      await beforeWrite();
+      return store.write(write);
+    },
+    close: () => store.close(),
+  };
 }
 
 /**

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { exportEnvironment } from '@deedwire/actions';
+import { type Command, InvalidArgumentError } from 'commander';
+import { withContext } from '../session.ts';
+import { type Shell, writePart } from '../shell.ts';
+import { notes } from '../verb.ts';
+
+export function addEnvironmentCommands(program: Command, shell: Shell): void {
+  const noun = program.command('environment').description('export what runs, for `contract-check can-i-deploy`');
+
+  noun
+    .command('export')
+    .description('print what runs, what is pinned and what is used, as one JSON object')
+    .requiredOption('--name <name>', 'the name of the environment, for example production', parseName)
+    .option('--out <file>', 'write this file instead, in one step: a reader never sees a part of it')
+    .addHelpText(
+      'after',
+      notes(`
+Changes nothing. The file has no secrets and no personal data, but the ids of clients, accounts and subscriptions.
+
+  deedwire-operator environment export --name production --out production.json`),
+    )
+    .action(async ({ name, out }: { name: string; out?: string }) => {
+      const text = `${JSON.stringify(await withContext(shell, (context) => exportEnvironment(context, name)))}\n`;
+      await (out === undefined ? writePart(shell.stdout.writeUnescaped, text) : replaceFile(out, text));
+    });
+}
+
+function parseName(value: string): string {
+  if (!/^[A-Za-z0-9][\w.-]{0,99}$/.test(value))
+    throw new InvalidArgumentError('It must consist of up to 100 letters, digits, dots, hyphens and underscores.');
+  return value;
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  const unfinished = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(unfinished, text, { flush: true });
+    await rename(unfinished, path);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
+import { connect, postGraphql } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterAll, expect, test } from 'vitest';
+import { workspaceRoot } from './support/workspace-copy.ts';
+
+interface Environment {
+  digest: string;
+  processes: { app: string; version: string; digest: string | null }[];
+  pins: object[];
+  uses: { client: string; coordinate: string | null; count: number }[];
+  counting: { app: string; from: string; until: string }[];
+  gaps: { app: string; reason: string }[];
+  rowCounts: Record<string, number>;
+}
+
+const t = await forFile(startTestSystem());
+const folder = await mkdtemp(join(tmpdir(), 'environment-'));
+afterAll(() => rm(folder, { recursive: true }));
+const env = { DATABASE_URL: await t.database.urlFor('operator') };
+
+async function exported(): Promise<Environment> {
+  const { exitCode, stdout, stderr } = await callOperator(env, 'environment', 'export', '--name', 'test');
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+async function versionOf(app: string): Promise<string> {
+  return JSON.parse(await readFile(join(workspaceRoot, `apps/${app}/package.json`), 'utf8')).version;
+}
+
+const ask = (query = '{ __typename }') => postGraphql(t.urls.partner, t.accounts.partner.credential, { query });
+const useOf = ({ uses }: Environment, coordinate: string | null = null): number =>
+  uses.find((use) => use.client === t.accounts.partner.credential.clientId && use.coordinate === coordinate)?.count ??
+  0;
+/** As if the partner API had counted earlier. */
+const letTimePass = (interval: string) =>
+  t.sql(
+    `update use_counting set counted_from = counted_from - $1::interval, counted_until = counted_until - $1::interval,
+       recorded_at = recorded_at - $1::interval, seen_at = seen_at - $1::interval
+     where app = 'partner-api'`,
+    [interval],
+  );
+
+test('the export names what runs, in one digest', async () => {
+  const file = join(folder, 'test.json');
+  expect(await callOperator(env, 'environment', 'export', '--name', 'test', '--out', file)).toEqual({
+    exitCode: 0,
+    stdout: '',
+    stderr: '',
+  });
+  expect(await readdir(folder)).toEqual(['test.json']);
+  const environment: Environment = JSON.parse(await readFile(file, 'utf8'));
+  const { digest, ...rest } = environment;
+  expect(digest).toBe(createHash('sha256').update(JSON.stringify(rest)).digest('hex'));
+  const apps = ['lender-api', 'partner-api', 'webhook-worker'];
+  const processes = await Promise.all(apps.map(async (app) => ({ app, version: await versionOf(app), digest: null })));
+  expect(environment).toMatchObject({ formatVersion: 1, environment: 'test', expectedApps: apps, processes, gaps: [] });
+  const { clientId } = t.accounts.partner.credential;
+  expect(environment.pins).toContainEqual({
+    id: clientId,
+    account: t.accounts.partner.id,
+    interface: 'partner',
+    event: null,
+    version: '2026-11-01',
+  });
+  const lists = { ...environment, contracts: [] } as unknown as Record<string, unknown[]>;
+  const counted = Object.keys(environment.rowCounts).map((name) => [name, lists[name]?.length]);
+  expect(environment.rowCounts).toEqual(Object.fromEntries(counted));
+});
+
+test('an API that ends stores what it has counted, and is gone', async () => {
+  const before = useOf(await exported());
+  await ask();
+  await ask();
+  t.system.apps['partner-api'].kill('SIGTERM');
+  await t.system.apps['partner-api'].ended;
+  const ended = await exported();
+  expect(useOf(ended)).toBe(before + 2);
+  expect(ended.processes.map(({ app }) => app)).toEqual(['lender-api', 'webhook-worker']);
+  expect(ended.gaps.filter(({ reason }) => reason !== 'no process counted')).toEqual([]);
+  await t.system.restart('partner-api');
+});
+
+test('an API that is killed leaves a gap, and not a smaller count', async () => {
+  const before = useOf(await exported());
+  await ask();
+  t.system.apps['partner-api'].kill('SIGKILL');
+  await t.system.apps['partner-api'].ended;
+  await letTimePass('3 minutes');
+  const killed = await exported();
+  expect(useOf(killed)).toBe(before);
+  expect(killed.gaps).toContainEqual(
+    expect.objectContaining({ app: 'partner-api', reason: 'a process ended without storing its counts' }),
+  );
+  await t.system.restart('partner-api');
+});
+
+test('apps of a release that does not register are live processes without a build', async () => {
+  const url = new URL(await t.database.urlFor('partner_api'));
+  url.searchParams.set('application_name', 'deedwire-partner-api-costs');
+  const old = await connect(url.href);
+  await t.sql(`insert into webhook_worker (name, leased_until) values ('old', now() + interval '1 hour')`);
+  const { processes } = await exported();
+  await old.close();
+  await t.sql(`delete from webhook_worker where name = 'old'`);
+  const unknown = processes.filter(({ version }) => version === 'unknown');
+  expect(unknown.map(({ app, digest }) => [app, digest])).toEqual([
+    ['partner-api', null],
+    ['webhook-worker', null],
+  ]);
+});
+
+test('a command of the operator records its build with a write, and not when it reads', async () => {
+  await callOperator(env, 'organization', 'list');
+  expect((await exported()).processes.map(({ app }) => app)).not.toContain('operator-cli');
+  for (let write = 0; write < 2; write += 1) await callOperator(env, 'organization', 'create', '--name', 'Harbour');
+  const recorded = (await exported()).processes.filter(({ app }) => app === 'operator-cli');
+  expect(recorded).toMatchObject([{ version: await versionOf('operator-cli'), digest: null }]);
+});
+
+// No version ends yet: the unit test of the action has versions that do.
+test('`version usage` says that no version ends', async () => {
+  expect(await callOperator(env, 'version', 'usage', '--sunset-within', '2026-12-31')).toEqual({
+    exitCode: 0,
+    stdout: 'No client or subscription uses a version whose sunset is until 2026-12-31.\n',
+    stderr: '',
+  });
+  expect((await callOperator(env, 'version', 'usage')).exitCode).toBe(2);
+});
