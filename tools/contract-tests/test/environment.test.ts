@@ -1,8 +1,11 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
+import { createRegistration } from '@deedwire/service-runtime';
+import { createStore } from '@deedwire/store';
 import { connect, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, expect, test } from 'vitest';
@@ -11,6 +14,7 @@ import { workspaceRoot } from './support/workspace-copy.ts';
 interface Environment {
   digest: string;
   processes: { app: string; version: string; digest: string | null }[];
+  contracts: Record<string, object>;
   pins: object[];
   uses: { client: string; coordinate: string | null; count: number }[];
   counting: { app: string; from: string; until: string }[];
@@ -71,6 +75,22 @@ test('the export names what runs, in one digest', async () => {
   const lists = { ...environment, contracts: [] } as unknown as Record<string, unknown[]>;
   const counted = Object.keys(environment.rowCounts).map((name) => [name, lists[name]?.length]);
   expect(environment.rowCounts).toEqual(Object.fromEntries(counted));
+});
+
+test('the export has the contracts of a registered build', async () => {
+  const file = join(folder, 'contracts.json');
+  await writeFile(file, '{"formatVersion": 1}\n');
+  const digest = createHash('sha256').update('{"formatVersion": 1}\n').digest('hex');
+  const database = createStore({ databaseUrl: await t.database.urlFor('lender_api'), applicationName: 'test' });
+  const build = { database, app: 'lender-api', id: randomUUID(), version: '9.9.9' } as const;
+  const register = createRegistration({ ...build, contracts: pathToFileURL(file) });
+  await register();
+  await register();
+  await database.close();
+  const { processes, contracts } = await exported();
+  expect(processes).toContainEqual(expect.objectContaining({ app: 'lender-api', version: '9.9.9', digest }));
+  expect(contracts).toEqual({ [digest]: { formatVersion: 1 } });
+  await t.sql(`delete from app_process where version = '9.9.9'`);
 });
 
 test('an API that ends stores what it has counted, and is gone', async () => {
