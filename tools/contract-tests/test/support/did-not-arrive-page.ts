@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The text of docs/webhook-did-not-arrive.md. */
-export const page = readFileSync(join(import.meta.dirname, '../../../../docs/webhook-did-not-arrive.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../../../docs/webhook-did-not-arrive.md'), 'utf8');
 
 const blocks = [...page.matchAll(/^```graphql\n((?:query|mutation) (\w+).*?)^```$/gms)];
 
