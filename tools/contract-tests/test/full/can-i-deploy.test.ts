@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sampleSnapshots } from '@deedwire/domain';
-import { createRenderer } from '@deedwire/webhook-worker/rendering/renderer';
+import { createRenderer } from '@deedwire/webhook-rendering';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { run } from '../../../../packages/contract-check/src/cli/run.ts';
 import { succeed } from '../support/command.ts';
