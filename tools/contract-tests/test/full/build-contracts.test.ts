@@ -44,7 +44,7 @@ interface BuildContracts {
   version: string;
   commit: string | null;
   migration: string;
-  serves: (PublishedFile & { interface: string })[];
+  serves: (PublishedFile & { interface: string; sdl: string; deprecatedOn: string | null })[];
   pins: (PublishedFile & { event: string })[];
   appends: { type: string; snapshot: object }[];
   renders: (PublishedFile & { event: string; needs: object })[];
@@ -88,6 +88,17 @@ test('the files of the contracts have the digests and the packages that they nam
     });
   }
   expect(files.length).toBeGreaterThan(40);
+});
+
+test('the served versions have the SDL of their files, and the days of their deprecations', () => {
+  for (const name of ['lender', 'partner']) {
+    const states = JSON.parse(read(`packages/${name}-schema/versions.json`));
+    for (const { version, file, sdl, deprecatedOn } of contractsOf(`${name}-api`).serves)
+      expect({ sdl, deprecatedOn }).toEqual({
+        sdl: read(`packages/${name}-schema/${file}`),
+        deprecatedOn: states[version].deprecatedOn,
+      });
+  }
 });
 
 test('packing adds the commit, and changes nothing else', async () => {
