@@ -312,11 +312,18 @@ describe('a consumer', () => {
     ],
     ['that lacks an enum value of a variable', { coordinates: { 'Kind.A': null } }, {}, 1, 'lacks Kind.A'],
     [
-      'that does not render its event',
+      'that does not accept the version of its event',
       { events: [{ ...needs.events[0], event: 'entry.posted@2026-01-01' }] },
       {},
       1,
       'does not accept it as a pin',
+    ],
+    [
+      'whose worker does not render its event',
+      { events: [{ ...needs.events[0], event: 'entry.posted@2027-06-01' }] },
+      {},
+      1,
+      'does not render it',
     ],
     [
       'for which nothing is live',

@@ -189,7 +189,7 @@ function knows(worker: Build, type: string): boolean {
   return worker.renders.some(({ event }) => typeOf(event) === type);
 }
 
-export function renders(worker: Build, event: string): boolean {
+function renders(worker: Build, event: string): boolean {
   return worker.renders.some((each) => each.event === event);
 }
 

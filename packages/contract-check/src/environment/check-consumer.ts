@@ -17,7 +17,7 @@ import { readGraphqlSchema } from '../graphql/read-contract.ts';
 import { failAt } from '../input-error.ts';
 import { coordinatesOf } from '../uses/coordinates.ts';
 import type { Uses } from '../uses/uses.ts';
-import { renders, sdlOf } from './check-build.ts';
+import { sdlOf } from './check-build.ts';
 import type { Build, ContractFile } from './environment.ts';
 import { deployFirst, foundFor, idOf, type Party, type Question } from './question.ts';
 
@@ -62,17 +62,16 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
         );
   }
   for (const { event } of events) {
-    const type = event.slice(0, event.indexOf('@'));
-    const [workers, apis] = [
-      parties.filter(({ build }) => build.renders.length > 0),
-      parties.filter(({ build }) => build.pins.some((each) => each.event.startsWith(`${type}@`))),
-    ];
-    if (workers.length === 0 || apis.length === 0) missing(event);
-    for (const party of workers)
-      if (!renders(party.build, event)) broken(party, event, 'does not render it', (build) => renders(build, event));
-    for (const party of apis)
-      if (!accepts(party.build, event))
-        broken(party, event, 'does not accept it as a pin', (build) => accepts(build, event));
+    const type = event.slice(0, event.indexOf('@') + 1);
+    for (const list of ['renders', 'pins'] as const) {
+      const has = (build: Build): boolean => build[list].some((each) => each.event === event);
+      const concerned = parties.filter(({ build }) =>
+        build[list].some((each) => list === 'renders' || each.event.startsWith(type)),
+      );
+      if (concerned.length === 0) missing(event);
+      const problem = list === 'renders' ? 'does not render it' : 'does not accept it as a pin';
+      for (const party of concerned) if (!has(party.build)) broken(party, event, problem, has);
+    }
   }
 
   function servedOf(build: Build): Build['serves'] {
@@ -95,7 +94,7 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
     problem: string,
     isMetBy: (build: Build) => boolean,
   ): void {
-    const first = deployFirst(known, build, `has it`, isMetBy);
+    const first = deployFirst(known, build, 'has it', isMetBy);
     found(
       'no',
       'deploy/consumerBroken',
@@ -104,10 +103,6 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
       first,
     );
   }
-}
-
-function accepts(build: Build, event: string): boolean {
-  return build.pins.some((each) => each.event === event);
 }
 
 /** Not if a build has another file in the same version of the package. */
