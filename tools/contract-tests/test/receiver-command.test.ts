@@ -47,7 +47,8 @@ function startCommand(args: readonly string[], env = environment()) {
   const ended = Promise.all([once(child, 'close'), text(child.stderr)]).then(([[exitCode], stderr]) => ({
     exitCode,
     stdout: output,
-    stderr,
+    // A message has at most 80 columns.
+    stderr: stderr.replaceAll('\n  ', ' '),
   }));
   return { child, output: () => output, ended };
 }
