@@ -71,7 +71,7 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
 }
 
 test('no command prints or writes a secret, whatever a receiver and the API respond', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-canary-'));
+  const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-hidden-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const listening = await listen(createServer((request, response) => void respond(request, response)));
   onTestFinished(() => listening.close());
