@@ -21,11 +21,11 @@ export interface Gap {
 
 /** What runs in an environment, what its clients pin and what they use: the file that `contract-check can-i-deploy` reads. */
 export async function exportEnvironment({ store, gidNamespace }: ActionContext, environment: string) {
-  const { installation, takenAt, migration, ...lists } = await selectEnvironment(store, gidNamespace);
+  const { installation, takenAt, migration, needsMigration, ...lists } = await selectEnvironment(store, gidNamespace);
   const { processes, contracts, pins, queued, uses, counting } = lists;
   const gaps = gapsOf(counting, takenAt);
   const rowCounts = Object.fromEntries(
-    Object.entries({ processes, contracts, pins, queued, uses, counting, gaps }).map(([name, rows]) => [
+    Object.entries({ expectedApps, processes, contracts, pins, queued, uses, counting, gaps }).map(([name, rows]) => [
       name,
       Object.keys(rows).length,
     ]),
@@ -36,6 +36,7 @@ export async function exportEnvironment({ store, gidNamespace }: ActionContext, 
     installation,
     takenAt,
     migration,
+    needsMigration,
     expectedApps,
     ...lists,
     gaps,

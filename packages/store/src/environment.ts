@@ -43,8 +43,10 @@ export interface EnvironmentRow {
   takenAt: Date;
   /** The last applied one. */
   migration: string;
+  /** The highest number that an applied migration needs: builds with an earlier last migration do not start. */
+  needsMigration: string | null;
   processes: unknown[];
-  /** By digest, for those of `processes`. */
+  /** By digest: those of `processes`, and those that builds before them stored. */
   contracts: Record<string, unknown>;
   pins: Pin[];
   queued: unknown[];
@@ -119,6 +121,7 @@ export async function selectEnvironment(database: Database, gidNamespace: string
       )
       select installation_id as installation, now() as "takenAt",
         (select max(name) from schema_migration) as migration,
+        (select max(substring(name from '-needs-(\\d{4})$')) from schema_migration) as "needsMigration",
         ${list(`
           select * from live
           union all
@@ -127,7 +130,6 @@ export async function selectEnvironment(database: Database, gidNamespace: string
         (
           select coalesce(json_object_agg(digest, contracts::json order by digest), '{}')
           from app_contracts
-          where digest in (select digest from live)
         ) as contracts,
         ${list(pins)} as pins,
         ${list(`

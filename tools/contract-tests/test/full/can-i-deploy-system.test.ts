@@ -1,0 +1,57 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
+import { eventually } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterAll, expect, test, vi } from 'vitest';
+import { run } from '../../../../packages/contract-check/src/cli/run.ts';
+import { succeed } from '../support/command.ts';
+import { workspaceRoot } from '../support/workspace-copy.ts';
+
+// The apps of this build run, the operator exports the environment, and contract-check answers from the file.
+
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
+await succeed(join(workspaceRoot, 'node_modules/.bin/turbo'), ['run', 'build'], { cwd: workspaceRoot });
+const t = await forFile(startTestSystem({ built: true }));
+const folder = mkdtempSync(join(tmpdir(), 'can-i-deploy-system-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const env = { DATABASE_URL: await t.database.urlFor('operator') };
+const environment = join(folder, 'test.json');
+const contracts = (app: string): string => join(workspaceRoot, `apps/${app}/dist/contracts.json`);
+
+async function ask(command: string, ...args: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+  expect(await callOperator(env, 'environment', 'export', '--name', 'test', '--out', environment)).toMatchObject({
+    exitCode: 0,
+  });
+  return run([command, '--root', folder, '--environment', environment, '--name', 'test', ...args]);
+}
+
+test('the builds that run fit each other', async () => {
+  await eventually(async () =>
+    expect(await ask('can-i-deploy', '--build', contracts('lender-api'))).toMatchObject({ exitCode: 0, stderr: '' }),
+  );
+  for (const app of ['partner-api', 'webhook-worker', 'operator-cli'])
+    expect(await ask('can-i-deploy', '--build', contracts(app))).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('webhook-worker'),
+    });
+  const { version } = JSON.parse(readFileSync(contracts('lender-api'), 'utf8'));
+  expect(
+    await ask('can-i-deploy', '--build', contracts('partner-api'), '--rollback', `lender-api@${version}`),
+  ).toMatchObject({ exitCode: 0 });
+});
+
+test('a version that clients pin cannot be retired', async () => {
+  expect(await ask('can-i-retire', 'lender@2026-11-01')).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringContaining(`${t.accounts.lender.credential.clientId} pins lender@2026-11-01.`),
+  });
+});
+
+test('an app of the last release, which does not register, makes each answer unknown', async () => {
+  await t.sql(`insert into webhook_worker (name, leased_until) values ('old', now() + interval '1 hour')`);
+  const answer = await ask('can-i-deploy', '--build', contracts('lender-api'));
+  await t.sql(`delete from webhook_worker where name = 'old'`);
+  expect(answer).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('webhook-worker unknown (test, seen') });
+});
