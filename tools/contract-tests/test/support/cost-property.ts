@@ -108,6 +108,7 @@ const argumentValues: ArgumentValues = {
   'Query.webhookSubscription(id:)': id,
   'Query.webhookDelivery(id:)': id,
   'Query.webhookReplay(id:)': id,
+  'WebhookDelivery.preview(version:)': '2026-11-01',
   'Query.webhookEvents(subscriptionId:)': id,
   'Mutation.createPortalLink(input:)': { abilities: ['READ'], actor: 'a' },
   'Mutation.createReferral(input:)': { clientName: 'Ada' },

@@ -22,11 +22,14 @@ export interface OperationWithId {
   document: (id: string) => string;
 }
 
-/** Selects every field that needs no argument. Records lead to others, so it ends at connections and at types that it is in. */
+/** Selects every field, with the sample of an argument that it needs. Records lead to others, so it ends at connections and at types that it is in. */
 export function selectAll(type: GraphQLObjectType, parents: readonly string[] = []): string {
   const fields = Object.values(type.getFields()).map((field) => {
     const named = getNamedType(field.type);
-    if (!isObjectType(named)) return field.name;
+    const required = field.args
+      .filter(({ type }) => isNonNullType(type))
+      .map((each) => `${each.name}: ${sampleOf(each)}`);
+    if (!isObjectType(named)) return required.length > 0 ? `${field.name}(${required.join(' ')})` : field.name;
     const isRecord = parents.includes(named.name) || named.name.endsWith('Connection');
     const page = field.args.some((argument) => argument.name === 'first') ? '(first: 1)' : '';
     return isRecord ? '' : `${field.name}${page} ${selectAll(named, [...parents, type.name])}`;
@@ -82,6 +85,7 @@ function resultSelection(type: GraphQLObjectType): string {
 /** A value for a member that needs one. Null if it needs none. */
 function sampleOf({ name, type }: GraphQLArgument | GraphQLInputField): string | null {
   if (name === 'first') return '1';
+  if (name === 'version') return '"2026-11-01"';
   if (!isNonNullType(type)) return null;
   const { ofType } = type;
   if (isListType(ofType)) return '[]';
