@@ -478,7 +478,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     // The server ends the transaction when it notices the closed connection.
     await eventually(() => subject.runJob(id));
     expect(await effects()).toBe(1);
-    await expect(open(pool, { on: {}, handlerTimeoutMs: 0 })).rejects.toThrow('handlerTimeoutMs must be a number');
+    await expect(open(pool, { on: {}, handlerTimeoutMs: 0 })).rejects.toThrow('handlerTimeoutMs must be above 0');
   });
 
   test('aborts the signal of a handler when the library stops', async () => {
