@@ -19,10 +19,8 @@ test('pages of three writers at a time have every number once, whatever happens 
 
 test('the proof notices a delivery that is missing', async () => {
   const { refusals, read, stored } = await provePages({ server, phaseMs: 100, seed: 2, fault: 'deleted' });
-  expect(refusals).toEqual([
-    expect.stringMatching(/^missing after \d+$/),
-    expect.stringMatching(/^missing after \d+$/),
-  ]);
+  // By each reader that was not past it.
+  expect(new Set(refusals.map((refusal) => refusal.replace(/\d+$/, '')))).toEqual(new Set(['missing after ']));
   expect(read.length).toBeLessThan(stored.length);
 });
 
