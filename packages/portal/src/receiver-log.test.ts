@@ -78,6 +78,7 @@ describe('a file', () => {
 
   test.each([
     ['Latin-1', Buffer.from('Zürich', 'latin1'), 'The file is not text in UTF-8.'],
+    ['Latin-1, with gzip', gzipSync(Buffer.from('Zürich', 'latin1')), 'The file is not text in UTF-8.'],
     ['half a character', Buffer.from(text).subarray(0, -3), 'The file is not text in UTF-8.'],
     ['half of a gzip file', gzipSync(text).subarray(0, -9), 'The compressed file is damaged.'],
     ['too many bytes', Buffer.alloc(1_000_001), 'The log has more than 1 MB. Split it by time'],

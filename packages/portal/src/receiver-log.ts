@@ -40,29 +40,47 @@ const id = /^gid:\/\/[a-z][a-z0-9-]*\/Webhook(?:Delivery|Event)\/[1-9]\d{0,18}$/
  * @throws {LogError} if it is too large, damaged, or in another encoding
  */
 export async function* textOf(file: Blob, maxBytes = logMaxBytes): AsyncGenerator<string> {
-  const start = new Uint8Array(await file.slice(0, 2).arrayBuffer()).join();
+  const start = new Uint8Array(
+    await file
+      .slice(0, 2)
+      .arrayBuffer()
+      .catch(() => new ArrayBuffer()),
+  ).join();
   const isGzip = start === '31,139';
   const encoding = { '255,254': 'utf-16le', '254,255': 'utf-16be' }[start] ?? 'utf-8';
   const decoder = new TextDecoder(encoding, { fatal: true });
   const stream = isGzip ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream();
   const reader = stream.getReader();
-  let bytes = 0;
+  const read = async () => {
+    try {
+      return await reader.read();
+    } catch (error) {
+      // A browser reads no file that was written since it was chosen.
+      const isDamaged = isGzip && !(error instanceof DOMException && error.name === 'NotReadableError');
+      throw new LogError(
+        isDamaged ? 'The compressed file is damaged.' : 'The file has changed, or cannot be read. Choose it again.',
+      );
+    }
+  };
+  const decode = (value: Uint8Array | undefined) => {
+    try {
+      return decoder.decode(value, { stream: value !== undefined });
+    } catch {
+      throw new LogError(`The file is not text in ${encoding.toUpperCase()}.`);
+    }
+  };
+  let bytes = isGzip ? 0 : file.size;
   try {
     for (;;) {
-      const { done, value } = await reader.read();
-      bytes += value?.length ?? 0;
       if (bytes > maxBytes)
         throw new LogError(
           `The log has more than ${maxBytes / 1_000_000} MB. Split it by time, and compare each part.`,
         );
-      yield decoder.decode(value, { stream: !done });
+      const { done, value } = await read();
+      if (isGzip) bytes += value?.length ?? 0;
+      yield decode(value);
       if (done) return;
     }
-  } catch (error) {
-    if (error instanceof LogError) throw error;
-    throw new LogError(
-      isGzip ? 'The compressed file is damaged.' : `The file is not text in ${encoding.toUpperCase()}.`,
-    );
   } finally {
     void reader.cancel().catch(() => {});
   }

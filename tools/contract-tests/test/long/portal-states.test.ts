@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { appendFile, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { missing } from '@deedwire/testing';
 import { type OpenedPage, type Page, type Route, useBrowser } from '@deedwire/testing/browser';
@@ -427,6 +429,17 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
       await page.getByText('This page tries again in').waitFor();
       await page.getByText('1 missing, 0 altered, 0 unexpected').waitFor();
       expect(cursors).toEqual([null, 'after 2', 'after 2', 'after 2']);
+    });
+
+    test('asks for a file again that was written since it was chosen', async () => {
+      const log = join(await mkdtemp(join(tmpdir(), 'portal-')), 'receiver.log');
+      await writeFile(log, eventAt(1).node.deliveryId);
+      await visit(page, 'recover/completeness');
+      await page.getByLabel('File').setInputFiles(log);
+      await appendFile(log, `\n${eventAt(2).node.deliveryId}`);
+      await page.getByRole('button', { name: 'Compare' }).click();
+      await page.getByText('The file has changed, or cannot be read. Choose it again.').waitFor();
+      expect(await problemsOf(page)).toEqual([]);
     });
 
     test('names what is no longer kept', async () => {
