@@ -240,6 +240,7 @@ function More({ count, ids }: { count: number; ids: readonly string[] }) {
 
 /** An account can retry so many deliveries in a minute. */
 const retriesMax = 60;
+const minuteMs = 60_000;
 
 function Send({ start: { subscriptionId, range }, missing }: { start: Start; missing: readonly ComparedEvent[] }) {
   const mayOperate = useMay('OPERATE');
@@ -249,8 +250,9 @@ function Send({ start: { subscriptionId, range }, missing }: { start: Start; mis
     subscription: numberOf(subscriptionId),
     type: range.type,
     what: 'all',
-    since: new Date(first).toISOString(),
-    until: new Date(last + 1).toISOString(),
+    // The fields of Recover have whole minutes.
+    since: new Date(Math.floor(first / minuteMs) * minuteMs).toISOString(),
+    until: new Date((Math.floor(last / minuteMs) + 1) * minuteMs).toISOString(),
   });
   const amount = plural(missing.length, 'delivery', 'deliveries');
   return (
