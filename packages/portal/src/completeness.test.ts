@@ -41,7 +41,7 @@ async function compare(lines: readonly string[], page: ReturnType<typeof pageOf>
     isLast,
     missing: sequencesOf(missing),
     altered: sequencesOf(altered),
-    ...unexpectedOf(log, range),
+    ...unexpectedOf(log, found, range),
     doubts: doubtsOf(found, log, range, nowMs),
   };
 }
@@ -72,6 +72,11 @@ describe('a comparison', () => {
     // The clock can be set back meanwhile.
     const last = pageOf([{ second: 1 }, { second: 603, sequence: 2 }], 1, true);
     expect(await compare([deliveryOf(1)], last, range)).toMatchObject({ isLast: true });
+  });
+
+  test('does not take what is no longer kept for unexpected', async () => {
+    const found = await compare([deliveryOf(3), deliveryOf(5), deliveryOf(6)], pageOf([{ second: 5 }], 5));
+    expect(found).toMatchObject({ missing: [], unexpected: [{ id: deliveryOf(6) }], outside: 1 });
   });
 
   test('leaves out test events that the log does not name', async () => {

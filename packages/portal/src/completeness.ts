@@ -24,6 +24,7 @@ export interface ComparedEvent {
 export interface Comparison {
   /** Of the first event that was read. */
   startSequence: number | null;
+  startMs: number;
   /** Of the first event in the range. */
   firstSequence: number | null;
   /** Of the last event that was read, also after the range. */
@@ -46,6 +47,7 @@ export interface Comparison {
 export function startComparison(): Comparison {
   return {
     startSequence: null,
+    startMs: 0,
     firstSequence: null,
     readSequence: null,
     lastSequence: 0,
@@ -80,11 +82,11 @@ export async function comparePage(found: Comparison, page: Page, log: ReceiverLo
   for (const { sequence, node } of page.edges) {
     const { id, deliveryId, type, isTest, payload } = node;
     if (found.readSequence !== null && sequence !== found.readSequence + 1) found.hasGap = true;
-    found.startSequence ??= sequence;
+    const createdMs = timeOf(deliveryId);
+    if (found.startSequence === null) Object.assign(found, { startSequence: sequence, startMs: createdMs });
     found.readSequence = sequence;
     const named = [log.ids.get(deliveryId), log.ids.get(id)].filter((each) => each !== undefined);
     for (const logged of named) logged.isFound = true;
-    const createdMs = timeOf(deliveryId);
     isPast = createdMs >= range.untilMs + clockMs;
     if (createdMs >= range.untilMs || (range.type !== null && range.type !== type)) continue;
     found.firstSequence ??= sequence;
@@ -107,11 +109,16 @@ export async function comparePage(found: Comparison, page: Page, log: ReceiverLo
   return isPast || !page.pageInfo.hasNextPage;
 }
 
+/** Whether events before the first one that was read are no longer kept. */
+const isBegunLate = ({ startSequence, firstKeptSequence }: Comparison): boolean =>
+  firstKeptSequence !== null && firstKeptSequence > 1 && startSequence === firstKeptSequence;
+
 /** The ids of the log that are not of the subscription: those of the range, and how many are of another time. */
-export function unexpectedOf(log: ReceiverLog, { sinceMs, untilMs }: Range) {
-  const found = [...log.ids].filter(([, { isFound }]) => !isFound).map(([id, { line }]) => ({ id, line }));
-  const inside = found.filter(({ id }) => timeOf(id) >= (sinceMs ?? 0) && timeOf(id) < untilMs);
-  return { unexpected: inside, outside: found.length - inside.length };
+export function unexpectedOf(log: ReceiverLog, found: Comparison, { sinceMs, untilMs }: Range) {
+  const fromMs = Math.max(sinceMs ?? 0, isBegunLate(found) ? found.startMs : 0);
+  const others = [...log.ids].filter(([, { isFound }]) => !isFound).map(([id, { line }]) => ({ id, line }));
+  const inside = others.filter(({ id }) => timeOf(id) >= fromMs && timeOf(id) < untilMs);
+  return { unexpected: inside, outside: others.length - inside.length };
 }
 
 /** Deliveries of the last minutes can be on their way. */
@@ -119,15 +126,14 @@ const freshMs = 300_000;
 
 /** Why a comparison without a difference is no proof. Empty if it is one. */
 export function doubtsOf(found: Comparison, log: ReceiverLog, range: Range, nowMs: number): string[] {
-  const { startSequence, firstKeptSequence, lastSequence, compared, otherBodies } = found;
-  const isBegunLate = firstKeptSequence !== null && firstKeptSequence > 1 && startSequence === firstKeptSequence;
+  const { firstKeptSequence, lastSequence, compared, otherBodies } = found;
   const doubts: (string | false)[] = [
     compared === 0 && 'Nothing was compared: the range has no event.',
     compared === 0 && firstKeptSequence === null && lastSequence > 0 && 'None of its events is kept any longer.',
-    isBegunLate && `Events before sequence ${firstKeptSequence} are no longer kept, so they were not compared.`,
+    isBegunLate(found) && `Events before sequence ${firstKeptSequence} are no longer kept, so they were not compared.`,
     found.hasGap && 'Sequences are missing in what the server sent. Ask the operator of Deedwire.',
     range.untilMs > nowMs - freshMs &&
-      'The range ends less than 5 minutes ago. Its last events can be on their way, or not in the log yet.',
+      'The range ends less than 5 minutes ago. Its last events can be on their way, or not in the log yet. Compare again with an earlier end.',
     otherBodies > 0 &&
       `${plural(otherBodies, 'body', 'bodies')} could not be compared: the payload is not kept, or this session may not read it.`,
     log.unreadableLines > 0 &&

@@ -161,7 +161,7 @@ const shownMax = 100;
 function Verdict({ start, found }: { start: Start; found: Comparison }) {
   const { log, range, source, subscription, startedMs } = start;
   const { compared, comparedBodies, firstSequence, readSequence, missing, altered, tests } = found;
-  const { unexpected, outside } = unexpectedOf(log, range);
+  const { unexpected, outside } = unexpectedOf(log, found, range);
   const doubts = doubtsOf(found, log, range, startedMs);
   const isDifferent = missing.length + altered.length > 0;
   const tone = isDifferent ? 'bad' : doubts.length > 0 || unexpected.length > 0 ? 'warn' : 'good';
