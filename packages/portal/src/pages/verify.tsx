@@ -71,6 +71,12 @@ function OfAttempt({ delivery, attempt }: { delivery: string; attempt: number })
 const captureMaxBytes = 20_000_000;
 const [secretsMax, requestsMax] = [10, 50];
 
+/** The delivery that a request names. Null if it names none. */
+function deliveryOf(headers: Sent['headers']): string | null {
+  const [, id = ''] = headers.find(([name]) => name.toLowerCase() === 'webhook-id') ?? [];
+  return /^gid:\/\/[a-z0-9-]+\/WebhookDelivery\/\d{1,19}$/.test(id) ? id : null;
+}
+
 interface Verified {
   readonly at: Date;
   readonly diagnosis: Diagnosis;
@@ -86,11 +92,15 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
   const capture = useRef<HTMLTextAreaElement>(null);
   const arrival = useRef<HTMLInputElement>(null);
 
+  /** Null if a request names another delivery than that of this page. */
+  const sentAs = (headers: Sent['headers']): Sent | null =>
+    sent && [null, deliveryOf(sent.headers)].includes(deliveryOf(headers)) ? sent : null;
+
   /** What Deedwire sends for the delivery that a request names. Null if it is unknown. */
   const bodyOf = async (headers: Sent['headers']): Promise<string | null> => {
-    if (sent) return sent.body;
-    const [, id = ''] = headers.find(([name]) => name.toLowerCase() === 'webhook-id') ?? [];
-    if (!mayRead || !/^gid:\/\/[a-z0-9-]+\/WebhookDelivery\/\d{1,19}$/.test(id)) return null;
+    const own = sentAs(headers);
+    const id = deliveryOf(headers);
+    if (own || !mayRead || id === null) return own?.body ?? null;
     return (await send(Payload, { id })).webhookDelivery?.payload ?? null;
   };
 
@@ -121,8 +131,8 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
         const { request, problem: unreadable } = readCapturedRequest(bytes, null);
         const name = parts.length === 1 ? 'The request' : `Request ${index + 1}`;
         if (request === null) throw new Error(`${name} cannot be read. ${unreadable}`);
-        const known = at ?? sent?.at;
-        await add(request.headers, { request, receivedAt: known ? new Date(known) : (receivedAt ?? new Date()) });
+        const arrived = at ?? receivedAt ?? sentAs(request.headers)?.at ?? Date.now();
+        await add(request.headers, { request, receivedAt: new Date(arrived) });
       }
     }
     setResults({ secrets: secrets.length, requests });
@@ -170,7 +180,11 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
       </Dropped>
       <Input
         ref={arrival}
-        label={sent ? 'Arrived at (empty: when it was sent)' : 'Arrived at (empty: as captured, otherwise now)'}
+        label={
+          sent
+            ? 'Arrived at (empty: as captured, otherwise when it was sent)'
+            : 'Arrived at (empty: as captured, otherwise now)'
+        }
         type="datetime-local"
         step={1}
       />
@@ -193,7 +207,7 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
 function Result({ at, diagnosis, secrets }: Verified & { secrets: number }) {
   const { isAccepted, rejection, matchingSecrets, findings } = diagnosis;
   const which = secrets === 1 ? 'the secret' : `secret ${matchingSecrets.join(' and ')} of ${secrets}`;
-  const cause = matchingSecrets.length > 0 && ` It was signed with ${which}; what follows is wrong.`;
+  const cause = matchingSecrets.length > 0 && `It was signed with ${which}; what follows is wrong.`;
   return (
     <section role="status" aria-label="Result" className={`why ${isAccepted ? 'good' : 'bad'}`}>
       <div>
