@@ -208,7 +208,7 @@ interface Mutation<Result, Variables> {
   readonly failure: Failure | null;
   readonly userErrors: readonly UserError[];
   /** Returns null if the change was refused or failed, or if an earlier one is still running. */
-  readonly run: (variables: Variables) => Promise<Result | null>;
+  readonly run: (variables: () => Promise<Variables> | Variables) => Promise<Result | null>;
 }
 
 export function useMutation<Result extends object, Variables>(
@@ -217,12 +217,12 @@ export function useMutation<Result extends object, Variables>(
   const idle = { running: false, failure: null, userErrors: [] };
   const [state, setState] = useState<Omit<Mutation<Result, Variables>, 'run'>>(idle);
   const running = useRef(false);
-  const run = async (variables: Variables): Promise<Result | null> => {
+  const run: Mutation<Result, Variables>['run'] = async (variables) => {
     if (running.current) return null;
     running.current = true;
     setState({ ...idle, running: true });
     try {
-      const result = await send(documentId, variables);
+      const result = await send(documentId, await variables());
       const userErrors = Object.values(result).flatMap((payload: { userErrors: UserError[] }) => payload.userErrors);
       setState({ ...idle, userErrors });
       return userErrors.length === 0 ? result : null;

@@ -299,7 +299,7 @@ interface ActionProps<Result extends object, Variables> {
   readonly ability: Ability;
   readonly document: DocumentId<Result, Variables>;
   /** @param key an idempotency key: the same for the same input, until the dialog closes */
-  readonly variables: (values: Values, key: string) => Variables;
+  readonly variables: (values: Values, key: string) => Promise<Variables> | Variables;
   /** Of further changes, which are sent one after the other until one is refused. */
   readonly more?: readonly Variables[];
   readonly primary?: boolean;
@@ -336,7 +336,8 @@ function Dialog<Result extends object, Variables>(props: ActionProps<Result, Var
   const submit = async (values: Values) => {
     const input = JSON.stringify(values);
     if (last.current.input !== input) last.current = { input, key: crypto.randomUUID(), sent: 0 };
-    const all = [props.variables(values, last.current.key), ...(props.more ?? [])];
+    const { key } = last.current;
+    const all = [() => props.variables(values, key), ...(props.more ?? []).map((each) => () => each)];
     let result: Result | null = null;
     // After a refusal, those before it are not sent again.
     for (const variables of all.slice(last.current.sent)) {

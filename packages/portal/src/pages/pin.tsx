@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { gidOf, useMay, useQuery, useSession } from '../api.ts';
+import { Failure, gidOf, send, useMay, useQuery, useSession } from '../api.ts';
 import type { Props } from '../cause.tsx';
 import { changes } from '../generated/changes.ts';
 import * as documents from '../generated/documents.ts';
@@ -8,7 +8,7 @@ import { differencesOf } from '../payload-differences.ts';
 import { TestEvent } from '../test-event.tsx';
 import { formatDay } from '../time.ts';
 import { Action, Facts, Heading, Loaded, Select, State, Table, Time, Visible } from '../ui.tsx';
-import { nameOf, numberOf, plural, wordOf } from '../words.ts';
+import { nameOf, numberOf, plural, sentences, wordOf } from '../words.ts';
 
 type Types = documents.ChoicesQuery['webhookEventTypes'];
 type Delivery = documents.DeliveriesQuery['webhookDeliveries']['nodes'][number];
@@ -83,7 +83,13 @@ interface MoveProps extends Props {
   readonly status: string;
 }
 
-function Move({ subscription: { id, eventTypes }, reload, pin: { type, version: pinned }, target, status }: MoveProps) {
+function Move({
+  subscription: { id, pausedReason },
+  reload,
+  pin: { type, version: pinned },
+  target,
+  status,
+}: MoveProps) {
   const { path, params } = useUrl();
   const { version, sunsetOn } = target;
   const isBack = version < pinned;
@@ -104,23 +110,33 @@ function Move({ subscription: { id, eventTypes }, reload, pin: { type, version: 
       <div className="actions">
         <Action
           label={`Move ${isBack ? 'back ' : ''}to ${version}`}
-          about={`New deliveries of ${type} have ${version}. Those that exist keep their version. Your receiver has to handle both.`}
+          about={sentences(
+            `New deliveries of ${type} have ${version}. Those that exist keep their version. Your receiver has to handle both.`,
+            status === 'RETIRED' && `You cannot move back: ${pinned} has ended.`,
+            pausedReason === 'VERSION_RETIRED' && 'Deliveries resume, unless another pin has ended too.',
+          )}
           ability="CONFIGURE"
           primary
           document={documents.Update}
-          variables={() => ({
-            input: {
-              id,
-              // Without a version, a type keeps its pin.
-              eventTypes: eventTypes.map((each) => (each.type === type ? { type, version } : { type: each.type })),
-            },
-          })}
+          variables={async () => {
+            // The list replaces the present one, which others can have changed since this page was loaded.
+            const { webhookSubscription: now } = await send(documents.Subscription, { id });
+            const types = now?.eventTypes ?? [];
+            if (!types.some((each) => each.type === type && each.version === pinned)) {
+              const message = `The pin of ${type} was changed meanwhile. Reload this page, and compare again.`;
+              throw new Failure(message, { status: 0, code: 'PIN_CHANGED' });
+            }
+            // Without a version, a type keeps its pin.
+            const eventTypes = types.map((each) => (each.type === type ? { type, version } : { type: each.type }));
+            return { input: { id, eventTypes } };
+          }}
           onDone={moved}
         />
         <TestEvent id={id} types={[type]} reload={reload} />
       </div>
       <p className="soft">{`A test event has the version that is pinned: ${pinned}.`}</p>
       <Changes type={type} pinned={pinned} version={version} />
+      {isBack && <p className="soft">To move back undoes these changes: what was added is removed.</p>}
       <Events subscriptionId={id} type={type} pinned={pinned} version={version} />
     </>
   );

@@ -74,7 +74,7 @@ function DryRun({ subscriptionId, confirmation }: { subscriptionId: string; conf
   const { run, running, failure, userErrors } = useMutation(documents.Replay);
   const [estimate, setEstimate] = useState<documents.ReplayMutation['replayWebhookEvents']['estimate']>(null);
   const count = async () => {
-    const result = await run({ input: { ...input, dryRun: true } });
+    const result = await run(() => ({ input: { ...input, dryRun: true } }));
     setEstimate(result?.replayWebhookEvents.estimate ?? null);
   };
   useEffect(() => {

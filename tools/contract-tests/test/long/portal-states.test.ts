@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { missing } from '@deedwire/testing';
 import { type OpenedPage, type Page, type Route, useBrowser } from '@deedwire/testing/browser';
+import { parse } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   createPortalLink,
@@ -94,6 +95,9 @@ const failure = (status: number, code: string, headers = {}) => ({
   headers,
   json: { errors: [{ message: `The message of ${code}.`, extensions: { code, requestId: 'request-7' } }] },
 });
+
+const updateTypes = parse(`mutation ($input: UpdateWebhookSubscriptionInput!) {
+  updateWebhookSubscription(input: $input) { userErrors { message } } }`);
 
 const mainText = (): Promise<string> => page.getByRole('main').innerText();
 
@@ -477,6 +481,48 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
       const range = ['what', 'since', 'until'].map((name) => searchParams.get(name));
       expect(range).toEqual(['all', '2026-01-01T00:00:00.000Z', '2026-01-01T00:01:00.000Z']);
     });
+  });
+
+  test('a pin that moves keeps what others have changed since the page was loaded', async () => {
+    const { id } = endpoint.subscription;
+    const both = [{ type: 'referral.created' }, { type: 'referral.converted', version: '2026-11-01' }];
+    const update = (eventTypes: object[]) => t.partner.request(updateTypes, { input: { id, eventTypes } });
+    await visit(page, await addressOf('pin'));
+    await update([...both, { type: 'referral.declined' }]);
+    const move = async () => {
+      await page.getByRole('button', { name: 'Move to 2027-02-01' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Move to 2027-02-01' }).dblclick();
+    };
+    await move();
+    await page.getByRole('button', { name: 'Move back to 2026-11-01' }).waitFor();
+    const pins = await t.sql('select event_type as type from webhook_subscription_event_type order by 1');
+    expect(pins.map(({ type }) => type)).toEqual(['referral.converted', 'referral.created', 'referral.declined']);
+
+    await update(both);
+    await visit(page, await addressOf('pin'));
+    await update([{ type: 'referral.created' }]);
+    await move();
+    await page.getByText('The pin of referral.converted was changed meanwhile.').waitFor();
+    expect(await problemsOf(page)).toEqual([]);
+    await update(both);
+  });
+
+  test('a capture of another delivery is compared with what was sent for that one', async () => {
+    const address = await addressOf('verify?');
+    const { headers, rawHeaders, body } =
+      endpoint.receiver.deliveries.find((each) => !address.includes(String(each.headers['webhook-id']).slice(-18))) ??
+      missing();
+    const sorted = Object.entries(JSON.parse(String(body))).toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const receivedAt = new Date(Number(headers['webhook-timestamp']) * 1000).toISOString();
+    await visit(page, address);
+    await page.getByLabel('Secret of the receiver').fill(endpoint.subscription.secret);
+    await page
+      .getByLabel('Captured request')
+      .fill(JSON.stringify({ headers: rawHeaders, body: JSON.stringify(Object.fromEntries(sorted)), receivedAt }));
+    await page.getByRole('button', { name: 'Verify' }).click();
+    const result = page.getByRole('status', { name: 'Result' });
+    await result.getByText('BODY_KEYS_REORDERED').waitFor();
+    expect(await result.innerText()).toContain('1 finding.');
   });
 
   test('a double click changes something once', async () => {
