@@ -163,11 +163,14 @@ export function Facts({ of }: { of: Readonly<Record<string, ReactNode>> }) {
   return <dl className="facts">{facts}</dl>;
 }
 
-function rowOf(cells: readonly ReactNode[], Cell: 'td' | 'th', key = 0) {
+function rowOf(cells: readonly ReactNode[], head: readonly string[] | null, key = 0) {
+  const Cell = head ? 'td' : 'th';
   return (
     <tr key={key}>
       {cells.map((cell, column) => (
-        <Cell key={column}>{cell}</Cell>
+        <Cell key={column} data-head={head?.[column]}>
+          {cell}
+        </Cell>
       ))}
     </tr>
   );
@@ -176,8 +179,8 @@ function rowOf(cells: readonly ReactNode[], Cell: 'td' | 'th', key = 0) {
 export function Table({ head, rows }: { head: readonly string[]; rows: readonly (readonly ReactNode[])[] }) {
   return (
     <table>
-      <thead>{rowOf(head, 'th')}</thead>
-      <tbody>{rows.map((row, at) => rowOf(row, 'td', at))}</tbody>
+      <thead>{rowOf(head, null)}</thead>
+      <tbody>{rows.map((row, at) => rowOf(row, head, at))}</tbody>
     </table>
   );
 }

@@ -62,8 +62,9 @@ export default function CompletenessPage() {
     <>
       <Heading title="Completeness" above={<Link to={`recover${search(params, {})}`}>Recover</Link>} />
       <p>
-        Compare the log of a receiver with the events of a subscription. The log stays in this page. Each line is a{' '}
-        <code>webhook-id</code>, the id of an event, a body, or JSON with <code>deliveryId</code> and <code>body</code>.
+        Did your receiver get every event? Compare its log with the events of a subscription, and send again what is
+        missing. The log stays in this page. Each line is a <code>webhook-id</code>, the id of an event, a body, or JSON
+        with <code>deliveryId</code> and <code>body</code>.
       </p>
       <Dropped file={file} onFile={setFile} label="Drop the log, also with gzip, or paste it:">
         <textarea ref={pasted} aria-label="Log" rows={6} autoComplete="off" spellCheck={false} />
@@ -199,6 +200,7 @@ function Verdict({ start, found }: { start: Start; found: Comparison }) {
       {unexpected.length > 0 && (
         <>
           <h2>Unexpected: not events of this subscription</h2>
+          <p>They can be of another subscription, or of another environment.</p>
           <Table
             head={['Line', 'Id']}
             rows={unexpected.slice(0, shownMax).map(({ line, id }) => [line, <code>{id}</code>])}

@@ -24,7 +24,10 @@ export default function PinPage({ number }: { number: string }) {
         found && (
           <>
             <Heading title="Move a pin" above={<Link to={`subscriptions/${number}`}>{nameOf(found)}</Link>} />
-            <p>See what another version of an event type changes in your own events, then pin it.</p>
+            <p>
+              A pin is the version of the payload that your receiver gets. See what another one changes in your own
+              events before you move to it.
+            </p>
             <Loaded query={types}>
               {(data) => <Choice subscription={found} reload={query.reload} types={data.webhookEventTypes} />}
             </Loaded>
@@ -239,8 +242,8 @@ const rowsShown = 100;
 
 function Sides({ sides: [before, after], versions }: { sides: [string, string]; versions: readonly [string, string] }) {
   const [count, setCount] = useState(rowsShown);
-  const all = differencesOf(before, after).filter(({ path }) => path !== 'version');
-  const same = all.filter(({ mark }) => mark === 'SAME').length;
+  const values = differencesOf(before, after).filter(({ path }) => path !== 'version');
+  const all = values.filter(({ mark }) => mark !== 'SAME');
   const rows = all
     .slice(0, count)
     .map(({ path, mark, before: old, after: next }) => [
@@ -251,8 +254,12 @@ function Sides({ sides: [before, after], versions }: { sides: [string, string]; 
     ]);
   return (
     <>
-      <p className="soft">{`${plural(all.length - same, 'difference')}, ${plural(same, 'value')} the same.`}</p>
-      <Table head={['Change', 'Field', ...versions]} rows={rows} />
+      <p className="soft">{`${plural(all.length, 'difference')}, ${plural(values.length - all.length, 'value')} the same.`}</p>
+      {rows.length > 0 && (
+        <div className="sides">
+          <Table head={['Change', 'Field', ...versions]} rows={rows} />
+        </div>
+      )}
       {all.length > count && <button onClick={() => setCount(count + 1000)}>Show more of {all.length}</button>}
     </>
   );

@@ -213,16 +213,19 @@ function Result({ at, diagnosis, secrets }: Verified & { secrets: number }) {
       <div>
         <p>
           <State value={isAccepted ? 'Accepted' : 'Rejected'} tone={isAccepted ? 'good' : 'bad'} />{' '}
-          {isAccepted ? `It was signed with ${which}.` : <code>{rejection}</code>}
-          {!isAccepted && cause}
-          <small>{`Arrived at ${timeOf(at.toISOString())}. ${plural(findings.length, 'finding')}.`}</small>
+          {isAccepted ? `It was signed with ${which}.` : cause}
+          <small>
+            {rejection && <code>{rejection}</code>}
+            {` Arrived at ${timeOf(at.toISOString())}. ${plural(findings.length, 'finding')}.`}
+          </small>
         </p>
         {findings.map(({ code, isProven, problem, remedy }) => (
           <p key={code + problem}>
-            <code>{code}</code>
-            {!isProven && ' (probably)'}
-            <br />
             <Visible text={problem} /> <b>Fix:</b> <Visible text={remedy} />
+            <small>
+              <code>{code}</code>
+              {!isProven && ' (probably)'}
+            </small>
           </p>
         ))}
       </div>
