@@ -111,12 +111,15 @@ begin
       );
       at constant timestamptz := clock_timestamp();
       row_id uuid := case when app = 'operator-cli' then md5(version || coalesce(digest, ''))::uuid else id end;
+      further constant uuid := md5(app)::uuid;
     begin
       perform {schema}.check_app_of_session(app);
       delete from {schema}.app_process p where p.app = register_process.app and p.last_seen_at < at - interval '1 day';
       if not exists (select from {schema}.app_process p where p.id = row_id)
         and (select count(*) >= 1000 from {schema}.app_process p where p.app = register_process.app) then
-        row_id := md5(app)::uuid;
+        row_id := further;
+      end if;
+      if row_id = further then
         digest := null;
       end if;
       insert into {schema}.app_process as p (id, app, version, digest, started_at, last_seen_at)
@@ -143,8 +146,8 @@ begin
     as $$
     begin
       perform {schema}.check_app_of_session(app);
-      if jsonb_typeof(contracts::jsonb) <> 'object' then
-        raise exception 'The contracts of % are no object.', app using errcode = 'invalid_parameter_value';
+      if contracts::jsonb ->> 'app' is distinct from app then
+        raise exception 'The contracts are not those of %.', app using errcode = 'invalid_parameter_value';
       end if;
       delete from {schema}.app_contracts c
       where c.app = store_app_contracts.app and c.stored_at < now() - interval '1 hour'
@@ -165,7 +168,9 @@ begin
     as $$
     begin
       perform {schema}.check_app_of_session(app);
-      delete from {schema}.app_process p where p.id = end_process.id and p.app = end_process.app;
+      delete from {schema}.app_process p
+      -- Not the row of the processes beyond 1,000.
+      where p.id = end_process.id and p.app = end_process.app and p.id <> md5(p.app)::uuid;
     end
     $$;
 
@@ -183,8 +188,10 @@ begin
       order by c.counted_until desc
       offset 20000 limit 1;
       if found then
-        delete from {schema}.use_counting c where c.app = begin_counting.app and c.counted_until <= cut;
-        update {schema}.use_counting c set counted_from = cut where c.app = begin_counting.app and c.counted_from < cut;
+        -- What was lost until `seen_at` stays known.
+        delete from {schema}.use_counting c where c.app = begin_counting.app and greatest(c.counted_until, c.seen_at) <= cut;
+        update {schema}.use_counting c set counted_from = cut, counted_until = greatest(c.counted_until, cut)
+        where c.app = begin_counting.app and c.counted_from < cut;
       end if;
       insert into {schema}.use_counting (app, process_id, counted_from, counted_until, recorded_at, seen_at, state)
       values (app, process_id, at, at, at, at, 'OPEN');
@@ -241,7 +248,12 @@ begin
         where c.process_id = record_use.process_id and c.app = record_use.app and c.state = 'OPEN';
       else
         new_until := period.recorded_at + make_interval(secs => counted_ms / 1000);
-        if coalesce(counted_ms >= 0 and at - new_until between '-1 second' and '30 seconds', false) then
+        if coalesce(counted_ms >= 0 and at - new_until between '-1 second' and '30 seconds', false)
+          -- An API of the last release runs, which does not count.
+          and not exists (
+            select from pg_stat_activity s
+            where s.datname = current_database() and s.application_name = 'deedwire-' || app || '-costs'
+          ) then
           new_until := least(new_until, at);
           if overflowed then
             update {schema}.use_counting c set state = 'ENDED' where c.id = period.id;
@@ -252,7 +264,11 @@ begin
             update {schema}.use_counting c set counted_until = greatest(new_until, c.counted_until) where c.id = period.id;
           end if;
         else
-          update {schema}.use_counting c set state = 'LOST', seen_at = greatest(at, c.counted_until) where c.id = period.id;
+          -- A clock that was set back leaves a gap, too.
+          update {schema}.use_counting c
+          set state = 'LOST', counted_from = least(c.counted_from, at), counted_until = least(c.counted_until, at),
+            seen_at = greatest(at, c.counted_until)
+          where c.id = period.id;
           perform {schema}.begin_counting(app, process_id, at);
         end if;
       end if;

@@ -45,7 +45,8 @@ const processOf = (app: RegisteredApp, digest: string | null = null) => ({
   version: '1.0.0',
   digest,
 });
-const storeBuild = (number: number) => storeAppContracts(lenderApi, 'lender-api', JSON.stringify({ number }));
+const contractsOf = (app: RegisteredApp, number = 0) => JSON.stringify({ app, number });
+const storeBuild = (number: number) => storeAppContracts(lenderApi, 'lender-api', contractsOf('lender-api', number));
 const processes = () => superuser.run('select app, version, digest from app_process order by last_seen_at');
 const periods = () =>
   superuser.run(
@@ -59,7 +60,7 @@ const uses = () =>
 
 describe('a process', () => {
   test('is registered with its contracts once they are stored, and without them before', async () => {
-    const contracts = '{"formatVersion":1}\n';
+    const contracts = '{"app":"lender-api"}\n';
     const process = processOf('lender-api', hash('sha256', contracts));
     expect(await registerProcess(lenderApi, process)).toBe(false);
     expect(await processes()).toEqual([{ app: 'lender-api', version: '1.0.0', digest: null }]);
@@ -96,7 +97,7 @@ describe('a process', () => {
   });
 
   test('takes the place of no other, whatever a login registers', async () => {
-    const contracts = '{}';
+    const contracts = contractsOf('partner-api');
     await storeAppContracts(partnerApi, 'partner-api', contracts);
     const real = processOf('partner-api', hash('sha256', contracts));
     await registerProcess(partnerApi, real);
@@ -108,13 +109,18 @@ describe('a process', () => {
   });
 
   test('beyond 1,000 of an app counts as one without contracts', async () => {
-    await storeAppContracts(lenderApi, 'lender-api', '{}');
+    await storeBuild(0);
+    const digest = hash('sha256', contractsOf('lender-api'));
     await superuser.run(`
       insert into app_process (id, app, version, started_at, last_seen_at)
       select gen_random_uuid(), 'lender-api', '0.9.0', now(), now() from generate_series(1, 1000)`);
-    for (let process = 0; process < 3; process += 1)
-      await registerProcess(lenderApi, processOf('lender-api', hash('sha256', '{}')));
+    for (let process = 0; process < 3; process += 1) await registerProcess(lenderApi, processOf('lender-api', digest));
     expect(await processes()).toHaveLength(1001);
+    expect((await processes()).at(-1)).toEqual({ app: 'lender-api', version: '1.0.0', digest: null });
+    // A login cannot hide them behind a build.
+    const [{ id } = missing()] = await superuser.run(`select md5('lender-api')::uuid as id`);
+    await registerProcess(lenderApi, { ...processOf('lender-api', digest), id: String(id) });
+    await endProcess(lenderApi, { app: 'lender-api', id: String(id) });
     expect((await processes()).at(-1)).toEqual({ app: 'lender-api', version: '1.0.0', digest: null });
     await superuser.run(`update app_process set last_seen_at = now() - interval '25 hours'`);
     await registerProcess(lenderApi, processOf('lender-api'));
@@ -122,9 +128,14 @@ describe('a process', () => {
   });
 
   test.each([
-    ['no object', '[]', 'are no object'],
+    ['no object', '[]', 'are not those of lender-api'],
+    ['those of another app', contractsOf('webhook-worker'), 'are not those of lender-api'],
     ['no JSON', 'x', 'invalid input syntax'],
-    ['more than 2 MB', JSON.stringify({ a: 'x'.repeat(2_000_000) }), 'app_contracts_contracts_bounds'],
+    [
+      'more than 2 MB',
+      JSON.stringify({ app: 'lender-api', a: 'x'.repeat(2_000_000) }),
+      'app_contracts_contracts_bounds',
+    ],
   ])('cannot store contracts that are %s', async (_, contracts, message) => {
     await expect(storeAppContracts(lenderApi, 'lender-api', contracts)).rejects.toThrow(message);
   });
@@ -208,6 +219,31 @@ describe('the use of a version', () => {
     expect(await uses()).toMatchObject([{ count: 2 }]);
   });
 
+  test('has a gap if the clock of the database was set back', async () => {
+    await record(first);
+    await letAMinutePass('-1 hour');
+    await record(after(0), one('lender-client', 2));
+    const [lost] = await superuser.run(
+      `select state, extract(epoch from seen_at - counted_until)::int as seconds from use_counting order by id limit 1`,
+    );
+    expect(lost).toEqual({ state: 'LOST', seconds: 3600 });
+    expect(await uses()).toMatchObject([{ count: 2 }]);
+  });
+
+  test('has a gap while an API of a release runs that does not count', async () => {
+    await record(first);
+    const url = new URL(await database.urlFor('lender_api'));
+    url.searchParams.set('application_name', 'deedwire-lender-api-costs');
+    const old = await connect(url.href);
+    await letAMinutePass();
+    await record(after(60_000));
+    await old.close();
+    expect(await periods()).toEqual([
+      { state: 'LOST', ms: 0 },
+      { state: 'OPEN', ms: 0 },
+    ]);
+  });
+
   test('keeps the part of a period that overflowed apart', async () => {
     await record(first);
     await letAMinutePass();
@@ -233,13 +269,19 @@ describe('the use of a version', () => {
   test('is only what the periods that are kept cover', async () => {
     await superuser.run(`
       insert into use_counting (app, process_id, counted_from, counted_until, recorded_at, seen_at, state)
-      select 'lender-api', gen_random_uuid(), now() - n * interval '2 minutes', now() - n * interval '1 minute', now(), now(), 'LOST'
-      from generate_series(1, 20001) n`);
+      select 'lender-api', gen_random_uuid(), now() - n * interval '2 minutes', now() - n * interval '1 minute', now(), now() - n * interval '1 minute', 'LOST'
+      from generate_series(1, 20001) n;
+      update use_counting set seen_at = now() - interval '1 day' where id = (select max(id) from use_counting)`);
     await record(first);
     const [kept] = await superuser.run(
       `select count(*)::int, extract(epoch from now() - min(counted_from))::int / 60 as minutes from use_counting`,
     );
-    expect(kept).toEqual({ count: 20_001, minutes: 20_001 });
+    expect(kept).toEqual({ count: 20_002, minutes: 20_001 });
+    // What was lost later stays lost.
+    const [lost] = await superuser.run(
+      `select extract(epoch from seen_at - counted_until)::int / 60 as minutes from use_counting order by seen_at - counted_until desc limit 1`,
+    );
+    expect(lost).toEqual({ minutes: 20_001 - 24 * 60 });
   });
 
   test('is deleted after 400 days', async () => {

@@ -79,8 +79,8 @@ test('the export names what runs, in one digest', async () => {
 
 test('the export has the contracts of a registered build', async () => {
   const file = join(folder, 'contracts.json');
-  await writeFile(file, '{"formatVersion": 1}\n');
-  const digest = createHash('sha256').update('{"formatVersion": 1}\n').digest('hex');
+  await writeFile(file, '{"app": "lender-api"}\n');
+  const digest = createHash('sha256').update('{"app": "lender-api"}\n').digest('hex');
   const database = createStore({ databaseUrl: await t.database.urlFor('lender_api'), applicationName: 'test' });
   const build = { database, app: 'lender-api', id: randomUUID(), version: '9.9.9' } as const;
   const register = createRegistration({ ...build, contracts: pathToFileURL(file) });
@@ -89,7 +89,7 @@ test('the export has the contracts of a registered build', async () => {
   await database.close();
   const { processes, contracts } = await exported();
   expect(processes).toContainEqual(expect.objectContaining({ app: 'lender-api', version: '9.9.9', digest }));
-  expect(contracts).toEqual({ [digest]: { formatVersion: 1 } });
+  expect(contracts).toEqual({ [digest]: { app: 'lender-api' } });
   await t.sql(`delete from app_process where version = '9.9.9'`);
 });
 
