@@ -89,7 +89,9 @@ export function ask(subject: string | undefined, options: Options, variables: Wo
     found('unknown', 'deploy/rollbackUnknown', rollback, `The contracts of ${rollback} are not in ${file}.`);
   const asked = { ...question, parties: [...live, ...back] };
   const own = builds.map((build) => ({ build, label: nameOf(build), isLive: false }));
-  for (const each of own) checkBuild(asked, each);
+  // Also each with those before it: they are deployed together, and every order must fit.
+  for (const [index, each] of own.entries())
+    checkBuild({ ...asked, parties: [...asked.parties, ...own.slice(0, index)] }, each);
   // The rollback follows when the new builds run.
   if (own.length > 0) for (const each of back) checkBuild({ ...question, parties: [...live, ...own] }, each);
   if (uses !== null) checkConsumer(asked, uses, consumer ?? '');

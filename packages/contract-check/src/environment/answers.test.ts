@@ -275,23 +275,24 @@ test('asks whether the rollback fits the new build, without the versions that on
   expect(await canIDeploy({ builds: [more], environment: uncounted, args: version })).toMatchObject({ exitCode: 0 });
 });
 
+const needs = {
+  formatVersion: 1,
+  consumer: 'portal',
+  pin: '2026-11-01',
+  schema: [
+    {
+      package: '@books/partner-schema',
+      packageVersion: '1.0.0',
+      file: 'versions/2026-11-01.graphql',
+      sha256: sha256(sdl),
+    },
+  ],
+  coordinates: { 'Query.entry': 'Entry', 'Entry.id': 'ID!' },
+  operations: [{ name: 'A', variables: {}, text: 'query A { entry { id } }' }],
+  events: [{ package: 'p', packageVersion: '1.0.0', file: 'f', sha256: 's', event: 'entry.posted@2026-11-01' }],
+};
+
 describe('a consumer', () => {
-  const needs = {
-    formatVersion: 1,
-    consumer: 'portal',
-    pin: '2026-11-01',
-    schema: [
-      {
-        package: '@books/partner-schema',
-        packageVersion: '1.0.0',
-        file: 'versions/2026-11-01.graphql',
-        sha256: sha256(sdl),
-      },
-    ],
-    coordinates: { 'Query.entry': 'Entry', 'Entry.id': 'ID!' },
-    operations: [{ name: 'A', variables: {}, text: 'query A { entry { id } }' }],
-    events: [{ package: 'p', packageVersion: '1.0.0', file: 'f', sha256: 's', event: 'entry.posted@2026-11-01' }],
-  };
   const [used] = needs.schema;
   test.each([
     ['that has what it needs', {}, {}, 0, 'yes: portal fits production.'],
@@ -347,6 +348,30 @@ describe('a consumer', () => {
       exitCode: expected,
       stdout: expect.stringContaining(text),
     });
+  });
+});
+
+test('a consumer whose event has reached its sunset has no version', async () => {
+  const ended = { ...livingApi, pins: livingApi.pins.map((each) => ({ ...each, sunsetOn: '2020-06-01' })) };
+  const { exitCode, stdout } = await canIDeploy({
+    environment: exported(environmentOf([ended, livingWorker])),
+    args: ['--consumer', file('uses.json', { ...needs, pin: null, schema: [], coordinates: {}, operations: [] })],
+  });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: expect.stringContaining('does not accept it as a pin') });
+});
+
+test('builds that are deployed together have to fit each other', async () => {
+  const knowing = buildOf('webhook-worker', '0.4.1', { renders: { ...worker.renders, 'b@1': [] } });
+  const { exitCode, stdout } = await canIDeploy({
+    environment: exported(environmentOf([livingApi, knowing])),
+    builds: [
+      buildOf('partner-api', '0.6.0', { ...api, appends: { ...api.appends, b: [] } }),
+      buildOf('webhook-worker', '0.5.0', worker),
+    ],
+  });
+  expect({ exitCode, stdout }).toEqual({
+    exitCode: 1,
+    stdout: expect.stringContaining('webhook-worker 0.5.0 does not know b, which partner-api 0.6.0 appends'),
   });
 });
 
@@ -541,6 +566,7 @@ describe('an unknown answer', () => {
       'nested too deeply',
     ],
     ['a list of another type', exported({ ...base, pins: {} }), 'must be array'],
+    ['an offset that is none', exported({ ...base, takenAt: '2020-01-01T00:00:00+99:99' }), 'must be a time'],
     ['a time that is none', exported({ ...base, takenAt: '2026-99-99T00:00:00Z' }), 'must be a time'],
     ['a text', '"production"', 'must be object'],
     ['100 MB', `{"a":"${'x'.repeat(100_000_000)}"}`, 'has 100000008 bytes'],

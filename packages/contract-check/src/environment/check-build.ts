@@ -176,7 +176,7 @@ function lackingIn(snapshot: object, needs: object): string | null {
 }
 
 /** Pins end with the sunset of their version. */
-function acceptedPins({ environment }: Question, { pins }: Build): string[] {
+export function acceptedPins({ environment }: Question, { pins }: Build): string[] {
   const today = dayOf(new Date(environment.takenAt));
   return pins.flatMap(({ event, sunsetOn }) => (sunsetOn === null || sunsetOn > today ? [event] : []));
 }

@@ -17,7 +17,7 @@ import { readGraphqlSchema } from '../graphql/read-contract.ts';
 import { failAt } from '../input-error.ts';
 import { coordinatesOf } from '../uses/coordinates.ts';
 import type { Uses } from '../uses/uses.ts';
-import { sdlOf } from './check-build.ts';
+import { acceptedPins, sdlOf } from './check-build.ts';
 import type { Build, ContractFile } from './environment.ts';
 import { deployFirst, foundFor, idOf, type Party, type Question } from './question.ts';
 
@@ -64,7 +64,10 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
   for (const { event } of events) {
     const type = event.slice(0, event.indexOf('@') + 1);
     for (const list of ['renders', 'pins'] as const) {
-      const has = (build: Build): boolean => build[list].some((each) => each.event === event);
+      const has = (build: Build): boolean =>
+        list === 'pins'
+          ? acceptedPins(question, build).includes(event)
+          : build.renders.some((each) => each.event === event);
       const concerned = parties.filter(({ build }) =>
         build[list].some((each) => list === 'renders' || each.event.startsWith(type)),
       );
