@@ -51,7 +51,7 @@ export async function exportEnvironment({ store, gidNamespace }: ActionContext, 
  *
  * @param rows of each app in the order of their starts
  */
-export function gapsOf(rows: readonly Omit<Counting, 'overflowed'>[], takenAt: Date): Gap[] {
+export function gapsOf(rows: readonly Omit<Counting, 'overflowed' | 'coordinates'>[], takenAt: Date): Gap[] {
   const gaps: Gap[] = [];
   const countedUntil = new Map<string, number>();
   const add = (app: string, fromMs: number, untilMs: number, reason: string): void => {

@@ -36,6 +36,7 @@ import { createClientStores } from './schema/client-stores.ts';
 import { createOperationContext, type InterfaceActionContext } from './schema/operation-context.ts';
 import { createRefusalRenderer } from './transport/response.ts';
 import { openUseRecord } from './use/open-use-record.ts';
+import { deprecatedIn } from './use/used-coordinates.ts';
 import type { ServedContract } from './versions/serve-contract.ts';
 import { openPull } from './webhooks/open-pull.ts';
 
@@ -96,7 +97,10 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   });
   const costs = openCostBuckets({ interfaceName, database: costStore, logger, metrics });
   const process = { app: `${interfaceName}-api`, id: randomUUID() } as const;
-  const uses = openUseRecord({ process, database: store, logger });
+  const coordinates = contract.versions.flatMap(({ version, schema }) =>
+    deprecatedIn(schema).map((coordinate) => `${version} ${coordinate}`),
+  );
+  const uses = openUseRecord({ process, database: store, logger, coordinates });
   const sender = createWebhookSender({
     now,
     policy: config.WEBHOOK_CALLBACK_POLICY,

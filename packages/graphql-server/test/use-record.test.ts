@@ -28,6 +28,7 @@ async function startRecord() {
     process: { app: 'lender-api', id: randomUUID() },
     database: store,
     logger: createLogger({ name: 'test', level: 'info' }, { write: (line) => void lines.push(line) }),
+    coordinates: ['2026-11-01 Query.old'],
     everyMs: 50,
     nowMs: () => performance.now() + clock.stepMs,
   });
@@ -62,6 +63,9 @@ test('stores counts in one period, which ends with the process', async () => {
   await record.close();
   expect(await counted()).toBe(7);
   expect(await states()).toEqual(['ENDED']);
+  expect(await superuser.run('select coordinates from use_counting')).toEqual([
+    { coordinates: '2026-11-01 Query.old' },
+  ]);
 });
 
 test('has a gap and not a smaller count while the database cannot be reached', async () => {

@@ -48,6 +48,8 @@ create table use_counting (
   -- As in `app_process`.
   app text not null constraint use_counting_app_bounds check (octet_length(app) <= 20),
   process_id uuid not null,
+  -- The deprecated coordinates that the process counts, one a line: `2026-11-01 Query.old`.
+  coordinates text not null constraint use_counting_coordinates_bounds check (octet_length(coordinates) <= 100000),
   counted_from timestamptz(3) not null,
   counted_until timestamptz(3) not null,
   -- When the counts until `counted_until` arrived.
@@ -131,7 +133,7 @@ begin
         update {schema}.use_counting c set seen_at = at
         where c.process_id = register_process.id and c.app = register_process.app and c.state = 'OPEN';
         if not found then
-          perform {schema}.begin_counting(app, id, at);
+          perform {schema}.begin_counting(app, id, '', at);
         end if;
       end if;
       return is_known;
@@ -175,7 +177,7 @@ begin
     $$;
 
     -- Of the periods of an app, 20,000 are kept. Without the older ones, nothing counts as counted before their end.
-    create function begin_counting(app text, process_id uuid, at timestamptz) returns void
+    create function begin_counting(app text, process_id uuid, coordinates text, at timestamptz) returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     as $$
@@ -193,8 +195,8 @@ begin
         update {schema}.use_counting c set counted_from = cut, counted_until = greatest(c.counted_until, cut)
         where c.app = begin_counting.app and c.counted_from < cut;
       end if;
-      insert into {schema}.use_counting (app, process_id, counted_from, counted_until, recorded_at, seen_at, state)
-      values (app, process_id, at, at, at, at, 'OPEN');
+      insert into {schema}.use_counting (app, process_id, coordinates, counted_from, counted_until, recorded_at, seen_at, state)
+      values (app, process_id, coordinates, at, at, at, at, 'OPEN');
     end
     $$;
 
@@ -203,7 +205,7 @@ begin
     -- No counts and no period can be taken back.
     create function record_use(
       app text, process_id uuid, counted_ms double precision, overflowed boolean, ended boolean,
-      clients text[], versions text[], coordinates text[], counts bigint[]
+      counted text, clients text[], versions text[], coordinates text[], counts bigint[]
     ) returns void
     language plpgsql
     security definer
@@ -242,7 +244,7 @@ begin
       where c.process_id = record_use.process_id and c.app = record_use.app and c.state = 'OPEN'
       for update;
       if not found then
-        perform {schema}.begin_counting(app, process_id, at);
+        perform {schema}.begin_counting(app, process_id, counted, at);
         select * into period
         from {schema}.use_counting c
         where c.process_id = record_use.process_id and c.app = record_use.app and c.state = 'OPEN';
@@ -257,9 +259,9 @@ begin
           new_until := least(new_until, at);
           if overflowed then
             update {schema}.use_counting c set state = 'ENDED' where c.id = period.id;
-            insert into {schema}.use_counting (app, process_id, counted_from, counted_until, recorded_at, seen_at, state)
-            values (app, process_id, period.counted_until, greatest(new_until, period.counted_until), at, at, 'OVERFLOWED');
-            perform {schema}.begin_counting(app, process_id, greatest(new_until, period.counted_until));
+            insert into {schema}.use_counting (app, process_id, coordinates, counted_from, counted_until, recorded_at, seen_at, state)
+            values (app, process_id, '', period.counted_until, greatest(new_until, period.counted_until), at, at, 'OVERFLOWED');
+            perform {schema}.begin_counting(app, process_id, counted, greatest(new_until, period.counted_until));
           else
             update {schema}.use_counting c set counted_until = greatest(new_until, c.counted_until) where c.id = period.id;
           end if;
@@ -269,7 +271,7 @@ begin
           set state = 'LOST', counted_from = least(c.counted_from, at), counted_until = least(c.counted_until, at),
             seen_at = greatest(at, c.counted_until)
           where c.id = period.id;
-          perform {schema}.begin_counting(app, process_id, at);
+          perform {schema}.begin_counting(app, process_id, counted, at);
         end if;
       end if;
       update {schema}.use_counting c

@@ -33,6 +33,8 @@ export interface Counting {
   from: string;
   until: string;
   overflowed: boolean;
+  /** The deprecated ones that it counted, one a line: `2026-11-01 Query.old`. */
+  coordinates: string;
   state: 'OPEN' | 'ENDED' | 'LOST' | 'OVERFLOWED';
   recordedAt: string;
   seenAt: string;
@@ -147,7 +149,7 @@ export async function selectEnvironment(database: Database, gidNamespace: string
         ${list(uses)} as uses,
         ${list(`
           select app, process_id as instance, counted_from as from, counted_until as until, state = 'OVERFLOWED' as overflowed,
-            state, recorded_at as "recordedAt", seen_at as "seenAt"
+            coordinates, state, recorded_at as "recordedAt", seen_at as "seenAt"
           from use_counting
           order by app, counted_from, id`)} as counting
       from installation`,

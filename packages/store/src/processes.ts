@@ -53,16 +53,18 @@ export interface CountingPeriod {
   isOverflowed: boolean;
   /** The process counts no more. */
   isEnded: boolean;
+  /** The deprecated coordinates that it counts, one a line: `2026-11-01 Query.old`. */
+  coordinates: string;
 }
 
 /** Adds counts and continues the period of the process. Served by interface_use_pkey and use_counting_open. */
 export async function recordUse(
   database: Database,
   { app, id }: Pick<RegisteredProcess, 'app' | 'id'>,
-  { countedMs, isOverflowed, isEnded }: CountingPeriod,
+  { countedMs, isOverflowed, isEnded, coordinates: counted }: CountingPeriod,
   { clientIds, versions, coordinates, counts }: CountedUse,
 ): Promise<void> {
-  const statement = { name: 'record-use', text: 'select record_use($1, $2, $3, $4, $5, $6, $7, $8, $9)' };
-  const period = [countedMs, isOverflowed, isEnded];
+  const statement = { name: 'record-use', text: 'select record_use($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)' };
+  const period = [countedMs, isOverflowed, isEnded, counted];
   await database.query(statement, [app, id, ...period, clientIds, versions, coordinates, counts]);
 }

@@ -149,7 +149,7 @@ describe('a process', () => {
   });
 });
 
-const first: CountingPeriod = { countedMs: null, isOverflowed: false, isEnded: false };
+const first: CountingPeriod = { countedMs: null, isOverflowed: false, isEnded: false, coordinates: '' };
 const after = (countedMs: number | null, change: Partial<CountingPeriod> = {}) => ({ ...first, countedMs, ...change });
 const nothing: CountedUse = { clientIds: [], versions: [], coordinates: [], counts: [] };
 const one = (clientId: string, count = 1) => ({
@@ -268,8 +268,8 @@ describe('the use of a version', () => {
 
   test('is only what the periods that are kept cover', async () => {
     await superuser.run(`
-      insert into use_counting (app, process_id, counted_from, counted_until, recorded_at, seen_at, state)
-      select 'lender-api', gen_random_uuid(), now() - n * interval '2 minutes', now() - n * interval '1 minute', now(), now() - n * interval '1 minute', 'LOST'
+      insert into use_counting (app, process_id, coordinates, counted_from, counted_until, recorded_at, seen_at, state)
+      select 'lender-api', gen_random_uuid(), '', now() - n * interval '2 minutes', now() - n * interval '1 minute', now(), now() - n * interval '1 minute', 'LOST'
       from generate_series(1, 20001) n;
       update use_counting set seen_at = now() - interval '1 day' where id = (select max(id) from use_counting)`);
     await record(first);

@@ -17,7 +17,7 @@ interface Environment {
   contracts: Record<string, object>;
   pins: object[];
   uses: { client: string; coordinate: string | null; count: number }[];
-  counting: { app: string; from: string; until: string }[];
+  counting: { app: string; from: string; until: string; coordinates: string }[];
   gaps: { app: string; reason: string }[];
   rowCounts: Record<string, number>;
 }
@@ -64,6 +64,12 @@ test('the export names what runs, in one digest', async () => {
   const apps = ['lender-api', 'partner-api', 'webhook-worker'];
   const processes = await Promise.all(apps.map(async (app) => ({ app, version: await versionOf(app), digest: null })));
   expect(environment).toMatchObject({ formatVersion: 1, environment: 'test', expectedApps: apps, processes, gaps: [] });
+  expect(environment.counting).toContainEqual(
+    expect.objectContaining({
+      app: 'partner-api',
+      coordinates: expect.stringContaining('2026-11-01 WebhookDelivery.'),
+    }),
+  );
   const { clientId } = t.accounts.partner.credential;
   expect(environment.pins).toContainEqual({
     id: clientId,

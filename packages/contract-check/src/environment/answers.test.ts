@@ -6,6 +6,7 @@ import {
   ago,
   api,
   buildOf,
+  counted,
   environmentOf,
   exported,
   sdl,
@@ -421,9 +422,9 @@ describe('a version', () => {
 
 const counting = (from: number, until = 60_000, overflowed = false) => ({
   app: 'partner-api',
-  instance: 'b',
   from: ago(from),
   until: ago(until),
+  ...counted,
   overflowed,
 });
 
@@ -472,6 +473,19 @@ describe('the counts of use', () => {
       environment: exported(environmentOf(living, changes)),
     });
     expect(lost).toMatchObject({ exitCode: 3 });
+  });
+
+  test('are not complete for a field that was deprecated within the window', async () => {
+    const [later = counting(0)] = environmentOf().counting;
+    const before = { ...counting(100 * day, 2 * day), coordinates: '2027-02-01 Entry.total' };
+    const { exitCode, stdout } = await canIDeploy({
+      builds: [withSdl(sdl.replace(/total.*\)/, ''))],
+      environment: exported(environmentOf(living, { counting: [before, { ...later, from: ago(2 * day) }] })),
+    });
+    expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({
+      exitCode: 3,
+      stdout: expect.stringContaining('partner-api has counted use for 1 d, not for 90 d.'),
+    });
   });
 
   test('are complete with short gaps, which the answer lists', async () => {

@@ -88,8 +88,10 @@ export function checkBuild(question: Question, own: Party): void {
       const now = build.serves.find((each) => each.interface === served.interface && each.version === served.version);
       const lost = (coordinate: string | null, problem: string): void => {
         const place = `${idOf(party.build)} ${version} ${coordinate ?? ''}`.trim();
-        const users = usersOf(question, version, isDeprecated(served.sdl, coordinate) ? coordinate : null);
-        const { missing, gaps } = coverageOfInterface(question, served.interface);
+        const counted = isDeprecated(served.sdl, coordinate) ? coordinate : null;
+        const users = usersOf(question, version, counted);
+        const key = counted && `${served.version} ${counted}`;
+        const { missing, gaps } = coverageOfInterface(question, served.interface, key);
         const first = `Move these clients first, or deploy a version of ${build.app} that keeps it.`;
         if (users.length > 0)
           found(
@@ -218,10 +220,10 @@ export function usersOf({ environment, unusedForMs }: Question, version: string,
 }
 
 /** Of all apps that serve an interface. */
-export function coverageOfInterface(question: Question, name: string): Coverage {
+export function coverageOfInterface(question: Question, name: string, coordinate: string | null): Coverage {
   const { environment, unusedForMs, maxGapMs, known, parties } = question;
   const builds = [...known, ...parties.map(({ build }) => build)];
   const apps = builds.filter(({ serves }) => serves.some((served) => served.interface === name)).map(({ app }) => app);
-  const all = [...new Set(apps)].map((app) => coverageOf(environment, app, unusedForMs, maxGapMs));
+  const all = [...new Set(apps)].map((app) => coverageOf(environment, app, coordinate, unusedForMs, maxGapMs));
   return { missing: all.flatMap(({ missing }) => missing), gaps: all.flatMap(({ gaps }) => gaps) };
 }

@@ -52,7 +52,7 @@ export function checkRetirement(question: Question, subject: string): void {
   for (const { event, count } of environment.queued)
     if (event === subject) found('no', 'retire/queued', 'queue', `${count} deliveries of ${subject} are queued.`);
   for (const name of new Set(served.flatMap((each) => each.name ?? []))) {
-    const { missing, gaps } = coverageOfInterface(question, name);
+    const { missing, gaps } = coverageOfInterface(question, name, null);
     for (const each of missing) found('unknown', 'retire/useNotCounted', each.split(/[: ]/, 1)[0] ?? '', each);
     for (const gap of gaps) question.gaps.add(gap);
   }

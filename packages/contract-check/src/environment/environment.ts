@@ -53,7 +53,8 @@ export interface Environment {
   readonly uses: readonly (Readonly<Record<'client' | 'interface' | 'version' | 'lastDay', string>> & {
     readonly coordinate: string | null;
   })[];
-  readonly counting: readonly (Period & { readonly overflowed: boolean })[];
+  /** `coordinates`: the deprecated ones that were counted, one a line: `2026-11-01 Query.old`. */
+  readonly counting: readonly (Period & { readonly overflowed: boolean; readonly coordinates: string })[];
   readonly gaps: readonly Period[];
   readonly rowCounts: Readonly<Record<List, number>>;
 }

@@ -19,14 +19,28 @@ export interface Coverage {
   readonly gaps: readonly string[];
 }
 
-/** Whether an app counted its use in the whole window before the snapshot, except for gaps of at most `maxGapMs` in a UTC day. */
-export function coverageOf(environment: Environment, app: string, windowMs: number, maxGapMs: number): Coverage {
+/**
+ * Whether an app counted its use in the whole window before the snapshot, except for gaps of at most `maxGapMs` in a UTC day.
+ *
+ * @param coordinate a deprecated one, which is counted only since it is: `2026-11-01 Query.old`. Null for the version
+ */
+export function coverageOf(
+  environment: Environment,
+  app: string,
+  coordinate: string | null,
+  windowMs: number,
+  maxGapMs: number,
+): Coverage {
   const until = Date.parse(environment.takenAt);
   const start = until - windowMs;
   const periods = environment.counting
     .filter((each) => each.app === app)
-    .map((each) => ({ ...each, from: Date.parse(each.from), until: Date.parse(each.until) }));
-  const counted = periods.filter(({ overflowed }) => !overflowed).toSorted((a, b) => a.from - b.from);
+    .map(({ from, until: to, overflowed, coordinates }) => ({
+      from: Date.parse(from),
+      until: Date.parse(to),
+      isCounted: !overflowed && (coordinate === null || coordinates.split('\n').includes(coordinate)),
+    }));
+  const counted = periods.filter(({ isCounted }) => isCounted).toSorted((a, b) => a.from - b.from);
   const [first] = counted;
   if (first === undefined) return { missing: [`${app} did not count use.`], gaps: [] };
   const missing =
@@ -34,10 +48,10 @@ export function coverageOf(environment: Environment, app: string, windowMs: numb
   const stated = environment.gaps
     .filter((each) => each.app === app)
     .map((each): Gap => ({ from: Date.parse(each.from), until: Date.parse(each.until), isOfInstance: true }));
-  const overflows = periods
-    .filter((each) => each.overflowed && !stated.some((gap) => gap.from <= each.from && gap.until >= each.until))
+  const uncounted = periods
+    .filter((each) => !each.isCounted && !stated.some((gap) => gap.from <= each.from && gap.until >= each.until))
     .map((each): Gap => ({ from: each.from, until: each.until, isOfInstance: true }));
-  const gaps = [...stated, ...overflows];
+  const gaps = [...stated, ...uncounted];
   let end = Math.max(start, first.from);
   for (const { from, until: to } of [...counted, ...gaps, { from: until - notStoredYetMs, until }].toSorted(
     (a, b) => a.from - b.from,

@@ -79,6 +79,13 @@ function digestOf(build: Build): string {
   return sha256(`${JSON.stringify(build, null, 2)}\n`);
 }
 
+/** Of a period in which everything was counted. */
+export const counted = {
+  instance: 'a',
+  overflowed: false,
+  coordinates: '2026-11-01 Entry.total\n2027-02-01 Entry.total',
+};
+
 /** An environment in which everything is live and complete. */
 export function environmentOf(
   builds: readonly Build[] = [buildOf('partner-api', '0.5.0', api), buildOf('webhook-worker', '0.4.1', worker)],
@@ -104,7 +111,7 @@ export function environmentOf(
     queued: [],
     isQueueCut: false,
     uses: [],
-    counting: [{ app: 'partner-api', instance: 'a', from: ago(100 * dayMs), until: ago(60_000), overflowed: false }],
+    counting: [{ app: 'partner-api', from: ago(100 * dayMs), until: ago(60_000), ...counted }],
     gaps: [],
     ...changes,
   };

@@ -7,6 +7,8 @@ export interface UseRecordOptions {
   process: Pick<RegisteredProcess, 'app' | 'id'>;
   database: Database;
   logger: Logger;
+  /** The deprecated ones, which are counted: `2026-11-01 Query.old`. */
+  coordinates: readonly string[];
   /** Defaults to a minute. */
   everyMs?: number;
   /** Monotonic. */
@@ -18,10 +20,12 @@ export function openUseRecord({
   process,
   database,
   logger,
+  coordinates,
   everyMs = 60_000,
   nowMs = () => performance.now(),
 }: UseRecordOptions) {
   const counter = createUseCounter();
+  const counted = coordinates.join('\n');
   /** When the last counts were stored. Null if counts since then may be lost. */
   let storedMs: number | null = null;
   let hasFailed = false;
@@ -32,7 +36,7 @@ export function openUseRecord({
     const { isOverflowed, ...use } = counter.take();
     const countedMs = storedMs === null ? null : nowMs() - storedMs;
     try {
-      await recordUse(database, process, { countedMs, isOverflowed, isEnded }, use);
+      await recordUse(database, process, { countedMs, isOverflowed, isEnded, coordinates: counted }, use);
       storedMs = nowMs();
       hasFailed = false;
     } catch (error) {

@@ -39,6 +39,12 @@ export function elementsOf(schema: GraphQLSchema): Map<string, Element> {
   return elements;
 }
 
+export function deprecatedIn(schema: GraphQLSchema): string[] {
+  return [...elementsOf(schema)].flatMap(([coordinate, { deprecationReason }]) =>
+    typeof deprecationReason === 'string' ? [coordinate] : [],
+  );
+}
+
 /**
  * Finds the deprecated coordinates that an operation uses, once for each operation of a cached document. In a preview also those that
  * the last released version lacks. It does not know values: an operation uses all values of an enum that it reads, and all fields of
@@ -48,9 +54,8 @@ export function elementsOf(schema: GraphQLSchema): Map<string, Element> {
  */
 export function createUsedCoordinates(schema: GraphQLSchema, released: GraphQLSchema | null) {
   const before = released && elementsOf(released);
-  const counted = new Set<string>();
-  for (const [coordinate, { deprecationReason }] of elementsOf(schema))
-    if (typeof deprecationReason === 'string' || before?.has(coordinate) === false) counted.add(coordinate);
+  const added = before ? [...elementsOf(schema).keys()].filter((coordinate) => !before.has(coordinate)) : [];
+  const counted = new Set([...deprecatedIn(schema), ...added]);
   const known = new WeakMap<OperationDefinitionNode, readonly string[]>();
 
   function find(document: DocumentNode): readonly string[] {

@@ -125,8 +125,8 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     'use_counting',
     {
       rowsOf: ['lender'],
-      insert: `insert into use_counting (app, process_id, counted_from, counted_until, recorded_at, seen_at, state)
-        values ($1::interface_name || '-api', gen_random_uuid(), now(), now(), now(), now(), 'OPEN')`,
+      insert: `insert into use_counting (app, process_id, coordinates, counted_from, counted_until, recorded_at, seen_at, state)
+        values ($1::interface_name || '-api', gen_random_uuid(), '', now(), now(), now(), now(), 'OPEN')`,
       isChild: false,
     },
   ],

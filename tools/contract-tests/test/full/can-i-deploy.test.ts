@@ -70,6 +70,7 @@ function environmentOf(live: readonly Build[], changes: object = {}): string {
       from: ago(91 * day),
       until: ago(30_000),
       overflowed: false,
+      coordinates: '',
     })),
     gaps: [],
     ...changes,
