@@ -223,6 +223,8 @@ function check(command: CommandName, args: readonly string[], options: Options):
   if (command === 'uses') checkUses(options);
   if (command === 'can-i-deploy' && options.build.length > 0 === Object.hasOwn(options, 'consumer'))
     throw new UsageError(command, 'pass --build or --consumer');
+  if (command === 'can-i-retire' && !/^[^@\s]+@[^@\s]+$/.test(args.join(' ')))
+    throw new UsageError(command, 'name a version, for example lender@2026-11-01');
   if (command === 'explain' && args.length > 0 && options.list === true)
     throw new UsageError(command, 'pass a rule or --list, not both');
 }

@@ -6,11 +6,10 @@ import { renderExceptions } from './render-text.ts';
 export function renderAnswer({ answer, question, subject, findings, ...rest }: Answer, now: Date): string {
   const { environment, takenAt, checkedAgainst, overruled, gaps, exceptions } = rest;
   const age = takenAt === null ? '' : `, taken ${span(now.getTime() - Date.parse(takenAt))} ago (${takenAt})`;
+  const can = question === 'can-i-retire' ? 'can be retired in' : subject.includes(' and ') ? 'fit' : 'fits';
   return [
     ...findings.flatMap((each) => [...wrap(`${each.answer}: ${each.message}`), ...wrap(`    ${each.first}`)]),
-    ...(answer === 'yes'
-      ? wrap(`yes: ${subject} ${question === 'can-i-retire' ? 'can be retired in' : 'fits'} ${environment}.`)
-      : []),
+    ...(answer === 'yes' ? wrap(`yes: ${subject} ${can} ${environment}.`) : []),
     ...gaps.flatMap((gap) => wrap(`    ${gap}`)),
     ...overruled.flatMap((each) => wrap(`excepted: ${each.message}`)),
     ...(takenAt === null ? [] : wrap(`Evidence: ${environment}${age}: ${checkedAgainst.join(', ')}.`)),

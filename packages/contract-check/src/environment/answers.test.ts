@@ -361,6 +361,19 @@ test('a consumer whose event has reached its sunset has no version', async () =>
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: expect.stringContaining('does not accept it as a pin') });
 });
 
+test.each([
+  ['accepts no version of its event', { pins: [] }, { schema: [], operations: [] }, 'does not accept it as a pin'],
+  ['serves nothing of its interface', { serves: [] }, { events: [] }, 'does not serve it'],
+])('a consumer asks a live build, too, that %s', async (_what, without, changes, expected) => {
+  const environment = exported(environmentOf([{ ...livingApi, version: '0.4.0', ...without }, ...living]));
+  const consumer = file('uses.json', { ...needs, coordinates: {}, ...changes });
+  const { exitCode, stdout } = await canIDeploy({ environment, args: ['--consumer', consumer] });
+  expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({
+    exitCode: 1,
+    stdout: expect.stringContaining(`partner-api 0.4.0 (production, seen 40 s ago) ${expected}`),
+  });
+});
+
 test('builds that are deployed together have to fit each other', async () => {
   const knowing = buildOf('webhook-worker', '0.4.1', { renders: { ...worker.renders, 'b@1': [] } });
   const { exitCode, stdout } = await canIDeploy({
@@ -601,6 +614,8 @@ describe('an unknown answer', () => {
       exitCode: 3,
       stdout: expect.stringMatching(/^unknown: .*none\.json:\n? +file not found\.\n$/),
     });
+    for (const subject of ['partner', 'partner@', ''])
+      expect(await canIRetire({ args: [subject] })).toMatchObject({ exitCode: 2, stdout: '' });
     for (const build of ['{', '[]', { formatVersion: 1 }, { ...newApi, serves: [{}] }])
       expect(await canIDeploy({ args: ['--build', file('invalid.json', build)] })).toMatchObject({
         exitCode: 2,

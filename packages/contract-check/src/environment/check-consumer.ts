@@ -43,7 +43,7 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
         'Build it against a published version first.',
       );
   }
-  const serving = parties.filter(({ build }) => servedOf(build).length > 0);
+  const serving = ofAppsWith((build) => servedOf(build).length > 0);
   if (schema.length > 0 && serving.length === 0) missing(schema[0]?.package ?? 'its schema');
   for (const party of serving) {
     const served = servedOf(party.build).find(({ version }) => version === pin);
@@ -68,13 +68,19 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
         list === 'pins'
           ? acceptedPins(question, build).includes(event)
           : build.renders.some((each) => each.event === event);
-      const concerned = parties.filter(({ build }) =>
+      const concerned = ofAppsWith((build) =>
         build[list].some((each) => list === 'renders' || each.event.startsWith(type)),
       );
       if (concerned.length === 0) missing(event);
       const problem = list === 'renders' ? 'does not render it' : 'does not accept it as a pin';
       for (const party of concerned) if (!has(party.build)) broken(party, event, problem, has);
     }
+  }
+
+  /** Also an older build of such an app, which has nothing of it. */
+  function ofAppsWith(has: (build: Build) => boolean): Party[] {
+    const apps = new Set(known.filter(has).map(({ app }) => app));
+    return parties.filter(({ build }) => apps.has(build.app));
   }
 
   function servedOf(build: Build): Build['serves'] {
