@@ -150,6 +150,12 @@ describe.each<
     'does not know entry.posted, which partner-api 0.5.0 (production',
   ],
   [
+    'a worker that renders nothing',
+    [buildOf('webhook-worker', '0.5.0', {})],
+    {},
+    'does not know entry.posted, which partner-api 0.5.0 (production',
+  ],
+  [
     'a worker that drops a version that is accepted',
     [buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-01-01': [] } })],
     {},

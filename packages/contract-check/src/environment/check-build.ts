@@ -40,7 +40,7 @@ export function checkBuild(question: Question, own: Party): void {
     for (const worker of parties)
       for (const misfit of snapshotMisfits(other, worker, new Set(accepted))) report(misfit, worker, misfit.ofWorker);
   }
-  if (build.renders.length > 0) checkDropped();
+  if (isWorker(question, build)) checkDropped();
   for (const party of parties) if (party.isLive && party.build.app === build.app) checkServed(party);
 
   function report({ rule, contract, message }: Misfit, other: Party, { what, isMetBy }: Need): void {
@@ -119,7 +119,7 @@ export function checkBuild(question: Question, own: Party): void {
 }
 
 function* misfits(question: Question, writer: Party, worker: Party, needed: ReadonlySet<string>): Generator<Misfit> {
-  if (worker.build.renders.length === 0) return;
+  if (!isWorker(question, worker.build)) return;
   const unknown = writer.build.appends.map(({ type }) => type).filter((type) => !knows(worker.build, type));
   for (const type of unknown)
     yield {
@@ -181,6 +181,11 @@ function lackingIn(snapshot: object, needs: object): string | null {
 export function acceptedPins({ environment }: Question, { pins }: Build): string[] {
   const today = dayOf(new Date(environment.takenAt));
   return pins.flatMap(({ event, sunsetOn }) => (sunsetOn === null || sunsetOn > today ? [event] : []));
+}
+
+/** Also a build that renders nothing, of an app whose other builds do. */
+function isWorker({ known }: Question, { app }: Build): boolean {
+  return known.some((each) => each.app === app && each.renders.length > 0);
 }
 
 function typeOf(event: string): string {
