@@ -370,8 +370,8 @@ test('a consumer whose event has reached its sunset has no version', async () =>
 test.each([
   ['accepts no version of its event', { pins: [] }, { schema: [], operations: [] }, 'does not accept it as a pin'],
   ['serves nothing of its interface', { serves: [] }, { events: [] }, 'does not serve it'],
-])('a consumer asks a live build, too, that %s', async (_what, without, changes, expected) => {
-  const environment = exported(environmentOf([{ ...livingApi, version: '0.4.0', ...without }, ...living]));
+])('a consumer asks a live build, too, that %s', async (_what, lacking, changes, expected) => {
+  const environment = exported(environmentOf([{ ...livingApi, version: '0.4.0', ...lacking }, ...living]));
   const consumer = file('uses.json', { ...needs, coordinates: {}, ...changes });
   const { exitCode, stdout } = await canIDeploy({ environment, args: ['--consumer', consumer] });
   expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({

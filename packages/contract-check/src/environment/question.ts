@@ -68,17 +68,11 @@ export interface Question {
   readonly gaps: Set<string>;
 }
 
-/** Adds a finding about a subject. */
-export type Found = (
-  answer: Finding['answer'],
-  rule: Reason,
-  coordinate: string,
-  message: string,
-  first?: string,
-) => void;
+type Found = ReturnType<typeof foundFor>;
 
-export function foundFor({ findings, environment }: Question, subject: string): Found {
-  return (answer, rule, coordinate, message, first = '') => {
+/** Adds a finding about a subject. */
+export function foundFor({ findings, environment }: Question, subject: string) {
+  return (answer: Finding['answer'], rule: Reason, coordinate: string, message: string, first = ''): void => {
     const finding = { answer, rule, package: subject, file: environment.environment, coordinate, message, first };
     if (!findings.some((each) => keyOf(each) === keyOf(finding))) findings.push(finding);
   };
