@@ -215,8 +215,12 @@ function Result({ at, diagnosis, secrets }: Verified & { secrets: number }) {
           <State value={isAccepted ? 'Accepted' : 'Rejected'} tone={isAccepted ? 'good' : 'bad'} />{' '}
           {isAccepted ? `It was signed with ${which}.` : cause}
           <small>
-            {rejection && <code>{rejection}</code>}
-            {` Arrived at ${timeOf(at.toISOString())}. ${plural(findings.length, 'finding')}.`}
+            {rejection && (
+              <>
+                <code>{rejection}</code> ·{' '}
+              </>
+            )}
+            {`Arrived at ${timeOf(at.toISOString())}. ${plural(findings.length, 'finding')}.`}
           </small>
         </p>
         {findings.map(({ code, isProven, problem, remedy }) => (
