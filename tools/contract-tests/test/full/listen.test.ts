@@ -16,6 +16,8 @@ import { expect, onTestFinished, test } from 'vitest';
 const harness = await forFile(createHarness());
 let api = await harness.startPartnerApi();
 await api.whenReady;
+// It gives events their sequence.
+await harness.startWorker();
 const port = Number(new URL(api.url).port);
 const url = `${api.url}/partners/graphql`;
 const { credential } = harness.accounts.partner;
@@ -130,6 +132,7 @@ test('listen delivers every event in order through restarts of the API and of th
   expect([...new Set(sequences)]).toEqual(upTo(last));
   expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
   expect(sequences.length).toBeLessThanOrEqual(last + kills);
+  await eventually(() => expect(running.output()).toContain('"event":"ready"'));
   running.child.kill('SIGINT');
   expect(await running.closed).toEqual([0, null]);
 });
