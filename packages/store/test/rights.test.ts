@@ -75,6 +75,7 @@ describe('the catalog', () => {
       'webhook_forget_subscriptions',
       'webhook_has_worker',
       'webhook_note_pause',
+      'webhook_oldest_queued_event',
       'webhook_raise_alerts',
     ]);
   });
@@ -107,6 +108,7 @@ describe('the catalog', () => {
       'webhook_erase_exchanges: webhook_worker',
       'webhook_forget_subscriptions: webhook_worker',
       'webhook_has_worker: lender_api operator partner_api',
+      'webhook_oldest_queued_event: lender_api partner_api',
       'webhook_raise_alerts: webhook_worker',
     ]);
   });
