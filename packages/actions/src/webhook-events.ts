@@ -10,6 +10,7 @@ import { type NumberedPage, type PullPosition, readNumberedPage } from './webhoo
 import {
   type NumberedRow,
   type PulledSubscription,
+  selectNumberedUntil,
   selectNumberOf,
   selectPulledSubscription,
 } from './webhooks/pull/statements.ts';
@@ -33,6 +34,8 @@ export interface WebhookEventPage extends Page<WebhookEvent> {
   lastSequence: number;
   /** Null if no event is kept. */
   firstKeptSequence: () => Promise<number | null>;
+  /** Every event of the account that was created before is in the list. 1970 if the request does not read it. */
+  numberedUntil: Date;
 }
 
 /** Notes that a listener was read: it lives from being read. */
@@ -95,6 +98,7 @@ export interface WebhookEventsRequest extends PageRequest {
 export interface WebhookEventsOptions {
   /** Payloads are read, and a page ends before they have more than 400,000 bytes. */
   readsPayloads: boolean;
+  readsNumberedUntil: boolean;
   /** Runs a wait, so that the request occupies nothing meanwhile, or returns at once if the request cannot wait. The signal ends the wait. */
   pauseFor: (wait: (signal: AbortSignal) => Promise<void>) => Promise<void>;
   /** Called before many deliveries of the subscription are read, because a number was not found where it should be. */
@@ -155,6 +159,10 @@ export async function listWebhookEvents(
   // Before the subscription, so that a delivery that is dropped meanwhile counts as expired.
   const numberOfCursor =
     after?.isOfEvent === true ? await selectNumberOf(context.store, ref.subscriptionId, after.fromId) : null;
+  // Before the page, which then has each event that was numbered until then.
+  const numberedUntil = options.readsNumberedUntil
+    ? await selectNumberedUntil(context.store, caller.accountId)
+    : new Date(0);
   let subscription = await open();
   if (subscription === null) return null;
   if (subscription.mustNoteRead) context.webhookReads.note(ref.subscriptionId);
@@ -185,7 +193,7 @@ export async function listWebhookEvents(
   const { rows, bodies } = options.readsPayloads
     ? await withBodies(context, subscription, page.rows, report)
     : { rows: page.rows, bodies: [] };
-  return toEventPage(context, { request, subscription, position, page, rows, bodies });
+  return toEventPage(context, { request, subscription, position, page, rows, bodies, numberedUntil });
 }
 
 type Position = Omit<Cursor, 'subscriptionId'>;
@@ -266,11 +274,12 @@ interface ReadPage {
   rows: readonly NumberedRow[];
   /** Empty if payloads are not read. */
   bodies: readonly EventBody[];
+  numberedUntil: Date;
 }
 
 function toEventPage(
   context: PullContext,
-  { request, subscription, position, page, rows, bodies }: ReadPage,
+  { request, subscription, position, page, rows, bodies, numberedUntil }: ReadPage,
 ): WebhookEventPage {
   const { gidNamespace } = context;
   const cursorAt = (at: Position): string =>
@@ -296,5 +305,6 @@ function toEventPage(
     hasPreviousPage: (request.after ?? null) !== null,
     lastSequence: page.lastSequence,
     firstKeptSequence: () => firstKept(context, subscription),
+    numberedUntil,
   };
 }

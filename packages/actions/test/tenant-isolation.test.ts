@@ -155,7 +155,12 @@ const cases: Case[] = [
       return id;
     },
     find: async (context, caller, subscriptionId) => {
-      const options = { readsPayloads: false, pauseFor: () => Promise.reject(new Error()), onWideRead: () => {} };
+      const options = {
+        readsPayloads: false,
+        readsNumberedUntil: true,
+        pauseFor: () => Promise.reject(new Error()),
+        onWideRead: () => {},
+      };
       const found = await listWebhookEvents(context, caller, { subscriptionId, waitSeconds: 20 }, options);
       return found && found.edges.map(({ node }) => node);
     },

@@ -28,6 +28,7 @@ const exampleTimes: Readonly<Record<string, string>> = {
   createdAt: '2026-11-02T16:05:12.480Z',
   endsAt: '2026-11-03T10:30:00.052Z',
   expiresAt: '2026-11-03T16:05:12.480Z',
+  numberedUntil: '2026-11-03T09:29:00.000Z',
   startedAt: '2026-11-03T09:30:00.052Z',
 };
 const exampleTime = '2026-11-03T09:30:00.000Z';

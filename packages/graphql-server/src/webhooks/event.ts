@@ -62,6 +62,7 @@ export function addWebhookEvents(builder: InterfaceSchemaBuilder, { connectionOf
         nullable: true,
         resolve: ({ firstKeptSequence }) => firstKeptSequence(),
       }),
+      numberedUntil: t.expose('numberedUntil', { type: 'DateTime' }),
     }));
   });
 
@@ -81,6 +82,7 @@ export function addWebhookEvents(builder: InterfaceSchemaBuilder, { connectionOf
         try {
           return await listWebhookEvents(context.actions, context.caller, request, {
             readsPayloads: selectsField(info, 'payload'),
+            readsNumberedUntil: selectsField(info, 'numberedUntil'),
             pauseFor: (wait) => pauseFor(context, wait),
             onWideRead: () => (context.extraWork.cost += costOfWideRead),
           });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueCredential, revokeCredential } from '@deedwire/actions';
 import { createHarness } from '@deedwire/dev-environment/harness';
+import { idAt } from '@deedwire/domain';
 import { type Credential, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -330,6 +331,63 @@ test('so is one whose payload is missing, unless no payload is asked for', async
      values (${delivery.id}, 1, ${subscription.id}, 'partner', now(), 0, 'RENDERING_FAILED')`,
   );
   expect((await page()).edges).toMatchObject([{ sequence: 1, node: { payload: null } }]);
+});
+
+async function pageNumberedUntil(): Promise<Date> {
+  const read = 'query ($id: ID!) { webhookEvents(subscriptionId: $id) { numberedUntil } }';
+  const { data, errors } = await send(read, { id: subscription.gid });
+  const text: unknown = Reflect.get(Object(data?.webhookEvents), 'numberedUntil');
+  if (typeof text !== 'string') throw new Error(JSON.stringify(errors));
+  return new Date(text);
+}
+
+describe('numberedUntil', () => {
+  const minuteMs = 60_000;
+
+  /** Appends an entry as it waits for its fan-out, of an event that was created at this time. */
+  async function append(accountId: string, createdAt: Date | null, blockedOn: string | null = null): Promise<void> {
+    const eventId = createdAt && idAt(createdAt);
+    await harness.sql(
+      `insert into webhook_event_queue (account_id, interface, event_id, subscription_id, blocked_on)
+       values ($1, 'partner', $2::bigint, case when $2::bigint is null then 1 end, $3)`,
+      [accountId, eventId, blockedOn],
+    );
+    onTestFinished(async () => void (await harness.sql('delete from webhook_event_queue')));
+  }
+
+  const { accountId } = harness.accounts.partner;
+  const ago = (minutes: number): Date => new Date(Date.now() - minutes * minuteMs);
+
+  test('is a minute before the read while only events of other accounts wait', async () => {
+    // In the same shard.
+    const [other] = await harness.sql(
+      `insert into account (id, interface, organization_id, name)
+       select id + 64, interface, organization_id, name from account where id = ${accountId}
+       returning id`,
+    );
+    await append(String(other?.['id']), ago(90));
+    await append(String(other?.['id']), ago(90), 'REFUSED');
+    await append(accountId, null);
+    const before = ago(1);
+    const found = await pageNumberedUntil();
+    expect(found >= before && found <= ago(1)).toBe(true);
+  });
+
+  test.each([
+    ['ready', null, null],
+    ['of an unknown type', 'referral.created', 'referral.created'],
+    ['refused', 'REFUSED', 'referral.created'],
+  ])(
+    'is a minute before the creation of the oldest event of the account that waits and is %s',
+    async (_, blocked, others) => {
+      const oldest = ago(30);
+      await append(accountId, null, blocked);
+      await append(accountId, oldest, blocked);
+      await append(accountId, ago(20), others);
+      await append(accountId, ago(10));
+      expect(await pageNumberedUntil()).toEqual(new Date(oldest.getTime() - minuteMs));
+    },
+  );
 });
 
 test('a page ends before 400,000 bytes, and costs what it has', async () => {

@@ -1,4 +1,4 @@
-import type { AccountId } from '@deedwire/domain';
+import { type AccountId, timeOf } from '@deedwire/domain';
 import { type Database, firstRow, onlyRow } from '@deedwire/store';
 import type { IdRange, DeliveryId, SubscriptionId, EventId } from '@deedwire/webhooks/tables';
 
@@ -76,6 +76,20 @@ function toNumberedRow(row: SelectedRow): NumberedRow {
 
 const columns = `id, sequence, event_id as "eventId", event_type as "eventType", event_version as "eventVersion",
           occurred_at as "occurredAt", is_test as "isTest"`;
+
+// Requests of an interface commit within it: the server ends statements and idle transactions after 10 s.
+const commitMs = 60_000;
+
+/** Returns the time before which every event of an account has been numbered, for pages that are read later. */
+export async function selectNumberedUntil(database: Database, accountId: AccountId): Promise<Date> {
+  const statement = {
+    name: 'select-numbered-until',
+    planning: 'in-index-order' as const,
+    text: 'select clock_timestamp() as now, webhook_oldest_queued_event($1::bigint) as oldest',
+  };
+  const { now, oldest } = onlyRow(await database.query<{ now: Date; oldest: EventId | null }>(statement, [accountId]));
+  return new Date((oldest === null ? now : timeOf(oldest)).getTime() - commitMs);
+}
 
 /** The numbers after `after`, up to `until`. */
 export interface SequenceRange {
