@@ -847,6 +847,11 @@ export type WebhookEventConnection = {
   lastSequence: Scalars['Long']['output'];
   /** Sequence of the first event of the subscription that is still kept. Null if none is. */
   firstKeptSequence: Maybe<Scalars['Long']['output']>;
+  /**
+   * Every event of your account that was created before this time has its sequence, unless its change took longer than a minute to
+   * commit. One minute before the page was read, or before the oldest event that waits for its sequence was created.
+   */
+  numberedUntil: Scalars['DateTime']['output'];
 };
 
 /** An event of a subscription and its cursor. */

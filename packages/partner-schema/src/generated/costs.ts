@@ -79,6 +79,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "WebhookEventConnection.edges": 0.25,
       "WebhookEventConnection.firstKeptSequence": 0.5,
       "WebhookEventConnection.nodes": 0.5,
+      "WebhookEventConnection.numberedUntil": 0.5,
       "WebhookEventEdge.node": 0.5,
       "WebhookEventType.description": 0.2,
       "WebhookEventType.versions": 0.25,

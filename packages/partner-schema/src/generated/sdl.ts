@@ -1431,6 +1431,11 @@ type WebhookEventConnection {
   Sequence of the first event of the subscription that is still kept. Null if none is.
   """
   firstKeptSequence: Long
+  """
+  Every event of your account that was created before this time has its sequence, unless its change took longer than a minute to
+  commit. One minute before the page was read, or before the oldest event that waits for its sequence was created.
+  """
+  numberedUntil: DateTime!
 }
 
 """
