@@ -11,6 +11,7 @@ const at = (second: number) => Date.UTC(2026, 0, 1) + second * 1000;
 
 interface Edge {
   second: number;
+  eventSecond?: number;
   sequence?: number;
   type?: string;
   isTest?: boolean;
@@ -18,13 +19,16 @@ interface Edge {
 }
 
 const pageOf = (edges: readonly Edge[], firstKeptSequence: number | null = 1, hasNextPage = false) => ({
-  edges: edges.map(({ second, sequence = second, type = 'referral.created', isTest = false, ...rest }) => ({
-    sequence,
-    node: { id: eventOf(second), deliveryId: deliveryOf(second), type, isTest, ...rest },
-  })),
+  edges: edges.map(
+    ({ second, eventSecond = second, sequence = second, type = 'referral.created', isTest = false, ...rest }) => ({
+      sequence,
+      node: { id: eventOf(eventSecond), deliveryId: deliveryOf(second), type, isTest, ...rest },
+    }),
+  ),
   pageInfo: { endCursor: 'cursor', hasNextPage },
   lastSequence: 9,
   firstKeptSequence,
+  numberedUntil: new Date(at(1000)).toISOString(),
 });
 
 const whole: Range = { sinceMs: null, untilMs: at(1000), type: null };
@@ -74,6 +78,13 @@ describe('a comparison', () => {
     expect(await compare([deliveryOf(1)], last, range)).toMatchObject({ isLast: true });
   });
 
+  test('has the events that were created in the range, although they were numbered after it', async () => {
+    const late = pageOf([{ second: 900, eventSecond: 2, sequence: 1 }]);
+    const more = { ...late, pageInfo: { endCursor: 'cursor', hasNextPage: true } };
+    const found = await compare([deliveryOf(1)], more, { ...whole, untilMs: at(3) });
+    expect(found).toMatchObject({ missing: [1], isLast: false });
+  });
+
   test('does not take what is no longer kept for unexpected', async () => {
     const found = await compare([deliveryOf(3), deliveryOf(5), deliveryOf(6)], pageOf([{ second: 5 }], 5));
     expect(found).toMatchObject({ missing: [], unexpected: [{ id: deliveryOf(6) }], outside: 1 });
@@ -96,6 +107,13 @@ describe('a comparison', () => {
       /^Events before sequence 5/,
     ],
     ['a gap', [deliveryOf(1), deliveryOf(3)], pageOf([{ second: 1 }, { second: 3 }]), {}, /^Sequences are missing/],
+    [
+      'events of the range that wait for their sequence',
+      [deliveryOf(1)],
+      pageOf([{ second: 1 }]),
+      { untilMs: at(1001) },
+      /^Events created since 2026-01-01 00:16:40.000 UTC can still wait/,
+    ],
     [
       'an end that is too recent',
       [deliveryOf(1)],

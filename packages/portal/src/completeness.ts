@@ -1,6 +1,7 @@
 import { timeOfId } from './find.ts';
 import type { EventPageFragment } from './generated/documents.ts';
 import { digestOf, type ReceiverLog } from './receiver-log.ts';
+import { formatUtc } from './time.ts';
 import { numberOf, plural } from './words.ts';
 
 export interface Range {
@@ -30,6 +31,8 @@ export interface Comparison {
   /** Of the last event that was read, also after the range. */
   readSequence: number | null;
   lastSequence: number;
+  /** Earlier events had their sequences when the last page was read. */
+  numberedUntilMs: number;
   /** The first event that was kept when the range was begun. */
   firstKeptSequence: number | null;
   compared: number;
@@ -51,6 +54,7 @@ export function startComparison(): Comparison {
     firstSequence: null,
     readSequence: null,
     lastSequence: 0,
+    numberedUntilMs: 0,
     firstKeptSequence: null,
     compared: 0,
     comparedBodies: 0,
@@ -78,6 +82,7 @@ const timeOf = (gid: string): number => timeOfId(numberOf(gid));
 export async function comparePage(found: Comparison, page: Page, log: ReceiverLog, range: Range): Promise<boolean> {
   if (found.readSequence === null) found.firstKeptSequence = page.firstKeptSequence;
   found.lastSequence = page.lastSequence;
+  found.numberedUntilMs = Date.parse(page.numberedUntil);
   let isPast = false;
   for (const { sequence, node } of page.edges) {
     const { id, deliveryId, type, isTest, payload } = node;
@@ -87,8 +92,10 @@ export async function comparePage(found: Comparison, page: Page, log: ReceiverLo
     found.readSequence = sequence;
     const named = [log.ids.get(deliveryId), log.ids.get(id)].filter((each) => each !== undefined);
     for (const logged of named) logged.isFound = true;
-    isPast = createdMs >= range.untilMs + clockMs;
-    if (createdMs >= range.untilMs || (range.type !== null && range.type !== type)) continue;
+    // A worker that is late creates the delivery of an event long after the event.
+    const eventMs = timeOf(id);
+    isPast = eventMs >= range.untilMs + clockMs;
+    if (eventMs >= range.untilMs || (range.type !== null && range.type !== type)) continue;
     found.firstSequence ??= sequence;
     if (isTest && named.length === 0) {
       found.tests += 1;
@@ -126,12 +133,14 @@ const freshMs = 300_000;
 
 /** Why a comparison without a difference is no proof. Empty if it is one. */
 export function doubtsOf(found: Comparison, log: ReceiverLog, range: Range, nowMs: number): string[] {
-  const { firstKeptSequence, lastSequence, compared, otherBodies } = found;
+  const { firstKeptSequence, lastSequence, numberedUntilMs, compared, otherBodies } = found;
   const doubts: (string | false)[] = [
     compared === 0 && 'Nothing was compared: the range has no event.',
     compared === 0 && firstKeptSequence === null && lastSequence > 0 && 'None of its events is kept any longer.',
     isBegunLate(found) && `Events before sequence ${firstKeptSequence} are no longer kept, so they were not compared.`,
     found.hasGap && 'Sequences are missing in what the server sent. Ask the operator of Deedwire.',
+    numberedUntilMs < range.untilMs &&
+      `Events created since ${formatUtc(numberedUntilMs)} can still wait for their sequence, so they were not compared. Compare again later, or with an earlier end. If this time stays the same, ask the operator of Deedwire.`,
     range.untilMs > nowMs - freshMs &&
       'The range ends less than 5 minutes ago. Its last events can be on their way, or not in the log yet. Compare again with an earlier end.',
     otherBodies > 0 &&

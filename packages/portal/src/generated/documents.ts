@@ -35,6 +35,18 @@ export type ReplayWebhookEventsInput = {
   until?: string | null | undefined;
 };
 
+/** Why a delivery is not sent again. More values may be added; handle unknown ones. */
+export type RetryWebhookDeliveryUserErrorCode =
+  /** The retention period of the delivery has ended, and its payload is deleted. Read the record with a query instead. */
+  | 'DELIVERY_EXPIRED'
+  /** You have no delivery with this identifier. */
+  | 'NOT_FOUND'
+  /** Deedwire could not render the payload of the delivery, so there is nothing to send. Read the record with a query instead. */
+  | 'PAYLOAD_UNAVAILABLE'
+  /** The account has retried 60 deliveries within the last minute. Send the same request again in a minute. */
+  | 'RETRY_RATE_LIMITED'
+  | '%future added value';
+
 /** Input of `rotateWebhookSecret`. */
 export type RotateWebhookSecretInput = {
   /** Global identifier of the subscription. */
@@ -227,7 +239,7 @@ export type WebhookSubscriptionStatus =
   | 'PAUSED'
   | '%future added value';
 
-export type EventPageFragment = { lastSequence: number, firstKeptSequence: number | null, edges: Array<{ sequence: number, node: { id: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } };
+export type EventPageFragment = { lastSequence: number, firstKeptSequence: number | null, numberedUntil: string, edges: Array<{ sequence: number, node: { id: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } };
 
 export type EventsQueryVariables = Exact<{
   subscriptionId: string;
@@ -236,7 +248,7 @@ export type EventsQueryVariables = Exact<{
 }>;
 
 
-export type EventsQuery = { webhookEvents: { lastSequence: number, firstKeptSequence: number | null, edges: Array<{ sequence: number, node: { id: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null };
+export type EventsQuery = { webhookEvents: { lastSequence: number, firstKeptSequence: number | null, numberedUntil: string, edges: Array<{ sequence: number, node: { id: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null };
 
 export type EventBodiesQueryVariables = Exact<{
   subscriptionId: string;
@@ -245,7 +257,7 @@ export type EventBodiesQueryVariables = Exact<{
 }>;
 
 
-export type EventBodiesQuery = { webhookEvents: { lastSequence: number, firstKeptSequence: number | null, edges: Array<{ sequence: number, node: { payload: string | null, id: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null };
+export type EventBodiesQuery = { webhookEvents: { lastSequence: number, firstKeptSequence: number | null, numberedUntil: string, edges: Array<{ sequence: number, node: { payload: string | null, id: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null };
 
 export type DeliveryFieldsFragment = { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, event: { id: string, type: string, version: string, timestamp: string } };
 
@@ -291,7 +303,7 @@ export type RetryMutationVariables = Exact<{
 }>;
 
 
-export type RetryMutation = { retryWebhookDelivery: { userErrors: Array<{ message: string }> } };
+export type RetryMutation = { retryWebhookDelivery: { userErrors: Array<{ message: string, code: RetryWebhookDeliveryUserErrorCode }> } };
 
 export type PauseMutationVariables = Exact<{
   id: string;
@@ -388,13 +400,13 @@ export type ChoicesQuery = { webhookSubscriptions: { nodes: Array<{ id: string, 
 /** The hash of an operation, which the pages send instead of its text. */
 export type DocumentId<Result, Variables> = string & { readonly result?: Result; readonly variables?: Variables };
 
-export const Events = 'd84e3fe543a3ce11e0cfc91e756febda70874e9c27c9a8f843dfda206777ceaa' as DocumentId<EventsQuery, EventsQueryVariables>;
-export const EventBodies = '89373d3f562ad8572b4d571a3bed8660a229b00eab0dc43f4748319aff4c0b8c' as DocumentId<EventBodiesQuery, EventBodiesQueryVariables>;
+export const Events = 'b157a7dd77f54dc25ead49b1af2b816eaa62ce572e3aa614218d4654f3aca18d' as DocumentId<EventsQuery, EventsQueryVariables>;
+export const EventBodies = 'c6f4610ec5db37ed6479d4c82359850c54997fa4c2608b15face4ade68af3279' as DocumentId<EventBodiesQuery, EventBodiesQueryVariables>;
 export const Deliveries = '403abac10ccda3317291f7419b3c8ed451a8672061042e2c028f22ed2d4fb3de' as DocumentId<DeliveriesQuery, DeliveriesQueryVariables>;
 export const Delivery = 'f3d08d944b5d6a180fdeaba209f5d2aa3e5dd434d35df07f125612ec67c04656' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
 export const Payload = '03e4d382e3b739cd3358aca090129d95627985cad8158a68e7e1a39616e21233' as DocumentId<PayloadQuery, PayloadQueryVariables>;
 export const Exchange = '4559557414543dbb4cbca00debb5e28eb793168aaaf9bb00fa30297974f403ae' as DocumentId<ExchangeQuery, ExchangeQueryVariables>;
-export const Retry = '02252e2bcc12a281c09d0caf6fdee204d243b1b34e64001e020726edb2ee7e13' as DocumentId<RetryMutation, RetryMutationVariables>;
+export const Retry = 'a6a273adba3ea7f841dc22959a0871b22c4306dc6d8817f13723906874aa2055' as DocumentId<RetryMutation, RetryMutationVariables>;
 export const Pause = 'cb27d153b7456a2e20e1aa5b84da23a6937d6ade6852e2f638efc74e7c55b5ba' as DocumentId<PauseMutation, PauseMutationVariables>;
 export const Resume = '19e8a31869a3eedee9282c3efe76a0db025d0619657d7c54022aa002180c771e' as DocumentId<ResumeMutation, ResumeMutationVariables>;
 export const SendPending = '277af2d06e4bb76d0586d10b0564d122e25be2f43fef741aa14c826a1582580a' as DocumentId<SendPendingMutation, SendPendingMutationVariables>;
