@@ -200,6 +200,7 @@ export function useQuery<Result, Variables>(
 
 export interface UserError {
   readonly message: string;
+  readonly code?: string;
   readonly field?: readonly string[] | null;
 }
 
@@ -207,8 +208,12 @@ interface Mutation<Result, Variables> {
   readonly running: boolean;
   readonly failure: Failure | null;
   readonly userErrors: readonly UserError[];
-  /** Returns null if the change was refused or failed, or if an earlier one is still running. */
+  /** Returns null if the change failed, or if an earlier one is still running. A result with user errors is a refusal. */
   readonly run: (variables: () => Promise<Variables> | Variables) => Promise<Result | null>;
+}
+
+export function userErrorsOf(result: object): UserError[] {
+  return Object.values(result).flatMap((payload: { userErrors: UserError[] }) => payload.userErrors);
 }
 
 export function useMutation<Result extends object, Variables>(
@@ -223,9 +228,8 @@ export function useMutation<Result extends object, Variables>(
     setState({ ...idle, running: true });
     try {
       const result = await send(documentId, await variables());
-      const userErrors = Object.values(result).flatMap((payload: { userErrors: UserError[] }) => payload.userErrors);
-      setState({ ...idle, userErrors });
-      return userErrors.length === 0 ? result : null;
+      setState({ ...idle, userErrors: userErrorsOf(result) });
+      return result;
     } catch (error) {
       setState({ ...idle, failure: failureOf(error) });
       return null;

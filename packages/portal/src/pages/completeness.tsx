@@ -268,7 +268,19 @@ function Send({ start: { subscriptionId, range }, missing }: { start: Start; mis
           document={Retry}
           variables={() => ({ id: missing[0]?.deliveryId ?? '' })}
           more={missing.slice(1).map(({ deliveryId }) => ({ id: deliveryId }))}
-          result={() => <p>{`${amount} queued. Compare again once your receiver has them.`}</p>}
+          result={(_, refused) => (
+            <>
+              <p>
+                {refused.length > 0 && `${missing.length - refused.length} of `}
+                {`${amount} queued. Compare again once your receiver has them.`}
+              </p>
+              {refused.map(({ index, message }) => (
+                <p key={index} className="error">
+                  <Visible text={`Sequence ${missing[index]?.sequence}: ${message}`} />
+                </p>
+              ))}
+            </>
+          )}
         />
       ) : (
         <>

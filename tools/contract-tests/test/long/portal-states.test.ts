@@ -283,6 +283,7 @@ const pageOf = (sequences: number[], hasNextPage: boolean, firstKeptSequence = 1
     pageInfo: { hasNextPage, endCursor: `after ${sequences.at(-1)}` },
     lastSequence: 4,
     firstKeptSequence,
+    numberedUntil: new Date().toISOString(),
   },
 });
 
@@ -457,6 +458,28 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
       await page.getByText('The next events are no longer kept.').waitFor();
       expect(await mainText()).toContain('Not finished: this is no proof.');
       expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    });
+
+    test('sends again all that can be sent, and names what is refused', async () => {
+      await compare([4], [{ json: { data: pageOf([1, 2, 3, 4], false) } }]);
+      const codes = ['DELIVERY_EXPIRED', 'RETRY_RATE_LIMITED'];
+      const ids: string[] = [];
+      await answer(async (route, operation) => {
+        if (operation !== 'Retry') return route.fallback();
+        ids.push(route.request().postDataJSON().variables.id);
+        const userErrors = codes.splice(0, 1).map((code) => ({ code, message: `The message of ${code}.` }));
+        await route.fulfill({ json: { data: { retryWebhookDelivery: { userErrors } } } });
+      });
+      const label = 'Send 3 deliveries again';
+      await page.getByRole('button', { name: label }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: label }).click();
+      await dialog.getByText('The message of RETRY_RATE_LIMITED.').waitFor();
+      await dialog.getByRole('button', { name: label }).click();
+      await dialog.getByText('2 of 3 deliveries queued.').waitFor();
+      expect(await dialog.innerText()).toContain('Sequence 1: The message of DELIVERY_EXPIRED.');
+      expect(ids).toEqual([1, 2, 2, 3].map((each) => eventAt(each).node.deliveryId));
+      expect(await problemsOf(page)).toEqual([]);
     });
 
     test('offers a replay of the range for more than 60 deliveries', async () => {
