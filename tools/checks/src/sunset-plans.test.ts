@@ -14,9 +14,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-function write(path: string, content: object): void {
+function write(path: string, content: object | string | null): void {
   mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), JSON.stringify(content));
+  writeFileSync(join(root, path), typeof content === 'string' ? content : JSON.stringify(content));
 }
 
 const client = { client: 'client_1', pin: '2026-11-01', agreedOn: '2027-12-01' };
@@ -47,6 +47,9 @@ test('a sunset may be later than its plan, and not earlier', () => {
 });
 
 test.each([
+  null,
+  '{',
+  { ...plan, clients: [null] },
   { ...plan, clients: undefined },
   { ...plan, clients: [{ ...client, agreedOn: '2028-01-02' }] },
   { ...plan, clients: [{ ...client, agreedOn: undefined }] },

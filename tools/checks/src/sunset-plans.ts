@@ -13,28 +13,30 @@ interface SunsetPlan {
 /** What is wrong with the plans of the sunsets in `versions.json`. A sunset can move to a later day without another plan. */
 export function sunsetProblems(root: string): string[] {
   const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
-  const files = globSync('.changeset/*.plan.json', { cwd: root }).map((path) => ({ path, plan: read(path) }));
-  const plans = files.flatMap(({ plan }) => (isPlan(plan) ? [plan] : []));
+  const files = globSync('.changeset/*.plan.json', { cwd: root }).map((path) => ({ path, plan: planOf(path) }));
+  const plans = files.flatMap(({ plan }) => plan ?? []);
   const sunsets = globSync('packages/*/versions.json', { cwd: root })
     .toSorted()
     .flatMap((path) => sunsetsIn(read(path), [basename(dirname(path)).replace(/-schema$/, '')]));
   return [
-    ...files
-      .filter(({ plan }) => !isPlan(plan))
-      .map(
-        ({ path }) =>
-          `${path}: needs version, sunsetOn and clients, each with client, pin and agreedOn (not after sunsetOn)`,
-      ),
+    ...files.flatMap(({ path, plan }) => (plan === null ? [`${path}: ${incomplete}`] : [])),
     ...sunsets
-      .filter(
-        (sunset) => !plans.some(({ version, sunsetOn }) => version === sunset.version && sunsetOn <= sunset.sunsetOn),
-      )
-      .map(
-        ({ version, sunsetOn }) =>
-          `${version}: its sunset on ${sunsetOn} has no plan. Write .changeset/<name>.plan.json`,
-      ),
+      .filter((ending) => !plans.some((plan) => plan.version === ending.version && plan.sunsetOn <= ending.sunsetOn))
+      .map(({ version, sunsetOn }) => `${version}: its sunset on ${sunsetOn} has no plan. ${write}`),
   ];
+
+  function planOf(path: string): SunsetPlan | null {
+    try {
+      const plan = read(path);
+      return isPlan(plan) ? plan : null;
+    } catch {
+      return null;
+    }
+  }
 }
+
+const incomplete = 'needs version, sunsetOn and clients, each with client, pin and agreedOn (not after sunsetOn)';
+const write = 'Write .changeset/<name>.plan.json';
 
 /** @param keys the names around the value, of which the last two are the interface or the event type, and the version */
 function sunsetsIn(value: object, keys: readonly string[]): { version: string; sunsetOn: string }[] {
