@@ -6,6 +6,8 @@ import { webhookEventTypes } from '@deedwire/webhook-events';
 import type { ActionContext } from './context.ts';
 
 const expectedApps = ['lender-api', 'partner-api', 'webhook-worker'] as const;
+/** Those that run only now and then. */
+const otherApps = ['operator-cli'] as const;
 
 /** A process records its counts every minute. */
 const openMaxMs = 150_000;
@@ -38,6 +40,7 @@ export async function exportEnvironment({ store, gidNamespace }: ActionContext, 
     migration,
     needsMigration,
     expectedApps,
+    otherApps,
     ...lists,
     gaps,
     rowCounts,

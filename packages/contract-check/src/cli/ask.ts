@@ -4,7 +4,16 @@ import { checkBuild } from '../environment/check-build.ts';
 import { checkConsumer } from '../environment/check-consumer.ts';
 import { checkRetirement } from '../environment/check-retirement.ts';
 import { readBuild, readEnvironment, readUses, type Build, type Environment } from '../environment/environment.ts';
-import { foundFor, idOf, isReason, liveBuilds, nameOf, type Finding, type Question } from '../environment/question.ts';
+import {
+  foundFor,
+  idOf,
+  isReadable,
+  isReason,
+  liveBuilds,
+  nameOf,
+  type Finding,
+  type Question,
+} from '../environment/question.ts';
 import { findMergeBase, type WorkflowEnvironment } from '../history/merge-base.ts';
 import { openRepository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
@@ -75,18 +84,29 @@ export function ask(subject: string | undefined, options: Options, variables: Wo
     };
     return { ...answered, answer: 'unknown', findings: [finding] };
   }
-  const known = [...builds, ...Object.values(environment.contracts)];
-  const question: Question = { environment, parties: [], known, unusedForMs, maxGapMs, findings: [], gaps: new Set() };
+  const stored = Object.values(environment.contracts);
+  const known = [...builds, ...stored];
+  const oldestDay = dayOf(new Date(Date.parse(environment.takenAt) - unusedForMs));
+  const window = { unusedForMs, oldestDay, maxGapMs };
+  const question: Question = { environment, parties: [], known, ...window, findings: [], gaps: new Set() };
   const found = foundFor(question, subject ?? uses?.consumer ?? builds.map(idOf).join(' '));
   const live = liveBuilds(environment, found, now);
   const isBack = (build: Build): boolean =>
     idOf(build) === rollback ||
     (build.version === rollback && (uses !== null || builds.some(({ app }) => app === build.app)));
-  const back = known
-    .filter((build) => !builds.includes(build) && isBack(build))
+  const back = stored
+    .filter((build) => isBack(build) && isReadable(build))
     .map((build) => ({ build, label: `${nameOf(build)} (rollback)`, isLive: false }));
-  if (rollback !== undefined && back.length === 0)
-    found('unknown', 'deploy/rollbackUnknown', rollback, `The contracts of ${rollback} are not in ${file}.`);
+  if (rollback !== undefined && back.length === 0) {
+    const valid = `Those that are: ${stored.map(idOf).toSorted().join(', ')}.`;
+    found('unknown', 'deploy/rollbackUnknown', rollback, `Valid contracts of ${rollback} are not in ${file}.`, valid);
+  }
+  const apps = new Set([...environment.expectedApps, ...environment.otherApps]);
+  for (const { app } of builds)
+    if (!apps.has(app)) {
+      const message = `${app} is no app of ${environment.environment}: ${[...apps].join(', ')}.`;
+      found('unknown', 'deploy/appUnknown', app, message);
+    }
   const asked = { ...question, parties: [...live, ...back] };
   const own = builds.map((build) => ({ build, label: nameOf(build), isLive: false }));
   // Also each with those before it: they are deployed together, and every order must fit.

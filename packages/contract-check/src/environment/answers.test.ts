@@ -191,6 +191,12 @@ describe.each<
     { pins: [client] },
     'does not serve partner@2026-11-01. It is used by client_1.',
   ],
+  [
+    'an interface that no longer accepts a version of an event that is pinned',
+    [buildOf('partner-api', '0.6.0', { ...api, pins: [] })],
+    { pins: [pin, { ...pin, id: 'sub_2' }, { ...pin, id: 'sub_3', interface: 'lender' }] },
+    'partner-api 0.6.0 does not accept entry.posted@2026-11-01, which sub_1 and 1 more pin.',
+  ],
   ['an interface without a version that is used', [without('2026-11-01')], { uses: [use] }, 'It is used by client_2.'],
   [
     'an interface without a field of a version that is used',
@@ -228,6 +234,12 @@ test.each([
     buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-11-01': ['id'] } }),
     {},
   ],
+  [
+    'an interface that no longer accepts a version of an event that nobody pins',
+    buildOf('partner-api', '0.6.0', { ...api, pins: [] }),
+    { pins: [{ ...pin, interface: 'lender' }] },
+  ],
+  ['an app whose process runs only now and then', buildOf('operator-cli', '0.1.0', {}), {}],
   ['a use before the window', without('2026-11-01'), { uses: [{ ...use, lastDay: '2020-01-01' }] }],
 ])('says yes for %s', async (_what, build, changes) => {
   const { exitCode, stdout } = await canIDeploy({
@@ -549,6 +561,13 @@ describe('an unknown answer', () => {
       exported({ ...base, processes: [{ ...first, digest: 'a'.repeat(64) }, ...others] }),
       'whose contracts are missing',
     ],
+    [
+      'a live build with an invalid schema',
+      exported(
+        environmentOf([buildOf('partner-api', '0.5.0', { serves: { '2026-11-01': 'type Query {' } }), livingWorker]),
+      ),
+      'whose contracts are invalid',
+    ],
     ['an old file', exported({ ...base, takenAt: ago(2 * hour) }), 'was taken 2 h ago, but --max-age is 1 h'],
     ['a file from the future', exported({ ...base, takenAt: ago(-2 * hour) }), 'is from the future'],
     [
@@ -612,6 +631,31 @@ describe('an unknown answer', () => {
     const [line = ''] = stdout.replaceAll(/\n {4}/g, ' ').split('\n');
     expect({ exitCode, line, stderr }).toEqual({ exitCode: 3, line: expect.stringContaining(expected), stderr: '' });
     expect(line).toMatch(/^unknown: /);
+  });
+
+  test('is that of an app or a rollback that is unknown, with the known ones', async () => {
+    const misspelled = { ...newApi, app: 'partnr-api' };
+    expect(await canIDeploy({ builds: [misspelled] })).toMatchObject({
+      exitCode: 3,
+      stdout: expect.stringMatching(
+        /^unknown: partnr-api is no app of production: partner-api, webhook-worker,\s+operator-cli\.\n/,
+      ),
+    });
+    expect(await canIDeploy({ builds: [newApi], args: ['--rollback', 'partnr-api@0.5.0'] })).toMatchObject({
+      exitCode: 3,
+      stdout: expect.stringContaining('    Those that are: partner-api@0.5.0, webhook-worker@0.4.1.\n'),
+    });
+  });
+
+  test('is that of a rollback whose schema is invalid, which is not named as a way out either', async () => {
+    const broken = buildOf('partner-api', '0.4.0', { serves: { '2026-11-01': 'type Query {' } });
+    const stored = environmentOf([...living, broken]);
+    const environment = exported({ ...stored, processes: stored.processes.slice(0, 2) });
+    expect(await canIDeploy({ builds: [newApi], environment, args: ['--rollback', '0.4.0'] })).toMatchObject({
+      exitCode: 3,
+    });
+    const consumer = file('uses.json', { ...needs, pin: '2026-01-01' });
+    expect(await canIDeploy({ environment, args: ['--consumer', consumer] })).toMatchObject({ exitCode: 1 });
   });
 
   test('is that of a file that does not exist, and an invalid build is an error', async () => {

@@ -4,22 +4,18 @@ import { readGraphqlSchema } from '../graphql/read-contract.ts';
 import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
 import { dayOf } from '../workspace/version-status.ts';
 import type { Build } from './environment.ts';
-import { deployFirst, foundFor, idOf, type Party, type Question, type Reason } from './question.ts';
+import { foundFor, idOf, nameOf, type Party, type Question, type Reason } from './question.ts';
 import { coverageOf, type Coverage } from './use-coverage.ts';
-
-/** What one of two builds has to be able to do, so that they fit. */
-interface Need {
-  readonly what: string;
-  readonly isMetBy: (build: Build) => boolean;
-}
 
 /** A build that appends events or accepts pins, and a worker that does not fit it. */
 interface Misfit {
   readonly rule: Reason;
   readonly contract: string;
   readonly message: string;
-  readonly ofWorker: Need;
-  readonly ofWriter: Need;
+  /** What another worker must do, or another writer. */
+  readonly ofWorker: string;
+  readonly ofWriter: string;
+  readonly isWorkerFit: (worker: Build) => boolean;
 }
 
 /** Asks whether a build fits the database, each party, and what clients and subscriptions use. */
@@ -35,17 +31,22 @@ export function checkBuild(question: Question, own: Party): void {
     ...accepted,
   ]);
   for (const other of parties) {
-    for (const misfit of misfits(question, own, other, needed)) report(misfit, other, misfit.ofWorker);
-    for (const misfit of misfits(question, other, own, needed)) report(misfit, other, misfit.ofWriter);
+    for (const misfit of misfits(question, own, other, needed)) reportWorker(misfit, other);
+    for (const misfit of misfits(question, other, own, needed))
+      report(misfit, other, newVersion(other, misfit.ofWriter));
     for (const worker of parties)
-      for (const misfit of snapshotMisfits(other, worker, new Set(accepted))) report(misfit, worker, misfit.ofWorker);
+      for (const misfit of snapshotMisfits(other, worker, new Set(accepted))) reportWorker(misfit, worker);
   }
   if (isWorker(question, build)) checkDropped();
   for (const party of parties) if (party.isLive && party.build.app === build.app) checkServed(party);
 
-  function report({ rule, contract, message }: Misfit, other: Party, { what, isMetBy }: Need): void {
-    const first = deployFirst(known, other.build, what, isMetBy);
-    found('no', rule, `${idOf(other.build)} ${contract}`, message, first);
+  function reportWorker(misfit: Misfit, worker: Party): void {
+    const fit = known.find((each) => each.app === worker.build.app && misfit.isWorkerFit(each));
+    report(misfit, worker, fit === undefined ? newVersion(worker, misfit.ofWorker) : nameOf(fit));
+  }
+
+  function report({ rule, contract, message }: Misfit, other: Party, first: string): void {
+    found('no', rule, `${idOf(other.build)} ${contract}`, message, `Deploy ${first} first.`);
   }
 
   function checkMigration(): void {
@@ -63,17 +64,11 @@ export function checkBuild(question: Question, own: Party): void {
   function checkDropped(): void {
     for (const [event, [first, ...others]] of Map.groupBy(environment.pins, (pin) => pin.event)) {
       if (event === null || first === undefined || renders(build, event)) continue;
-      const who = others.length === 0 ? `${first.id} pins` : `${first.id} and ${others.length} more pin`;
-      const message = `${label} cannot render ${event}, which ${who}. These deliveries would fail.`;
-      found('no', 'deploy/versionNotRendered', event, message, 'Move these pins to another version first.');
+      const message = `${label} cannot render ${event}, which ${pinnedBy(first, others)}. These deliveries would fail.`;
+      found('no', 'deploy/versionNotRendered', event, message, movePins);
     }
     if (environment.isQueueCut)
-      found(
-        'unknown',
-        'deploy/queueTooLong',
-        'queue',
-        `Not all types of the queue of ${environment.environment} are known: it is too long.`,
-      );
+      found('unknown', 'deploy/queueTooLong', 'queue', 'Not all types in the queue are known: it is too long.');
     for (const { type, event, count } of environment.queued) {
       if (event === null ? knows(build, type) : renders(build, event)) continue;
       const message = `${label} does not know ${event ?? type}, which is queued (${count}).`;
@@ -81,33 +76,31 @@ export function checkBuild(question: Question, own: Party): void {
     }
   }
 
-  /** What clients pin or use of the versions that a build of the same app serves. */
+  /** What clients and subscriptions pin or use of the versions that a build of the same app serves and accepts. */
   function checkServed(party: Party): void {
+    const isServed = (name: string): boolean => party.build.serves.some((served) => served.interface === name);
+    for (const event of acceptedPins(question, party.build)) {
+      const [first, ...others] = environment.pins.filter((pin) => pin.event === event && isServed(pin.interface));
+      if (first === undefined || accepted.includes(event)) continue;
+      const message = `${label} does not accept ${event}, which ${pinnedBy(first, others)}.`;
+      found('no', 'deploy/usedContractBroken', `${idOf(party.build)} ${event}`, message, movePins);
+    }
     for (const served of party.build.serves) {
       const version = `${served.interface}@${served.version}`;
       const now = build.serves.find((each) => each.interface === served.interface && each.version === served.version);
       const lost = (coordinate: string | null, problem: string): void => {
         const place = `${idOf(party.build)} ${version} ${coordinate ?? ''}`.trim();
         const counted = isDeprecated(served.sdl, coordinate) ? coordinate : null;
-        const users = usersOf(question, version, counted);
+        const pins = environment.pins.filter((pin) => !counted && `${pin.interface}@${pin.version}` === version);
+        const uses = usesOf(question, version, counted);
+        const users = new Set([...pins.map(({ id }) => id), ...uses.map(({ client }) => client)]);
         const key = counted && `${served.version} ${counted}`;
         const { missing, gaps } = coverageOfInterface(question, served.interface, key);
         const first = `Move these clients first, or deploy a version of ${build.app} that keeps it.`;
-        if (users.length > 0)
-          found(
-            'no',
-            'deploy/usedContractBroken',
-            place,
-            `${label} ${problem} It is used by ${users.join(', ')}.`,
-            first,
-          );
-        else if (missing.length > 0)
-          found(
-            'unknown',
-            'deploy/useNotCounted',
-            place,
-            `${label} ${problem} Its use is unknown: ${missing.join(' ')}`,
-          );
+        const used = `${label} ${problem} It is used by ${[...users].join(', ')}.`;
+        const uncounted = `${label} ${problem} Its use is unknown: ${missing.join(' ')}`;
+        if (users.size > 0) found('no', 'deploy/usedContractBroken', place, used, first);
+        else if (missing.length > 0) found('unknown', 'deploy/useNotCounted', place, uncounted);
         else for (const gap of gaps) question.gaps.add(gap);
       };
       if (now === undefined) lost(null, `does not serve ${version}.`);
@@ -126,11 +119,9 @@ function* misfits(question: Question, writer: Party, worker: Party, needed: Read
       rule: 'deploy/typeUnknown',
       contract: type,
       message: `${worker.label} does not know ${type}, which ${writer.label} appends. These events would wait.`,
-      ofWorker: { what: `knows ${type}`, isMetBy: (each) => knows(each, type) },
-      ofWriter: {
-        what: `does not append ${type}`,
-        isMetBy: ({ appends }) => !appends.some((one) => one.type === type),
-      },
+      ofWorker: `knows ${type}`,
+      ofWriter: `does not append ${type}`,
+      isWorkerFit: (each) => knows(each, type),
     };
   for (const event of acceptedPins(question, writer.build))
     if (!renders(worker.build, event) && !unknown.includes(typeOf(event)))
@@ -138,11 +129,9 @@ function* misfits(question: Question, writer: Party, worker: Party, needed: Read
         rule: 'deploy/versionNotRendered',
         contract: event,
         message: `${worker.label} cannot render ${event}, which ${writer.label} accepts as a pin. These deliveries would fail.`,
-        ofWorker: { what: `renders ${event}`, isMetBy: (each) => renders(each, event) },
-        ofWriter: {
-          what: `does not accept ${event}`,
-          isMetBy: (each) => !acceptedPins(question, each).includes(event),
-        },
+        ofWorker: `renders ${event}`,
+        ofWriter: `does not accept ${event}`,
+        isWorkerFit: (each) => renders(each, event),
       };
   yield* snapshotMisfits(writer, worker, needed);
 }
@@ -156,16 +145,22 @@ function* snapshotMisfits(writer: Party, worker: Party, events: ReadonlySet<stri
         rule: 'deploy/snapshotInsufficient',
         contract: event,
         message: `${worker.label} cannot render ${event} from what ${writer.label} appends: ${lacking} These deliveries would fail.`,
-        ofWorker: {
-          what: `renders ${event} from it`,
-          isMetBy: (each) => each.renders.some((one) => one.event === event && lackingIn(snapshot, one.needs) === null),
-        },
-        ofWriter: {
-          what: `appends what ${event} needs`,
-          isMetBy: (each) => each.appends.some((one) => one.type === type && lackingIn(one.snapshot, needs) === null),
-        },
+        ofWorker: `renders ${event} from it`,
+        ofWriter: `appends what ${event} needs`,
+        isWorkerFit: (each) =>
+          each.renders.some((one) => one.event === event && lackingIn(snapshot, one.needs) === null),
       };
     }
+}
+
+const movePins = 'Move these pins to another version first.';
+
+function pinnedBy({ id }: { id: string }, others: readonly object[]): string {
+  return others.length === 0 ? `${id} pins` : `${id} and ${others.length} more pin`;
+}
+
+function newVersion({ build }: Party, what: string): string {
+  return `a version of ${build.app} that ${what}`;
 }
 
 /** Why a worker cannot render from a snapshot. Null if it can. */
@@ -211,17 +206,12 @@ function isDeprecated(sdl: string, coordinate: string | null): boolean {
   return type instanceof GraphQLObjectType && typeof type.getFields()[field]?.deprecationReason === 'string';
 }
 
-/** Who pins or uses a version of an interface, or a coordinate of it. */
-export function usersOf({ environment, unusedForMs }: Question, version: string, coordinate: string | null): string[] {
-  const oldest = dayOf(new Date(Date.parse(environment.takenAt) - unusedForMs));
-  const pins = environment.pins.filter((pin) => `${pin.interface}@${pin.version}` === version);
-  const uses = environment.uses.filter(
-    (use) =>
-      `${use.interface}@${use.version}` === version &&
-      use.lastDay >= oldest &&
-      (coordinate === null || use.coordinate === coordinate),
-  );
-  return [...new Set([...(coordinate === null ? pins.map(({ id }) => id) : []), ...uses.map(({ client }) => client)])];
+/** The uses of a version of an interface, or of a coordinate of it, in the window. The newest is first. */
+export function usesOf({ environment, oldestDay }: Question, version: string, coordinate: string | null) {
+  return environment.uses
+    .filter((use) => `${use.interface}@${use.version}` === version && use.lastDay >= oldestDay)
+    .filter((use) => coordinate === null || use.coordinate === coordinate)
+    .toSorted((a, b) => (a.lastDay < b.lastDay ? 1 : -1));
 }
 
 /** Of all apps that serve an interface. */

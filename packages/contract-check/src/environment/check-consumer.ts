@@ -1,32 +1,29 @@
 import {
-  GraphQLError,
   Kind,
-  NoUnusedFragmentsRule,
   isInputObjectType,
   isRequiredInputField,
-  parse,
   parseType,
   print,
-  specifiedRules,
   validate,
   type DocumentNode,
   type GraphQLSchema,
   type TypeNode,
 } from 'graphql';
 import { readGraphqlSchema } from '../graphql/read-contract.ts';
-import { failAt } from '../input-error.ts';
+import type { SourceText } from '../text-file.ts';
 import { coordinatesOf } from '../uses/coordinates.ts';
+import { documentRules, parseDocument } from '../uses/read-documents.ts';
 import type { Uses } from '../uses/uses.ts';
 import { acceptedPins, sdlOf } from './check-build.ts';
 import type { Build, ContractFile } from './environment.ts';
-import { deployFirst, foundFor, idOf, type Party, type Question } from './question.ts';
+import { foundFor, idOf, type Party, type Question } from './question.ts';
 
 /** Asks whether each live build has what a consumer needs. */
 export function checkConsumer(question: Question, uses: Uses, file: string): void {
   const { parties, known } = question;
   const { consumer, pin, schema, events } = uses;
   const found = foundFor(question, consumer);
-  const documents = uses.operations.map(({ text }) => documentOf(file, text));
+  const documents = uses.operations.map(({ text }) => parseDocument({ file, text }));
   const files = [...parties.map(({ build }) => build), ...known].flatMap((build) => [
     ...build.serves,
     ...build.pins,
@@ -34,32 +31,19 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
   ]);
   for (const used of [...schema, ...events]) {
     const name = `${used.package ?? 'no package'} ${used.packageVersion ?? ''} ${used.file ?? used.sha256}`;
-    if (!isPublished(used, files) || (pin === null && schema.includes(used)))
-      found(
-        'unknown',
-        'deploy/contractUnpublished',
-        name,
-        `${consumer} was built against an unpublished contract: ${name}.`,
-        'Build it against a published version first.',
-      );
+    if (!isPublished(used, files) || (pin === null && schema.includes(used))) {
+      const message = `${consumer} was built against an unpublished contract: ${name}.`;
+      found('unknown', 'deploy/contractUnpublished', name, message, 'Build it against a published version first.');
+    }
   }
   const serving = ofAppsWith((build) => servedOf(build).length > 0);
   if (schema.length > 0 && serving.length === 0) missing(schema[0]?.package ?? 'its schema');
   for (const party of serving) {
     const served = servedOf(party.build).find(({ version }) => version === pin);
-    if (served === undefined)
-      broken(party, `version ${pin}`, 'does not serve it', (build) =>
-        servedOf(build).some((each) => each.version === pin),
-      );
+    if (served === undefined) broken(party, `version ${pin}`, 'does not serve it');
     else
       for (const problem of problemsOf(sdlOf(party, served), uses, documents))
-        broken(party, `${served.interface}@${served.version}`, problem, (build) =>
-          servedOf(build).some(
-            (each) =>
-              each.version === pin &&
-              problemsOf(sdlOf({ build, label: '', isLive: false }, each), uses, documents).length === 0,
-          ),
-        );
+        broken(party, `${served.interface}@${served.version}`, problem);
   }
   for (const { event } of events) {
     const type = event.slice(0, event.indexOf('@') + 1);
@@ -73,7 +57,7 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
       );
       if (concerned.length === 0) missing(event);
       const problem = list === 'renders' ? 'does not render it' : 'does not accept it as a pin';
-      for (const party of concerned) if (!has(party.build)) broken(party, event, problem, has);
+      for (const party of concerned) if (!has(party.build)) broken(party, event, problem);
     }
   }
 
@@ -88,29 +72,14 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
   }
 
   function missing(what: string): void {
-    found(
-      'unknown',
-      'deploy/appNotLive',
-      what,
-      `${consumer} needs ${what}, for which no build is live.`,
-      'Deploy one first.',
-    );
+    const message = `${consumer} needs ${what}, for which no build is live.`;
+    found('unknown', 'deploy/appNotLive', what, message, 'Deploy one first.');
   }
 
-  function broken(
-    { build, label }: Party,
-    contract: string,
-    problem: string,
-    isMetBy: (build: Build) => boolean,
-  ): void {
-    const first = deployFirst(known, build, 'has it', isMetBy);
-    found(
-      'no',
-      'deploy/consumerBroken',
-      `${idOf(build)} ${contract}`,
-      `${consumer} needs ${contract}, but ${label} ${problem}.`,
-      first,
-    );
+  function broken({ build, label }: Party, contract: string, problem: string): void {
+    const message = `${consumer} needs ${contract}, but ${label} ${problem}.`;
+    const first = `Deploy a version of ${build.app} that has it first.`;
+    found('no', 'deploy/consumerBroken', `${idOf(build)} ${contract}`, message, first);
   }
 }
 
@@ -129,24 +98,10 @@ function isPublished(used: Uses['schema'][number], files: readonly Partial<Contr
   );
 }
 
-function documentOf(file: string, text: string): DocumentNode {
-  try {
-    return parse(text);
-  } catch (error) {
-    if (error instanceof GraphQLError) failAt(file, `an operation is not valid: ${error.message}`, { cause: error });
-    throw error;
-  }
-}
-
 /** What a schema lacks that the operations of a consumer need, and that it expected of it. */
-function problemsOf(
-  sdl: Parameters<typeof readGraphqlSchema>[0][number],
-  uses: Uses,
-  documents: readonly DocumentNode[],
-): string[] {
+function problemsOf(sdl: SourceText, uses: Uses, documents: readonly DocumentNode[]): string[] {
   const schema = readGraphqlSchema([sdl]);
-  const rules = specifiedRules.filter((rule) => rule !== NoUnusedFragmentsRule);
-  const errors = documents.flatMap((document) => validate(schema, document, rules));
+  const errors = documents.flatMap((document) => validate(schema, document, documentRules));
   if (errors.length > 0)
     return [...new Set(errors.map(({ message }) => `rejects its operations: ${message.replace(/\.$/, '')}`))];
   const live = new Map(documents.flatMap((document) => [...coordinatesOf(schema, document)]));

@@ -36,6 +36,8 @@ export interface Environment {
   /** Builds with an earlier last migration do not start. */
   readonly needsMigration: string | null;
   readonly expectedApps: readonly string[];
+  /** Those without a process that runs all the time. */
+  readonly otherApps: readonly string[];
   /** The live ones. The digest is null for a build that did not register. */
   readonly processes: readonly (Readonly<Record<'app' | 'version' | 'lastSeenAt', string>> & {
     readonly digest: string | null;

@@ -1,9 +1,12 @@
+import { readGraphqlSchema } from '../graphql/read-contract.ts';
+import { ifValid } from '../input-error.ts';
 import type { Build, Environment } from './environment.ts';
 import { span } from './environment.ts';
 
 /** The ids of the reasons for an answer. An exception names one. */
 export const reasons = [
   'deploy/appNotLive',
+  'deploy/appUnknown',
   'deploy/buildUnknown',
   'deploy/consumerBroken',
   'deploy/contractUnpublished',
@@ -62,6 +65,8 @@ export interface Question {
   /** Builds that may be deployed first. */
   readonly known: readonly Build[];
   readonly unusedForMs: number;
+  /** The first day on which a use counts. */
+  readonly oldestDay: string;
   readonly maxGapMs: number;
   readonly findings: Finding[];
   /** Gaps that are short enough. */
@@ -90,10 +95,9 @@ export function idOf({ app, version }: Pick<Build, 'app' | 'version'>): string {
   return `${app}@${version}`;
 }
 
-/** What to deploy in place of a build: a known version of the app, or the description of one. */
-export function deployFirst(known: readonly Build[], { app }: Build, what: string, isMetBy: (build: Build) => boolean) {
-  const better = known.find((build) => build.app === app && isMetBy(build));
-  return better === undefined ? `Deploy a version of ${app} that ${what} first.` : `Deploy ${nameOf(better)} first.`;
+/** Whether the schemas of a build can be compared. */
+export function isReadable({ serves }: Build): boolean {
+  return serves.every(({ file, sdl }) => ifValid(() => readGraphqlSchema([{ file, text: sdl }])) !== null);
 }
 
 /** The live builds. Reports each process without one, and each expected app without a process. */
@@ -112,15 +116,11 @@ export function liveBuilds(environment: Environment, found: Found, now: Date): P
     const age = span(now.getTime() - Date.parse(lastSeenAt));
     const label = `${nameOf(process)} (${place}, ${count}seen ${age} ago)`;
     // A member of every object is no build of this process.
-    if (build !== undefined && idOf(build) === idOf(process)) return [{ build, label, isLive: true }];
-    const why = digest === null ? 'did not register its build' : `has the build ${digest}, whose contracts are missing`;
-    found(
-      'unknown',
-      'deploy/buildUnknown',
-      idOf(process),
-      `${label} ${why}.`,
-      'Replace it by a release that registers.',
-    );
+    const isOwn = build !== undefined && idOf(build) === idOf(process);
+    if (isOwn && isReadable(build)) return [{ build, label, isLive: true }];
+    const why = `has the build ${digest}, whose contracts are ${isOwn ? 'invalid' : 'missing'}`;
+    const message = `${label} ${digest === null ? 'did not register its build' : why}.`;
+    found('unknown', 'deploy/buildUnknown', idOf(process), message, 'Replace it by a release that registers.');
     return [];
   });
 }

@@ -16,10 +16,12 @@ import {
 import picomatch from 'picomatch';
 import { InputError, failAt, withinStack } from '../input-error.ts';
 import { filesOfFolder, isForeign, isPattern, matchingPaths } from '../source/package-files.ts';
-import { failToRead, readSourceText } from '../text-file.ts';
+import { failToRead, readSourceText, type SourceText } from '../text-file.ts';
 
 /** Larger files are data. */
 const maxFileBytes = 1024 * 1024;
+
+export const documentRules = specifiedRules.filter((rule) => rule !== NoUnusedFragmentsRule);
 
 interface Place {
   readonly file: string;
@@ -61,12 +63,11 @@ export function readDocuments(patterns: readonly string[], schema: GraphQLSchema
       .toSorted()
       .map((path) => [realFile(path), path]),
   );
-  const document = concatAST([...files.values()].map(parseDocument));
+  const document = concatAST([...files.values()].map((path) => parseDocument(readSourceText(path))));
   const operation = document.definitions.find(({ kind }) => kind === 'OperationDefinition');
   const all = patterns.join(', ');
   if (operation === undefined) failAt(all, 'the files contain fragments, but no operation');
-  const rules = specifiedRules.filter((rule) => rule !== NoUnusedFragmentsRule);
-  const [first, ...others] = withinStack(all, () => validate(schema, document, rules));
+  const [first, ...others] = withinStack(all, () => validate(schema, document, documentRules));
   if (first === undefined) return document;
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   return failAtPlaces(all, `${first.message}${more}`, first.nodes?.flatMap(placeOf) ?? [], first);
@@ -114,8 +115,7 @@ function realFile(path: string): string {
   }
 }
 
-function parseDocument(path: string): DocumentNode {
-  const { file, text } = readSourceText(path);
+export function parseDocument({ file, text }: SourceText): DocumentNode {
   let document: DocumentNode;
   try {
     document = withinStack(file, () => parse(new Source(text, file)));

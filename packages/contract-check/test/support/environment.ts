@@ -99,6 +99,7 @@ export function environmentOf(
     migration: '0047-a',
     needsMigration: null,
     expectedApps: ['partner-api', 'webhook-worker'],
+    otherApps: ['operator-cli'],
     processes: builds.map((build) => ({
       app: build.app,
       version: build.version,

@@ -83,6 +83,7 @@ function environmentOf(live: readonly Build[], changes: object = {}): string {
     takenAt: ago(10_000),
     migration: worker.migration,
     needsMigration: null,
+    otherApps: ['operator-cli'],
     ...lists,
     rowCounts: Object.fromEntries(Object.entries(counted).map(([name, rows]) => [name, Object.keys(rows).length])),
   };
