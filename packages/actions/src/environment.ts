@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
-import { type Counting, type Pin, selectEnvironment, selectVersionUse, type Use } from '@deedwire/store/environment';
+import { type Counting, selectEnvironment, selectVersionUse, type VersionUse } from '@deedwire/store/environment';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import type { ActionContext } from './context.ts';
 
@@ -97,10 +97,7 @@ export async function listEndingUse({ store, gidNamespace }: ActionContext, unti
 }
 
 /** @param sunsets the day of each version that ends */
-export function endingUseOf(
-  { pins, uses }: { pins: readonly Pin[]; uses: readonly Use[] },
-  sunsets: ReadonlyMap<string, string>,
-): EndingUse[] {
+export function endingUseOf({ pins, uses }: VersionUse, sunsets: ReadonlyMap<string, string>): EndingUse[] {
   const found = new Map<string, EndingUse>();
   function add(id: string, version: string, use: Pick<EndingUse, 'account' | 'isPinned' | 'lastUsedOn'>): void {
     const sunsetOn = sunsets.get(version);

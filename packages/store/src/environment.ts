@@ -1,15 +1,12 @@
 import { type Database, onlyRow } from './database.ts';
 
-/** What pins a version. */
+/** A client that pins a version, or a subscription or listener that pins an event. */
 export interface Pin {
-  /** A client, or the global identifier of a subscription or listener. */
   id: string;
-  /** The global identifier. */
   account: string;
   interface: string;
-  /** `type@version`. Null for a client. */
+  /** `type@version` */
   event: string | null;
-  /** Null for a subscription or listener. */
   version: string | null;
 }
 
@@ -40,7 +37,12 @@ export interface Counting {
   seenAt: string;
 }
 
-export interface EnvironmentRow {
+export interface VersionUse {
+  pins: Pin[];
+  uses: Use[];
+}
+
+export interface EnvironmentRow extends VersionUse {
   installation: string;
   takenAt: Date;
   /** The last applied one. */
@@ -50,11 +52,9 @@ export interface EnvironmentRow {
   processes: unknown[];
   /** By digest: those of `processes`, and those that builds before them stored. */
   contracts: Record<string, unknown>;
-  pins: Pin[];
   queued: unknown[];
   /** More events or deliveries wait than were looked at. */
   isQueueCut: boolean;
-  uses: Use[];
   /** Of each app in the order of their starts. */
   counting: Counting[];
 }
@@ -158,10 +158,7 @@ export async function selectEnvironment(database: Database, gidNamespace: string
 }
 
 /** The pins, and the use of versions, in one snapshot. */
-export async function selectVersionUse(
-  database: Database,
-  gidNamespace: string,
-): Promise<Pick<EnvironmentRow, 'pins' | 'uses'>> {
+export async function selectVersionUse(database: Database, gidNamespace: string): Promise<VersionUse> {
   const statement = { name: 'version-use', text: `select ${list(pins)} as pins, ${list(uses)} as uses` };
-  return onlyRow(await database.query<Pick<EnvironmentRow, 'pins' | 'uses'>>(statement, [gidNamespace]));
+  return onlyRow(await database.query<VersionUse>(statement, [gidNamespace]));
 }

@@ -101,12 +101,6 @@ export function ask(subject: string | undefined, options: Options, variables: Wo
     const valid = `Those that are: ${stored.map(idOf).toSorted().join(', ')}.`;
     found('unknown', 'deploy/rollbackUnknown', rollback, `Valid contracts of ${rollback} are not in ${file}.`, valid);
   }
-  const apps = new Set([...environment.expectedApps, ...environment.otherApps]);
-  for (const { app } of builds)
-    if (!apps.has(app)) {
-      const message = `${app} is no app of ${environment.environment}: ${[...apps].join(', ')}.`;
-      found('unknown', 'deploy/appUnknown', app, message);
-    }
   const asked = { ...question, parties: [...live, ...back] };
   const own = builds.map((build) => ({ build, label: nameOf(build), isLive: false }));
   // Also each with those before it: they are deployed together, and every order must fit.

@@ -51,12 +51,9 @@ export interface Options {
   readonly consumer: string;
   /** The file to write to. Undefined for the standard output. */
   readonly output?: string;
-  /** The file of `operator environment export`. */
   readonly environment: string;
   readonly build: readonly string[];
-  /** `VERSION` of the apps of the builds, or `APP@VERSION`. */
   readonly rollback?: string;
-  /** The name of the environment. Undefined for any. */
   readonly name?: string;
   /** In milliseconds. The default of the first one depends on the command. */
   readonly maxAge?: number;
@@ -239,7 +236,6 @@ function checkUses({ schema, documents, events }: Options): void {
 }
 
 function addAsking(command: Command): Command {
-  const days = parseDuration('90d');
   return command
     .option('--environment <file>', 'the file of deedwire-operator environment export (required)')
     .option('--name <environment>', 'the name that the environment must have')
@@ -256,7 +252,7 @@ function addAsking(command: Command): Command {
     .addOption(
       new Option('--unused-for <duration>', 'how long a version must be unused and deprecated')
         .argParser(parseDuration)
-        .default(days, '90d'),
+        .default(parseDuration('90d'), '90d'),
     )
     .option('--root <folder>', 'the folder of contract-exceptions.json', '.')
     .option('--base <ref>', 'the branch in which an exception must be (default: as for workspace)')

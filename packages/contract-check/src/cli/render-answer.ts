@@ -5,14 +5,14 @@ import { renderExceptions } from './render-text.ts';
 /** Renders the answer: the reasons or the yes, then the evidence with its age. */
 export function renderAnswer({ answer, question, subject, findings, ...rest }: Answer, now: Date): string {
   const { environment, takenAt, checkedAgainst, overruled, gaps, exceptions } = rest;
-  const age = takenAt === null ? '' : `, taken ${span(now.getTime() - Date.parse(takenAt))} ago (${takenAt})`;
+  const age = (at: string): string => `taken ${span(now.getTime() - Date.parse(at))} ago (${at})`;
   const can = question === 'can-i-retire' ? 'can be retired in' : subject.includes(' and ') ? 'fit' : 'fits';
   return [
     ...findings.flatMap((each) => [...wrap(`${each.answer}: ${each.message}`), ...wrap(`    ${each.first}`)]),
     ...(answer === 'yes' ? wrap(`yes: ${subject} ${can} ${environment}.`) : []),
     ...gaps.flatMap((gap) => wrap(`    ${gap}`)),
     ...overruled.flatMap((each) => wrap(`excepted: ${each.message}`)),
-    ...(takenAt === null ? [] : wrap(`Evidence: ${environment}${age}: ${checkedAgainst.join(', ')}.`)),
+    ...(takenAt === null ? [] : wrap(`Evidence: ${environment}, ${age(takenAt)}: ${checkedAgainst.join(', ')}.`)),
     ...renderExceptions(exceptions),
   ].join('\n');
 }

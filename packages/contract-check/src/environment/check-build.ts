@@ -23,6 +23,9 @@ export function checkBuild(question: Question, own: Party): void {
   const { environment, parties, known } = question;
   const { build, label } = own;
   const found = foundFor(question, idOf(build));
+  const apps = [...environment.expectedApps, ...environment.otherApps];
+  const noApp = `${build.app} is no app of ${environment.environment}: ${apps.join(', ')}.`;
+  if (!apps.includes(build.app)) found('unknown', 'deploy/appUnknown', build.app, noApp);
   checkMigration();
   const accepted = acceptedPins(question, build);
   const needed = new Set([

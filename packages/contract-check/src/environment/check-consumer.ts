@@ -85,17 +85,9 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
 
 /** Not if a build has another file in the same version of the package. */
 function isPublished(used: Uses['schema'][number], files: readonly Partial<ContractFile>[]): boolean {
-  return (
-    used.package !== null &&
-    used.packageVersion !== null &&
-    !files.some(
-      (each) =>
-        each.package === used.package &&
-        each.packageVersion === used.packageVersion &&
-        each.file === used.file &&
-        each.sha256 !== used.sha256,
-    )
-  );
+  if (used.package === null || used.packageVersion === null) return false;
+  const keys = ['package', 'packageVersion', 'file'] as const;
+  return !files.some((each) => keys.every((key) => each[key] === used[key]) && each.sha256 !== used.sha256);
 }
 
 /** What a schema lacks that the operations of a consumer need, and that it expected of it. */

@@ -1,10 +1,6 @@
 import {
   type DocumentNode,
   getNamedType,
-  type GraphQLArgument,
-  type GraphQLEnumValue,
-  type GraphQLField,
-  type GraphQLInputField,
   type GraphQLNamedType,
   type GraphQLSchema,
   isAbstractType,
@@ -14,18 +10,13 @@ import {
   isObjectType,
   type OperationDefinitionNode,
   TypeInfo,
-  typeFromAST,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
 
-type Element = GraphQLField<unknown, unknown> | GraphQLArgument | GraphQLInputField | GraphQLEnumValue;
-
-const none: readonly string[] = [];
-
-/** The coordinates of a schema, for example `Query.partner` or `Query.referrals(first:)`, without those of introspection. */
-export function elementsOf(schema: GraphQLSchema): Map<string, Element> {
-  const elements = new Map<string, Element>();
+/** By coordinate, for example `Query.partner` or `Query.referrals(first:)`, without those of introspection. */
+function elementsOf(schema: GraphQLSchema) {
+  const elements = new Map<string, { readonly deprecationReason?: string | null | undefined }>();
   for (const type of Object.values(schema.getTypeMap())) {
     if (type.name.startsWith('__')) continue;
     if (isEnumType(type)) for (const value of type.getValues()) elements.set(`${type.name}.${value.name}`, value);
@@ -99,18 +90,17 @@ export function createUsedCoordinates(schema: GraphQLSchema, released: GraphQLSc
           const type = getNamedType(types.getInputType());
           if (type) use(`${type.name}.${value}`);
         },
-        VariableDefinition({ type }) {
-          const named = typeFromAST(schema, type);
-          if (named) useType(getNamedType(named));
+        VariableDefinition() {
+          useType(getNamedType(types.getInputType() ?? undefined));
         },
       }),
     );
-    return used.size === 0 ? none : [...used].toSorted();
+    return [...used].toSorted();
   }
 
   /** Of the whole document, of which an operation is a part. */
   return (document: DocumentNode, operation: OperationDefinitionNode): readonly string[] => {
-    if (counted.size === 0) return none;
+    if (counted.size === 0) return [];
     let coordinates = known.get(operation);
     if (coordinates === undefined) {
       coordinates = find(document);
