@@ -65,5 +65,3 @@ export function openUseRecord({
     },
   };
 }
-
-export type UseRecord = ReturnType<typeof openUseRecord>;

@@ -1,26 +1,21 @@
 import type { CountedUse } from '@deedwire/store/processes';
 
-export interface UseCounter {
-  /** @param coordinate empty for the version itself */
-  readonly count: (clientId: string, version: string, coordinate: string, times?: number) => void;
-  /** Returns the counts, and begins again. */
-  take(): CountedUse & { isOverflowed: boolean };
-}
-
 /** Counts the use of versions in memory. Beyond `maxKeys`, what has no key yet is lost. */
-export function createUseCounter(maxKeys = 10_000): UseCounter {
+export function createUseCounter(maxKeys = 10_000) {
   let uses = new Map<string, { key: readonly [string, string, string]; times: number }>();
   let isOverflowed = false;
 
   return {
-    count(clientId, version, coordinate, times = 1) {
+    /** @param coordinate empty for the version itself */
+    count: (clientId: string, version: string, coordinate: string, times = 1): void => {
       const text = `${version} ${coordinate} ${clientId}`;
       const known = uses.get(text);
       if (known) known.times += times;
       else if (uses.size < maxKeys) uses.set(text, { key: [clientId, version, coordinate], times });
       else isOverflowed = true;
     },
-    take() {
+    /** Returns the counts, and begins again. */
+    take(): CountedUse & { isOverflowed: boolean } {
       const counted = [...uses.values()];
       const taken = {
         clientIds: counted.map(({ key }) => key[0]),
@@ -35,3 +30,5 @@ export function createUseCounter(maxKeys = 10_000): UseCounter {
     },
   };
 }
+
+export type UseCounter = ReturnType<typeof createUseCounter>;
