@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Database } from '@deedwire/store';
 import { endProcess, type RegisteredApp, registerProcess, storeAppContracts } from '@deedwire/store/processes';
 import type { Logger } from './logger.ts';
@@ -19,21 +19,13 @@ const retryMs = 5_000;
 
 /** Returns a function that registers the process once. */
 export function createRegistration({ database, contracts, ...process }: Registration): () => Promise<void> {
-  const text = readContracts(contracts);
+  const text = existsSync(contracts) ? readFileSync(contracts, 'utf8') : null;
   const registered = { ...process, digest: text === null ? null : hash('sha256', text) };
   return async () => {
     if ((await registerProcess(database, registered)) || text === null) return;
     await storeAppContracts(database, process.app, text);
     await registerProcess(database, registered);
   };
-}
-
-function readContracts(file: URL): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return null;
-  }
 }
 
 /** Registers the process every minute until it ends. A failure stops nothing: it is logged once and tried again. */
