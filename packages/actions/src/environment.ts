@@ -14,7 +14,7 @@ const openMaxMs = 150_000;
 const minuteMs = 60_000;
 
 /** A period in which use may not have been counted. */
-export interface Gap {
+interface Gap {
   app: string;
   from: string;
   until: string;
@@ -23,28 +23,12 @@ export interface Gap {
 
 /** What runs in an environment, what its clients pin and what they use: the file that `contract-check can-i-deploy` reads. */
 export async function exportEnvironment({ store, gidNamespace }: ActionContext, environment: string) {
-  const { installation, takenAt, migration, needsMigration, ...lists } = await selectEnvironment(store, gidNamespace);
-  const { processes, contracts, pins, queued, uses, counting } = lists;
-  const gaps = gapsOf(counting, takenAt);
-  const rowCounts = Object.fromEntries(
-    Object.entries({ expectedApps, processes, contracts, pins, queued, uses, counting, gaps }).map(([name, rows]) => [
-      name,
-      Object.keys(rows).length,
-    ]),
-  );
-  const written = {
-    formatVersion: 1,
-    environment,
-    installation,
-    takenAt,
-    migration,
-    needsMigration,
-    expectedApps,
-    otherApps,
-    ...lists,
-    gaps,
-    rowCounts,
-  };
+  const selected = await selectEnvironment(store, gidNamespace);
+  const { processes, contracts, pins, queued, uses, counting } = selected;
+  const gaps = gapsOf(counting, selected.takenAt);
+  const rows = { expectedApps, processes, contracts, pins, queued, uses, counting, gaps };
+  const rowCounts = Object.fromEntries(Object.entries(rows).map(([name, list]) => [name, Object.keys(list).length]));
+  const written = { formatVersion: 1, environment, ...selected, expectedApps, otherApps, gaps, rowCounts };
   return { ...written, digest: hash('sha256', JSON.stringify(written)) };
 }
 
