@@ -78,7 +78,7 @@ function registerBeforeWrites({ stderr }: Shell, store: Store): Store {
       stderr.write(`The build of this command was not recorded: ${String(error)}\n`),
     ));
   return {
-    query: (statement, values) => store.query(statement, values),
+    ...store,
     async transaction(work) {
       await beforeWrite();
       return store.transaction(work);
@@ -87,7 +87,6 @@ function registerBeforeWrites({ stderr }: Shell, store: Store): Store {
       await beforeWrite();
       return store.write(write);
     },
-    close: () => store.close(),
   };
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { exportEnvironment } from '@deedwire/actions';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { withContext } from '../session.ts';
 import { type Shell, writePart } from '../shell.ts';
 import { notes } from '../verb.ts';
@@ -12,7 +12,7 @@ export function addEnvironmentCommands(program: Command, shell: Shell): void {
   noun
     .command('export')
     .description('print what runs, what is pinned and what is used, as one JSON object')
-    .requiredOption('--name <name>', 'the name of the environment, for example production', parseName)
+    .requiredOption('--name <name>', 'the name of the environment, for example production')
     .option('--out <file>', 'write this file instead, in one step: a reader never sees a part of it')
     .addHelpText(
       'after',
@@ -25,12 +25,6 @@ Changes nothing. The file has no secrets and no personal data, but the ids of cl
       const text = `${JSON.stringify(await withContext(shell, (context) => exportEnvironment(context, name)))}\n`;
       await (out === undefined ? writePart(shell.stdout.writeUnescaped, text) : replaceFile(out, text));
     });
-}
-
-function parseName(value: string): string {
-  if (!/^[A-Za-z0-9][\w.-]{0,99}$/.test(value))
-    throw new InvalidArgumentError('It must consist of up to 100 letters, digits, dots, hyphens and underscores.');
-  return value;
 }
 
 async function replaceFile(path: string, text: string): Promise<void> {
