@@ -70,7 +70,7 @@ export function ask(subject: string | undefined, options: Options, variables: Wo
   let environment: Environment;
   try {
     const maxAgeMs = options.maxAge ?? (subject === undefined ? 3_600_000 : 86_400_000);
-    environment = readEnvironment(file, { name, maxAgeMs, now });
+    environment = readEnvironment(file, name, maxAgeMs, now);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     const finding: Finding = {
@@ -116,14 +116,16 @@ export function ask(subject: string | undefined, options: Options, variables: Wo
     exceptions.listed.some(
       (exception) => exception.package === finding.package && isHolding(exception, finding, exceptions, today),
     );
-  const findings = question.findings.filter((finding) => !isOverruled(finding));
+  const findings = question.findings
+    .filter((finding) => !isOverruled(finding))
+    .toSorted((a, b) => (a.answer < b.answer ? -1 : a.answer > b.answer ? 1 : 0));
   return {
     ...answered,
-    answer: findings.find(({ answer }) => answer === 'no')?.answer ?? findings[0]?.answer ?? 'yes',
+    answer: findings[0]?.answer ?? 'yes',
     environment: environment.environment,
     takenAt: environment.takenAt,
     checkedAgainst: asked.parties.map(({ label }) => label),
-    findings: findings.toSorted((a, b) => (a.answer < b.answer ? -1 : a.answer > b.answer ? 1 : 0)),
+    findings,
     overruled: question.findings.filter(isOverruled),
     gaps: [...question.gaps],
     exceptions: reportExceptions(exceptions, [...Map.groupBy(question.findings, (each) => each.package)], today),

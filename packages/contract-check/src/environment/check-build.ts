@@ -194,7 +194,7 @@ function knows(worker: Build, type: string): boolean {
   return worker.renders.some(({ event }) => typeOf(event) === type);
 }
 
-function renders(worker: Build, event: string): boolean {
+export function renders(worker: Build, event: string): boolean {
   return worker.renders.some((each) => each.event === event);
 }
 
@@ -219,9 +219,10 @@ export function usesOf({ environment, oldestDay }: Question, version: string, co
 
 /** Of all apps that serve an interface. */
 export function coverageOfInterface(question: Question, name: string, coordinate: string | null): Coverage {
-  const { environment, unusedForMs, maxGapMs, known, parties } = question;
-  const builds = [...known, ...parties.map(({ build }) => build)];
-  const apps = builds.filter(({ serves }) => serves.some((served) => served.interface === name)).map(({ app }) => app);
-  const all = [...new Set(apps)].map((app) => coverageOf(environment, app, coordinate, unusedForMs, maxGapMs));
+  const { environment, unusedForMs, maxGapMs, known } = question;
+  const serving = known.filter(({ serves }) => serves.some((served) => served.interface === name));
+  const all = [...new Set(serving.map(({ app }) => app))].map((app) =>
+    coverageOf(environment, app, coordinate, unusedForMs, maxGapMs),
+  );
   return { missing: all.flatMap(({ missing }) => missing), gaps: all.flatMap(({ gaps }) => gaps) };
 }

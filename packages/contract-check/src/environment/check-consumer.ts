@@ -14,7 +14,7 @@ import type { SourceText } from '../text-file.ts';
 import { coordinatesOf } from '../uses/coordinates.ts';
 import { documentRules, parseDocument } from '../uses/read-documents.ts';
 import type { Uses } from '../uses/uses.ts';
-import { acceptedPins, sdlOf } from './check-build.ts';
+import { acceptedPins, renders, sdlOf } from './check-build.ts';
 import type { Build, ContractFile } from './environment.ts';
 import { foundFor, idOf, type Party, type Question } from './question.ts';
 
@@ -24,11 +24,7 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
   const { consumer, pin, schema, events } = uses;
   const found = foundFor(question, consumer);
   const documents = uses.operations.map(({ text }) => parseDocument({ file, text }));
-  const files = [...parties.map(({ build }) => build), ...known].flatMap((build) => [
-    ...build.serves,
-    ...build.pins,
-    ...build.renders,
-  ]);
+  const files = known.flatMap((build) => [...build.serves, ...build.pins, ...build.renders]);
   for (const used of [...schema, ...events]) {
     const name = `${used.package ?? 'no package'} ${used.packageVersion ?? ''} ${used.file ?? used.sha256}`;
     if (!isPublished(used, files) || (pin === null && schema.includes(used))) {
@@ -47,18 +43,12 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
   }
   for (const { event } of events) {
     const type = event.slice(0, event.indexOf('@') + 1);
-    for (const list of ['renders', 'pins'] as const) {
-      const has = (build: Build): boolean =>
-        list === 'pins'
-          ? acceptedPins(question, build).includes(event)
-          : build.renders.some((each) => each.event === event);
-      const concerned = ofAppsWith((build) =>
-        build[list].some((each) => list === 'renders' || each.event.startsWith(type)),
-      );
-      if (concerned.length === 0) missing(event);
-      const problem = list === 'renders' ? 'does not render it' : 'does not accept it as a pin';
-      for (const party of concerned) if (!has(party.build)) broken(party, event, problem);
-    }
+    const workers = ofAppsWith((build) => build.renders.length > 0);
+    const accepting = ofAppsWith(({ pins }) => pins.some((each) => each.event.startsWith(type)));
+    if (workers.length === 0 || accepting.length === 0) missing(event);
+    for (const party of workers) if (!renders(party.build, event)) broken(party, event, 'does not render it');
+    for (const party of accepting)
+      if (!acceptedPins(question, party.build).includes(event)) broken(party, event, 'does not accept it as a pin');
   }
 
   /** Also an older build of such an app, which has nothing of it. */

@@ -64,13 +64,6 @@ export interface Environment {
 const lists = ['expectedApps', 'processes', 'contracts', 'pins', 'queued', 'uses', 'counting', 'gaps'] as const;
 type List = (typeof lists)[number];
 
-export interface Expected {
-  /** Undefined for any environment. */
-  readonly name?: string | undefined;
-  readonly maxAgeMs: number;
-  readonly now: Date;
-}
-
 const maxBytes = 64 * 1024 * 1024;
 /** The clocks of the database and of this machine differ. */
 const maxSkewMs = 60_000;
@@ -80,8 +73,11 @@ const validateEnvironment = validatorOf<Environment & { readonly digest: string 
 const validateBuild = validatorOf<Build>(schemaFile, 'build');
 const validateUses = validatorOf<Uses>(schemaFile, 'uses');
 
-/** @throws {InputError} when the file cannot be evidence: it is absent, incomplete, changed, old, or of another environment. */
-export function readEnvironment(file: string, { name, maxAgeMs, now }: Expected): Environment {
+/**
+ * @param name that it must have. Undefined for any
+ * @throws {InputError} when the file cannot be evidence: it is absent, incomplete, changed, old, or of another environment.
+ */
+export function readEnvironment(file: string, name: string | undefined, maxAgeMs: number, now: Date): Environment {
   return withinStack(file, () => {
     const { digest, ...environment } = validateEnvironment(...documentOf(file));
     if (digestOf(JSON.stringify(environment)) !== digest) failAt(file, 'has another digest than it states');

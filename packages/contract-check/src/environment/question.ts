@@ -62,7 +62,7 @@ export interface Question {
   readonly environment: Environment;
   /** The live builds, and those of a rollback. */
   readonly parties: readonly Party[];
-  /** Builds that may be deployed first. */
+  /** Those that are asked about, and all that the environment has stored. */
   readonly known: readonly Build[];
   readonly unusedForMs: number;
   /** The first day on which a use counts. */

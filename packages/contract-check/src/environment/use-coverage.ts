@@ -11,13 +11,8 @@ interface Gap {
   readonly isOfInstance: boolean;
 }
 
-/** What the counts of an app do not show. */
-export interface Coverage {
-  /** Sentences. Empty if the counts are complete, so that no rows mean no use. */
-  readonly missing: readonly string[];
-  /** Sentences about gaps that are short enough. */
-  readonly gaps: readonly string[];
-}
+/** Sentences. None is missing if the counts are complete, so that no rows mean no use. `gaps` are short enough. */
+export type Coverage = Readonly<Record<'missing' | 'gaps', readonly string[]>>;
 
 /**
  * Whether an app counted its use in the whole window before the snapshot, except for gaps of at most `maxGapMs` in a UTC day.
