@@ -237,9 +237,9 @@ test('a plugin sees the schema of one version, once', async () => {
 
 test('the log of a plugin that prints the request and the context has no API key', async () => {
   const printed: string[] = [];
-  const print = (value: unknown): unknown => isStarting || printed.push(inspect(value, { depth: 7 }));
+  const show = (value: unknown): unknown => isStarting || printed.push(inspect(value, { depth: 7 }));
   await start([
-    { onRequest: ({ request }) => void print(request), onExecute: ({ args }) => void print(args.contextValue) },
+    { onRequest: ({ request }) => void show(request), onExecute: ({ args }) => void show(args.contextValue) },
   ]);
   await send({ query: '{ hello }' });
   expect(printed.map((text) => [text.includes('client-1'), text.includes(credentials['X-Service-API-Key'])])).toEqual([

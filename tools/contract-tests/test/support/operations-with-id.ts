@@ -27,7 +27,7 @@ export function selectAll(type: GraphQLObjectType, parents: readonly string[] = 
   const fields = Object.values(type.getFields()).map((field) => {
     const named = getNamedType(field.type);
     const required = field.args
-      .filter(({ type }) => isNonNullType(type))
+      .filter((each) => isNonNullType(each.type))
       .map((each) => `${each.name}: ${sampleOf(each)}`);
     if (!isObjectType(named)) return required.length > 0 ? `${field.name}(${required.join(' ')})` : field.name;
     const isRecord = parents.includes(named.name) || named.name.endsWith('Connection');
