@@ -18,6 +18,7 @@ const execArgv = ['--max-semi-space-size=32', '--no-parallel-scavenge'];
 const bounds = { env, execArgv, testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } };
 const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**', '**/test/deploy/**'];
 const postgres = './tools/embedded-postgres/src/vitest-global-setup.ts';
+const built = './tools/contract-tests/test/support/built-workspace.ts';
 const packages = './tools/contract-tests/test/support/packed-packages.ts';
 const apps = './tools/dev-environment/test/harness/shared-apps.ts';
 
@@ -113,7 +114,7 @@ export default defineConfig({
           isolate: false,
           include: ['{packages,apps,tools}/*/test/full/**/*.test.ts'],
           ...bounds,
-          globalSetup: [postgres, packages, apps],
+          globalSetup: [built, postgres, packages, apps],
         },
       },
       {

@@ -50,7 +50,6 @@ interface BuildContracts {
   renders: (PublishedFile & { event: string; needs: object })[];
 }
 
-await succeed(join(workspaceRoot, 'node_modules/.bin/turbo'), ['run', 'build'], { cwd: workspaceRoot });
 const t = await forFile(startTestSystem({ built: true }));
 const receiver = await startReceiver();
 afterAll(() => receiver.close());

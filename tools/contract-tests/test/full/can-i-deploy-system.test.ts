@@ -6,13 +6,11 @@ import { eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, expect, test, vi } from 'vitest';
 import { run } from '../../../../packages/contract-check/src/cli/run.ts';
-import { succeed } from '../support/command.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // The apps of this build run, the operator exports the environment, and contract-check answers from the file.
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
-await succeed(join(workspaceRoot, 'node_modules/.bin/turbo'), ['run', 'build'], { cwd: workspaceRoot });
 const t = await forFile(startTestSystem({ built: true }));
 const folder = mkdtempSync(join(tmpdir(), 'can-i-deploy-system-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -6,7 +6,6 @@ import { sampleSnapshots } from '@deedwire/domain';
 import { createRenderer } from '@deedwire/webhook-rendering';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { run } from '../../../../packages/contract-check/src/cli/run.ts';
-import { succeed } from '../support/command.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // Asks about the builds of this tree, and about the same builds with one contract less. Each refused pair of a writer and a worker is
@@ -28,7 +27,6 @@ interface Build {
   renders: { event: string; needs: Schema }[];
 }
 
-await succeed(join(workspaceRoot, 'node_modules/.bin/turbo'), ['run', 'build'], { cwd: workspaceRoot });
 const folder = mkdtempSync(join(tmpdir(), 'can-i-deploy-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -2,12 +2,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createAppLogins, startSystem } from '../../src/start-system.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
-import { build, inherited, noConfiguration, outputOf, run } from './built-apps.ts';
-
-beforeAll(build);
+import { inherited, noConfiguration, outputOf, run } from './built-apps.ts';
 
 test('starts each app from the output of `pnpm build`', { timeout: 300_000 }, async () => {
   const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
