@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { issueCredential, revokeCredential } from '@deedwire/actions';
 import { createHarness } from '@deedwire/dev-environment/harness';
 import { idAt } from '@deedwire/domain';
+import { createStore } from '@deedwire/store';
 import { type Credential, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -388,6 +389,19 @@ describe('numberedUntil', () => {
       expect(await pageNumberedUntil()).toEqual(new Date(oldest.getTime() - minuteMs));
     },
   );
+
+  test('is kept from the login of another interface', async () => {
+    await append(accountId, ago(30));
+    const oldest = async (role: 'lender_api' | 'partner_api'): Promise<unknown> => {
+      const store = createStore({ databaseUrl: await harness.database.urlFor(role), applicationName: 'test' });
+      onTestFinished(() => store.close());
+      const text = 'select webhook_oldest_queued_event($1::bigint) as oldest';
+      const [row] = await store.query<{ oldest: unknown }>({ name: 'oldest', text }, [accountId]);
+      return row?.oldest;
+    };
+    expect(await oldest('partner_api')).not.toBeNull();
+    expect(await oldest('lender_api')).toBeNull();
+  });
 });
 
 test('a page ends before 400,000 bytes, and costs what it has', async () => {
