@@ -65,6 +65,7 @@ const allMigrations = [
   '0047-portal-sessions',
   '0048-last-failed-deliveries',
   '0049-processes-and-use',
+  '0050-events-that-wait',
 ];
 
 let database: TestDatabase;
