@@ -38,6 +38,7 @@ export {
 export { type InsertedRow, insertRow, type SharedWrite, type WriteResult } from './shared-writes/row-set.ts';
 export { ShortLivedMap } from './short-lived-map.ts';
 export type { SlowStatement } from './slow-statements.ts';
-export { createStore, type PooledStore, type PoolState, type Store, type StoreOptions } from './store.ts';
+export type { PoolState } from './kept-clients.ts';
+export { createStore, type PooledStore, type Store, type StoreOptions } from './store.ts';
 export { withTableLock } from './table-lock.ts';
 export { backgroundTimeouts, requestTimeouts, type DatabaseTimeouts } from './timeouts.ts';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type ClientBase, DatabaseError, type Pool, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
+import { type ClientBase, DatabaseError, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { createClient, createPool } from './connect.ts';
 import type { Database, Statement, Transaction } from './database.ts';
 import { isLostStatement, LockTimeoutError, StoreUnavailableError, toStoreError } from './errors.ts';
+import { KeptClients, type PoolState } from './kept-clients.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { beginInIndexOrder, plansInIndexOrder, setPlanning } from './planning.ts';
 import { type QueryAnswer, queryInTime, queryPreparedInTime } from './query-in-time.ts';
@@ -32,13 +33,6 @@ export interface Store extends Database {
   write<Answer>(write: SharedWrite<Answer>): Promise<WriteResult<Answer>>;
   /** Closes all connections after the last notification has been sent. */
   close(): Promise<void>;
-}
-
-/** How many connections of a pool are open, and what waits for one. */
-export interface PoolState {
-  readonly inUse: number;
-  readonly idle: number;
-  readonly waiting: number;
 }
 
 /** A store with its own pool of connections. */
@@ -118,6 +112,7 @@ export function createStore(options: StoreOptions): PooledStore {
   });
   // Without this handler, a restart of the server would end this process.
   pool.on('error', (error) => options.onError?.(error));
+  const clients = new KeptClients(pool, (error) => options.onError?.(error));
   const notifier = createNotifier({
     databaseUrl: options.directUrl ?? options.databaseUrl,
     applicationName: `${options.applicationName}-notify`,
@@ -126,7 +121,6 @@ export function createStore(options: StoreOptions): PooledStore {
 
   const { slowStatement } = options;
   const writerSettings = { ...settings, ...planOnceByIndexes };
-  const timeoutMs = responseTimeoutMs(timeouts);
   const writer = new SharedWriter({
     async connect() {
       const client = createClient(options.databaseUrl, {
@@ -139,16 +133,17 @@ export function createStore(options: StoreOptions): PooledStore {
       if (!isPooled) await keepCommits(client);
       return client;
     },
-    timeoutMs,
+    timeoutMs: responseTimeoutMs(timeouts),
     begin: isPooled ? beginPooled(writerSettings) : 'begin',
     prepares,
     lockMs: timeouts.lockMs,
-    deadlineMs: timeouts.connectMs + timeoutMs,
+    deadlineMs: timeouts.connectMs + responseTimeoutMs(timeouts),
     notify: (payload) => notifier.notify(payload),
     notifiesWithCommit: () => !isPooled && notifier.leavesToCaller(),
     slowStatement,
   });
-  const connections: Connections = { pool, timeoutMs, notifier, slowStatement, prepares, hasLostStatements: false };
+  const timeoutMs = responseTimeoutMs(timeouts);
+  const connections: Connections = { clients, timeoutMs, notifier, slowStatement, prepares, hasLostStatements: false };
   const probe = { name: `probe-${randomUUID()}`, text: 'select 1' };
   const alone: Send = (query) => sendAlone(connections, query, false);
   const inIndexOrder: Send = (query) => sendAlone(connections, query, true);
@@ -167,11 +162,7 @@ export function createStore(options: StoreOptions): PooledStore {
 
     write: (write) => writer.write(write),
 
-    poolState: () => ({
-      inUse: pool.totalCount - pool.idleCount,
-      idle: pool.idleCount,
-      waiting: pool.waitingCount,
-    }),
+    poolState: () => clients.state(),
 
     keepsStatements: () => !connections.hasLostStatements,
 
@@ -187,7 +178,7 @@ export function createStore(options: StoreOptions): PooledStore {
     async close() {
       await writer.close();
       await notifier.close();
-      await pool.end();
+      await clients.end();
     },
   };
 }
@@ -196,7 +187,7 @@ export function createStore(options: StoreOptions): PooledStore {
 type Send = <Row extends QueryResultRow>(query: QueryConfig) => Promise<QueryAnswer<Row>>;
 
 interface Connections {
-  pool: Pool;
+  clients: KeptClients;
   /** Of the response to a query. */
   timeoutMs: number;
   notifier: Notifier;
@@ -211,13 +202,13 @@ interface Connections {
  * Prepares a statement on a connection, and runs it there again while a transaction of another one is open: a transaction pooler
  * gives the other one the connection of the server that the first one has just used.
  */
-async function keepsStatement({ pool, timeoutMs }: Connections, probe: QueryConfig): Promise<boolean> {
+async function keepsStatement({ clients, timeoutMs }: Connections, probe: QueryConfig): Promise<boolean> {
   const taken: PoolClient[] = [];
   let isBroken = false;
   try {
-    const first = await pool.connect();
+    const first = await clients.take();
     taken.push(first);
-    const second = await pool.connect();
+    const second = await clients.take();
     taken.push(second);
     await queryPreparedInTime(first, probe, timeoutMs);
     await queryPreparedInTime(second, { text: 'begin' }, timeoutMs);
@@ -229,26 +220,43 @@ async function keepsStatement({ pool, timeoutMs }: Connections, probe: QueryConf
     if (isLostStatement(error)) return false;
     throw error;
   } finally {
-    for (const client of taken) client.release(isBroken);
+    for (const client of taken) clients.give(client, isBroken);
   }
 }
 
 /** Sends a query on its own connection. */
-async function sendAlone<Row extends QueryResultRow>(
-  { pool, timeoutMs }: Connections,
+function sendAlone<Row extends QueryResultRow>(
+  connections: Connections,
   query: QueryConfig,
   isInIndexOrder: boolean,
 ): Promise<QueryAnswer<Row>> {
-  const client = await pool.connect();
-  try {
-    if (plansInIndexOrder(client) !== isInIndexOrder) await setPlanning(client, isInIndexOrder, timeoutMs);
-    const answer = await queryPreparedInTime<Row>(client, query, timeoutMs);
-    client.release();
-    return answer;
-  } catch (error) {
-    client.release(breaksConnection(toStoreError(error)));
-    throw error;
-  }
+  const taken = connections.clients.take();
+  return taken instanceof Promise
+    ? taken.then((client) => sendOn(client, connections, query, isInIndexOrder))
+    : sendOn(taken, connections, query, isInIndexOrder);
+}
+
+/** Gives the connection back. */
+function sendOn<Row extends QueryResultRow>(
+  client: PoolClient,
+  { clients, timeoutMs }: Connections,
+  query: QueryConfig,
+  isInIndexOrder: boolean,
+): Promise<QueryAnswer<Row>> {
+  const answered =
+    plansInIndexOrder(client) === isInIndexOrder
+      ? queryPreparedInTime<Row>(client, query, timeoutMs)
+      : setPlanning(client, isInIndexOrder, timeoutMs).then(() => queryPreparedInTime<Row>(client, query, timeoutMs));
+  return answered.then(
+    (answer) => {
+      clients.give(client, false);
+      return answer;
+    },
+    (error: unknown) => {
+      clients.give(client, breaksConnection(toStoreError(error)));
+      throw error;
+    },
+  );
 }
 
 async function runTransaction<Result>(
@@ -256,8 +264,8 @@ async function runTransaction<Result>(
   begin: string,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const { pool, timeoutMs, notifier, slowStatement } = connections;
-  const client = await connectForTransaction(pool);
+  const { clients, timeoutMs, notifier, slowStatement } = connections;
+  const client = await connectForTransaction(clients);
   let broken: Error | undefined;
   // A connection that breaks between two statements reports it by this event only.
   const onError = (error: Error): void => {
@@ -289,7 +297,7 @@ async function runTransaction<Result>(
     throw storeError;
   } finally {
     client.off('error', onError);
-    client.release(broken !== undefined);
+    clients.give(client, broken !== undefined);
   }
 }
 
@@ -301,9 +309,9 @@ function breaksConnection(error: unknown): error is StoreUnavailableError {
   return error instanceof StoreUnavailableError && !(error instanceof LockTimeoutError);
 }
 
-async function connectForTransaction(pool: Pool): Promise<PoolClient> {
+async function connectForTransaction(clients: KeptClients): Promise<PoolClient> {
   try {
-    return await pool.connect();
+    return await clients.take();
   } catch (error) {
     throw toStoreError(error);
   }
