@@ -18,23 +18,29 @@ export default function PinPage({ number }: { number: string }) {
   const id = gidOf(useSession(), 'WebhookSubscription', number);
   const query = useQuery(documents.Subscription, { id }, 15_000);
   const types = useQuery(documents.Choices, {});
+  const found = query.data?.webhookSubscription;
   return (
-    <Loaded query={query} empty={<Heading title="No such subscription" />}>
-      {({ webhookSubscription: found }) =>
-        found && (
-          <>
-            <Heading title="Move a pin" above={<Link to={`subscriptions/${number}`}>{nameOf(found)}</Link>} />
-            <p>
-              A pin is the version of the payload that your receiver gets. See what another one changes in your own
-              events before you move to it.
-            </p>
-            <Loaded query={types}>
-              {(data) => <Choice subscription={found} reload={query.reload} types={data.webhookEventTypes} />}
-            </Loaded>
-          </>
-        )
-      }
-    </Loaded>
+    <>
+      <Heading
+        title={found === null ? 'No such subscription' : 'Move a pin'}
+        above={found && <Link to={`subscriptions/${number}`}>{nameOf(found)}</Link>}
+      />
+      <Loaded query={query}>
+        {() =>
+          found && (
+            <>
+              <p>
+                A pin is the version of the payload that your receiver gets. See what another one changes in your own
+                events before you move to it.
+              </p>
+              <Loaded query={types}>
+                {(data) => <Choice subscription={found} reload={query.reload} types={data.webhookEventTypes} />}
+              </Loaded>
+            </>
+          )
+        }
+      </Loaded>
+    </>
   );
 }
 
