@@ -104,22 +104,18 @@ export async function openApi(shell: Shell, options: SecretOptions): Promise<Api
   return { url, organizationId, request, mutate };
 }
 
-class OrNull {
-  readonly example: unknown;
-  constructor(example: unknown) {
-    this.example = example;
-  }
-}
+const canBeNull = Symbol('can be null');
 
 /** An example of what can be null. */
 export function orNull<Example>(example: Example): Example | null {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `isLike` reads it
-  return new OrNull(example) as never;
+  return { [canBeNull]: example } as never;
 }
 
 /** Whether a value has the fields of an example, with their types. */
 export function isLike<Example>(example: Example, value: unknown): value is Example {
-  if (example instanceof OrNull) return value === null || isLike(example.example, value);
+  if (typeof example === 'object' && example !== null && canBeNull in example)
+    return value === null || isLike(example[canBeNull], value);
   if (Array.isArray(example)) return Array.isArray(value) && value.every((each) => isLike<unknown>(example[0], each));
   if (typeof example !== 'object' || example === null) return typeof value === typeof example;
   return Object.entries(example).every(([name, each]) => isLike<unknown>(each, field(value, name)));
