@@ -75,9 +75,9 @@ export interface EndingUse {
   lastUsedOn: string | null;
 }
 
-/** Who pins or uses the versions whose sunset is until a time. Retired ones too. */
-export async function listEndingUse({ store, gidNamespace }: ActionContext, until: Date): Promise<EndingUse[]> {
-  return endingUseOf(await selectVersionUse(store, gidNamespace), endingVersions(until.toISOString().slice(0, 10)));
+/** Who pins or uses the versions whose sunset is until a day, `YYYY-MM-DD`. Retired ones too. */
+export async function listEndingUse({ store, gidNamespace }: ActionContext, until: string): Promise<EndingUse[]> {
+  return endingUseOf(await selectVersionUse(store, gidNamespace), endingVersions(until));
 }
 
 /** @param sunsets the day of each version that ends */

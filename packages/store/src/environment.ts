@@ -1,4 +1,5 @@
 import { type Database, onlyRow } from './database.ts';
+import { neededMigration } from './pending-migrations.ts';
 
 /** A client that pins a version, or a subscription or listener that pins an event. */
 export interface Pin {
@@ -122,8 +123,7 @@ export async function selectEnvironment(database: Database, gidNamespace: string
         select event_type, event_version from webhook_pending_delivery limit ${deliveriesMax}
       )
       select installation_id as installation, now() as "takenAt",
-        (select max(name) from schema_migration) as migration,
-        (select max(substring(name from '-needs-(\\d{4})$')) from schema_migration) as "needsMigration",
+        (select array_agg(name order by name) from schema_migration) as migrations,
         ${list(`
           select * from live
           union all
@@ -154,7 +154,10 @@ export async function selectEnvironment(database: Database, gidNamespace: string
           order by app, counted_from, id`)} as counting
       from installation`,
   };
-  return onlyRow(await database.query<EnvironmentRow>(statement, [gidNamespace]));
+  type Row = Omit<EnvironmentRow, 'migration' | 'needsMigration'> & { migrations: string[] };
+  const { migrations, ...row } = onlyRow(await database.query<Row>(statement, [gidNamespace]));
+  const needed = migrations.flatMap((name) => neededMigration(name) ?? []).toSorted();
+  return { ...row, migration: migrations.at(-1) ?? '', needsMigration: needed.at(-1) ?? null };
 }
 
 /** The pins, and the use of versions, in one snapshot. */

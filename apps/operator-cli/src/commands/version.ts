@@ -12,8 +12,8 @@ export function addVersionCommands(program: Command, shell: Shell): void {
     .requiredOption('--sunset-within <time>', `the last sunset: ${futureTimes}`, parseFutureTime)
     .addHelpText('after', notes('\n  deedwire-operator version usage --sunset-within 90d'))
     .action(async (options: OutputOptions & { sunsetWithin: Date }) => {
-      const found = await withContext(shell, (context) => listEndingUse(context, options.sunsetWithin));
       const until = options.sunsetWithin.toISOString().slice(0, 10);
+      const found = await withContext(shell, (context) => listEndingUse(context, until));
       print(shell, options, found, (rows) =>
         rows.length === 0
           ? `No client or subscription uses a version whose sunset is until ${until}.`
