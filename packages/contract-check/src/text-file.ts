@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorField, failAt } from './input-error.ts';
@@ -34,6 +35,11 @@ export function readSourceText(file: string): SourceText {
 export function failToRead(file: string, error: unknown): never {
   const code = errorField(error, 'code') || 'unknown error';
   failAt(file, problems[code] ?? `cannot be read (${code})`, { cause: error });
+}
+
+/** The SHA-256 of a text in UTF-8, in hexadecimal. */
+export function sha256Of(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** Decodes UTF-8 and drops a byte order mark. */

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { failAt, withinStack } from '../input-error.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { validatorOf } from '../json/validator.ts';
-import { readSourceText } from '../text-file.ts';
+import { readSourceText, sha256Of } from '../text-file.ts';
 import type { Uses } from '../uses/uses.ts';
 
 /** A file of a contract, as builds and `contract-check uses` name it. */
@@ -80,12 +79,12 @@ const validateUses = validatorOf<Uses>(schemaFile, 'uses');
 export function readEnvironment(file: string, name: string | undefined, maxAgeMs: number, now: Date): Environment {
   return withinStack(file, () => {
     const { digest, ...environment } = validateEnvironment(...documentOf(file));
-    if (digestOf(JSON.stringify(environment)) !== digest) failAt(file, 'has another digest than it states');
+    if (sha256Of(JSON.stringify(environment)) !== digest) failAt(file, 'has another digest than it states');
     for (const list of lists)
       if (Object.keys(environment[list]).length !== environment.rowCounts[list])
         failAt(file, `has another number of ${list} than it states`);
     for (const [stated, build] of Object.entries(environment.contracts))
-      if (digestOf(`${JSON.stringify(build, null, 2)}\n`) !== stated)
+      if (sha256Of(`${JSON.stringify(build, null, 2)}\n`) !== stated)
         failAt(file, `the contracts of ${build.app} ${build.version} have another digest than ${stated}`);
     if (name !== undefined && name !== environment.environment)
       failAt(file, `is of the environment ${environment.environment}, not of ${name}`);
@@ -115,10 +114,6 @@ function documentOf(file: string): [{ file: string; value: JsonValue; lineOf: ()
   } catch (cause) {
     return failAt(file, 'is not JSON, or is truncated', { cause });
   }
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 const units = [

@@ -1,3 +1,4 @@
+import { dayOf } from '../workspace/version-status.ts';
 import { span, type Environment } from './environment.ts';
 
 const dayMs = 86_400_000;
@@ -84,5 +85,5 @@ function daysOf(gap: Gap, start: number, end: number) {
 }
 
 function textOf(day: number): string {
-  return new Date(day * dayMs).toISOString().slice(0, 10);
+  return dayOf(new Date(day * dayMs));
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { resolve, sep } from 'node:path';
 import { print, separateOperations, type DefinitionNode } from 'graphql';
 import { readGraphqlSchema } from '../graphql/read-contract.ts';
@@ -7,7 +6,7 @@ import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { failIn, parseJson } from '../json/parse-json.ts';
 import { jsonObjectIn } from '../source/project.ts';
 import { splitPlace } from '../source/read-source.ts';
-import type { SourceText } from '../text-file.ts';
+import { sha256Of, type SourceText } from '../text-file.ts';
 import { coordinatesOf } from './coordinates.ts';
 import { readDocuments } from './read-documents.ts';
 
@@ -114,7 +113,7 @@ function eventOf(source: SourceText): string {
 }
 
 function usedFile({ file, text, readRelative }: SourceText): UsedFile {
-  const sha256 = createHash('sha256').update(text).digest('hex');
+  const sha256 = sha256Of(text);
   const steps = (splitPlace(file).path ?? resolve(file).replaceAll(sep, '/')).split('/');
   for (const up of steps.keys()) {
     const manifest = ifValid(() => readRelative?.(`${'../'.repeat(up)}package.json`) ?? null);
