@@ -222,20 +222,20 @@ describe.each<
 });
 
 test.each([
-  ['an interface without a version that nobody uses', without('2027-02-01'), { uses: [use] }],
+  ['an interface without an unused version', without('2027-02-01'), { uses: [use] }],
   [
-    'an interface without a deprecated field that nobody uses',
+    'an interface without an unused deprecated field',
     withSdl(sdl.replace(/total.*\)/, '')),
     { uses: [use], pins: [client] },
   ],
   ['an older build after an expanding migration', newApi, { migration: '0049-b' }],
   [
-    'a worker that drops a version that nobody uses',
+    'a worker without an unused version',
     buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-11-01': ['id'] } }),
     {},
   ],
   [
-    'an interface that no longer accepts a version of an event that nobody pins',
+    'an interface that no longer accepts an event version without pins',
     buildOf('partner-api', '0.6.0', { ...api, pins: [] }),
     { pins: [{ ...pin, interface: 'lender' }] },
   ],
@@ -437,7 +437,7 @@ describe('a version', () => {
   });
 
   test.each(['partner@2026-11-01', 'entry.posted@2026-11-01'])(
-    'can be retired when nobody uses it: %s',
+    'an unused version can be retired: %s',
     async (subject) => {
       expect(await canIRetire({ args: [subject] })).toMatchObject({
         exitCode: 0,

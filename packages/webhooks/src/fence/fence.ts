@@ -2,7 +2,7 @@ import { onlyRow } from '@deedwire/store';
 
 /**
  * The first part of a statement that writes for the worker `$1`, which joins it with everything it writes. Locks the row of the worker,
- * so that nobody declares it dead before the transaction ends. Empty if somebody has.
+ * so that no other worker can declare it dead before the transaction ends. Empty if the worker is dead.
  */
 export const liveWorker = 'worker as (select id from webhook_worker where id = $1 and alive for key share)';
 
