@@ -28,6 +28,14 @@ function isPart(request: Request): boolean {
   return !['fetch', 'xhr'].includes(request.resourceType());
 }
 
+/** Prints what a person would see, which says more than that a text did not appear. */
+async function print(page: Page): Promise<void> {
+  const shown = `document.body.innerText + [...document.querySelectorAll('input, select, textarea')]
+    .map(({ name, ariaLabel, value }) => '\\n' + (ariaLabel ?? name) + ': ' + value).join('')`;
+  const text = await page.evaluate<string>(shown).catch(String);
+  process.stderr.write(`The page of the failed test, ${page.url()}:\n${text}\n`);
+}
+
 /** Guards against hanging only. */
 const timeoutMs = 120_000;
 
@@ -46,8 +54,9 @@ export function useBrowser(subject: string): TestBrowser {
   beforeAll(async () => {
     if (!isAbsent) browser = await launchBrowser();
   });
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
     for (const context of browser?.contexts() ?? []) {
+      if (task.result?.state === 'fail') for (const page of context.pages()) await print(page);
       // Requests that a test holds or changes have no response when their page is closed.
       for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
       await context.close();
