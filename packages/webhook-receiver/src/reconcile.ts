@@ -32,6 +32,7 @@ export async function reconcile(
     // Of these events, one may end the process.
     const aloneTo = position.begunTo ?? 0;
     let gap: ReconcileReport['gap'] = null;
+    let numberedUntil: Date | null = null;
     const givenUp: GivenUpEvent[] = [];
     const save = (): Promise<void> => run.save(lease, position);
 
@@ -193,6 +194,7 @@ export async function reconcile(
         });
         if (page === null || run.isStopped) return 'stopped';
         compare(page);
+        ({ numberedUntil } = page);
         if (isFirst) begin(page, isContinued);
         isFirst = false;
         const last = page.events.at(-1)?.sequence ?? page.lastSequence;
@@ -239,6 +241,7 @@ export async function reconcile(
       end: lease.isLost ? 'busy' : end,
       lastSequence: run.lastSequence,
       watermark: watermarkOf(position),
+      numberedUntil,
       held: position.held.map(({ sequence, id, code, attempts, dueMs }) => ({
         sequence,
         id,
@@ -252,7 +255,8 @@ export async function reconcile(
   });
   if (report !== null) return report;
   run.throwProblem();
-  return { ...run.counts, end: 'busy', lastSequence: null, watermark: null, held: [], givenUp: [], gap: null };
+  const nothing = { lastSequence: null, watermark: null, numberedUntil: null, held: [], givenUp: [], gap: null };
+  return { ...run.counts, end: 'busy', ...nothing };
 }
 
 /** @throws {TypeError} if it is no time */
