@@ -8,7 +8,12 @@ import type { DeliveryStatus } from './webhooks/deliveries/pages.ts';
 import { selectEventBodies } from './webhooks/pull/event-bodies.ts';
 import { findPullStart } from './webhooks/pull/first-numbered.ts';
 import { type PullPosition, readNumberedPage } from './webhooks/pull/numbered-page.ts';
-import { type NumberedRow, type PulledSubscription, selectPulledSubscription } from './webhooks/pull/statements.ts';
+import {
+  type NumberedRow,
+  type PulledSubscription,
+  selectNumberedUntilOf,
+  selectPulledSubscription,
+} from './webhooks/pull/statements.ts';
 
 export interface ReconcileInput {
   /** The global identifier of a subscription or listener. */
@@ -17,7 +22,7 @@ export interface ReconcileInput {
   lines: AsyncIterable<string> | Iterable<string>;
   /** Only deliveries that were numbered at this time or later. */
   since?: Date | undefined;
-  /** Only deliveries that were numbered before this time. */
+  /** Only deliveries of events that were created before this time. */
   until?: Date | undefined;
   /** Called as often as deliveries were compared. */
   onCompared?: (compared: number, of: number) => void;
@@ -62,6 +67,10 @@ export interface Reconciliation {
   repeatedLines: number;
   /** How many lines are about deliveries before or after the period. */
   linesOutside: number;
+  /** Events that were created before this time had their sequences. Later ones can lack one, and were then not compared. */
+  numberedUntil: Date;
+  /** Whether an event of the period waits for its sequence, so that the comparison is no proof. */
+  isWaiting: boolean;
 }
 
 /** How many of each kind a result lists, so that it needs a bounded memory. */
@@ -82,6 +91,8 @@ export async function reconcileSubscription(context: ActionContext, input: Recon
   const { since, until, onCompared = () => {} } = input;
   const { ref, subscriptionId } = await findSubscription(context, input.subscriptionId);
   const kind = ref.isListener ? 'LISTENER' : 'PUSH';
+  // Before the subscription, whose deliveries then include each event that was numbered until then.
+  const { numberedUntil, waitingSince } = await selectNumberedUntilOf(store, ref.subscriptionId);
   const subscription = await selectPulledSubscription(store, null, ref.subscriptionId, kind);
   if (subscription === null) throw noSuchSubscription(subscriptionId);
   const log = await readReceiverLog(gidNamespace, input.lines);
@@ -103,6 +114,8 @@ export async function reconcileSubscription(context: ActionContext, input: Recon
     unexpectedCount: 0,
     repeatedLines: log.repeatedLines,
     linesOutside: 0,
+    numberedUntil,
+    isWaiting: waitingSince !== null && waitingSince < (until ?? subscription.now),
   };
   let position: PullPosition = start;
   for (let isLast = false; !isLast && position.sequence < subscription.lastSequence;) {
@@ -113,8 +126,8 @@ export async function reconcileSubscription(context: ActionContext, input: Recon
     const last = page.rows.at(-1);
     if (last === undefined && page.end === 'expired') throw expiredDelivery(position.sequence + 1);
     if (last === undefined) throw missingDelivery(position.sequence + 1);
-    // The clock can be set back, so later deliveries can be in the period too.
-    const wanted = page.rows.filter(({ id }) => before === null || BigInt(id) < before);
+    // A late worker numbers an event long after its creation. The clock can be set back, so later deliveries can be in the period too.
+    const wanted = page.rows.filter(({ eventId }) => before === null || BigInt(eventId) < before);
     await compare(context, { subscription: current, rows: wanted, log, isListener: ref.isListener, result });
     position = { sequence: last.sequence, fromId: BigInt(last.id) };
     isLast = page.lastSequence === last.sequence;

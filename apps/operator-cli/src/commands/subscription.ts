@@ -169,7 +169,11 @@ function addReconcile(noun: Command, shell: Shell): void {
       'the log of the receiver, one delivery in each line, also compressed with gzip; - reads standard input',
     )
     .option('--since <time>', `only deliveries of this time or later: ${pastTimes}`, parsePastTime)
-    .option('--until <time>', 'only deliveries before this time, in the same forms', parsePastTime)
+    .option(
+      '--until <time>',
+      'only deliveries of events that were created before this time, in the same forms',
+      parsePastTime,
+    )
     .addHelpText(
       'after',
       notes(`
@@ -178,7 +182,7 @@ function addReconcile(noun: Command, shell: Shell): void {
 
 A line is one of: the header webhook-id; the id of an event; a body; {"deliveryId": "<webhook-id>", "body": <body>}.
 Name --until if the receiver may not have logged the latest deliveries yet. The exit code is 1 if deliveries are missing or altered,
-or if the log has lines that name no delivery.`),
+if the log has lines that name no delivery, or if an event of the period still waits for its sequence.`),
     )
     .action(async (subscriptionId: string, { log, since, until, ...options }: ReconcileOptions, command: Command) => {
       if (since !== undefined && until !== undefined && since >= until)
@@ -195,10 +199,14 @@ or if the log has lines that name no delivery.`),
         }),
       ).finally(() => progress.end());
       print(shell, options, result, describeReconciliation);
-      const { missingCount, alteredCount, unexpectedCount } = result;
+      const { missingCount, alteredCount, unexpectedCount, numberedUntil, isWaiting } = result;
       if (missingCount + alteredCount + unexpectedCount > 0)
         throw new Error(
           `The log and the deliveries differ: ${missingCount} missing, ${alteredCount} altered, ${unexpectedCount} unexpected.`,
+        );
+      if (isWaiting)
+        throw new Error(
+          `Events created since ${numberedUntil.toISOString()} can still wait for their sequence, so they were not compared. Run the command again later, or with --until ${numberedUntil.toISOString()}. If they still wait then, check the worker.`,
         );
     });
 }

@@ -105,6 +105,8 @@ const complete = {
   unexpectedCount: 0,
   repeatedLines: 0,
   linesOutside: 0,
+  numberedUntil: expect.stringMatching(/^\d{4}-.+Z$/),
+  isWaiting: false,
 };
 
 describe('a complete log', () => {
@@ -188,6 +190,33 @@ test('compares a period', async () => {
   });
   const { exitCode, stderr } = await reconcile([], '--since', time(6), '--until', time(3));
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining('error: --since must be before --until')]);
+});
+
+test('is no proof while an event of the period waits for its sequence', async () => {
+  const waiting = 'insert into webhook_event_queue (account_id, interface, event_id) values ($1, $2, $3)';
+  await superuser.run(waiting, [accountId, 'partner', idOf(startMs + 3500)]);
+  try {
+    const log = all.map(delivery);
+    const { exitCode, stderr } = await reconcile(log);
+    const since = new Date(startMs + 3500 - 60_000).toISOString();
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringContaining(`error: Events created since ${since} can still wait`),
+    ]);
+    const { stdout } = await reconcile(log, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ missingCount: 0, numberedUntil: since, isWaiting: true });
+    expect(await result(log, '--until', time(4))).toMatchObject({ compared: 3, isWaiting: false });
+  } finally {
+    await superuser.run('delete from webhook_event_queue');
+  }
+});
+
+test('has the deliveries of a late worker, whose events were created in the period', async () => {
+  await superuser.run('update webhook_delivery set event_id = $2 where id = $1', [ids[6], idOf(startMs + 2500)]);
+  expect(await result([delivery(1), delivery(2), delivery(3)], '--until', time(4))).toMatchObject({
+    missing: [{ sequence: 7 }],
+    linesOutside: 0,
+  });
 });
 
 async function refusal(lines: readonly (string | object)[]): Promise<string> {

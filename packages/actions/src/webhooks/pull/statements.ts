@@ -87,7 +87,40 @@ export async function selectNumberedUntil(database: Database, accountId: Account
     planning: 'in-index-order' as const,
     text: 'select clock_timestamp() as now, webhook_oldest_queued_event($1::bigint) as oldest',
   };
-  const { now, oldest } = onlyRow(await database.query<{ now: Date; oldest: EventId | null }>(statement, [accountId]));
+  return numberedUntil(onlyRow(await database.query<OldestQueued>(statement, [accountId])));
+}
+
+/**
+ * As `selectNumberedUntil`, for operators, who may read the queue, with the time of the oldest event that waits: null if none does.
+ * Reads all that waits for the account.
+ *
+ * Served by webhook_subscription_pkey, webhook_event_queue_by_account and webhook_event_queue_blocked.
+ */
+export async function selectNumberedUntilOf(
+  database: Database,
+  id: SubscriptionId,
+): Promise<{ numberedUntil: Date; waitingSince: Date | null }> {
+  const statement = {
+    name: 'select-numbered-until-of-subscription',
+    text: `
+      select clock_timestamp() as now, (
+        select min(q.event_id)
+        from webhook_subscription s
+        join webhook_event_queue q on q.shard = (s.account_id & 63)::smallint and q.account_id = s.account_id
+        where s.id = $1
+      ) as oldest`,
+  };
+  const row = onlyRow(await database.query<OldestQueued>(statement, [id]));
+  return { numberedUntil: numberedUntil(row), waitingSince: row.oldest === null ? null : timeOf(row.oldest) };
+}
+
+interface OldestQueued {
+  now: Date;
+  /** Null if no event waits. */
+  oldest: EventId | null;
+}
+
+function numberedUntil({ now, oldest }: OldestQueued): Date {
   return new Date((oldest === null ? now : timeOf(oldest)).getTime() - commitMs);
 }
 
