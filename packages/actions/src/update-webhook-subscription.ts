@@ -52,8 +52,8 @@ export type UpdateWebhookSubscriptionResult = MutationResult<
 interface Change {
   /** Must be verified before it is saved. Null leaves the URL unchanged. */
   callbackUrl: string | null;
-  /** Null leaves the event types unchanged. */
-  eventTypes: EventTypePin[] | null;
+  /** The pins that replace those of the subscription. Null leaves the event types unchanged. */
+  eventTypes: ((pinned: readonly EventTypePin[]) => EventTypePin[]) | null;
   /** Null removes the name, and undefined leaves it unchanged. */
   name: string | null | undefined;
 }
@@ -97,9 +97,12 @@ function parseChange(
     else if (url.href !== current.callbackUrl || isReceiverFailing(current.pausedReason)) change.callbackUrl = url.href;
   }
   if (input.eventTypes !== null && input.eventTypes !== undefined) {
-    const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, current.eventTypes, context.now());
-    change.eventTypes = choice.eventTypes;
-    userErrors.push(...choice.userErrors);
+    const { eventTypes } = input;
+    const now = context.now();
+    const choose = (pinned: readonly EventTypePin[]) =>
+      chooseEventTypes(caller.interfaceName, eventTypes, [...current.eventTypes, ...pinned], now);
+    change.eventTypes = (pinned) => choose(pinned).eventTypes;
+    userErrors.push(...choose([]).userErrors);
   }
   userErrors.push(...findNameErrors(input.name));
   return { change, userErrors };
@@ -120,9 +123,13 @@ async function save(
       await endPause(transaction, locked, { isUrlVerified: true, arePinsServed: false, byOwner: false });
     }
     if (change.eventTypes !== null) {
+      // Another update can have moved a pin since, for example during the handshake: a type without a version keeps it.
+      const eventTypes = change.eventTypes(
+        (await selectSubscription(transaction, caller.accountId, id))?.eventTypes ?? [],
+      );
       await deleteEventTypePins(transaction, id);
-      await insertEventTypePins(transaction, { id, interfaceName: caller.interfaceName }, change.eventTypes);
-      const arePinsServed = arePinnable(change.eventTypes, context.now());
+      await insertEventTypePins(transaction, { id, interfaceName: caller.interfaceName }, eventTypes);
+      const arePinsServed = arePinnable(eventTypes, context.now());
       await endPause(transaction, locked, { isUrlVerified: false, arePinsServed, byOwner: false });
     }
     if (change.name !== undefined) await updateSubscriptionName(transaction, id, change.name);

@@ -163,6 +163,20 @@ test('does not resume a subscription whose URL becomes gone during the update', 
   expect(await read()).toMatchObject({ status: 'PAUSED', pausedReason: 'GONE' });
 });
 
+test('keeps a pin that another update moves during the handshake', async () => {
+  world.partnerApi.sender.result = async () => {
+    await update({ eventTypes: [{ type: 'referral.converted', version: '2027-02-01' }, { type: 'referral.created' }] });
+    return { verified: true };
+  };
+  await update({ eventTypes: [{ type: 'referral.converted', version: '2026-11-01' }] });
+  const eventTypes = [{ type: 'referral.converted' }, { type: 'referral.declined' }];
+  const { webhookSubscription } = await update({ callbackUrl: otherUrl, eventTypes });
+  expect(webhookSubscription?.eventTypes).toEqual([
+    { type: 'referral.converted', version: '2027-02-01' },
+    { type: 'referral.declined', version: '2026-11-01' },
+  ]);
+});
+
 test('returns NOT_FOUND when the subscription is deleted during the handshake', async () => {
   world.partnerApi.sender.result = async () => {
     await deleteWebhookSubscription(world.partnerApi, world.partner, { id });

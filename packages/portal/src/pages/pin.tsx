@@ -128,7 +128,8 @@ function Move({
           primary
           document={documents.Update}
           variables={async () => {
-            // The list replaces the present one, which others can have changed since this page was loaded.
+            // The list replaces the present one, which others can have changed since this page was loaded. A type that is added or
+            // removed between these two requests is not kept; a pin that is moved is.
             const { webhookSubscription: now } = await send(documents.Subscription, { id });
             const types = now?.eventTypes ?? [];
             if (!types.some((each) => each.type === type && each.version === pinned)) {
