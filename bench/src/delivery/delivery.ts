@@ -61,7 +61,7 @@ export const delivery: Bench = benchOfParts({
       report.accountMarkdown,
     ),
     write: part(
-      'createReferral by 32 connections of one client until its webhook arrives, beside pg-boss and graphile-worker',
+      'createReferral by 32 connections of one client until its webhook arrives, beside pg-boss and graphile-worker: 4 minutes',
       measureWrite,
       report.writeMarkdown,
     ),
