@@ -22,5 +22,6 @@ process.exitCode = await main(process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
 });
-// What was interrupted may hold connections.
+// What was interrupted may hold connections, and so may a proxy that does not respond.
 if (interruption.signal.aborted) process.exit();
+process.stdout.write('', () => process.stderr.write('', () => process.exit()));

@@ -67,7 +67,12 @@ export async function openState(shell: Shell, identity: readonly string[]): Prom
   }
 }
 
-const textOf = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
+/** Empty if there is no file: one that cannot be read says which events were sent. */
+const textOf = (file: string): Promise<string> =>
+  readFile(file, 'utf8').catch((error: unknown) => {
+    if (field(error, 'code') === 'ENOENT') return '';
+    throw new CommandError(`${file} cannot be read: ${String(field(error, 'code'))}.`, 1, { cause: error });
+  });
 
 /** A process that is killed leaves the old or the new content. */
 async function replace(file: string, content: string): Promise<void> {

@@ -57,6 +57,8 @@ export async function send(target: Target, sent: Sent): Promise<Answer> {
   try {
     const response = await respond(target, sent, deadline.signal);
     const text = await beginningOf(response);
+    // A response without a length ends when its connection does.
+    deadline.signal.throwIfAborted();
     return answer({ status: response.statusCode ?? null, body: text, location: response.headers.location ?? '' });
   } catch (error) {
     const reason = deadline.signal.aborted ? `no response within ${deadlineMs / 1_000} s` : reasonOf(error);
@@ -85,6 +87,8 @@ function respond(target: Target, sent: Sent, signal: AbortSignal): Promise<Incom
       signal,
     });
     request.on('error', reject);
+    // A request whose proxy does not respond emits nothing.
+    signal.addEventListener('abort', () => reject(signal.reason));
     request.on('response', resolve);
     // Node emits nothing else for 101.
     request.on('close', () => reject(new Error('101 Switching Protocols')));
@@ -112,7 +116,8 @@ async function beginningOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** That of a refused connection is empty if the host has several addresses. */
+/** That of a refused connection is empty if the host has several addresses, and that of a cut response says nothing. */
 export function reasonOf(error: unknown): string {
-  return messageOf(field(field(error, 'errors'), '0') ?? error);
+  const message = messageOf(field(field(error, 'errors'), '0') ?? error);
+  return message === 'aborted' ? 'the response ended early' : message;
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,6 +31,9 @@ test('refuses a state that it cannot read, because a new one would lose events',
     stdout: '',
     stderr: `deedwire-webhook-receiver: ${file} is damaged. Remove it to start again: events since the last run are lost.\n`,
   });
+  await rm(file);
+  await mkdir(file);
+  expect((await run()).stderr).toBe(`deedwire-webhook-receiver: ${file} cannot be read: EISDIR.\n`);
 });
 
 const bin = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));

@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, createServer as createNetServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { listen } from '@deedwire/testing';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -15,6 +17,7 @@ import { call } from '../support/call.ts';
 
 const secret = generateWebhookSecret();
 const env = { WEBHOOK_SECRET: secret };
+const bin = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
 
 interface Received {
   readonly headers: NodeJS.Dict<string[]>;
@@ -118,6 +121,21 @@ test('reaches another machine through a proxy, and says which Node can', async (
   expect(received).toHaveLength(1);
 });
 
+test.each(['', 'HTTP/1.1 200 OK\r\n\r\n'])(
+  'ends after 5 s when a proxy responds with %j and nothing more',
+  async (head) => {
+    const listening = await listen(createNetServer((socket) => void socket.write(head)));
+    onTestFinished(() => listening.close());
+    const args = ['trigger', 'referral.created', '--allow-remote', '--to', 'https://receiver.invalid/hooks'];
+    const proxied = { ...env, NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: `http://127.0.0.1:${listening.port}` };
+    const run = promisify(execFile)(process.execPath, ['--conditions=deedwire-source', bin, ...args], { env: proxied });
+    await expect(run).rejects.toMatchObject({
+      code: 1,
+      stderr: 'deedwire-webhook-receiver: the receiver did not respond: no response within 5 s\n',
+    });
+  },
+);
+
 test('sends a file with its bytes unchanged', async () => {
   const { port, received } = await start();
   const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-trigger-'));
@@ -155,6 +173,18 @@ test.each<[what: string, respond: (response: ServerResponse) => void, stdout: Re
     (response) => void response.write('{'),
     /^$/,
     'the receiver did not respond: no response within 5 s',
+  ],
+  [
+    'does not close the connection that ends its response',
+    (response) => void response.socket?.write('HTTP/1.1 200 OK\r\n\r\n{'),
+    /^$/,
+    'the receiver did not respond: no response within 5 s',
+  ],
+  [
+    'cuts its response',
+    (response) => void response.writeHead(200, { 'content-length': 9 }).write('{', () => response.destroy()),
+    /^$/,
+    'the receiver did not respond: the response ended early',
   ],
 ])('exits with 1 and one line for a receiver that %s', async (_, respond, stdout, stderr) => {
   const { port } = await start(respond);
