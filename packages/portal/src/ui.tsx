@@ -253,9 +253,11 @@ export function Dropped(props: {
   file: File | null;
   onFile: (file: File | null) => void;
   label: string;
+  /** Of the control for the file. */
+  name?: string;
   children: ReactNode;
 }) {
-  const { file, onFile, label, children } = props;
+  const { file, onFile, label, name = 'File', children } = props;
   const drop = (event: DragEvent) => {
     const [dropped] = event.dataTransfer.files;
     // Text is dropped into the field.
@@ -267,7 +269,7 @@ export function Dropped(props: {
     <div className="field" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
       <small>{label}</small>
       <div className="actions">
-        <input type="file" aria-label="File" onChange={(event) => onFile(event.currentTarget.files?.[0] ?? null)} />
+        <input type="file" aria-label={name} onChange={(event) => onFile(event.currentTarget.files?.[0] ?? null)} />
         {file && (
           <>
             <Visible text={`${file.name}, ${plural(file.size, 'byte')}`} />

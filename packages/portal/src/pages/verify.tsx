@@ -71,6 +71,12 @@ function OfAttempt({ delivery, attempt }: { delivery: string; attempt: number })
 const captureMaxBytes = 20_000_000;
 const [secretsMax, requestsMax] = [10, 50];
 
+async function bytesOf(file: File | null, typed: string): Promise<Uint8Array<ArrayBuffer>> {
+  if ((file?.size ?? typed.length) > captureMaxBytes)
+    throw new Error(`The capture has more than ${captureMaxBytes / 1_000_000} MB.`);
+  return file ? new Uint8Array(await file.arrayBuffer()) : bytesOfText(typed).bytes;
+}
+
 /** The delivery that a request names. Null if it names none. */
 function deliveryOf(headers: Sent['headers']): string | null {
   const [, id = ''] = headers.find(([name]) => name.toLowerCase() === 'webhook-id') ?? [];
@@ -85,11 +91,13 @@ interface Verified {
 function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
   const mayRead = useMay('READ_PAYLOAD');
   const [file, setFile] = useState<File | null>(null);
+  const [bodyFile, setBodyFile] = useState<File | null>(null);
   const [problem, setProblem] = useState('');
   const [results, setResults] = useState<{ secrets: number; requests: readonly Verified[] } | null>(null);
   // Not a state of React, which would write it into the document.
   const secret = useRef<HTMLTextAreaElement>(null);
   const capture = useRef<HTMLTextAreaElement>(null);
+  const separate = useRef<HTMLTextAreaElement>(null);
   const arrival = useRef<HTMLInputElement>(null);
 
   /** Null if a request names another delivery than that of this page. */
@@ -116,19 +124,21 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
       const sentBody = body === null ? null : bytesOfText(body).bytes;
       requests.push({ at: rest.receivedAt, diagnosis: await diagnoseWebhook({ ...rest, secrets, sentBody }) });
     };
+    const typedBody = await bytesOf(bodyFile, separate.current?.value ?? '');
+    const ownBody = typedBody.length > 0 ? typedBody : null;
     if (!file && text.trim() === '') {
       if (!sent) throw new Error('Paste the request, or choose a file with it.');
-      const request = { headers: sent.headers, body: bytesOfText(sent.body).bytes, findings: [] };
+      const request = { headers: sent.headers, body: ownBody ?? bytesOfText(sent.body).bytes, findings: [] };
       await add(sent.headers, { request, receivedAt: new Date(at ?? sent.at) });
     } else {
-      if ((file?.size ?? text.length) > captureMaxBytes)
-        throw new Error(`The capture has more than ${captureMaxBytes / 1_000_000} MB.`);
-      const parts = splitCapture(file ? new Uint8Array(await file.arrayBuffer()) : bytesOfText(text).bytes);
+      const parts = splitCapture(await bytesOf(file, text));
       if (parts.length === 0) throw new Error('The capture has no POST request.');
       if (parts.length > requestsMax)
         throw new Error(`The capture has ${parts.length} requests. Verify at most ${requestsMax} at once.`);
+      if (ownBody !== null && parts.length > 1)
+        throw new Error(`The capture has ${parts.length} requests, so it cannot have a body apart from it.`);
       for (const [index, { bytes, receivedAt }] of parts.entries()) {
-        const { request, problem: unreadable } = readCapturedRequest(bytes, null);
+        const { request, problem: unreadable } = readCapturedRequest(bytes, ownBody);
         const name = parts.length === 1 ? 'The request' : `Request ${index + 1}`;
         if (request === null) throw new Error(`${name} cannot be read. ${unreadable}`);
         const arrived = at ?? receivedAt ?? sentAs(request.headers)?.at ?? Date.now();
@@ -177,6 +187,14 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
           spellCheck={false}
           placeholder={note ?? 'HTTP text, the output of curl -v, HAR, or JSON with headers and body'}
         />
+      </Dropped>
+      <Dropped
+        file={bodyFile}
+        onFile={setBodyFile}
+        label="Drop the body, if it was captured apart from the headers, or paste it:"
+        name="File of the body"
+      >
+        <textarea ref={separate} aria-label="Body" rows={2} autoComplete="off" spellCheck={false} />
       </Dropped>
       <Input
         ref={arrival}

@@ -166,6 +166,10 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await result.getByText('BODY_WHITESPACE_CHANGED').waitFor();
     expect(await result.innerText()).toContain('It was signed with secret 1 of 2; what follows is wrong.');
     await screenshot(page, 'verify');
+    await page.getByLabel('Captured request').fill(JSON.stringify({ headers: rawHeaders }));
+    await page.getByLabel('Body', { exact: true }).fill(String(body));
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await result.getByText('It was signed with secret 1 of 2.').waitFor();
     const kept: string = await page.evaluate(
       `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state, location.href, document.documentElement.outerHTML])`,
     );
