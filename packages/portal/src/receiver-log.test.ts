@@ -63,8 +63,15 @@ describe('a log', () => {
   });
 });
 
+const withName = (file: Buffer, name: string) => {
+  const header = Buffer.from(file.subarray(0, 10));
+  header[3] = 8;
+  return Buffer.concat([header, Buffer.from(`${name}\0`, 'latin1'), file.subarray(10)]);
+};
+
 describe('a file', () => {
   const text = `${delivery(1)}\n{"name":"Zürich 𝄞"}`;
+  const encoded = Buffer.from(text);
 
   test.each([
     ['UTF-8', Buffer.from(text)],
@@ -72,8 +79,13 @@ describe('a file', () => {
     ['UTF-16', Buffer.from(`\uFEFF${text}`, 'utf16le')],
     ['UTF-16, big endian', Buffer.from(`\uFEFF${text}`, 'utf16le').swap16()],
     ['gzip', gzipSync(text)],
-  ])('is read from %s', async (_, bytes) => {
-    expect(await chunksOf(new Blob([bytes]))).toBe(text);
+    [
+      'two joined gzip files, within a character',
+      Buffer.concat([encoded.subarray(0, -7), encoded.subarray(-7)].map((part) => gzipSync(part))),
+    ],
+    ['gzip whose header looks like two files', withName(gzipSync(text), '\x1f\x8b\x08\x01')],
+  ])('is read from %s', async (_, file) => {
+    expect(await chunksOf(new Blob([file]))).toBe(text);
   });
 
   test.each([

@@ -49,19 +49,6 @@ export async function* textOf(file: Blob, maxBytes = logMaxBytes): AsyncGenerato
   const isGzip = start === '31,139';
   const encoding = { '255,254': 'utf-16le', '254,255': 'utf-16be' }[start] ?? 'utf-8';
   const decoder = new TextDecoder(encoding, { fatal: true });
-  const stream = isGzip ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream();
-  const reader = stream.getReader();
-  const read = async () => {
-    try {
-      return await reader.read();
-    } catch (error) {
-      // A browser reads no file that was written since it was chosen.
-      const isDamaged = isGzip && !(error instanceof DOMException && error.name === 'NotReadableError');
-      throw new LogError(
-        isDamaged ? 'The compressed file is damaged.' : 'The file has changed, or cannot be read. Choose it again.',
-      );
-    }
-  };
   const decode = (value: Uint8Array | undefined) => {
     try {
       return decoder.decode(value, { stream: value !== undefined });
@@ -69,21 +56,59 @@ export async function* textOf(file: Blob, maxBytes = logMaxBytes): AsyncGenerato
       throw new LogError(`The file is not text in ${encoding.toUpperCase()}.`);
     }
   };
-  let bytes = isGzip ? 0 : file.size;
+  if (file.size > maxBytes) throw tooLarge(maxBytes);
   try {
-    for (;;) {
-      if (bytes > maxBytes)
-        throw new LogError(
-          `The log has more than ${maxBytes / 1_000_000} MB. Split it by time, and compare each part.`,
-        );
-      const { done, value } = await read();
-      if (isGzip) bytes += value?.length ?? 0;
-      yield decode(value);
-      if (done) return;
-    }
+    for await (const value of isGzip ? decompressed(file, maxBytes) : chunksOf(file.stream())) yield decode(value);
+    yield decode(undefined);
+  } catch (error) {
+    // A browser reads no file that was written since it was chosen.
+    throw error instanceof LogError ? error : new LogError('The file has changed, or cannot be read. Choose it again.');
+  }
+}
+
+const tooLarge = (maxBytes: number) =>
+  new LogError(`The log has more than ${maxBytes / 1_000_000} MB. Split it by time, and compare each part.`);
+
+async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
   } finally {
     void reader.cancel().catch(() => {});
   }
+}
+
+/** A file has several members if rotated logs were joined, and a browser reads only one. They do not say where they end. */
+async function* decompressed(file: Blob, maxBytes: number): AsyncGenerator<Uint8Array> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let total = 0;
+  for (let start = 0, end = nextMember(bytes, 1); start < bytes.length; end = nextMember(bytes, end + 1)) {
+    const member = new Blob([bytes.subarray(start, end)]).stream().pipeThrough(new DecompressionStream('gzip'));
+    const chunks: Uint8Array[] = [];
+    let size = total;
+    try {
+      for await (const chunk of chunksOf(member)) {
+        size += chunk.length;
+        if (size > maxBytes) throw tooLarge(maxBytes);
+        chunks.push(chunk);
+      }
+    } catch (error) {
+      if (error instanceof LogError) throw error;
+      if (end === bytes.length) throw new LogError('The compressed file is damaged.');
+      // What looks like the beginning of a member is in the middle of this one.
+      continue;
+    }
+    yield* chunks;
+    total = size;
+    start = end;
+  }
+}
+
+/** Where the next member can begin: a magic number, the method deflate, and known flags. */
+function nextMember(bytes: Uint8Array, from: number): number {
+  for (let at = bytes.indexOf(31, from); at !== -1; at = bytes.indexOf(31, at + 1))
+    if (bytes[at + 1] === 139 && bytes[at + 2] === 8 && (bytes[at + 3] ?? 255) < 32) return at;
+  return bytes.length;
 }
 
 /**
