@@ -1,6 +1,7 @@
 /** The pages of this repository as a site: `pnpm site`. */
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { renderMermaidSVG } from 'beautiful-mermaid';
 import { anchor } from '../../tools/generate/src/reference/markdown.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -26,8 +27,10 @@ function pathOf(page: string): string {
 // What this file uses of markdown-it and VitePress, which only `pnpm site` installs: `check` needs the types.
 interface Token {
   type: string;
+  info: string;
   content: string;
   children: Token[] | null;
+  attrs: [string, string][] | null;
   attrGet(name: string): string | null;
   attrSet(name: string, value: string): void;
 }
@@ -35,7 +38,6 @@ interface Token {
 interface StateCore {
   tokens: Token[];
   env: { path: string; realPath?: string };
-  Token: new (type: string, tag: string, nesting: number) => Token;
 }
 
 interface Markdown {
@@ -50,14 +52,34 @@ function resolveLinks({ tokens, env }: StateCore): void {
     const href = token.type === 'link_open' ? token.attrGet('href') : null;
     if (href === null || /^(?:\w+:|#)/.test(href)) continue;
     const link = resolveLink(page, href);
-    token.attrSet('href', link?.href ?? '#');
+    // A folder without a page: the text alone.
+    if (link === null) token.attrs = [['style', 'all: unset']];
+    else token.attrSet('href', link.href);
     // Otherwise the site would look for a page.
     if (link?.isFile === true) token.attrSet('target', '_self');
   }
 }
 
+/** Draws the pictures when the site is built, in the colors of the page: no script of a reader does. */
+function drawPictures({ tokens }: StateCore): void {
+  for (const token of tokens.filter(({ info }) => info === 'mermaid')) {
+    const colors = { bg: 'var(--vp-c-bg)', fg: 'var(--vp-c-text-1)', muted: 'var(--vp-c-text-2)' };
+    const svg = renderMermaidSVG(token.content, { ...colors, transparent: true, padding: 4, layerSpacing: 24 })
+      // A font that the site has.
+      .replace(/@import .*/, '')
+      .replace('style="', 'style="max-width: 100%; height: auto; margin: auto; ');
+    token.type = 'html_block';
+    // A template of Vue cannot contain `<style>`.
+    token.content = `<div v-html="${escape(JSON.stringify(svg))}"></div>\n`;
+  }
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
 /** Gives each row of a table that begins with a name an anchor, and makes the name a link to it: `#lender.name` is a field. */
-function anchorRows({ tokens, Token }: StateCore): void {
+function anchorRows({ tokens }: StateCore): void {
   const anchors = new Set<string>();
   let heading = '';
   for (const [index, token] of tokens.entries()) {
@@ -68,9 +90,9 @@ function anchorRows({ tokens, Token }: StateCore): void {
     if (token.type !== 'tr_open' || name?.type !== 'code_inline' || anchors.has(id)) continue;
     anchors.add(id);
     token.attrSet('id', id);
-    const link = new Token('link_open', 'a', 1);
-    link.attrSet('href', `#${id}`);
-    children.splice(0, 1, link, name, new Token('link_close', 'a', -1));
+    // The generator would change the anchor of a link that is a token of its own.
+    name.type = 'html_inline';
+    name.content = `<a href="#${escape(id)}"><code>${escape(name.content)}</code></a>`;
   }
 }
 
@@ -86,6 +108,14 @@ const sidebar = readFileSync(join(root, 'docs/README.md'), 'utf8')
     })),
   }));
 
+/** Words, and names like `RETRY_AFTER` and `referral.created` also whole: otherwise pages with their parts come first. */
+function tokenize(text: string): string[] {
+  const names = text.match(/[\p{L}\p{N}]+(?:[._][\p{L}\p{N}]+)*/gu) ?? [];
+  return names.flatMap((name) => [...new Set([name, ...name.split(/[._]/)])]);
+}
+
+const searchOptions = { boostTerm: (term: string) => (term.includes('_') ? 10 : 1) };
+
 export default {
   title: 'Deedwire',
   srcDir: root,
@@ -93,7 +123,10 @@ export default {
   outDir: join(root, 'site/dist'),
   cacheDir: join(root, 'site/node_modules/.cache'),
   rewrites: pathOf,
-  head: [['link', { rel: 'icon', href: 'data:,' }]],
+  head: [
+    ['link', { rel: 'icon', href: 'data:,' }],
+    ['style', {}, 'tr:target > td { background: var(--vp-c-brand-soft) }'],
+  ],
   // The index of the search, which is loaded with the first one.
   vite: { build: { chunkSizeWarningLimit: 10_000 } },
   // Files with this name belong to the apps.
@@ -105,10 +138,12 @@ export default {
     config(markdown: Markdown) {
       markdown.core.ruler.push('links', resolveLinks);
       markdown.core.ruler.push('rows', anchorRows);
+      markdown.core.ruler.push('pictures', drawPictures);
     },
   },
   themeConfig: {
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: { options: { tokenize }, searchOptions } } },
+    notFound: { title: 'Page not found', quote: 'It may have moved: search for it.', linkText: 'First page' },
     outline: 'deep',
     sidebar,
     nav: [
@@ -125,7 +160,7 @@ export default {
       mkdirSync(join(outDir, page), { recursive: true });
       writeFileSync(
         join(outDir, page, 'index.html'),
-        `<!doctype html><a href="${target}">${target}</a><script>location.replace('${target}' + location.hash)</script>\n`,
+        `<!doctype html><title>Deedwire</title><a href="${target}">${target}</a><script>location.replace('${target}' + location.hash)</script>\n`,
       );
     }
   },

@@ -33,11 +33,13 @@ export async function serveSite(port: number): Promise<{ url: string; close: () 
   const files = new Set(globSync('**/*.*', { cwd: site }));
   const server = createServer(({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://localhost');
-    const file = `${pathname.slice(1)}${pathname.endsWith('/') ? 'index.html' : ''}`;
-    if (files.has(`${file}/index.html`)) response.writeHead(302, { Location: `${pathname}/` }).end();
-    else if (!files.has(file)) response.writeHead(404).end('The site has no such page.\n');
+    const path = `${pathname.slice(1)}${pathname.endsWith('/') ? 'index.html' : ''}`;
+    const isFile = files.has(path);
+    if (files.has(`${path}/index.html`)) response.writeHead(302, { Location: `${pathname}/` }).end();
     else {
-      response.writeHead(200, { 'Content-Type': mediaTypes[extname(file)] ?? 'text/plain; charset=utf-8' });
+      const file = isFile ? path : '404.html';
+      const mediaType = mediaTypes[extname(file)] ?? 'text/plain; charset=utf-8';
+      response.writeHead(isFile ? 200 : 404, { 'Content-Type': mediaType });
       createReadStream(join(site, file)).pipe(response);
     }
   });

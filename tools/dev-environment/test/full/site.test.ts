@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { postGraphql } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { useBrowser } from '@deedwire/testing/browser';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveSite } from '../../src/documentation.ts';
 import { packageManagerCommand, workspaceRoot } from '../../src/workspace.ts';
 import { newDevHome } from '../dev-process.ts';
 
+const browser = useBrowser('The site');
 let site: Awaited<ReturnType<typeof serveSite>>;
 beforeAll(async () => {
   // It fails if a link has no target.
@@ -37,9 +39,59 @@ test.each([
   expect(page).toContain(part);
 });
 
-test('has a search index', () => {
-  const files = readdirSync(join(workspaceRoot, 'site/dist/assets/chunks'));
-  expect(files.some((name) => name.includes('localSearchIndex'))).toBe(true);
+test('each link leads to a file and an anchor', () => {
+  const folder = join(workspaceRoot, 'site/dist');
+  const files = new Set(globSync('**/*', { cwd: folder }));
+  const pages = new Map(
+    globSync('**/*.html', { cwd: folder }).map((file) => [file, readFileSync(join(folder, file), 'utf8')]),
+  );
+  const broken = [...pages].flatMap(([file, page]) =>
+    [...page.matchAll(/<a [^>]*?href="([^"]*)"/g)].flatMap(([, href = '']) => {
+      const { origin, pathname, hash } = new URL(href.replaceAll('&amp;', '&'), `http://site/${file}`);
+      const target = `${decodeURIComponent(pathname.slice(1))}${pathname.endsWith('/') ? 'index.html' : ''}`;
+      const id = decodeURIComponent(hash.slice(1)).replaceAll('&', '&amp;');
+      const isBroken = !files.has(target) || (id !== '' && pages.get(target)?.includes(` id="${id}"`) === false);
+      return origin === 'http://site' && (href === '#' || isBroken) ? [`${file}: ${href}`] : [];
+    }),
+  );
+  expect(broken).toEqual([]);
+});
+
+describe.skipIf(browser.isAbsent)('in a browser', () => {
+  test.each([
+    ['an error code', 'RATE_LIMITED', '/docs/errors.html#rate_limited'],
+    ['a code of a table', 'RETRY_AFTER', '/docs/reference/lender/2026-11-01.html#webhookdelayreason'],
+    ['a field', 'lender.name', '/docs/reference/lender/2026-11-01.html#lender'],
+    [
+      'an event version',
+      'referral.created 2026-11-01',
+      '/docs/reference/webhooks/referral.created/2026-11-01.html#referralcreated-2026-11-01',
+    ],
+    ['a finding', 'BODY_TRIMMED', '/docs/reference/webhooks/findings.html#body_trimmed'],
+  ])('the search finds %s', async (_, words, target) => {
+    const { page } = await browser.open(site.url);
+    await page.goto('/', { waitUntil: 'networkidle' });
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('searchbox').fill(words);
+    const results = page.locator('.results a.result');
+    const result = page.locator(`.results a[href="${target}"]`);
+    await result.waitFor();
+    const links = await results.evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+    expect(links.indexOf(target)).toBeLessThan(3);
+    await result.click();
+    await page.waitForURL(`**${target}`);
+    const section = page.locator(`[id="${target.split('#')[1]}"]`);
+    await expect.poll(async () => (await section.boundingBox())?.y).toBeLessThan(200);
+  });
+
+  test.each(['light', 'dark'] as const)('draws pictures that fit a narrow %s page', async (colorScheme) => {
+    const { page } = await browser.open(site.url, { colorScheme, viewport: { width: 320, height: 600 } });
+    await page.goto('/ARCHITECTURE.html');
+    const picture = page.locator('main svg', { hasText: 'one log line and the metrics' });
+    expect((await picture.boundingBox())?.width).toBe(272);
+    const color = await picture.locator('text').first().evaluate('(text) => getComputedStyle(text).fill');
+    expect(color).toBe(await page.locator('main p').first().evaluate('(text) => getComputedStyle(text).color'));
+  });
 });
 
 test('has the files that pages link to, and the pages at their paths in the repository', async () => {
@@ -49,7 +101,7 @@ test('has the files that pages link to, and the pages at their paths in the repo
 
 test('serves nothing else', async () => {
   for (const path of ['/package.json', '/..%2f..%2fpackage.json', '/docs/'.repeat(2)])
-    expect((await read(path)).slice(0, 4)).toBe('404 ');
+    expect(await read(path)).toMatch(/^404 .*<title>404 \| Deedwire/s);
 });
 
 test('`pnpm dev` serves it, and errors link to it', async () => {
