@@ -120,6 +120,7 @@ const flow: Steps = {
     const input = { abilities: ['READ'], actor: 'demo' };
     for (const name of ['lender', 'partner'] as const)
       await send(name, createPortalLink, { input }, /"url":"http:.*#link=/);
+    note('these pages end with the demo; `dev` prints links that stay');
   },
   'An operator converts the referral into a matter': async () => {
     show(`→ deedwire-operator referral convert ${referralId} --json`, {}, '');
@@ -249,7 +250,7 @@ async function stopAll(): Promise<void> {
 async function send(to: keyof typeof urls, query: string, variables: object, expected: RegExp, as = to): Promise<void> {
   const { credential } = accounts[as];
   const shown = credentialHeaders({ ...credential, apiKey: `${credential.apiKey.slice(0, 16)}…` });
-  show(`→ POST ${urls[to]}`, shown, `${printDocument(parse(query))}\n${JSON.stringify(variables)}`);
+  show(`→ POST ${urls[to]}`, shown, `${printDocument(parse(query))}\n${JSON.stringify(variables).replace(/^{}$/, '')}`);
   const { status, body } = await postGraphql(urls[to], credential, { query, variables });
   show(`← ${status}`, {}, JSON.stringify({ data: body.data, errors: body.errors }, null, 2));
   match(`${status} ${JSON.stringify(body)}`, expected);
