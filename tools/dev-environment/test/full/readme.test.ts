@@ -36,6 +36,10 @@ beforeAll(async () => {
 });
 afterAll(() => clone.remove());
 
+test('a newcomer can read it in a few minutes', () => {
+  expect(readme.trim().split(/\s+/).length).toBeLessThanOrEqual(700);
+});
+
 test('demo: ends with the error of an installation that failed', async () => {
   // A file in the place of the folder.
   const modules = join(clone.path, 'node_modules');
