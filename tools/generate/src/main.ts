@@ -3,7 +3,7 @@ import { type Generated, writeGenerated } from './generated.ts';
 // Imported one after the other, because a generator reads files that earlier generators have written.
 const generators: Record<string, () => Promise<Generated>> = {
   'schema-packages': async () => await (await import('./schema-packages/schema-packages.ts')).schemaPackages(),
-  'rule-ids': async () => await (await import('./rule-ids.ts')).ruleIds(),
+  'contract-check': async () => await (await import('./contract-check.ts')).contractCheck(),
   payloads: async () => await (await import('./payloads/payloads.ts')).payloads(),
   'served-versions': async () => (await import('./served-versions.ts')).servedVersions(),
   'typical-bodies': async () => (await import('./typical-bodies.ts')).typicalBodies(),

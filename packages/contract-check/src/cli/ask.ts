@@ -3,20 +3,13 @@ import { join } from 'node:path';
 import { checkBuild } from '../environment/check-build.ts';
 import { checkConsumer } from '../environment/check-consumer.ts';
 import { checkRetirement } from '../environment/check-retirement.ts';
-import { readBuild, readEnvironment, readUses, type Build, type Environment } from '../environment/environment.ts';
-import {
-  foundFor,
-  idOf,
-  isReadable,
-  isReason,
-  liveBuilds,
-  nameOf,
-  type Finding,
-  type Question,
-} from '../environment/question.ts';
+import { readBuild, readEnvironment, readUses, span } from '../environment/environment.ts';
+import type { Build } from '../environment/generated/files.ts';
+import { finder, idOf, isReason, nameOf, type Finding, type Party, type Question } from '../environment/question.ts';
+import { readGraphqlSchema } from '../graphql/read-contract.ts';
 import { findMergeBase, type WorkflowEnvironment } from '../history/merge-base.ts';
 import { openRepository } from '../history/repository.ts';
-import { InputError } from '../input-error.ts';
+import { ifValid } from '../input-error.ts';
 import { readSourceText } from '../text-file.ts';
 import {
   exceptionsFile,
@@ -48,88 +41,109 @@ export interface Answer {
 }
 
 /**
- * Answers `can-i-deploy`, or `can-i-retire` for a subject.
+ * Answers `can-i-deploy`, or `can-i-retire` for a version.
  *
  * @throws {InputError} when the build or the consumer is invalid. If the file of the environment is, the answer is unknown.
  */
-export function ask(subject: string | undefined, options: Options, variables: WorkflowEnvironment, now: Date): Answer {
+export function ask(version: string | undefined, options: Options, variables: WorkflowEnvironment, now: Date): Answer {
   const { environment: file, rollback, name, maxGap: maxGapMs, unusedFor: unusedForMs, consumer } = options;
-  const builds = subject === undefined ? options.build.map(readBuild) : [];
+  const builds = version === undefined ? options.build.map(readBuild) : [];
   const uses = consumer === undefined ? null : readUses(consumer);
-  const what = subject ?? uses?.consumer ?? builds.map(nameOf).join(' and ');
-  const answered = {
-    subject: what,
-    question: subject === undefined ? ('can-i-deploy' as const) : ('can-i-retire' as const),
-    environment: file,
-    takenAt: null,
-    checkedAgainst: [],
-    overruled: [],
-    gaps: [],
-    exceptions: [],
-  };
-  let environment: Environment;
-  try {
-    const maxAgeMs = options.maxAge ?? (subject === undefined ? 3_600_000 : 86_400_000);
-    environment = readEnvironment(file, name, maxAgeMs, now);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    const finding: Finding = {
-      answer: 'unknown',
-      rule: 'deploy/environmentUnusable',
-      package: what,
-      file,
-      coordinate: file,
-      message: `${error.message}.`,
-      first: '',
-    };
-    return { ...answered, answer: 'unknown', findings: [finding] };
-  }
+  const subject = version ?? uses?.consumer ?? builds.map(nameOf).join(' and ');
+  const question = version === undefined ? 'can-i-deploy' : 'can-i-retire';
+  const found: Finding[] = [];
+  const { maxAge: maxAgeMs = version === undefined ? 3_600_000 : 86_400_000 } = options;
+  const environment = ifValid(
+    () => readEnvironment(file, name, maxAgeMs, now),
+    ({ message }) => {
+      finder(found, file, subject)('deploy/environmentUnusable', file, `${message}.`);
+      return null;
+    },
+  );
+  const none = { takenAt: null, checkedAgainst: [], overruled: [], gaps: [], exceptions: [] };
+  if (environment === null)
+    return { answer: 'unknown', subject, question, environment: file, findings: found, ...none };
+
   const stored = Object.values(environment.contracts);
   const known = [...builds, ...stored];
-  const oldestDay = dayOf(new Date(Date.parse(environment.takenAt) - unusedForMs));
-  const window = { unusedForMs, oldestDay, maxGapMs };
-  const question: Question = { environment, parties: [], known, ...window, findings: [], gaps: new Set() };
-  const found = foundFor(question, subject ?? uses?.consumer ?? builds.map(idOf).join(' '));
-  const live = liveBuilds(environment, found, now);
+  const window = { known, unusedForMs, maxGapMs, gaps: new Set<string>() };
+  const about = (id: string, parties: readonly Party[]): Question => ({
+    environment,
+    parties,
+    ...window,
+    found: finder(found, environment.environment, id),
+  });
+  const ofAll = about(version ?? uses?.consumer ?? builds.map(idOf).join(' '), []);
+  const live = liveBuilds(ofAll, now);
   const isBack = (build: Build): boolean =>
     idOf(build) === rollback ||
     (build.version === rollback && (uses !== null || builds.some(({ app }) => app === build.app)));
   const back = stored
     .filter((build) => isBack(build) && isReadable(build))
-    .map((build) => ({ build, label: `${nameOf(build)} (rollback)`, isLive: false }));
+    .map((build): Party => ({ build, label: `${nameOf(build)} (rollback)`, isLive: false }));
   if (rollback !== undefined && back.length === 0) {
     const valid = `Those that are: ${stored.map(idOf).toSorted().join(', ')}.`;
-    found('unknown', 'deploy/rollbackUnknown', rollback, `Valid contracts of ${rollback} are not in ${file}.`, valid);
+    ofAll.found('deploy/rollbackUnknown', rollback, `Valid contracts of ${rollback} are not in ${file}.`, valid);
   }
-  const asked = { ...question, parties: [...live, ...back] };
-  const own = builds.map((build) => ({ build, label: nameOf(build), isLive: false }));
+  const parties = [...live, ...back];
+  const own = builds.map((build): Party => ({ build, label: nameOf(build), isLive: false }));
   // Also each with those before it: they are deployed together, and every order must fit.
   for (const [index, each] of own.entries())
-    checkBuild({ ...asked, parties: [...asked.parties, ...own.slice(0, index)] }, each);
+    checkBuild(about(idOf(each.build), [...parties, ...own.slice(0, index)]), each);
   // The rollback follows when the new builds run.
-  if (own.length > 0) for (const each of back) checkBuild({ ...question, parties: [...live, ...own] }, each);
-  if (uses !== null) checkConsumer(asked, uses, consumer ?? '');
-  if (subject !== undefined) checkRetirement(asked, subject);
+  if (own.length > 0) for (const each of back) checkBuild(about(idOf(each.build), [...live, ...own]), each);
+  if (uses !== null) checkConsumer({ ...ofAll, parties }, uses, consumer ?? '');
+  if (version !== undefined) checkRetirement({ ...ofAll, parties }, version);
+
   const exceptions = exceptionsIn(options, variables);
   const today = options.today ?? dayOf(now);
-  const isOverruled = (finding: Finding): boolean =>
-    exceptions.listed.some(
-      (exception) => exception.package === finding.package && isHolding(exception, finding, exceptions, today),
-    );
-  const findings = question.findings
-    .filter((finding) => !isOverruled(finding))
-    .toSorted((a, b) => (a.answer < b.answer ? -1 : a.answer > b.answer ? 1 : 0));
+  const { overruled = [], left = [] } = Object.groupBy(found, (finding) =>
+    exceptions.listed.some((each) => each.package === finding.package && isHolding(each, finding, exceptions, today))
+      ? 'overruled'
+      : 'left',
+  );
+  const findings = left.toSorted((a, b) => a.answer.localeCompare(b.answer));
   return {
-    ...answered,
     answer: findings[0]?.answer ?? 'yes',
+    subject,
+    question,
     environment: environment.environment,
     takenAt: environment.takenAt,
-    checkedAgainst: asked.parties.map(({ label }) => label),
+    checkedAgainst: parties.map(({ label }) => label),
     findings,
-    overruled: question.findings.filter(isOverruled),
-    gaps: [...question.gaps],
-    exceptions: reportExceptions(exceptions, [...Map.groupBy(question.findings, (each) => each.package)], today),
+    overruled,
+    gaps: [...window.gaps],
+    exceptions: reportExceptions(exceptions, [...Map.groupBy(found, (each) => each.package)], today),
   };
+}
+
+/** The live builds. Reports each process without one, and each expected app without a process. */
+function liveBuilds({ environment, found }: Question, now: Date): Party[] {
+  const { processes, contracts, expectedApps, environment: place } = environment;
+  for (const app of expectedApps)
+    if (!processes.some((process) => process.app === app))
+      found('deploy/appNotLive', app, `${app} has no live process in ${place}.`, `Start ${app} first.`);
+  const groups = Map.groupBy(processes, (process) => `${idOf(process)} ${process.digest}`);
+  return [...groups.values()].flatMap((same): Party[] => {
+    const [process] = same.toSorted((a, b) => Date.parse(b.lastSeenAt) - Date.parse(a.lastSeenAt));
+    if (process === undefined) return [];
+    const { digest, lastSeenAt } = process;
+    const count = same.length === 1 ? '' : `${same.length} instances, `;
+    const label = `${nameOf(process)} (${place}, ${count}seen ${span(now.getTime() - Date.parse(lastSeenAt))} ago)`;
+    // A member of every object is no build of this process.
+    const build = digest === null || !Object.hasOwn(contracts, digest) ? undefined : contracts[digest];
+    const isOwn = build !== undefined && idOf(build) === idOf(process);
+    if (isOwn && isReadable(build)) return [{ build, label, isLive: true }];
+    const why = `has the build ${digest}, whose contracts are ${isOwn ? 'invalid' : 'missing'}`;
+    const message = `${label} ${digest === null ? 'did not register its build' : why}.`;
+    found('deploy/buildUnknown', idOf(process), message, 'Replace it by a release that registers.');
+    return [];
+  });
+}
+
+/** Whether the schemas of a build can be compared. */
+function isReadable({ serves }: Build): boolean {
+  return serves.every(({ file, sdl }) => ifValid(() => readGraphqlSchema([{ file, text: sdl }])) !== null);
 }
 
 /** The exceptions for answers. Each has to be merged before it applies, as those for changes. */

@@ -16,7 +16,7 @@ import {
 } from '../../test/support/environment.ts';
 import { git } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
-import type { Build } from './environment.ts';
+import type { Build } from './generated/files.ts';
 
 // The ages in the texts.
 vi.useFakeTimers({ toFake: ['Date'] });

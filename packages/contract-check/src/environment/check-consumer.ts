@@ -1,35 +1,32 @@
 import {
-  Kind,
   isInputObjectType,
   isRequiredInputField,
+  isTypeSubTypeOf,
   parseType,
-  print,
+  typeFromAST,
   validate,
   type DocumentNode,
   type GraphQLSchema,
-  type TypeNode,
 } from 'graphql';
 import { readGraphqlSchema } from '../graphql/read-contract.ts';
 import type { SourceText } from '../text-file.ts';
 import { coordinatesOf } from '../uses/coordinates.ts';
 import { documentRules, parseDocument } from '../uses/read-documents.ts';
-import type { Uses } from '../uses/uses.ts';
 import { acceptedPins, renders, sdlOf } from './check-build.ts';
-import type { Build, ContractFile } from './environment.ts';
-import { foundFor, idOf, type Party, type Question } from './question.ts';
+import type { Build, Uses } from './generated/files.ts';
+import { idOf, type Party, type Question } from './question.ts';
 
 /** Asks whether each live build has what a consumer needs. */
 export function checkConsumer(question: Question, uses: Uses, file: string): void {
-  const { parties, known } = question;
+  const { parties, known, found } = question;
   const { consumer, pin, schema, events } = uses;
-  const found = foundFor(question, consumer);
   const documents = uses.operations.map(({ text }) => parseDocument({ file, text }));
   const files = known.flatMap((build) => [...build.serves, ...build.pins, ...build.renders]);
   for (const used of [...schema, ...events]) {
     const name = `${used.package ?? 'no package'} ${used.packageVersion ?? ''} ${used.file ?? used.sha256}`;
     if (!isPublished(used, files) || (pin === null && schema.includes(used))) {
       const message = `${consumer} was built against an unpublished contract: ${name}.`;
-      found('unknown', 'deploy/contractUnpublished', name, message, 'Build it against a published version first.');
+      found('deploy/contractUnpublished', name, message, 'Build it against a published version first.');
     }
   }
   const serving = ofAppsWith((build) => servedOf(build).length > 0);
@@ -63,18 +60,18 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
 
   function missing(what: string): void {
     const message = `${consumer} needs ${what}, for which no build is live.`;
-    found('unknown', 'deploy/appNotLive', what, message, 'Deploy one first.');
+    found('deploy/appNotLive', what, message, 'Deploy one first.');
   }
 
   function broken({ build, label }: Party, contract: string, problem: string): void {
     const message = `${consumer} needs ${contract}, but ${label} ${problem}.`;
     const first = `Deploy a version of ${build.app} that has it first.`;
-    found('no', 'deploy/consumerBroken', `${idOf(build)} ${contract}`, message, first);
+    found('deploy/consumerBroken', `${idOf(build)} ${contract}`, message, first);
   }
 }
 
 /** Not if a build has another file in the same version of the package. */
-function isPublished(used: Uses['schema'][number], files: readonly Partial<ContractFile>[]): boolean {
+function isPublished(used: Uses['schema'][number], files: readonly Partial<Uses['schema'][number]>[]): boolean {
   if (used.package === null || used.packageVersion === null) return false;
   const keys = ['package', 'packageVersion', 'file'] as const;
   return !files.some((each) => keys.every((key) => each[key] === used[key]) && each.sha256 !== used.sha256);
@@ -90,29 +87,22 @@ function problemsOf(sdl: SourceText, uses: Uses, documents: readonly DocumentNod
   const lost = Object.entries(uses.coordinates).flatMap(([coordinate, expected]) => {
     const type = live.get(coordinate);
     if (type === undefined) return [`lacks ${coordinate}`];
-    if (expected === null || type === null) return [];
-    const [one, other] = [parseType(expected), parseType(type)];
-    const fits =
-      coordinate.includes('(') ||
-      (inputTypeOf(schema, coordinate) ? isAssignable(one, other) : isAssignable(other, one));
+    // The arguments of a document are validated.
+    if (expected === null || type === null || coordinate.includes('(')) return [];
+    const [now, before] = [type, expected].map((text) => typeFromAST(schema, parseType(text)));
+    const [given, wanted] = inputFieldsOf(schema, coordinate) ? [before, now] : [now, before];
+    const fits = given !== undefined && wanted !== undefined && isTypeSubTypeOf(schema, given, wanted);
     return fits ? [] : [`has ${coordinate} of the type ${type}, not ${expected}`];
   });
   const added = [...live.keys()].filter((coordinate) => {
-    const field = inputTypeOf(schema, coordinate)?.getFields()[coordinate.slice(coordinate.indexOf('.') + 1)];
+    const field = inputFieldsOf(schema, coordinate)?.[coordinate.slice(coordinate.indexOf('.') + 1)];
     return !Object.hasOwn(uses.coordinates, coordinate) && field !== undefined && isRequiredInputField(field);
   });
   return [...lost, ...added.map((coordinate) => `requires ${coordinate}`)];
 }
 
-function inputTypeOf(schema: GraphQLSchema, coordinate: string) {
-  const type = schema.getType(coordinate.split('.', 1)[0] ?? '');
-  return isInputObjectType(type) ? type : null;
-}
-
-/** Whether a value of the first type is valid where the second one is expected. The arguments of a document are validated. */
-function isAssignable(from: TypeNode, to: TypeNode): boolean {
-  if (to.kind === Kind.NON_NULL_TYPE) return from.kind === Kind.NON_NULL_TYPE && isAssignable(from.type, to.type);
-  if (from.kind === Kind.NON_NULL_TYPE) return isAssignable(from.type, to);
-  if (from.kind === Kind.LIST_TYPE && to.kind === Kind.LIST_TYPE) return isAssignable(from.type, to.type);
-  return print(from) === print(to);
+/** The fields of the input type of a coordinate. Null if it is of another type. */
+function inputFieldsOf(schema: GraphQLSchema, coordinate: string) {
+  const type = schema.getType(coordinate.split('.', 1).join(''));
+  return isInputObjectType(type) ? type.getFields() : null;
 }

@@ -1,38 +1,35 @@
-import { readGraphqlSchema } from '../graphql/read-contract.ts';
-import { ifValid } from '../input-error.ts';
-import type { Build, Environment } from './environment.ts';
-import { span } from './environment.ts';
+import type { Build, Environment } from './generated/files.ts';
 
-/** The ids of the reasons for an answer. An exception names one. */
-export const reasons = [
-  'deploy/appNotLive',
-  'deploy/appUnknown',
-  'deploy/buildUnknown',
-  'deploy/consumerBroken',
-  'deploy/contractUnpublished',
-  'deploy/environmentUnusable',
-  'deploy/migrationMissing',
-  'deploy/migrationTooLate',
-  'deploy/queueTooLong',
-  'deploy/rollbackUnknown',
-  'deploy/snapshotInsufficient',
-  'deploy/typeUnknown',
-  'deploy/usedContractBroken',
-  'deploy/useNotCounted',
-  'deploy/versionNotRendered',
-  'retire/deprecatedTooShort',
-  'retire/notServed',
-  'retire/pinned',
-  'retire/queued',
-  'retire/used',
-  'retire/useNotCounted',
-] as const;
+/** The reasons for an answer, which an exception names, and the answer. */
+const answers = {
+  'deploy/appNotLive': 'unknown',
+  'deploy/appUnknown': 'unknown',
+  'deploy/buildUnknown': 'unknown',
+  'deploy/consumerBroken': 'no',
+  'deploy/contractUnpublished': 'unknown',
+  'deploy/environmentUnusable': 'unknown',
+  'deploy/migrationMissing': 'no',
+  'deploy/migrationTooLate': 'no',
+  'deploy/queueTooLong': 'unknown',
+  'deploy/rollbackUnknown': 'unknown',
+  'deploy/snapshotInsufficient': 'no',
+  'deploy/typeUnknown': 'no',
+  'deploy/usedContractBroken': 'no',
+  'deploy/useNotCounted': 'unknown',
+  'deploy/versionNotRendered': 'no',
+  'retire/deprecatedTooShort': 'no',
+  'retire/notServed': 'unknown',
+  'retire/pinned': 'no',
+  'retire/queued': 'no',
+  'retire/used': 'no',
+  'retire/useNotCounted': 'unknown',
+} as const;
 
-export type Reason = (typeof reasons)[number];
+type Reason = keyof typeof answers;
 
 /** Whether an exception is about an answer, not about a change of a contract. */
 export function isReason(rule: string): boolean {
-  return reasons.some((reason) => reason === rule);
+  return Object.hasOwn(answers, rule);
 }
 
 /** Why the answer is not yes. The members of an exception have the same names. */
@@ -60,31 +57,25 @@ export interface Party {
 
 export interface Question {
   readonly environment: Environment;
-  /** The live builds, and those of a rollback. */
+  /** The builds that have to fit. */
   readonly parties: readonly Party[];
   /** Those that are asked about, and all that the environment has stored. */
   readonly known: readonly Build[];
   readonly unusedForMs: number;
-  /** The first day on which a use counts. */
-  readonly oldestDay: string;
   readonly maxGapMs: number;
-  readonly findings: Finding[];
-  /** Gaps that are short enough. */
+  readonly found: ReturnType<typeof finder>;
+  /** Gaps in the counts of use that are short enough. */
   readonly gaps: Set<string>;
 }
 
-type Found = ReturnType<typeof foundFor>;
-
-/** Adds a finding about a subject. */
-export function foundFor({ findings, environment }: Question, subject: string) {
-  return (answer: Finding['answer'], rule: Reason, coordinate: string, message: string, first = ''): void => {
-    const finding = { answer, rule, package: subject, file: environment.environment, coordinate, message, first };
-    if (!findings.some((each) => keyOf(each) === keyOf(finding))) findings.push(finding);
+/** Returns a function that adds a finding about a subject, unless it is among them. */
+export function finder(findings: Finding[], file: string, subject: string) {
+  return (rule: Reason, coordinate: string, message: string, first = ''): void => {
+    const isSame = (each: Finding): boolean =>
+      each.rule === rule && each.package === subject && each.coordinate === coordinate;
+    if (!findings.some(isSame))
+      findings.push({ answer: answers[rule], rule, package: subject, file, coordinate, message, first });
   };
-}
-
-function keyOf({ answer, rule, package: subject, coordinate }: Finding): string {
-  return [answer, rule, subject, coordinate].join('\n');
 }
 
 export function nameOf({ app, version }: Pick<Build, 'app' | 'version'>): string {
@@ -93,34 +84,4 @@ export function nameOf({ app, version }: Pick<Build, 'app' | 'version'>): string
 
 export function idOf({ app, version }: Pick<Build, 'app' | 'version'>): string {
   return `${app}@${version}`;
-}
-
-/** Whether the schemas of a build can be compared. */
-export function isReadable({ serves }: Build): boolean {
-  return serves.every(({ file, sdl }) => ifValid(() => readGraphqlSchema([{ file, text: sdl }])) !== null);
-}
-
-/** The live builds. Reports each process without one, and each expected app without a process. */
-export function liveBuilds(environment: Environment, found: Found, now: Date): Party[] {
-  const { processes, contracts, expectedApps, environment: place } = environment;
-  for (const app of expectedApps)
-    if (!processes.some((process) => process.app === app))
-      found('unknown', 'deploy/appNotLive', app, `${app} has no live process in ${place}.`, `Start ${app} first.`);
-  const groups = Map.groupBy(processes, (process) => `${idOf(process)} ${process.digest}`);
-  return [...groups.values()].flatMap((same): Party[] => {
-    const [process, ...others] = same.toSorted((a, b) => Date.parse(b.lastSeenAt) - Date.parse(a.lastSeenAt));
-    if (process === undefined) return [];
-    const { digest, lastSeenAt } = process;
-    const build = digest === null ? undefined : contracts[digest];
-    const count = others.length === 0 ? '' : `${others.length + 1} instances, `;
-    const age = span(now.getTime() - Date.parse(lastSeenAt));
-    const label = `${nameOf(process)} (${place}, ${count}seen ${age} ago)`;
-    // A member of every object is no build of this process.
-    const isOwn = build !== undefined && idOf(build) === idOf(process);
-    if (isOwn && isReadable(build)) return [{ build, label, isLive: true }];
-    const why = `has the build ${digest}, whose contracts are ${isOwn ? 'invalid' : 'missing'}`;
-    const message = `${label} ${digest === null ? 'did not register its build' : why}.`;
-    found('unknown', 'deploy/buildUnknown', idOf(process), message, 'Replace it by a release that registers.');
-    return [];
-  });
 }

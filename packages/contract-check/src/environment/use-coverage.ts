@@ -1,89 +1,87 @@
 import { dayOf } from '../workspace/version-status.ts';
-import { span, type Environment } from './environment.ts';
+import { span } from './environment.ts';
+import type { Environment } from './generated/files.ts';
+import type { Question } from './question.ts';
 
 const dayMs = 86_400_000;
 /** A live instance has not stored its newest counts yet. */
 const notStoredYetMs = 180_000;
 
-interface Gap {
-  readonly from: number;
-  readonly until: number;
-  /** Whether other instances counted. */
-  readonly isOfInstance: boolean;
+/** The uses of a version of an interface, or of a coordinate of it, in the window. The newest is first. */
+export function usesOf(question: Question, version: string, coordinate: string | null): Environment['uses'] {
+  const oldest = oldestDay(question);
+  return question.environment.uses
+    .filter((use) => `${use.interface}@${use.version}` === version && use.lastDay >= oldest)
+    .filter((use) => coordinate === null || use.coordinate === coordinate)
+    .toSorted((a, b) => (a.lastDay < b.lastDay ? 1 : -1));
 }
 
-/** Sentences. None is missing if the counts are complete, so that no rows mean no use. `gaps` are short enough. */
-export type Coverage = Readonly<Record<'missing' | 'gaps', readonly string[]>>;
+/** The first day on which a use counts. */
+export function oldestDay({ environment, unusedForMs }: Question): string {
+  return dayOf(new Date(Date.parse(environment.takenAt) - unusedForMs));
+}
 
 /**
- * Whether an app counted its use in the whole window before the snapshot, except for gaps of at most `maxGapMs` in a UTC day.
+ * Why no rows do not mean no use of an interface: one sentence for each app that serves it and did not count its use in the whole
+ * window, except for gaps of at most `maxGapMs` in a UTC day. If there is none, the question lists these gaps.
  *
  * @param coordinate a deprecated one, which is counted only since it is: `2026-11-01 Query.old`. Null for the version
  */
-export function coverageOf(
-  environment: Environment,
-  app: string,
-  coordinate: string | null,
-  windowMs: number,
-  maxGapMs: number,
-): Coverage {
+export function uncountedUse(question: Question, interfaceName: string, coordinate: string | null): string[] {
+  const serving = question.known.filter(({ serves }) => serves.some((each) => each.interface === interfaceName));
+  return [...new Set(serving.map(({ app }) => app))].flatMap((app) => uncountedIn(question, app, coordinate));
+}
+
+function uncountedIn(question: Question, app: string, coordinate: string | null): string[] {
+  const { environment, unusedForMs, maxGapMs } = question;
   const until = Date.parse(environment.takenAt);
-  const start = until - windowMs;
-  const periods = environment.counting
-    .filter((each) => each.app === app)
-    .map(({ from, until: to, overflowed, coordinates }) => ({
-      from: Date.parse(from),
-      until: Date.parse(to),
-      isCounted: !overflowed && (coordinate === null || coordinates.split('\n').includes(coordinate)),
-    }));
-  const counted = periods.filter(({ isCounted }) => isCounted).toSorted((a, b) => a.from - b.from);
+  const start = until - unusedForMs;
+  const ofApp = <T extends Pick<Environment['gaps'][number], 'app' | 'from' | 'until'>>(periods: readonly T[]) =>
+    periods
+      .filter((each) => each.app === app)
+      .map((each) => ({ ...each, from: Date.parse(each.from), until: Date.parse(each.until) }))
+      .toSorted((a, b) => a.from - b.from);
+  const { counted = [], other = [] } = Object.groupBy(ofApp(environment.counting), ({ overflowed, coordinates }) =>
+    !overflowed && (coordinate === null || coordinates.split('\n').includes(coordinate)) ? 'counted' : 'other',
+  );
   const [first] = counted;
-  if (first === undefined) return { missing: [`${app} did not count use.`], gaps: [] };
-  const missing =
-    first.from <= start ? [] : [`${app} has counted use for ${span(until - first.from)}, not for ${span(windowMs)}.`];
-  const stated = environment.gaps
-    .filter((each) => each.app === app)
-    .map((each): Gap => ({ from: Date.parse(each.from), until: Date.parse(each.until), isOfInstance: true }));
-  const uncounted = periods
-    .filter((each) => !each.isCounted && !stated.some((gap) => gap.from <= each.from && gap.until >= each.until))
-    .map((each): Gap => ({ from: each.from, until: each.until, isOfInstance: true }));
-  const gaps = [...stated, ...uncounted];
+  if (first === undefined) return [`${app} did not count use.`];
+  const stated = ofApp(environment.gaps);
+  const ofInstances = [
+    ...stated,
+    ...other.filter((each) => !stated.some((gap) => gap.from <= each.from && gap.until >= each.until)),
+  ];
+  const ofAll: { from: number; until: number }[] = [];
   let end = Math.max(start, first.from);
-  for (const { from, until: to } of [...counted, ...gaps, { from: until - notStoredYetMs, until }].toSorted(
+  for (const period of [...counted, ...ofInstances, { from: until - notStoredYetMs, until }].toSorted(
     (a, b) => a.from - b.from,
   )) {
-    if (from > end) gaps.push({ from: end, until: from, isOfInstance: false });
-    end = Math.max(end, to);
+    if (period.from > end) ofAll.push({ from: end, until: period.from });
+    end = Math.max(end, period.until);
   }
-  const byDay = Map.groupBy(
-    gaps.flatMap((gap) => daysOf(gap, start, until)),
-    ({ day }) => day,
-  );
-  const days = [...byDay].map(([day, parts]) => ({ day, parts, ms: parts.reduce((sum, { ms }) => sum + ms, 0) }));
-  const long = days.filter(({ ms }) => ms > maxGapMs).toSorted((a, b) => a.day - b.day);
-  const [from, to] = [long[0], long.at(-1)];
-  if (from !== undefined && to !== undefined) {
-    const instances = new Set(long.flatMap(({ parts }) => parts.map(({ gap }) => gap))).size;
-    const who = long.every(({ parts }) => parts.every(({ gap }) => !gap.isOfInstance))
-      ? 'no instance counted'
-      : `${instances} instance${instances === 1 ? '' : 's'} did not count`;
-    const when = from === to ? `on ${textOf(from.day)}` : `from ${textOf(from.day)} to ${textOf(to.day)}`;
-    missing.push(`${app}: ${who} use ${when}.`);
-  }
-  const short = days.filter(({ ms }) => ms > 0 && ms <= maxGapMs);
-  return { missing, gaps: short.map(({ day, ms }) => `${app} did not count use for ${span(ms)} on ${textOf(day)}.`) };
-}
-
-/** The UTC days of the part of a gap that is in the window. */
-function daysOf(gap: Gap, start: number, end: number) {
-  const [from, until] = [Math.max(gap.from, start), Math.min(gap.until, end)];
-  const first = Math.floor(from / dayMs);
-  return Array.from({ length: Math.max(0, Math.ceil(until / dayMs) - first) }, (_, index) => {
-    const day = first + index;
-    return { gap, day, ms: Math.min(until, (day + 1) * dayMs) - Math.max(from, day * dayMs) };
+  const firstDay = Math.floor(start / dayMs);
+  const days = Array.from({ length: Math.ceil(until / dayMs) - firstDay }, (_, index) => {
+    const from = Math.max(start, (firstDay + index) * dayMs);
+    const to = Math.min(until, (firstDay + index + 1) * dayMs);
+    const msOf = (gap: (typeof ofAll)[number]): number =>
+      Math.max(0, Math.min(gap.until, to) - Math.max(gap.from, from));
+    const instances = ofInstances.filter((gap) => msOf(gap) > 0);
+    const ms = [...instances, ...ofAll].reduce((sum, gap) => sum + msOf(gap), 0);
+    return { day: dayOf(new Date(from)), instances, ms };
   });
-}
-
-function textOf(day: number): string {
-  return dayOf(new Date(day * dayMs));
+  const [from, ...others] = days.filter(({ ms }) => ms > maxGapMs);
+  const missing =
+    first.from <= start
+      ? []
+      : [`${app} has counted use for ${span(until - first.from)}, not for ${span(unusedForMs)}.`];
+  if (from !== undefined) {
+    const { size } = new Set([from, ...others].flatMap(({ instances }) => instances));
+    const who = size === 0 ? 'no instance counted' : `${size} instance${size === 1 ? '' : 's'} did not count`;
+    const to = others.at(-1);
+    missing.push(`${app}: ${who} use ${to === undefined ? `on ${from.day}` : `from ${from.day} to ${to.day}`}.`);
+  }
+  if (missing.length === 0)
+    for (const { day, ms } of days)
+      if (ms > 0) question.gaps.add(`${app} did not count use for ${span(ms)} on ${day}.`);
+  return missing;
 }

@@ -1,5 +1,6 @@
 import { resolve, sep } from 'node:path';
 import { print, separateOperations, type DefinitionNode } from 'graphql';
+import type { UsedFile, Uses } from '../environment/generated/files.ts';
 import { readGraphqlSchema } from '../graphql/read-contract.ts';
 import { ifValid } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
@@ -9,40 +10,6 @@ import { splitPlace } from '../source/read-source.ts';
 import { sha256Of, type SourceText } from '../text-file.ts';
 import { coordinatesOf } from './coordinates.ts';
 import { readDocuments } from './read-documents.ts';
-
-/** A file of a contract that a consumer was built against. */
-interface UsedFile {
-  /** The package around the file. Null if there is none, as of a URL. */
-  readonly package: string | null;
-  readonly packageVersion: string | null;
-  /** The path in the package. */
-  readonly file: string | null;
-  /** Of the file, without a byte order mark. */
-  readonly sha256: string;
-}
-
-/** What a consumer needs of the contracts that it was built against. Only gains members within a `formatVersion`. */
-export interface Uses {
-  readonly formatVersion: 1;
-  readonly consumer: string;
-  /** The version in the name of the schema, `2026-11-01` of `versions/2026-11-01.graphql`. Null if there is none. */
-  readonly pin: string | null;
-  readonly schema: readonly UsedFile[];
-  /** Coordinate → its type in this schema. Null for what has none. */
-  readonly coordinates: Readonly<Record<string, string | null>>;
-  readonly operations: readonly {
-    /** Null if the documents contain one operation, which has no name. */
-    readonly name: string | null;
-    readonly variables: Readonly<Record<string, string>>;
-    /** The operation and its fragments, to validate them with another schema. */
-    readonly text: string;
-  }[];
-  /** The versions of events that the consumer handles. */
-  readonly events: readonly (UsedFile & {
-    /** `referral.converted@2026-11-01` */
-    readonly event: string;
-  })[];
-}
 
 /** What the consumer sends and receives. Empty lists if it uses no GraphQL, or handles no events. */
 export interface Used {

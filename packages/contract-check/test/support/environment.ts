@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Build, Environment } from '../../src/environment/environment.ts';
+import type { Build, Environment } from '../../src/environment/generated/files.ts';
 
 const dayMs = 86_400_000;
 
@@ -42,7 +42,7 @@ export function buildOf(
     renders?: Readonly<Record<string, readonly string[]>>;
     migration?: string;
   },
-): Build & { readonly formatVersion: 1; readonly commit: null } {
+): Build {
   const lifecycle = { deprecatedOn: '2020-01-01', sunsetOn: null };
   return {
     formatVersion: 1,
@@ -73,7 +73,7 @@ export const api = {
 };
 export const worker = { renders: { 'entry.posted@2026-11-01': ['id'], 'entry.posted@2026-01-01': ['id'] } };
 
-type Exported = Omit<Environment, 'rowCounts'>;
+type Exported = Omit<Environment, 'rowCounts' | 'digest'>;
 
 function digestOf(build: Build): string {
   return sha256(`${JSON.stringify(build, null, 2)}\n`);
@@ -91,7 +91,7 @@ export function environmentOf(
   builds: readonly Build[] = [buildOf('partner-api', '0.5.0', api), buildOf('webhook-worker', '0.4.1', worker)],
   changes: Partial<Exported> = {},
 ): Exported {
-  const environment = {
+  return {
     formatVersion: 1,
     environment: 'production',
     installation: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
@@ -116,7 +116,6 @@ export function environmentOf(
     gaps: [],
     ...changes,
   };
-  return environment;
 }
 
 /** The text of the file, with its counts and its digest. */

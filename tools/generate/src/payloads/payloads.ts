@@ -1,5 +1,5 @@
 import type { InterfaceName } from '@deedwire/webhook-events';
-import { compile } from 'json-schema-to-typescript';
+import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { format } from 'oxfmt';
 import { z } from 'zod';
 import { compact } from '../event-versions.ts';
@@ -54,14 +54,15 @@ function jsonSchema(source: string, body: z.ZodType) {
   return { $schema, $comment: `${banner} The source is ${source}.`, description, ...schema };
 }
 
-async function payloadType(schemaText: string): Promise<string> {
-  const text = await compile(JSON.parse(schemaText), 'unused: the schema has a title', {
-    // No index signature, so that the receiver's compiler reports a misspelled field.
+/** The type of a JSON Schema with a title. */
+export async function typeOfSchema(schema: JSONSchema): Promise<string> {
+  const text = await compile(schema, 'unused: the schema has a title', {
+    // No index signature, so that the compiler reports a misspelled field.
     additionalProperties: false,
     bannerComment: `// ${banner}`,
     format: false,
   });
-  const { code } = await format('payload.ts', text, { singleQuote: true, printWidth: 120 });
+  const { code } = await format('type.ts', text, { singleQuote: true, printWidth: 120 });
   return code;
 }
 
@@ -82,7 +83,7 @@ export async function payloadFiles(eventTypes: readonly EventType[]): Promise<Ma
       schemas.set(`${type}/${version}`, schema);
       const schemaText = `${JSON.stringify(schema, null, 2)}\n`;
       files.set(`json-schema/${type}/${version}.json`, schemaText);
-      files.set(`src/generated/payloads/${type}/${version}.ts`, await payloadType(schemaText));
+      files.set(`src/generated/payloads/${type}/${version}.ts`, await typeOfSchema(JSON.parse(schemaText)));
     }
   }
   const interfaceNames: readonly InterfaceName[] = ['lender', 'partner'];
