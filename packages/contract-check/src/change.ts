@@ -160,8 +160,8 @@ export function report(found: readonly Change[], notices: readonly Notice[] = []
   return { verdict: largestVerdict(changes), changes, notices: [...noticed.values()] };
 }
 
-// By code unit, so that the order does not depend on the locale.
-function compareText(a: string, b: string): number {
+/** By code unit, so that the order does not depend on the locale. */
+export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }

@@ -228,7 +228,7 @@ async function uses(
   const context = { others: [], readInput, headers: headersOf('uses', options, environment) };
   const schema = await readSources(options.schema, { ...context, isGraphql: true });
   const events = await readSources(options.events, { ...context, isGraphql: false });
-  const result = printed(JSON.stringify(usesOf(consumer, { schema, documents, events }), null, 2));
+  const result = printed(JSON.stringify(usesOf(consumer, schema, documents, events), null, 2));
   if (output === undefined) return result;
   try {
     mkdirSync(dirname(output), { recursive: true });

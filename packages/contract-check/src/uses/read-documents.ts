@@ -23,26 +23,15 @@ const maxFileBytes = 1024 * 1024;
 
 export const documentRules = specifiedRules.filter((rule) => rule !== NoUnusedFragmentsRule);
 
-interface Place {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
+type Place = Readonly<Record<'line' | 'column', number> & { file: string }>;
 
-/** A document is invalid. The message starts with `file:line:column: `. */
-class DocumentError extends InputError {
-  /** @param others further places that the problem concerns */
-  constructor(problem: string, at: Place, others: readonly Place[], options?: ErrorOptions) {
-    super(at.file, at.line, problem, options);
-    const [first, ...also] = [at, ...others].map(({ file, line, column }) => `${file}:${line}:${column}`);
-    this.message = `${first}: ${problem}${also.length === 0 ? '' : ` (also ${also.join(', ')})`}`;
-  }
-}
-
-/** @param file is named if no place is known */
-function failAtPlaces(file: string, problem: string, [at, ...others]: readonly Place[], cause?: GraphQLError): never {
-  if (at === undefined) failAt(file, problem, { cause });
-  throw new DocumentError(problem, at, others, { cause });
+/**
+ * @param file is named if no place is known
+ * @throws {InputError} whose message starts with `file:line:column: `
+ */
+function failAtPlaces(file: string, problem: string, places: readonly Place[], cause?: GraphQLError): never {
+  const [first = file, ...also] = places.map((place) => `${place.file}:${place.line}:${place.column}`);
+  failAt(first, `${problem}${also.length === 0 ? '' : ` (also ${also.join(', ')})`}`, { cause });
 }
 
 function placeOf({ loc }: ASTNode): Place[] {
@@ -64,9 +53,9 @@ export function readDocuments(patterns: readonly string[], schema: GraphQLSchema
       .map((path) => [realFile(path), path]),
   );
   const document = concatAST([...files.values()].map((path) => parseDocument(readSourceText(path))));
-  const operation = document.definitions.find(({ kind }) => kind === 'OperationDefinition');
   const all = patterns.join(', ');
-  if (operation === undefined) failAt(all, 'the files contain fragments, but no operation');
+  if (!document.definitions.some(({ kind }) => kind === 'OperationDefinition'))
+    failAt(all, 'the files contain fragments, but no operation');
   const [first, ...others] = withinStack(all, () => validate(schema, document, documentRules));
   if (first === undefined) return document;
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
@@ -87,10 +76,8 @@ function documentPaths(pattern: string): string[] {
 /** A document that is left out would be a use that the file does not show. */
 function failAtFolder(link: string): void {
   if (isForeign(basename(link)) || !isFolder(link)) return;
-  failAt(
-    link,
-    'is a symbolic link to a folder, which is not followed. Pass a pattern that does not contain it, and another one for its files',
-  );
+  const instead = 'Pass a pattern that does not contain it, and another one for its files';
+  failAt(link, `is a symbolic link to a folder, which is not followed. ${instead}`);
 }
 
 function isFolder(path: string): boolean {
@@ -116,15 +103,13 @@ function realFile(path: string): string {
 }
 
 export function parseDocument({ file, text }: SourceText): DocumentNode {
-  let document: DocumentNode;
   try {
-    document = withinStack(file, () => parse(new Source(text, file)));
+    const document = withinStack(file, () => parse(new Source(text, file)));
+    const other = document.definitions.find((definition) => !isExecutableDefinitionNode(definition));
+    if (other === undefined) return document;
+    failAtPlaces(file, 'Expected operations and fragments, found a definition of a schema.', placeOf(other));
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    const places = error.locations?.map((location) => ({ file, ...location })) ?? [];
-    return failAtPlaces(file, error.message, places, error);
+    failAtPlaces(file, error.message, error.locations?.map((place) => ({ file, ...place })) ?? [], error);
   }
-  const other = document.definitions.find((definition) => !isExecutableDefinitionNode(definition));
-  if (other === undefined) return document;
-  return failAtPlaces(file, 'Expected operations and fragments, found a definition of a schema.', placeOf(other));
 }

@@ -1,5 +1,6 @@
 import { resolve, sep } from 'node:path';
 import { print, separateOperations, type DefinitionNode } from 'graphql';
+import { compareText } from '../change.ts';
 import type { UsedFile, Uses } from '../environment/generated/files.ts';
 import { readGraphqlSchema } from '../graphql/read-contract.ts';
 import { ifValid } from '../input-error.ts';
@@ -11,15 +12,18 @@ import { sha256Of, type SourceText } from '../text-file.ts';
 import { coordinatesOf } from './coordinates.ts';
 import { readDocuments } from './read-documents.ts';
 
-/** What the consumer sends and receives. Empty lists if it uses no GraphQL, or handles no events. */
-export interface Used {
-  readonly schema: readonly SourceText[];
-  /** Patterns of files with operations and fragments. */
-  readonly documents: readonly string[];
-  readonly events: readonly SourceText[];
-}
-
-export function usesOf(consumer: string, { schema, documents, events }: Used): Uses {
+/**
+ * What a consumer sends and receives.
+ *
+ * @param documents patterns of files with operations and fragments. Empty, as `schema`, if it uses no GraphQL
+ * @param events the JSON Schemas of those that it handles
+ */
+export function usesOf(
+  consumer: string,
+  schema: readonly SourceText[],
+  documents: readonly string[],
+  events: readonly SourceText[],
+): Uses {
   const files = schema.map(usedFile);
   const [, pin = null] = files.length === 1 ? (/^versions\/([^/]+)\.graphql$/.exec(files[0]?.file ?? '') ?? []) : [];
   return {
@@ -90,9 +94,4 @@ function usedFile({ file, text, readRelative }: SourceText): UsedFile {
     return { package: name, packageVersion, file: steps.slice(-up - 1).join('/'), sha256 };
   }
   return { package: null, packageVersion: null, file: null, sha256 };
-}
-
-/** By code units, so that the order is the same on every machine. */
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
