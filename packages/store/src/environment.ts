@@ -1,69 +1,13 @@
 import { type Database, onlyRow } from './database.ts';
 import { neededMigration } from './pending-migrations.ts';
 
-/** A client that pins a version, or a subscription or listener that pins an event. */
-export interface Pin {
-  id: string;
-  account: string;
-  interface: string;
-  /** `type@version` */
-  event: string | null;
-  version: string | null;
-}
-
-/** How often a client used a version, or a coordinate of it. */
-export interface Use {
-  client: string;
-  account: string;
-  interface: string;
-  version: string;
-  /** Null for the version itself. */
-  coordinate: string | null;
-  firstDay: string;
-  lastDay: string;
-  count: number;
-}
-
-/** A period in which a process counted. */
-export interface Counting {
-  app: string;
-  instance: string;
-  from: string;
-  until: string;
-  overflowed: boolean;
-  /** The deprecated ones that it counted, one a line: `2026-11-01 Query.old`. */
-  coordinates: string;
-  state: 'OPEN' | 'ENDED' | 'LOST' | 'OVERFLOWED';
-  recordedAt: string;
-  seenAt: string;
-}
-
-export interface VersionUse {
-  pins: Pin[];
-  uses: Use[];
-}
-
-export interface EnvironmentRow extends VersionUse {
-  installation: string;
-  takenAt: Date;
-  /** The last applied one. */
-  migration: string;
-  /** The highest number that an applied migration needs: builds with an earlier last migration do not start. */
-  needsMigration: string | null;
-  processes: unknown[];
-  /** By digest: those of `processes`, and those that builds before them stored. */
-  contracts: Record<string, unknown>;
-  queued: unknown[];
-  /** More events or deliveries wait than were looked at. */
-  isQueueCut: boolean;
-  /** Of each app in the order of their starts. */
-  counting: Counting[];
-}
-
 const accountGid = (table: string) =>
   `'gid://' || $1 || '/' || initcap(${table}.interface::text) || '/' || ${table}.account_id`;
 
-/** $1 is the namespace of global identifiers. */
+/**
+ * Clients that pin a version, and subscriptions and listeners that pin an event, `type@version`. $1 is the namespace of global
+ * identifiers.
+ */
 const pins = `
   select 'gid://' || $1 || case s.kind when 'LISTENER' then '/WebhookListener/' else '/WebhookSubscription/' end || s.id as id,
     ${accountGid('s')} as account, s.interface, t.event_type || '@' || t.event_version as event, null as version
@@ -76,6 +20,7 @@ const pins = `
   where c.client_id !~ '^portal_(lender|partner)_[0-9]+$'
   order by 1, 4`;
 
+/** How often a client used a version, or a coordinate of it. The coordinate is null for the version itself. */
 const uses = `
   select c.client_id as client, ${accountGid('c')} as account, c.interface, u.version, nullif(u.coordinate, '') as coordinate,
     "firstDay", "lastDay", u.count
@@ -93,11 +38,42 @@ const list = (query: string) => `(select coalesce(json_agg(l), '[]') from (${que
 const eventsMax = 10_000;
 const deliveriesMax = 100_000;
 
+/** A process stores its counts every minute. */
+const isCounting = `state = 'OPEN' and recorded_at >= now() - interval '150 seconds'`;
+
 /**
- * Reads what runs, what is pinned and what is used, in one snapshot. Reads `interface_use` as a whole, and the start of the tables of
- * events and deliveries that wait.
+ * The periods in which use may be lost: after the last counts of a process that was killed or could not store them, in an overflow,
+ * and while no process of an app counted.
  */
-export async function selectEnvironment(database: Database, gidNamespace: string): Promise<EnvironmentRow> {
+const gaps = `
+  select app, "from", until, reason
+  from (
+    select app, counted_until as "from",
+      case state when 'LOST' then seen_at else least(seen_at + interval '1 minute', now()) end as until,
+      case state when 'LOST' then 'counts were not stored' else 'a process ended without storing its counts' end as reason
+    from use_counting
+    where state = 'LOST' or state = 'OPEN' and not (${isCounting})
+    union all
+    select app, counted_from, counted_until, 'too many keys to count' from use_counting where state = 'OVERFLOWED'
+    union all
+    select app, lower(hole), upper(hole), 'no process counted'
+    from (
+      select app, tstzrange(min(counted_from), greatest(min(counted_from), now()))::tstzmultirange - range_agg(
+        tstzrange(counted_from, case when ${isCounting} then greatest(counted_until, now()) else counted_until end)
+      ) as holes
+      from use_counting
+      group by app
+    ) c
+    cross join unnest(holes) as hole
+  ) g
+  where until > "from"
+  order by app, "from", reason`;
+
+/**
+ * What runs, what is pinned and what is used, in one snapshot, as `contract-check` reads it. Reads `interface_use` as a whole, and the
+ * start of the tables of events and deliveries that wait.
+ */
+export async function selectEnvironment(database: Database, gidNamespace: string): Promise<Record<string, unknown>> {
   const statement = {
     name: 'environment',
     text: `
@@ -130,6 +106,7 @@ export async function selectEnvironment(database: Database, gidNamespace: string
           select app, 'unknown', null, now(), now() from unregistered
           order by 1, 4`)} as processes,
         (
+          -- Those of the processes, and those that builds before them stored.
           select coalesce(json_object_agg(digest, contracts::json order by digest), '{}')
           from app_contracts
         ) as contracts,
@@ -149,19 +126,50 @@ export async function selectEnvironment(database: Database, gidNamespace: string
         ${list(uses)} as uses,
         ${list(`
           select app, process_id as instance, counted_from as from, counted_until as until, state = 'OVERFLOWED' as overflowed,
-            coordinates, state, recorded_at as "recordedAt", seen_at as "seenAt"
+            coordinates
           from use_counting
-          order by app, counted_from, id`)} as counting
+          order by app, counted_from, id`)} as counting,
+        ${list(gaps)} as gaps
       from installation`,
   };
-  type Row = Omit<EnvironmentRow, 'migration' | 'needsMigration'> & { migrations: string[] };
-  const { migrations, ...row } = onlyRow(await database.query<Row>(statement, [gidNamespace]));
+  const read = await database.query<Record<string, unknown> & { migrations: string[] }>(statement, [gidNamespace]);
+  const { migrations, ...row } = onlyRow(read);
   const needed = migrations.flatMap((name) => neededMigration(name) ?? []).toSorted();
   return { ...row, migration: migrations.at(-1) ?? '', needsMigration: needed.at(-1) ?? null };
 }
 
-/** The pins, and the use of versions, in one snapshot. */
-export async function selectVersionUse(database: Database, gidNamespace: string): Promise<VersionUse> {
-  const statement = { name: 'version-use', text: `select ${list(pins)} as pins, ${list(uses)} as uses` };
-  return onlyRow(await database.query<VersionUse>(statement, [gidNamespace]));
+/** A client or subscription that pins or uses a version that ends. */
+export interface EndingUse {
+  /** The client, or the global identifier of a subscription or listener. */
+  id: string;
+  account: string;
+  /** `lender@2026-11-01` or `referral.created@2026-11-01`. */
+  version: string;
+  sunsetOn: string;
+  isPinned: boolean;
+  /** `YYYY-MM-DD`. Null for events, and for a version that the client has not used in the last 400 days. */
+  lastUsedOn: string | null;
+}
+
+/** @param sunsets the day of each version that ends */
+export async function selectEndingUse(
+  database: Database,
+  gidNamespace: string,
+  sunsets: ReadonlyMap<string, string>,
+): Promise<EndingUse[]> {
+  const statement = {
+    name: 'ending-use',
+    text: `
+      select id, account, version, sunset as "sunsetOn", bool_or("isPinned") as "isPinned", max(day)::text as "lastUsedOn"
+      from (
+        select id, account, coalesce(event, interface || '@' || version) as version, true as "isPinned", null::date as day
+        from (${pins}) p
+        union all
+        select client, account, interface || '@' || version, false, "lastDay" from (${uses}) u where coordinate is null
+      ) used
+      join unnest($2::text[], $3::text[]) as ending (version, sunset) using (version)
+      group by id, account, version, sunset
+      order by sunset, id`,
+  };
+  return database.query<EndingUse>(statement, [gidNamespace, [...sunsets.keys()], [...sunsets.values()]]);
 }

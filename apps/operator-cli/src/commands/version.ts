@@ -1,4 +1,5 @@
-import { type EndingUse, listEndingUse } from '@deedwire/actions';
+import { listEndingUse } from '@deedwire/actions';
+import type { EndingUse } from '@deedwire/store/environment';
 import type { Command } from 'commander';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { connect } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { selectEndingUse, selectEnvironment } from '../src/environment.ts';
+import { createStore } from '../src/index.ts';
+import { createMigratedDatabase } from './support/database.ts';
+import { seedAccount } from './support/seed.ts';
+
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const admin = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
+const operator = await forFile(
+  createStore({ databaseUrl: await database.urlFor('operator'), applicationName: 'test' }),
+);
+
+type State = 'OPEN' | 'ENDED' | 'LOST' | 'OVERFLOWED';
+interface Row {
+  from: number;
+  until: number;
+  state: State;
+  recorded: number;
+  seen: number;
+}
+
+/** A period of a process that was ended in order. Times are minutes before now. */
+const row = (from: number, until: number, change: Partial<Row> = {}): Row => ({
+  ...{ from, until, recorded: until, seen: until, state: 'ENDED' },
+  ...change,
+});
+
+describe('gaps', () => {
+  beforeEach(() => superuser.run('delete from use_counting'));
+
+  test.each<[string, Row[], [from: number, until: number, reason: string][]]>([
+    ['none while a process counts', [row(240, 1, { state: 'OPEN' })], []],
+    ['none between processes that overlap', [row(240, 120), row(180, 2, { state: 'OPEN' })], []],
+    [
+      'while no process counts',
+      [row(240, 180), row(150, 120)],
+      [
+        [180, 150, 'no process counted'],
+        [120, 0, 'no process counted'],
+      ],
+    ],
+    [
+      'after the last counts of a killed process, until a minute after it was seen',
+      [row(240, 180, { state: 'OPEN', seen: 175 }), row(240, 1, { state: 'OPEN' })],
+      [[180, 174, 'a process ended without storing its counts']],
+    ],
+    [
+      'until the counts of a process could be stored again',
+      [row(240, 180, { state: 'LOST', seen: 160 }), row(160, 1, { state: 'OPEN' })],
+      [
+        [180, 160, 'counts were not stored'],
+        [180, 160, 'no process counted'],
+      ],
+    ],
+    [
+      'of an overflow, beside another process too',
+      [row(240, 1, { state: 'OPEN' }), row(180, 179, { state: 'OVERFLOWED' })],
+      [[180, 179, 'too many keys to count']],
+    ],
+    [
+      'of a process that runs and cannot store its counts',
+      [row(240, 1, { state: 'OPEN' }), row(210, 180, { state: 'OPEN', seen: 1, recorded: 180 })],
+      [[180, 0, 'a process ended without storing its counts']],
+    ],
+    ['none of a process whose clock was ahead', [row(-1, -2, { state: 'OPEN' })], []],
+  ])('%s', async (_, rows, gaps) => {
+    for (const { from, until, recorded, seen, state } of rows)
+      await superuser.run(
+        `insert into use_counting (app, process_id, coordinates, counted_from, counted_until, recorded_at, seen_at, state)
+         select 'lender-api', $1, '', now() - f, now() - u, now() - r, now() - s, $6
+         from (values (make_interval(mins => $2), make_interval(mins => $3), make_interval(mins => $4), make_interval(mins => $5)))
+           as minutes (f, u, r, s)`,
+        [randomUUID(), from, until, recorded, seen, state],
+      );
+    const selected = await selectEnvironment(operator, 'service');
+    const { takenAt, gaps: found } = selected as {
+      takenAt: Date;
+      gaps: Record<'app' | 'from' | 'until' | 'reason', string>[];
+    };
+    const minutesBefore = (time: string) => Math.round((takenAt.getTime() - Date.parse(time)) / 60_000);
+    expect(
+      found.map(({ app, from, until, reason }) => [app, minutesBefore(from), minutesBefore(until), reason]),
+    ).toEqual(gaps.map((gap) => ['lender-api', ...gap]));
+  });
+});
+
+test('lists who pins or uses a version that ends, with the last use', async () => {
+  const { id } = await seedAccount(admin, 'partner');
+  await superuser.run(
+    `insert into api_client (account_id, interface, client_id, schema_version)
+     values ($1, 'partner', 'pinning', '2026-11-01'), ($1, 'partner', 'moved', '2027-02-01')`,
+    [id],
+  );
+  await superuser.run(
+    `with subscription as (
+       insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
+       select $1, 'partner', 'https://receiver.example.com/' || n, '', n from generate_series(1, 2) n
+       returning id, interface, queue_position as n
+     )
+     insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+     select id, interface, 'referral.created', case n when 1 then '2026-11-01' else '2027-02-01' end from subscription`,
+    [id],
+  );
+  await superuser.run(
+    `insert into interface_use (api_client_id, interface, day, version, coordinate, count)
+     select c.id, 'partner', u.day::date, '2026-11-01', u.coordinate, 5
+     from (values ('moved', '2026-11-01', ''), ('moved', '2026-11-02', ''), ('moved', '2026-11-05', 'Query.old'),
+       ('pinning', '2026-11-03', '')) u (client, day, coordinate)
+     join api_client c on c.client_id = u.client`,
+  );
+  const sunsets = new Map([
+    ['partner@2026-11-01', '2027-06-01'],
+    ['referral.created@2026-11-01', '2027-05-01'],
+  ]);
+  const found = await selectEndingUse(operator, 'service', sunsets);
+  expect(found.map(({ id: who, sunsetOn, isPinned, lastUsedOn }) => [who, sunsetOn, isPinned, lastUsedOn])).toEqual([
+    [expect.stringMatching(/^gid:\/\/service\/WebhookSubscription\/\d+$/), '2027-05-01', true, null],
+    ['moved', '2027-06-01', false, '2026-11-02'],
+    ['pinning', '2027-06-01', true, '2026-11-03'],
+  ]);
+  expect(new Set(found.map(({ account }) => account))).toEqual(new Set([`gid://service/Partner/${id}`]));
+});
