@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { workspaceRoot } from './run.ts';
 import { sunsetProblems } from './sunset-plans.ts';
 
@@ -44,6 +44,67 @@ test('a sunset may be later than its plan, and not earlier', () => {
   expect(sunsetProblems(root)).toEqual([]);
   write('.changeset/end-lender.plan.json', { ...plan, sunsetOn: '2028-01-02' });
   expect(sunsetProblems(root)).toEqual([withoutPlan('lender@2026-11-01')]);
+});
+
+describe('a removed version that was released', () => {
+  const now = new Date('2028-02-02T12:00:00Z');
+  const retired = {
+    answer: 'yes',
+    subject: 'lender@2026-11-01',
+    question: 'can-i-retire',
+    environment: 'production',
+    takenAt: '2028-02-01T12:00:00Z',
+  };
+  const removed = ['lender@2026-11-01: it is removed, and may be in use. Add a yes of contract-check can-i-retire'];
+  const problems = (at: Date | null) => sunsetProblems(root, at).map((problem) => problem.split(' --', 1).join(''));
+  beforeEach(() => {
+    const record = (status: string | null) => ({ '2026-11-01': { status }, '2027-02-01': { status: 'preview' } });
+    write('packages/lender-schema/releases.json', { '1.0.0': record('current'), '1.1.0': record('deprecated') });
+    write('packages/lender-schema/versions.json', {});
+    write('packages/webhook-events/versions.json', {});
+    write('.changeset/end-lender.plan.json', { ...plan, retired });
+  });
+
+  test('needs a yes in its plan, and for its release one that is at most a day old', () => {
+    expect(problems(null)).toEqual([]);
+    expect(problems(now)).toEqual([]);
+    expect(problems(new Date('2028-02-02T12:00:01Z'))).toEqual(removed);
+    expect(problems(new Date('2028-02-01T11:00:00Z'))).toEqual(removed);
+  });
+
+  test.each([
+    undefined,
+    { ...retired, answer: 'no' },
+    { ...retired, answer: 'unknown' },
+    { ...retired, subject: 'lender@2027-02-01' },
+    { ...retired, question: 'can-i-deploy' },
+    { ...retired, environment: '' },
+  ])('is refused with another answer: %j', (answer) => {
+    write('.changeset/end-lender.plan.json', { ...plan, retired: answer });
+    expect(problems(null)).toEqual(removed);
+  });
+
+  test('is refused without its plan, and as retired in versions.json', () => {
+    rmSync(join(root, '.changeset/end-lender.plan.json'));
+    write('packages/lender-schema/versions.json', { '2026-11-01': { status: 'retired' } });
+    expect(problems(null)).toEqual(removed);
+  });
+
+  test('needs no answer once its removal is released', () => {
+    rmSync(join(root, '.changeset/end-lender.plan.json'));
+    write('packages/lender-schema/releases.json', {
+      '1.0.0': { '2026-11-01': { status: 'current' } },
+      '2.0.0': { '2026-11-01': { status: null } },
+    });
+    expect(problems(null)).toEqual([]);
+  });
+
+  test('of an event needs an answer, too', () => {
+    write('packages/webhook-events/releases.json', {
+      '1.0.0': { 'referral.converted/2026-11-01': { status: 'current' } },
+    });
+    expect(problems(null)).toEqual([expect.stringMatching(/^referral\.converted@2026-11-01: it is removed/)]);
+  });
 });
 
 test.each([

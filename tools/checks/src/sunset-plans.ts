@@ -1,28 +1,56 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** A file beside the changeset that releases a sunset: `.changeset/<name>.plan.json`. */
+/** A file beside the changeset that releases a sunset, until the version is removed: `.changeset/<name>.plan.json`. */
 interface SunsetPlan {
   /** `lender@2026-11-01` or `referral.converted@2026-11-01` */
   version: string;
   sunsetOn: string;
   /** One for each line of `deedwire-operator version usage`. */
   clients: { client: string; pin: string | null; agreedOn: string }[];
+  /** Once the version is removed: what `contract-check can-i-retire --format json` prints. */
+  retired?: { question: string; subject: string; answer: string; environment: string; takenAt: string };
 }
 
-/** What is wrong with the plans of the sunsets in `versions.json`. A sunset can move to a later day without another plan. */
-export function sunsetProblems(root: string): string[] {
+/** Of a version in `versions.json`, or in a release of `releases.json`. */
+interface State {
+  version: string;
+  status?: unknown;
+  sunsetOn?: unknown;
+}
+
+/**
+ * What is wrong with the plans of the sunsets in `versions.json`, and with those of released versions that are removed. A sunset can
+ * move to a later day without another plan.
+ *
+ * @param now of a release: the answer about a removed version is at most a day old. Null if its age does not matter yet
+ */
+export function sunsetProblems(root: string, now: Date | null = null): string[] {
   const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
+  const readAll = (name: string) =>
+    globSync(`packages/*/${name}.json`, { cwd: root })
+      .toSorted()
+      .map((path) => [basename(dirname(path)).replace(/-schema$/, ''), read(path)] as const);
   const files = globSync('.changeset/*.plan.json', { cwd: root }).map((path) => ({ path, plan: planOf(path) }));
   const plans = files.flatMap(({ plan }) => plan ?? []);
-  const sunsets = globSync('packages/*/versions.json', { cwd: root })
-    .toSorted()
-    .flatMap((path) => sunsetsIn(read(path), [basename(dirname(path)).replace(/-schema$/, '')]));
+  const states = readAll('versions').flatMap(([name, versions]) => statesIn(versions, [name]));
+  const records = readAll('releases').flatMap(([name, releases]) =>
+    Object.values(releases).flatMap((record) => statesIn(Object(record), [name])),
+  );
+  // The newest release is last.
+  const released = new Map(records.map(({ version, status }) => [version, status]));
+  const served = new Set(states.flatMap(({ version, status }) => (status === 'retired' ? [] : [version])));
   return [
     ...files.flatMap(({ path, plan }) => (plan === null ? [`${path}: ${incomplete}`] : [])),
-    ...sunsets
-      .filter((ending) => !plans.some((plan) => plan.version === ending.version && plan.sunsetOn <= ending.sunsetOn))
-      .map(({ version, sunsetOn }) => `${version}: its sunset on ${sunsetOn} has no plan. ${write}`),
+    ...states.flatMap(({ version, sunsetOn }) =>
+      typeof sunsetOn !== 'string' || plans.some((plan) => plan.version === version && plan.sunsetOn <= sunsetOn)
+        ? []
+        : [`${version}: its sunset on ${sunsetOn} has no plan. ${write}`],
+    ),
+    ...[...released]
+      .filter(([version, status]) => (status === 'current' || status === 'deprecated') && !served.has(version))
+      .filter(([version]) => !plans.some((plan) => plan.version === version && isUnused(plan, now)))
+      .map(([version]) => `${version}: it is removed, and may be in use. ${ask}`),
   ];
 
   function planOf(path: string): SunsetPlan | null {
@@ -37,14 +65,22 @@ export function sunsetProblems(root: string): string[] {
 
 const incomplete = 'needs version, sunsetOn and clients, each with client, pin and agreedOn (not after sunsetOn)';
 const write = 'Write .changeset/<name>.plan.json';
+const ask =
+  'Add a yes of contract-check can-i-retire --format json, at most a day old, to its .changeset/<name>.plan.json as `retired`';
 
 /** @param keys the names around the value, of which the last two are the interface or the event type, and the version */
-function sunsetsIn(value: object, keys: readonly string[]): { version: string; sunsetOn: string }[] {
-  return Object.entries(value).flatMap(([key, inner]: [string, unknown]) => {
-    if (key === 'sunsetOn' && typeof inner === 'string')
-      return [{ version: keys.slice(-2).join('@'), sunsetOn: inner }];
-    return typeof inner === 'object' && inner !== null ? sunsetsIn(inner, [...keys, key]) : [];
-  });
+function statesIn(value: object, keys: readonly string[]): State[] {
+  if ('status' in value) return [{ ...value, version: keys.slice(-2).join('@') }];
+  return Object.entries(value).flatMap(([key, inner]: [string, unknown]) =>
+    statesIn(Object(inner), [...keys, ...key.split('/')]),
+  );
+}
+
+/** Whether nobody uses the version of a plan, by an answer of which `now` is at most a day later. */
+function isUnused({ version, retired }: SunsetPlan, now: Date | null): boolean {
+  const ageMs = (now?.getTime() ?? Number.NaN) - Date.parse(retired?.takenAt ?? '');
+  const isAnswer = retired?.question === 'can-i-retire' && retired.subject === version && Boolean(retired.environment);
+  return isAnswer && retired.answer === 'yes' && (now === null || (ageMs >= -60_000 && ageMs <= 86_400_000));
 }
 
 function isPlan({ version, sunsetOn, clients }: Partial<SunsetPlan>): boolean {

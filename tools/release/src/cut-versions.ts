@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkContracts, run, workspaceRoot } from '@deedwire/checks';
+import { checkContracts, run, sunsetProblems, workspaceRoot } from '@deedwire/checks';
 import { pendingChangesets, readWorkspacePackages } from './plan.ts';
 import { ReleaseError } from './release-error.ts';
 import { readContracts, readRecords, recordOf, type ReportedChange, writeRecord } from './release-record.ts';
@@ -15,7 +15,8 @@ export interface CutVersion {
  * Consumes the pending changesets: raises versions, writes changelogs, records what each raised package changes in its
  * versions, and updates `docs/reference`. The commit of the result is the release, with which `contract-check` compares.
  *
- * @throws {ReleaseError} if the changesets declare a smaller bump than the changes need. No file has been changed.
+ * @throws {ReleaseError} if the changesets declare a smaller bump than the changes need, or a version ends without a plan or is removed
+ *   although it may be in use. No file has been changed.
  */
 export async function cutVersions(): Promise<CutVersion[]> {
   if (pendingChangesets(workspaceRoot).length === 0) return [];
@@ -23,6 +24,8 @@ export async function cutVersions(): Promise<CutVersion[]> {
   const contracts = await checkContracts();
   if (!contracts.succeeded)
     throw new ReleaseError(`The changesets declare a smaller bump than the changes need:\n${contracts.output.trim()}`);
+  const problems = sunsetProblems(workspaceRoot, new Date());
+  if (problems.length > 0) throw new ReleaseError(problems.join('\n'));
 
   const changes = await readChanges();
   const before = new Map(readWorkspacePackages(workspaceRoot).map(({ name, version }) => [name, version]));
