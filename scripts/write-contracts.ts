@@ -2,68 +2,61 @@
  * Part of the `build` script of the apps. Writes what the compiled app in the current folder can do to `dist/contracts.json`, from
  * the modules that serve and render. The commit is null: a cached build is that of an earlier one, so packing sets it.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-interface Versioned {
+interface Version {
   readonly version: string;
-}
-interface EventVersion extends Versioned {
-  readonly type: string;
+  /** Of an event. */
+  readonly type?: string;
+  readonly needs?: object;
 }
 /** What `src/contracts.ts` of an app exports. */
 interface AppContracts {
-  readonly serves?: readonly (Versioned & { readonly interface: string })[];
-  readonly pins?: readonly EventVersion[];
+  readonly serves?: { readonly interfaceName: string; readonly contract: { readonly versions: readonly Version[] } };
+  readonly pins?: readonly Version[];
   readonly appends?: readonly object[];
-  readonly renders?: readonly EventVersion[];
+  readonly renders?: readonly Version[];
 }
 
 const packages = join(import.meta.dirname, '../packages');
+const read = (...path: string[]): string => readFileSync(join(packages, ...path), 'utf8');
 
-/** The published file of a contract, as `contract-check uses` names it, and the day of its deprecation. */
-function publishedFile(name: string, file: string, ...keys: string[]) {
-  const manifest = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8'));
-  const sha256 = createHash('sha256')
-    .update(readFileSync(join(packages, name, file)))
-    .digest('hex');
-  const states = JSON.parse(readFileSync(join(packages, name, 'versions.json'), 'utf8'));
-  const { deprecatedOn } = keys.reduce((state, key) => state[key], states);
-  return { package: manifest.name, packageVersion: manifest.version, file, sha256, deprecatedOn };
+/** The published file of a contract, as `contract-check uses` names it, and the days of its deprecation and its sunset. */
+function published(folder: string, file: string, ...keys: string[]) {
+  const manifest = JSON.parse(read(folder, 'package.json'));
+  const states = JSON.parse(read(folder, 'versions.json'));
+  const { deprecatedOn, sunsetOn } = keys.reduce((state, key) => state[key], states);
+  const sha256 = hash('sha256', read(folder, file));
+  return { package: manifest.name, packageVersion: manifest.version, file, sha256, deprecatedOn, sunsetOn };
 }
 
-function withSchema({ type, version, ...rest }: EventVersion) {
-  return {
-    event: `${type}@${version}`,
-    ...publishedFile('webhook-events', `json-schema/${type}/${version}.json`, type, version),
-    ...rest,
-  };
+function publishedEvent({ type = '', version, ...rest }: Version) {
+  const file = published('webhook-events', `json-schema/${type}/${version}.json`, type, version);
+  return { event: `${type}@${version}`, ...file, ...rest };
 }
 
 const { contracts }: { contracts: AppContracts } = await import(pathToFileURL(resolve('dist/contracts.js')).href);
-const { serves = [], pins = [], appends = [], renders = [] } = contracts;
-const { name, version }: { name: string; version: string } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { serves, pins = [], appends = [], renders = [] } = contracts;
+const { name, version: appVersion }: Record<string, string> = JSON.parse(readFileSync('package.json', 'utf8'));
 const migrations = readdirSync(join(packages, 'store/migrations')).filter((file) => file.endsWith('.sql'));
 const written = {
   formatVersion: 1,
-  app: name.replace('@deedwire/', ''),
-  version,
+  app: name?.replace('@deedwire/', ''),
+  version: appVersion,
   commit: null,
   // Without the last one, the app does not become ready.
-  migration: migrations
-    .toSorted()
-    .at(-1)
-    ?.replace(/\.sql$/, ''),
-  serves: serves.map((served) => ({
-    ...served,
-    ...publishedFile(`${served.interface}-schema`, `versions/${served.version}.graphql`, served.version),
-    // For `contract-check can-i-deploy`, which has no registry.
-    sdl: readFileSync(join(packages, `${served.interface}-schema/versions/${served.version}.graphql`), 'utf8'),
-  })),
-  pins: pins.map(withSchema),
+  migration: migrations.toSorted().at(-1)?.replace('.sql', ''),
+  serves:
+    serves?.contract.versions.map(({ version }) => {
+      const [folder, file] = [`${serves.interfaceName}-schema`, `versions/${version}.graphql`] as const;
+      // The SDL is for `contract-check can-i-deploy`, which has no registry.
+      return { interface: serves.interfaceName, version, ...published(folder, file, version), sdl: read(folder, file) };
+    }) ?? [],
+  pins: pins.map(publishedEvent),
   appends,
-  renders: renders.map(withSchema),
+  renders: renders.map(publishedEvent),
 };
 writeFileSync('dist/contracts.json', `${JSON.stringify(written, null, 2)}\n`);

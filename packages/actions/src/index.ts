@@ -33,7 +33,7 @@ export {
   revokeCredential,
 } from './credentials.ts';
 export { exportEnvironment, listEndingUse } from './environment.ts';
-export { eventContractsOf, type EventContracts } from './event-contracts.ts';
+export { eventContractsOf } from './event-contracts.ts';
 export { InvalidArgumentError, orRefuse, RefusedError, type RefusedErrorCode, type UserError } from './errors.ts';
 export { issueCredential, type IssuedCredential, rotateCredential } from './credentials.ts';
 export { createLenderReader } from './lender-reader.ts';

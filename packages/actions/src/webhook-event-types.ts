@@ -20,10 +20,7 @@ export interface SubscribableEventType {
 const statuses = { preview: 'PREVIEW', current: 'CURRENT', deprecated: 'DEPRECATED' } as const;
 
 /** The event types of the caller's interface, ordered by name. */
-export function listWebhookEventTypes(
-  context: Pick<ActionContext, 'now'>,
-  caller: Pick<Caller, 'interfaceName'>,
-): SubscribableEventType[] {
+export function listWebhookEventTypes(context: Pick<ActionContext, 'now'>, caller: Caller): SubscribableEventType[] {
   const now = context.now();
   return webhookEventTypes
     .filter(({ interfaces }) => interfaces.includes(caller.interfaceName))

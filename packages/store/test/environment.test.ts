@@ -25,7 +25,11 @@ interface Row {
 
 /** A period of a process that was ended in order. Times are minutes before now. */
 const row = (from: number, until: number, change: Partial<Row> = {}): Row => ({
-  ...{ from, until, recorded: until, seen: until, state: 'ENDED' },
+  from,
+  until,
+  recorded: until,
+  seen: until,
+  state: 'ENDED',
   ...change,
 });
 

@@ -22,6 +22,7 @@ function write(path: string, content: object | string | null): void {
 const client = { client: 'client_1', pin: '2026-11-01', agreedOn: '2027-12-01' };
 const plan = { version: 'lender@2026-11-01', sunsetOn: '2028-01-01', clients: [client] };
 const planOfEvent = { ...plan, version: 'referral.converted@2026-11-01', clients: [] };
+const problems = (at: Date | null) => sunsetProblems(root, at).map((problem) => problem.split(' --', 1).join(''));
 const withoutPlan = (version: string): string =>
   `${version}: its sunset on 2028-01-01 has no plan. Write .changeset/<name>.plan.json`;
 
@@ -56,10 +57,11 @@ describe('a removed version that was released', () => {
     takenAt: '2028-02-01T12:00:00Z',
   };
   const removed = ['lender@2026-11-01: it is removed, and may be in use. Add a yes of contract-check can-i-retire'];
-  const problems = (at: Date | null) => sunsetProblems(root, at).map((problem) => problem.split(' --', 1).join(''));
   beforeEach(() => {
-    const record = (status: string | null) => ({ '2026-11-01': { status }, '2027-02-01': { status: 'preview' } });
-    write('packages/lender-schema/releases.json', { '1.0.0': record('current'), '1.1.0': record('deprecated') });
+    write('packages/lender-schema/releases.json', {
+      '1.0.0': { '2026-11-01': { status: 'current' }, '2027-02-01': { status: 'preview' } },
+      '1.1.0': { '2026-11-01': { status: 'deprecated' } },
+    });
     write('packages/lender-schema/versions.json', {});
     write('packages/webhook-events/versions.json', {});
     write('.changeset/end-lender.plan.json', { ...plan, retired });
