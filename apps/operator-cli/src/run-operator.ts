@@ -19,8 +19,9 @@ import { addSubscriptionCommands } from './commands/subscription.ts';
 import { addVersionCommands } from './commands/version.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
 import { createShell, type Shell, type Surroundings } from './shell.ts';
+import { UnknownAnswerError } from './verb.ts';
 
-const exitCodes = { succeeded: 0, failed: 1, wrongUsage: 2 };
+const exitCodes = { succeeded: 0, failed: 1, wrongUsage: 2, unknown: 3 };
 
 /** Runs a command line without the program name. Returns the exit code. */
 export async function runOperator(surroundings: Surroundings, commandArguments: readonly string[]): Promise<number> {
@@ -95,11 +96,12 @@ function reportJson({ stderr }: Shell, error: unknown): number {
 
 /** The exit code of Commander is 0 after `--help`. */
 function exitCodeOf(error: unknown): number {
+  if (error instanceof UnknownAnswerError) return exitCodes.unknown;
   if (!(error instanceof CommanderError)) return exitCodes.failed;
   return error.exitCode === 0 ? exitCodes.succeeded : exitCodes.wrongUsage;
 }
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+  return error.cause instanceof Error ? `${error.message} (${messageOf(error.cause)})` : error.message;
 }

@@ -8,6 +8,9 @@ export interface OutputOptions {
   json?: true;
 }
 
+/** A command whose exit code 1 is an answer could not find the answer. */
+export class UnknownAnswerError extends Error {}
+
 /** Adds a verb to a noun: `<noun> <verb> …`. */
 export function addVerb(noun: Command, usage: string, description: string): Command {
   return noun.command(usage).description(description).option('--json', 'print JSON');

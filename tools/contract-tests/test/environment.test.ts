@@ -158,3 +158,13 @@ test('`version usage` says that no version ends', async () => {
   });
   expect((await callOperator(env, 'version', 'usage')).exitCode).toBe(2);
 });
+
+test('`version usage` exits with 3, and not as if somebody used them, if the database is unavailable', async () => {
+  const unavailable = { DATABASE_URL: 'postgres://operator@127.0.0.1:1/deedwire' };
+  expect(await callOperator(unavailable, 'version', 'usage', '--sunset-within', '2026-12-31')).toEqual({
+    exitCode: 3,
+    stdout: '',
+    stderr:
+      'error: Who uses versions that end until 2026-12-31 is unknown. (The database is not available. (connect ECONNREFUSED 127.0.0.1:1))\n',
+  });
+});
