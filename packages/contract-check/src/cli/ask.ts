@@ -1,58 +1,38 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { checkBuild } from '../environment/check-build.ts';
 import { checkConsumer } from '../environment/check-consumer.ts';
 import { checkRetirement } from '../environment/check-retirement.ts';
 import { readBuild, readEnvironment, readUses, span } from '../environment/environment.ts';
 import type { Build } from '../environment/generated/files.ts';
-import { finder, idOf, isReason, nameOf, type Finding, type Party, type Question } from '../environment/question.ts';
+import { finder, idOf, nameOf, type Finding, type Party, type Question } from '../environment/question.ts';
 import { readGraphqlSchema } from '../graphql/read-contract.ts';
 import { findMergeBase, type WorkflowEnvironment } from '../history/merge-base.ts';
 import { openRepository } from '../history/repository.ts';
 import { ifValid } from '../input-error.ts';
-import { readSourceText } from '../text-file.ts';
 import {
   exceptionsFile,
   isHolding,
   parseExceptions,
   reportExceptions,
   type ExceptionList,
-  type ReportedException,
 } from '../workspace/exceptions.ts';
 import { dayOf } from '../workspace/version-status.ts';
+import { listedExceptions } from '../workspace/workspace-state.ts';
 import type { Options } from './options.ts';
 
-export interface Answer {
-  readonly answer: 'yes' | 'no' | 'unknown';
-  /** What may be deployed or retired. */
-  readonly subject: string;
-  readonly question: 'can-i-deploy' | 'can-i-retire';
-  readonly environment: string;
-  /** Null if the file is no evidence. */
-  readonly takenAt: string | null;
-  /** The live builds, and those of a rollback. */
-  readonly checkedAgainst: readonly string[];
-  readonly findings: readonly Finding[];
-  /** Findings that exceptions overrule. */
-  readonly overruled: readonly Finding[];
-  /** Gaps in the counts of use that are short enough. */
-  readonly gaps: readonly string[];
-  readonly exceptions: readonly ReportedException[];
-}
+export type Answer = ReturnType<typeof ask>;
 
 /**
  * Answers `can-i-deploy`, or `can-i-retire` for a version.
  *
  * @throws {InputError} when the build or the consumer is invalid. If the file of the environment is, the answer is unknown.
  */
-export function ask(version: string | undefined, options: Options, variables: WorkflowEnvironment, now: Date): Answer {
+export function ask(version: string | undefined, options: Options, variables: WorkflowEnvironment, now: Date) {
   const { environment: file, rollback, name, maxGap: maxGapMs, unusedFor: unusedForMs, consumer } = options;
   const builds = version === undefined ? options.build.map(readBuild) : [];
   const uses = consumer === undefined ? null : readUses(consumer);
   const subject = version ?? uses?.consumer ?? builds.map(nameOf).join(' and ');
-  const question = version === undefined ? 'can-i-deploy' : 'can-i-retire';
+  const maxAgeMs = options.maxAge ?? (version === undefined ? 3_600_000 : 86_400_000);
   const found: Finding[] = [];
-  const { maxAge: maxAgeMs = version === undefined ? 3_600_000 : 86_400_000 } = options;
   const environment = ifValid(
     () => readEnvironment(file, name, maxAgeMs, now),
     ({ message }) => {
@@ -60,10 +40,22 @@ export function ask(version: string | undefined, options: Options, variables: Wo
       return null;
     },
   );
-  const none = { takenAt: null, checkedAgainst: [], overruled: [], gaps: [], exceptions: [] };
-  if (environment === null)
-    return { answer: 'unknown', subject, question, environment: file, findings: found, ...none };
-
+  const answered = (
+    findings: readonly Finding[],
+    place: string,
+    takenAt: string | null,
+    parties: readonly Party[],
+  ) => ({
+    answer: findings[0]?.answer ?? ('yes' as const),
+    subject,
+    question: version === undefined ? 'can-i-deploy' : 'can-i-retire',
+    environment: place,
+    /** Null if the file is no evidence. */
+    takenAt,
+    checkedAgainst: parties.map(({ label }) => label),
+    findings,
+  });
+  if (environment === null) return { ...answered(found, file, null, []), overruled: [], gaps: [], exceptions: [] };
   const stored = Object.values(environment.contracts);
   const known = [...builds, ...stored];
   const window = { known, unusedForMs, maxGapMs, gaps: new Set<string>() };
@@ -104,13 +96,7 @@ export function ask(version: string | undefined, options: Options, variables: Wo
   );
   const findings = left.toSorted((a, b) => a.answer.localeCompare(b.answer));
   return {
-    answer: findings[0]?.answer ?? 'yes',
-    subject,
-    question,
-    environment: environment.environment,
-    takenAt: environment.takenAt,
-    checkedAgainst: parties.map(({ label }) => label),
-    findings,
+    ...answered(findings, environment.environment, environment.takenAt, parties),
     overruled,
     gaps: [...window.gaps],
     exceptions: reportExceptions(exceptions, [...Map.groupBy(found, (each) => each.package)], today),
@@ -148,10 +134,7 @@ function isReadable({ serves }: Build): boolean {
 
 /** The exceptions for answers. Each has to be merged before it applies, as those for changes. */
 function exceptionsIn({ root, base }: Options, variables: WorkflowEnvironment): ExceptionList {
-  const file = join(root, exceptionsFile);
-  const listed = existsSync(file)
-    ? parseExceptions(readSourceText(file), null).filter(({ rule }) => isReason(rule))
-    : [];
+  const listed = listedExceptions(root, null);
   const repository = listed.length === 0 ? null : openRepository(root);
   if (repository === null) return { listed, merged: null };
   const { commit, target } = findMergeBase(repository, base ?? null, variables);

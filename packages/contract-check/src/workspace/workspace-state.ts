@@ -155,9 +155,12 @@ function lastValidManifest(repository: Repository, { commit }: CommitFiles, fold
   return sources.find((source) => ifValid(() => read(source)) !== null) ?? null;
 }
 
-/** Reads the exceptions in the working tree. `packages` are the names that one can have. */
-export function listedExceptions(root: string, packages: readonly string[]): ContractException[] {
+/**
+ * Reads the exceptions in the working tree that are about changes of `packages`, which are the names that one can have. Null for those
+ * about answers.
+ */
+export function listedExceptions(root: string, packages: readonly string[] | null): ContractException[] {
   const file = join(root, exceptionsFile);
   const all = existsSync(file) ? parseExceptions(readSourceText(file), packages) : [];
-  return all.filter(({ rule }) => !isReason(rule));
+  return all.filter(({ rule }) => isReason(rule) === (packages === null));
 }
