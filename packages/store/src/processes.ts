@@ -36,16 +36,10 @@ export async function endProcess(
   await database.query({ name: 'end-process', text: 'select end_process($1, $2)' }, [app, id]);
 }
 
-/** What a process has counted: the parts of the key, and the count, at the same position of each list. */
-export interface CountedUse {
-  clientIds: string[];
-  versions: string[];
-  /** Empty for the version itself. */
-  coordinates: string[];
-  counts: number[];
-}
+/** The coordinate is empty for the version itself. */
+export type CountedUse = readonly [clientId: string, version: string, coordinate: string, count: number];
 
-/** The period in which it counted. */
+/** The period in which a process counted. */
 export interface CountingPeriod {
   /** Since the last call returned, by the monotonic clock of the process. Null: counts before may be lost. */
   countedMs: number | null;
@@ -61,10 +55,10 @@ export interface CountingPeriod {
 export async function recordUse(
   database: Database,
   { app, id }: Pick<RegisteredProcess, 'app' | 'id'>,
-  { countedMs, isOverflowed, isEnded, coordinates: counted }: CountingPeriod,
-  { clientIds, versions, coordinates, counts }: CountedUse,
+  { countedMs, isOverflowed, isEnded, coordinates }: CountingPeriod,
+  uses: readonly CountedUse[],
 ): Promise<void> {
   const statement = { name: 'record-use', text: 'select record_use($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)' };
-  const period = [countedMs, isOverflowed, isEnded, counted];
-  await database.query(statement, [app, id, ...period, clientIds, versions, coordinates, counts]);
+  const lists = [0, 1, 2, 3].map((part) => uses.map((use) => use[part]));
+  await database.query(statement, [app, id, countedMs, isOverflowed, isEnded, coordinates, ...lists]);
 }

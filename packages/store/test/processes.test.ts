@@ -151,13 +151,8 @@ describe('a process', () => {
 
 const first: CountingPeriod = { countedMs: null, isOverflowed: false, isEnded: false, coordinates: '' };
 const after = (countedMs: number | null, change: Partial<CountingPeriod> = {}) => ({ ...first, countedMs, ...change });
-const nothing: CountedUse = { clientIds: [], versions: [], coordinates: [], counts: [] };
-const one = (clientId: string, count = 1) => ({
-  clientIds: [clientId],
-  versions: ['2026-11-01'],
-  coordinates: [''],
-  counts: [count],
-});
+const nothing: CountedUse[] = [];
+const one = (clientId: string, count = 1): CountedUse[] => [[clientId, '2026-11-01', '', count]];
 /** As if the last call was a minute ago. */
 const letAMinutePass = (interval = '1 minute') =>
   superuser.run(

@@ -3,27 +3,20 @@ import type { Database } from '@deedwire/store';
 import { recordUse, type RegisteredProcess } from '@deedwire/store/processes';
 import { createUseCounter } from './use-counter.ts';
 
-export interface UseRecordOptions {
+interface UseRecordOptions {
   process: Pick<RegisteredProcess, 'app' | 'id'>;
   database: Database;
   logger: Logger;
   /** The deprecated ones, which are counted: `2026-11-01 Query.old`. */
   coordinates: readonly string[];
-  /** Defaults to a minute. */
   everyMs?: number;
   /** Monotonic. */
   nowMs?: () => number;
 }
 
 /** Counts which versions clients use, and stores the counts once a minute. Nothing of it happens in a request. */
-export function openUseRecord({
-  process,
-  database,
-  logger,
-  coordinates,
-  everyMs = 60_000,
-  nowMs = () => performance.now(),
-}: UseRecordOptions) {
+export function openUseRecord(options: UseRecordOptions) {
+  const { process, database, logger, coordinates, everyMs = 60_000, nowMs = () => performance.now() } = options;
   const counter = createUseCounter();
   const counted = coordinates.join('\n');
   /** When the last counts were stored. Null if counts since then may be lost. */
@@ -33,17 +26,16 @@ export function openUseRecord({
   let timer: NodeJS.Timeout | undefined;
 
   async function store(isEnded: boolean): Promise<void> {
-    const { isOverflowed, ...use } = counter.take();
+    const { uses, isOverflowed } = counter.take();
     const countedMs = storedMs === null ? null : nowMs() - storedMs;
     try {
-      await recordUse(database, process, { countedMs, isOverflowed, isEnded, coordinates: counted }, use);
+      await recordUse(database, process, { countedMs, isOverflowed, isEnded, coordinates: counted }, uses);
       storedMs = nowMs();
       hasFailed = false;
     } catch (error) {
       // They can have been stored: then they count twice. What else was lost is unknown, so this period ends.
       storedMs = null;
-      for (const [index, clientId] of use.clientIds.entries())
-        counter.count(clientId, use.versions[index] ?? '', use.coordinates[index] ?? '', use.counts[index]);
+      for (const use of uses) counter.count(...use);
       if (!hasFailed) logger.warn({ err: error }, 'the use of versions cannot be stored; it is counted in memory');
       hasFailed = true;
     }

@@ -8,19 +8,26 @@ test('counts by client, version and coordinate, and begins again once the counts
   counter.count('a', '2026-11-01', 'Query.old');
   counter.count('b', '2027-02-01', '', 5);
   expect(counter.take()).toEqual({
-    clientIds: ['a', 'a', 'b'],
-    versions: ['2026-11-01', '2026-11-01', '2027-02-01'],
-    coordinates: ['', 'Query.old', ''],
-    counts: [2, 1, 5],
+    uses: [
+      ['a', '2026-11-01', '', 2],
+      ['a', '2026-11-01', 'Query.old', 1],
+      ['b', '2027-02-01', '', 5],
+    ],
     isOverflowed: false,
   });
-  expect(counter.take()).toMatchObject({ counts: [], isOverflowed: false });
+  expect(counter.take()).toEqual({ uses: [], isOverflowed: false });
 });
 
 test('says that it overflowed, and still counts the keys that it has', () => {
   const counter = createUseCounter(2);
   for (const clientId of ['a', 'b', 'c', 'a']) counter.count(clientId, '2026-11-01', '');
-  expect(counter.take()).toMatchObject({ clientIds: ['a', 'b'], counts: [2, 1], isOverflowed: true });
+  expect(counter.take()).toEqual({
+    uses: [
+      ['a', '2026-11-01', '', 2],
+      ['b', '2026-11-01', '', 1],
+    ],
+    isOverflowed: true,
+  });
   counter.count('c', '2026-11-01', '');
-  expect(counter.take()).toMatchObject({ clientIds: ['c'], isOverflowed: false });
+  expect(counter.take()).toEqual({ uses: [['c', '2026-11-01', '', 1]], isOverflowed: false });
 });

@@ -6,34 +6,36 @@ import {
   isAbstractType,
   isEnumType,
   isInputObjectType,
-  isInterfaceType,
-  isObjectType,
   type OperationDefinitionNode,
   TypeInfo,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
 
-/** By coordinate, for example `Query.partner` or `Query.referrals(first:)`, without those of introspection. */
-function elementsOf(schema: GraphQLSchema) {
-  const elements = new Map<string, { readonly deprecationReason?: string | null | undefined }>();
+interface Element {
+  readonly name: string;
+  readonly deprecationReason?: string | null | undefined;
+}
+
+/** Element → coordinate, for example `Query.partner` or `Query.referrals(first:)`, without those of introspection. */
+function elementsOf(schema: GraphQLSchema): ReadonlyMap<Element, string> {
+  const elements = new Map<Element, string>();
   for (const type of Object.values(schema.getTypeMap())) {
-    if (type.name.startsWith('__')) continue;
-    if (isEnumType(type)) for (const value of type.getValues()) elements.set(`${type.name}.${value.name}`, value);
-    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
-    for (const field of Object.values(type.getFields())) {
-      elements.set(`${type.name}.${field.name}`, field);
-      if ('args' in field)
-        for (const argument of field.args) elements.set(`${type.name}.${field.name}(${argument.name}:)`, argument);
+    const fields = 'getFields' in type ? Object.values(type.getFields()) : [];
+    for (const part of type.name.startsWith('__') ? [] : isEnumType(type) ? type.getValues() : fields) {
+      const coordinate = `${type.name}.${part.name}`;
+      elements.set(part, coordinate);
+      for (const argument of 'args' in part ? part.args : [])
+        elements.set(argument, `${coordinate}(${argument.name}:)`);
     }
   }
   return elements;
 }
 
+const isDeprecated = ({ deprecationReason }: Element): boolean => typeof deprecationReason === 'string';
+
 export function deprecatedIn(schema: GraphQLSchema): string[] {
-  return [...elementsOf(schema)].flatMap(([coordinate, { deprecationReason }]) =>
-    typeof deprecationReason === 'string' ? [coordinate] : [],
-  );
+  return [...elementsOf(schema)].flatMap(([element, coordinate]) => (isDeprecated(element) ? [coordinate] : []));
 }
 
 /**
@@ -44,55 +46,49 @@ export function deprecatedIn(schema: GraphQLSchema): string[] {
  * @param released of a preview: the last released version. Null for other versions, and if there is none
  */
 export function createUsedCoordinates(schema: GraphQLSchema, released: GraphQLSchema | null) {
-  const before = released && elementsOf(released);
-  const added = before ? [...elementsOf(schema).keys()].filter((coordinate) => !before.has(coordinate)) : [];
-  const counted = new Set([...deprecatedIn(schema), ...added]);
+  const before = released && new Set(elementsOf(released).values());
+  const counted = new Map(
+    [...elementsOf(schema)].filter(
+      ([element, coordinate]) => isDeprecated(element) || before?.has(coordinate) === false,
+    ),
+  );
   const known = new WeakMap<OperationDefinitionNode, readonly string[]>();
 
   function find(document: DocumentNode): readonly string[] {
     const used = new Set<string>();
-    const use = (coordinate: string): void => {
-      if (counted.has(coordinate)) used.add(coordinate);
-    };
-    const types = new TypeInfo(schema);
+    function use(element: Element | null | undefined): void {
+      const coordinate = element ? counted.get(element) : undefined;
+      if (coordinate !== undefined) used.add(coordinate);
+    }
     const seen = new Set<GraphQLNamedType>();
     function useType(type: GraphQLNamedType | undefined): void {
       if (type === undefined || seen.has(type)) return;
       seen.add(type);
-      if (isEnumType(type)) for (const { name } of type.getValues()) use(`${type.name}.${name}`);
+      if (isEnumType(type)) type.getValues().forEach(use);
       if (!isInputObjectType(type)) return;
       for (const field of Object.values(type.getFields())) {
-        use(`${type.name}.${field.name}`);
+        use(field);
         useType(getNamedType(field.type));
       }
     }
+    const types = new TypeInfo(schema);
     visit(
       document,
       visitWithTypeInfo(types, {
         Field({ name: { value: name } }) {
+          use(types.getFieldDef());
           const parent = types.getParentType();
-          if (!parent) return;
-          use(`${parent.name}.${name}`);
-          if (isAbstractType(parent)) for (const type of schema.getPossibleTypes(parent)) use(`${type.name}.${name}`);
+          if (isAbstractType(parent)) for (const type of schema.getPossibleTypes(parent)) use(type.getFields()[name]);
           const type = getNamedType(types.getType());
           if (isEnumType(type)) useType(type);
         },
-        Argument({ name }) {
-          const field = types.getFieldDef()?.name;
-          if (field !== undefined && !types.getDirective())
-            use(`${types.getParentType()?.name}.${field}(${name.value}:)`);
-        },
+        Argument: () => use(types.getArgument()),
         ObjectField({ name }) {
           const type = getNamedType(types.getParentInputType());
-          if (type) use(`${type.name}.${name.value}`);
+          if (isInputObjectType(type)) use(type.getFields()[name.value]);
         },
-        EnumValue({ value }) {
-          const type = getNamedType(types.getInputType());
-          if (type) use(`${type.name}.${value}`);
-        },
-        VariableDefinition() {
-          useType(getNamedType(types.getInputType() ?? undefined));
-        },
+        EnumValue: () => use(types.getEnumValue()),
+        VariableDefinition: () => useType(getNamedType(types.getInputType() ?? undefined)),
       }),
     );
     return [...used].toSorted();
@@ -101,11 +97,8 @@ export function createUsedCoordinates(schema: GraphQLSchema, released: GraphQLSc
   /** Of the whole document, of which an operation is a part. */
   return (document: DocumentNode, operation: OperationDefinitionNode): readonly string[] => {
     if (counted.size === 0) return [];
-    let coordinates = known.get(operation);
-    if (coordinates === undefined) {
-      coordinates = find(document);
-      known.set(operation, coordinates);
-    }
+    const coordinates = known.get(operation) ?? find(document);
+    known.set(operation, coordinates);
     return coordinates;
   };
 }
