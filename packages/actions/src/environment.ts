@@ -5,6 +5,8 @@ import { type EndingUse, selectEndingUse, selectEnvironment } from '@deedwire/st
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import type { ActionContext } from './context.ts';
 
+export type { EndingUse };
+
 const expectedApps = ['lender-api', 'partner-api', 'webhook-worker'];
 /** Those that run only now and then. */
 const otherApps = ['operator-cli'];

@@ -32,7 +32,7 @@ export {
   recordApiKeyUse,
   revokeCredential,
 } from './credentials.ts';
-export { exportEnvironment, listEndingUse } from './environment.ts';
+export { type EndingUse, exportEnvironment, listEndingUse } from './environment.ts';
 export { eventContractsOf } from './event-contracts.ts';
 export { InvalidArgumentError, orRefuse, RefusedError, type RefusedErrorCode, type UserError } from './errors.ts';
 export { issueCredential, type IssuedCredential, rotateCredential } from './credentials.ts';

@@ -1,5 +1,4 @@
-import { listEndingUse } from '@deedwire/actions';
-import type { EndingUse } from '@deedwire/store/environment';
+import { type EndingUse, listEndingUse } from '@deedwire/actions';
 import type { Command } from 'commander';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
