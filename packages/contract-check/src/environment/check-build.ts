@@ -26,7 +26,10 @@ export function checkBuild(question: Question, own: Party): void {
       for (const worker of [own, ...parties]) {
         if (writer === own && worker === own) continue;
         const isOwn = writer === own || worker === own;
-        for (const misfit of misfits(question, writer, worker, isOwn ? needed : accepted)) {
+        // What another writer accepts already does not break by this build, which may be what repairs it.
+        const kept = isOwn ? [] : acceptedPins(question, writer.build);
+        const added = accepted.filter((event) => !kept.includes(event));
+        for (const misfit of misfits(question, writer, worker, isOwn ? needed : added)) {
           const { rule, contract, message } = misfit;
           if (!isOwn && rule !== 'deploy/snapshotInsufficient') continue;
           const other = worker === own ? writer : worker;
@@ -72,7 +75,7 @@ function misfits(question: Question, writer: Party, worker: Party, events: reado
       .map((event) => ({
         rule: 'deploy/versionNotRendered' as const,
         contract: event,
-        message: `${worker.label} cannot render ${event}, which ${writer.label} accepts as a pin. These deliveries would fail.`,
+        message: `${worker.label} cannot render ${event}, which ${writer.label} accepts as a pin. These events would wait.`,
         ofWorker: `renders ${event}`,
         ofWriter: `does not accept ${event}`,
       })),
@@ -97,7 +100,7 @@ function misfits(question: Question, writer: Party, worker: Party, events: reado
 function checkDropped({ environment, found }: Question, { build, label }: Party): void {
   for (const [event, pins] of Map.groupBy(environment.pins, (pin) => pin.event)) {
     if (event === null || renders(build, event)) continue;
-    const message = `${label} cannot render ${event}, which ${pinnedBy(pins)}. These deliveries would fail.`;
+    const message = `${label} cannot render ${event}, which ${pinnedBy(pins)}. These events would wait.`;
     found('deploy/versionNotRendered', event, message, movePins);
   }
   if (environment.isQueueCut)
