@@ -14,7 +14,8 @@ export interface RegisteredProcess {
 /**
  * Registers that a process runs. Served by app_process_pkey.
  *
- * @returns false if the contracts with its digest are not stored: then it is registered without them
+ * @returns false if the contracts with its digest are not stored, or the login is also that of other apps: then it is registered
+ * without them
  */
 export async function registerProcess(
   database: Database,

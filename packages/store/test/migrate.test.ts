@@ -66,6 +66,7 @@ const allMigrations = [
   '0048-last-failed-deliveries',
   '0049-processes-and-use',
   '0050-events-that-wait',
+  '0055-processes-behind-poolers',
 ];
 
 let database: TestDatabase;

@@ -83,15 +83,25 @@ describe('a process', () => {
     expect(await processes()).toEqual([]);
   });
 
-  test('behind a pooler that logs in as another role is refused by the name of that role', async () => {
+  test('behind a pooler that logs in as another role has no build, and is refused by the name of that role', async () => {
+    await storeBuild(0);
+    const process = processOf('lender-api', hash('sha256', contractsOf('lender-api')));
     await superuser.run(`create role shared_pooler login password 'x' in role lender_api, partner_api`);
     const url = new URL(database.databaseUrl);
     url.username = 'shared_pooler';
     url.password = 'x';
     const pooled = createStore({ databaseUrl: url.href, applicationName: 'test' });
-    await expect(registerProcess(pooled, processOf('lender-api'))).rejects.toThrow(
-      'The login shared_pooler cannot record for lender-api: it is a login of lender-api and partner-api.',
+    const refusal =
+      'The login shared_pooler cannot record for lender-api: it is a login of lender-api and partner-api.';
+    expect(await registerProcess(pooled, process)).toBe(false);
+    expect(await registerProcess(pooled, { ...process, digest: null })).toBe(false);
+    await expect(storeAppContracts(pooled, 'lender-api', contractsOf('lender-api'))).rejects.toThrow(refusal);
+    await expect(recordUse(pooled, process, first, one('lender-client'))).rejects.toThrow(refusal);
+    await expect(registerProcess(pooled, processOf('webhook-worker'))).rejects.toThrow(
+      'cannot record for webhook-worker',
     );
+    expect(await processes()).toEqual([{ app: 'lender-api', version: '1.0.0', digest: null }]);
+    expect(await periods()).toEqual([{ state: 'OPEN', ms: 0 }]);
     await pooled.close();
     await superuser.run('drop role shared_pooler');
   });
