@@ -91,7 +91,8 @@ export async function selectEnvironment(database: Database, gidNamespace: string
         )
         union all
         select 'webhook-worker'
-        where (select count(*) from webhook_worker where alive and leased_until > now())
+        -- One that was killed is in both for 3 minutes, so that it hides no other.
+        where (select count(*) from webhook_worker where leased_until > now() - interval '3 minutes')
           > (select count(*) from live where app = 'webhook-worker')
       ), waiting_event as materialized (
         select event_id from webhook_event_queue where event_id is not null limit ${eventsMax}

@@ -141,6 +141,18 @@ test('apps of a release that does not register are live processes without a buil
   ]);
 });
 
+test('a worker that was killed hides no worker of a release that does not register', async () => {
+  t.system.apps['webhook-worker'].kill('SIGKILL');
+  await t.system.apps['webhook-worker'].ended;
+  await t.sql(`update webhook_worker set leased_until = now() - interval '1 minute'`);
+  await t.sql(`insert into webhook_worker (name, leased_until) values ('old', now() + interval '1 hour')`);
+  const { processes } = await exported();
+  await t.sql(`delete from webhook_worker where name = 'old'`);
+  const workers = processes.filter(({ app }) => app === 'webhook-worker');
+  expect(workers.map(({ version }) => version)).toEqual([await versionOf('webhook-worker'), 'unknown']);
+  await t.system.restart('webhook-worker');
+});
+
 test('a command of the operator records its build with a write, and not when it reads', async () => {
   await callOperator(env, 'organization', 'list');
   expect((await exported()).processes.map(({ app }) => app)).not.toContain('operator-cli');
