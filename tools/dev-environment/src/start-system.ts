@@ -57,10 +57,11 @@ export async function startSystem(options: SystemOptions) {
     adminPort: number,
     furtherEnv: Readonly<Record<string, string>> = {},
     from = workspace,
+    isBuilt = built,
   ): Promise<RunningApp> {
     return startApp({
       name,
-      built,
+      built: isBuilt,
       ...(from !== undefined && { workspace: from }),
       onLine: (line) => onLine?.(name, line),
       env: {
@@ -115,9 +116,15 @@ export async function startSystem(options: SystemOptions) {
      *
      * @param furtherEnv overrides everything else
      * @param from the workspace folder that contains the app, if it is another one than that of the other apps
+     * @param isBuilt as `built`, if it differs from that of the other apps
      */
-    async add(name: AppName, furtherEnv?: Readonly<Record<string, string>>, from?: string): Promise<RunningApp> {
-      const app = await start(name, 0, 0, furtherEnv, from);
+    async add(
+      name: AppName,
+      furtherEnv?: Readonly<Record<string, string>>,
+      from?: string,
+      isBuilt?: boolean,
+    ): Promise<RunningApp> {
+      const app = await start(name, 0, 0, furtherEnv, from, isBuilt);
       added.push(app);
       return app;
     },
