@@ -38,6 +38,7 @@ const longest = [
   'tools/dev-environment/test/demo.test.ts',
   'tools/contract-tests/test/full/upgrade.test.ts',
   'tools/contract-tests/test/full/faults.test.ts',
+  'tools/contract-tests/test/full/can-i-deploy-pairs.test.ts',
   'tools/contract-tests/test/full/published-packages.test.ts',
   'tools/contract-tests/test/full/metrics.test.ts',
   'tools/contract-tests/test/full/keep-alive.test.ts',
