@@ -14,6 +14,8 @@ export interface Release {
   migrate(databaseUrl: string): Promise<unknown>;
   /** Its code that writes the first rows: that of this build can need columns that the release does not have. */
   seeding(): Promise<Seeding>;
+  /** Builds its apps. */
+  build(): Promise<unknown>;
   remove(): Promise<void>;
 }
 
@@ -37,12 +39,15 @@ export async function checkOutLastRelease(migration?: string): Promise<Release> 
   const manifest: { packageManager: string } = JSON.parse(await succeed('cat', ['package.json'], { cwd: folder }));
   // A hash may follow the version, which npx does not understand.
   const [packageManager = ''] = manifest.packageManager.split('+');
-  await succeed('npx', ['-y', packageManager, 'install', '--frozen-lockfile', '--prefer-offline'], { cwd: folder });
+  const pnpm = (...args: string[]): Promise<string> => succeed('npx', ['-y', packageManager, ...args], { cwd: folder });
+  await pnpm('install', '--frozen-lockfile', '--prefer-offline');
   const migrations = await readMigrations(pathToFileURL(`${join(folder, migrationsPath)}/`));
   return {
     folder,
     migrate: (databaseUrl) => applyMigrations(databaseUrl, migrations, {}),
     seeding: () => import(pathToFileURL(join(folder, 'tools/dev-environment/src/seed.ts')).href),
+    // Without git, turbo reads all files of the dependencies.
+    build: () => pnpm('--recursive', '--filter-prod={./apps/*}...', 'run', 'build'),
     remove: () => rm(folder, { recursive: true }),
   };
 }
