@@ -1,0 +1,40 @@
+// What identifies a person, in records and in what events keep of them. `deedwire-operator person erase` erases it: the functions of
+// `packages/store/migrations/0051-erased-persons.sql` have the same columns.
+
+import type { RecordId } from './record-id.ts';
+import type { ReferralDetails } from './referral.ts';
+import type { TeamMemberDetails } from './team.ts';
+
+/** The types of the records that identify a person. */
+export type PersonRecordType = 'Referral' | 'TeamMember';
+
+/** The details of a record that identify, and what replaces each: text that is unique, an address that is unique, or null. */
+export const identifyingDetails = {
+  Referral: { clientName: 'text', clientEmail: null, externalReference: null, note: null, declineReason: null },
+  TeamMember: { firstName: 'text', lastName: 'text', email: 'address' },
+} as const satisfies {
+  Referral: Record<keyof ReferralDetails | 'declineReason', 'text' | null>;
+  TeamMember: Record<keyof TeamMemberDetails, 'address' | 'text'>;
+};
+
+const ofMember = ['teamMember.firstName', 'teamMember.lastName', 'teamMember.email'];
+
+/** The events that identify the person of their record, and the values of their snapshots that do, by their paths. */
+export const personEvents: ReadonlyMap<string, { recordType: PersonRecordType; paths: readonly string[] }> = new Map([
+  ['referral.converted', { recordType: 'Referral', paths: ['referral.externalReference'] }],
+  ['referral.created', { recordType: 'Referral', paths: ['referral.externalReference'] }],
+  ['referral.declined', { recordType: 'Referral', paths: ['referral.externalReference', 'reason'] }],
+  ['team_member.added', { recordType: 'TeamMember', paths: ofMember }],
+  ['team_member.removed', { recordType: 'TeamMember', paths: ofMember }],
+  ['team_member.updated', { recordType: 'TeamMember', paths: ofMember }],
+]);
+
+/** What replaces a text that identifies. Valid, and unique for each record. */
+export function placeholderOf(id: RecordId<PersonRecordType>, kind: 'address' | 'text'): string {
+  return kind === 'text' ? `erased-${id}` : `erased-${id}@erased.invalid`;
+}
+
+/** The same for addresses that differ in case only, or in how Unicode spells a character. */
+export function addressKey(address: string): string {
+  return address.normalize('NFKC').toLowerCase().normalize('NFKC');
+}
