@@ -42,3 +42,4 @@ export type { PoolState } from './kept-clients.ts';
 export { createStore, type PooledStore, type Store, type StoreOptions } from './store.ts';
 export { withTableLock } from './table-lock.ts';
 export { backgroundTimeouts, requestTimeouts, type DatabaseTimeouts } from './timeouts.ts';
+export { vacuumTables } from './vacuum.ts';

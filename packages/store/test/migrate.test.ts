@@ -66,6 +66,8 @@ const allMigrations = [
   '0048-last-failed-deliveries',
   '0049-processes-and-use',
   '0050-events-that-wait',
+  '0051-erased-persons',
+  '0053-erased-deliveries-in-an-index',
   '0055-processes-behind-poolers',
 ];
 

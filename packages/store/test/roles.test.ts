@@ -148,6 +148,7 @@ test('grants each app exactly these rights', async () => {
         "matter: insert select",
         "matter_number: usage",
         "organization: insert select",
+        "person_erasure: select",
         "portal_session: insert(abilities) insert(account_id) insert(actor) insert(expires_at) insert(interface) insert(key_id) insert(link_hash) insert(return_url) insert(subscription_id) select update(expires_at)",
         "record_number: usage",
         "referral: insert select update",

@@ -93,6 +93,7 @@ const storeParts: Record<string, readonly string[]> = {
     'idempotency',
     'lenders',
     'matters',
+    'person-erasures',
     'portal-sessions',
     'referrals',
     'team-members',

@@ -232,6 +232,13 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     ),
   ],
   [
+    'person_erasure',
+    child(
+      both,
+      `insert into person_erasure (record_type, record_id, account_id, interface) values ('Referral', ${account}, ${account}, $1)`,
+    ),
+  ],
+  [
     'webhook_failure_to_report',
     child(
       ['lender'],

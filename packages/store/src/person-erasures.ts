@@ -1,0 +1,43 @@
+import type { AccountId, PersonRecordType, RecordId } from '@deedwire/domain';
+import type { Database } from './database.ts';
+
+/** A record that identifies a person. Its row can be gone. */
+export interface PersonRecord {
+  type: PersonRecordType;
+  id: RecordId<PersonRecordType>;
+  accountId: AccountId;
+}
+
+/** The results of the functions of `migrations/0051-erased-persons.sql` that the operator calls. */
+interface Results {
+  are_erased_deliveries_reread: boolean;
+  begin_person_erasure: unknown;
+  count_kept_of_person: Record<string, number>;
+  end_erased_deliveries: unknown;
+  end_person_erasure: unknown;
+  erase_person_events: unknown;
+  mark_erased_deliveries: unknown;
+  person_addresses: { readTo: string | null; rows: (PersonRecord & { address: string })[] };
+  person_row: { accountId: AccountId; isErased: boolean; savedResults: number } | null;
+  reread_erased_deliveries: AccountId;
+}
+
+/** Calls one of these functions. Returns its rows. */
+export async function callErasing<Name extends keyof Results>(
+  database: Database,
+  name: Name,
+  ...values: readonly (string | readonly string[])[]
+): Promise<Results[Name][]> {
+  const parameters = values.map((_, index) => `$${index + 1}`).join(', ');
+  const statement = { name: name.replaceAll('_', '-'), text: `select ${name}(${parameters}) as result` };
+  return (await database.query<{ result: Results[Name] }>(statement, values)).map(({ result }) => result);
+}
+
+/** The records whose erasure began and has not ended. */
+export async function selectOpenErasures(database: Database): Promise<PersonRecord[]> {
+  const statement = {
+    name: 'select-open-erasures',
+    text: `select record_type as type, record_id as id, account_id as "accountId" from person_erasure order by record_id`,
+  };
+  return database.query<PersonRecord & Record<string, unknown>>(statement, []);
+}
