@@ -159,6 +159,16 @@ describe('a refill', () => {
     world.events.splice(0);
   });
 
+  test('skips deliveries that are being erased, and reports none', async () => {
+    const { lane, deliveries: seeded } = await world.seedLane(2);
+    const ids = seeded.slice(0, 1).map(({ eventId }) => eventId);
+    await world.admin.run('delete from webhook_payload where event_id = any($1)', [ids]);
+    await world.admin.run('update webhook_pending_delivery set body_bytes = 0 where event_id = any($1)', [ids]);
+    const { deliveries } = await world.storage.refill(lane, all);
+    expect(sequencesOf(deliveries)).toEqual([2]);
+    expect(world.events.splice(0)).toEqual([]);
+  });
+
   test('skips expired deliveries', async () => {
     const { lane, deliveries: seeded } = await world.seedLane(3);
     // Within one millisecond, the ids need not follow the sequences.

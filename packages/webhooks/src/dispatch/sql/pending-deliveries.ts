@@ -64,8 +64,9 @@ async function withBodies(
   const deliveries: PendingDelivery[] = [];
   for (const [index, row] of rows.entries()) {
     const body = bodies[index];
-    if (body === undefined) onPayloadMissing(row);
-    else deliveries.push({ ...row, body });
+    if (body !== undefined) deliveries.push({ ...row, body });
+    // Without a size, it is being erased.
+    else if (row.bodyBytes > 0) onPayloadMissing(row);
   }
   return deliveries;
 }
