@@ -126,7 +126,7 @@ function toStoredEntry({ gidNamespace }: ActionContext, row: AuditEntryRow): Sto
   return {
     ...entry,
     // The database does not know the namespace.
-    subject: /^(?:Lender|Partner|PortalSession|WebhookListener)\/\d+$/.test(subject)
+    subject: /^(?:Lender|Partner|PortalSession|Referral|TeamMember|WebhookListener)\/\d+$/.test(subject)
       ? `gid://${gidNamespace}/${subject}`
       : subject,
     accountId:

@@ -107,6 +107,8 @@ async function createLink(
   const userErrors = findInputErrors({ ...input, expiresInSeconds });
   if (gid !== null && (subscriptionId === null || !(await selectSubscription(store, accountId, subscriptionId))))
     userErrors.push(inputError('NOT_FOUND', 'subscriptionId', 'You have no subscription with this identifier.'));
+  // The audit log keeps it for good. An operator is named there anyway.
+  if (isCaller(by) && isSubscriptionName(actor) && /[@\s]/u.test(actor)) userErrors.push(actorNoId);
   if (portalOrigin === null) userErrors.push(unavailable);
   if (portalOrigin === null || userErrors.length > 0) return { portalLink: null, userErrors };
 
@@ -140,6 +142,12 @@ const unavailable: UserError<'PORTAL_UNAVAILABLE'> = {
   message: 'The operator of this service does not serve the portal. Ask them to serve it.',
   field: null,
 };
+
+const actorNoId = inputError(
+  'ACTOR_INVALID',
+  'actor',
+  'The actor contains @ or a space. Pass an id of yours, no name and no address: what the audit log keeps cannot be erased.',
+);
 
 const limitReached: UserError<'LIMIT_REACHED'> = {
   code: 'LIMIT_REACHED',

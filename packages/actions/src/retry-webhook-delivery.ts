@@ -48,6 +48,7 @@ export async function retryWebhookDelivery(
     const subscription = delivery && (await lockSubscription(transaction, accountId, delivery.subscriptionId));
     if (delivery === null || subscription === null) return reject(deliveryNotFound);
     if (BigInt(id) < BigInt(await selectExpiredBefore(transaction))) return reject(deliveryExpired);
+    if (delivery.payloadDeletion === 'ERASED') return reject(payloadErased);
     const [[latest] = []] = await selectAttempts(transaction, [{ deliveryId: id, before: null, limit: 1 }]);
     if (latest?.error === 'RENDERING_FAILED') return reject(payloadUnavailable);
     if ((await countRecentRetries(transaction, accountId, retriesPerMinute)) >= retriesPerMinute)
@@ -88,6 +89,12 @@ const payloadUnavailable = inputError(
   'PAYLOAD_UNAVAILABLE',
   'id',
   'Deedwire could not render the payload of the delivery, so there is nothing to send. Read the record with a query instead.',
+);
+
+const payloadErased = inputError(
+  'PAYLOAD_UNAVAILABLE',
+  'id',
+  'The payload of the delivery is deleted, because the person whom it named was erased. There is nothing to send.',
 );
 
 const limited: UserError<'RETRY_RATE_LIMITED'> = {

@@ -38,7 +38,13 @@ import {
   selectShownPayloads,
 } from './webhooks/deliveries/exchanges.ts';
 import { AttemptFollower, type Followed } from './webhooks/deliveries/followed-attempts.ts';
-import type { DeliveriesOwner, DeliveryRow, DeliveryStatus, FoundPage } from './webhooks/deliveries/pages.ts';
+import type {
+  DeliveriesOwner,
+  DeliveryRow,
+  DeliveryStatus,
+  FoundPage,
+  PayloadDeletion,
+} from './webhooks/deliveries/pages.ts';
 
 /** `WebhookDelivery`, without its attempts. */
 export interface WebhookDelivery {
@@ -52,6 +58,7 @@ export interface WebhookDelivery {
   event: { id: string; type: string; version: string; timestamp: Date };
   /** Null if no attempt is planned. */
   nextAttemptAt: Date | null;
+  payloadDeletion: PayloadDeletion | null;
 }
 
 export function toWebhookDelivery(gidNamespace: string, row: DeliveryRow): WebhookDelivery {
@@ -69,6 +76,7 @@ export function toWebhookDelivery(gidNamespace: string, row: DeliveryRow): Webho
       timestamp: row.occurredAt,
     },
     nextAttemptAt: row.dueAt,
+    payloadDeletion: row.payloadDeletion,
   };
 }
 

@@ -3,7 +3,8 @@ import type { ActionContext, Caller } from './context.ts';
 import { InvalidArgumentError } from './errors.ts';
 import { formatCursor, type ListOrder, type Page, type PageRequest, readPageRequest } from './page.ts';
 import { parseSubscriptionRef } from './subscription-ref.ts';
-import { type EventBody, selectEventBodies } from './webhooks/pull/event-bodies.ts';
+import type { PayloadDeletion } from './webhooks/deliveries/pages.ts';
+import { type EventBody, isDropped, selectEventBodies } from './webhooks/pull/event-bodies.ts';
 import type { EventWaits } from './webhooks/pull/event-waits.ts';
 import { findPullStart, findFirstNumbered } from './webhooks/pull/first-numbered.ts';
 import { type NumberedPage, type PullPosition, readNumberedPage } from './webhooks/pull/numbered-page.ts';
@@ -24,8 +25,9 @@ export interface WebhookEvent {
   version: string;
   timestamp: Date;
   isTest: boolean;
-  /** Null if it could not be rendered, and if the request does not read payloads. */
+  /** Null if it could not be rendered, is deleted, or if the request does not read payloads. */
   payload: string | null;
+  payloadDeletion: PayloadDeletion | null;
 }
 
 /** `WebhookEventConnection`. */
@@ -266,6 +268,11 @@ async function withBodies(
   return { rows: found, bodies };
 }
 
+function deletionOf(row: NumberedRow, expiredBefore: bigint): PayloadDeletion | null {
+  if (row.isErased) return 'ERASED';
+  return isDropped(row, expiredBefore) ? 'RETENTION' : null;
+}
+
 interface ReadPage {
   request: WebhookEventsRequest;
   subscription: PulledSubscription;
@@ -295,6 +302,7 @@ function toEventPage(
       timestamp: row.occurredAt,
       isTest: row.isTest,
       payload: bodies[index] ?? null,
+      payloadDeletion: deletionOf(row, subscription.expiredBefore),
     },
   }));
   return {

@@ -171,10 +171,11 @@ function byTime(database: Database, status: 'DELIVERED' | null): ReadRange {
 }
 
 async function bySubscription(database: Database, status: 'PENDING' | 'FAILED' | 'EXPIRED'): Promise<ReadRange> {
-  const index = status === 'PENDING' ? 'pending' : 'failed';
+  const index = indexOf(status);
   const subscriptionIds: SubscriptionId[] = [];
   for (let found: SubscriptionId[] | null = null; found === null || found.length === subscriptionsPerStatement;) {
-    found = await selectSubscriptionsWith(database, index, subscriptionIds.at(-1) ?? null, subscriptionsPerStatement);
+    const kind = status === 'PENDING' ? 'pending' : 'failed';
+    found = await selectSubscriptionsWith(database, kind, subscriptionIds.at(-1) ?? null, subscriptionsPerStatement);
     subscriptionIds.push(...found);
   }
   return (range, wanted) =>
@@ -232,13 +233,16 @@ async function selectGroup(
       select d.id, d.subscription_id as "subscriptionId", d.sequence,
         case
           when f.delivery_id < r.expired_before then 'EXPIRED'
-          when retry.created_at is not null then 'PENDING'
+          when d.erased_at is not null and (f.delivery_id is not null or p.delivery_id is not null) then 'EXPIRED'
+          when d.erased_at is null and retry.created_at is not null then 'PENDING'
           when f.delivery_id is not null then 'FAILED'
           when p.delivery_id is not null then 'PENDING'
           else 'DELIVERED'
         end as status,
         d.event_id as "eventId", d.event_type as "eventType", d.event_version as "eventVersion", d.is_test as "isTest",
-        d.occurred_at as "occurredAt", case when s.paused_at is null then coalesce(p.due_at, retry.created_at) end as "dueAt"
+        d.occurred_at as "occurredAt",
+        case when s.paused_at is null and d.erased_at is null then coalesce(p.due_at, retry.created_at) end as "dueAt",
+        case when d.erased_at is not null then 'ERASED' when d.id < r.expired_before then 'RETENTION' end as "payloadDeletion"
       from webhook_delivery d
       cross join webhook_retention r
       cross join lateral (

@@ -56,11 +56,11 @@ export async function selectBoundsOfAllAccounts(database: Database): Promise<Lis
 }
 
 /** The tables that list deliveries by subscription and id. */
-export type DeliveryIndex = 'every' | 'successful' | 'pending' | 'failed';
+export type DeliveryIndex = 'every' | 'successful' | 'pending' | 'failed' | 'expired';
 
 /** @param status null for any status */
 export function indexOf(status: DeliveryStatus | null): DeliveryIndex {
-  const indexes = { PENDING: 'pending', DELIVERED: 'successful', FAILED: 'failed', EXPIRED: 'failed' } as const;
+  const indexes = { PENDING: 'pending', DELIVERED: 'successful', FAILED: 'failed', EXPIRED: 'expired' } as const;
   return status === null ? 'every' : indexes[status];
 }
 
@@ -86,6 +86,18 @@ const sources: Record<DeliveryIndex, DeliverySource> = {
   pending: { table: 'webhook_pending_delivery', id: 'delivery_id', condition: '', hasEventType: true },
   // webhook_failed_delivery_pkey
   failed: { table: 'webhook_failed_delivery', id: 'delivery_id', condition: '', hasEventType: false },
+  // webhook_failed_delivery_erased and webhook_failed_delivery_pkey, merged.
+  expired: {
+    table: `(
+          select subscription_id, delivery_id from webhook_failed_delivery where is_erased
+          union all
+          select subscription_id, delivery_id from webhook_failed_delivery
+          where not is_erased and delivery_id < (select expired_before from webhook_retention)
+        )`,
+    id: 'delivery_id',
+    condition: '',
+    hasEventType: false,
+  },
 };
 
 /** A delivery with the type of its event. Null if it was not asked for, or if the table that was read does not have it. */

@@ -64,11 +64,10 @@ export function listedRange(bounds: ListBounds, status: DeliveryStatus | null, a
   const expiredBefore = BigInt(bounds.expiredBefore);
   switch (status) {
     case 'PENDING':
+    case 'EXPIRED':
       return { min: 0n, before: after };
     case 'FAILED':
       return { min: expiredBefore, before: after };
-    case 'EXPIRED':
-      return { min: 0n, before: smaller(after, expiredBefore) };
     case 'DELIVERED':
     case null: {
       const { min, before } = storedRange({
@@ -164,7 +163,11 @@ export interface DeliveryRow {
   occurredAt: Date;
   /** When the next attempt is due. Null if none is planned. */
   dueAt: Date | null;
+  payloadDeletion: PayloadDeletion | null;
 }
+
+/** Why the payload of a delivery is deleted, or will be within a day. */
+export type PayloadDeletion = 'ERASED' | 'RETENTION';
 
 /** Reads the newest rows before each position, at most `limit` per subscription. */
 export type ReadIds<Row extends DeliveryIdRow> = (

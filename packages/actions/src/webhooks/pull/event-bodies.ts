@@ -6,7 +6,7 @@ import { type NumberedRow, selectNotRendered } from './statements.ts';
 /** The bodies of a page have at most so many bytes. Escaping in JSON can double them, and a response has at most 1 MB. */
 export const pageBytesMax = 400_000;
 
-/** The body of an event, exactly as every attempt sends it. Null if it could not be rendered. */
+/** The body of an event, exactly as every attempt sends it. Null if it could not be rendered, or is deleted. */
 export type EventBody = string | null;
 
 /** The bodies of a page, as far as they fit. */
@@ -23,7 +23,7 @@ const daysPerStatement = 14;
 /**
  * Reads the bodies of deliveries in their order until they have `bytesMax` together.
  *
- * A delivery without a body must have failed to render, or its event must have been deleted by retention.
+ * A delivery without a body must have failed to render, be erased, or its event must have been deleted by retention.
  */
 export async function selectEventBodies(
   database: Database,
@@ -115,6 +115,11 @@ async function selectGroup(
   ]);
 }
 
+/** Payloads are dropped a day after the deliveries of their day have expired. */
+export function isDropped({ eventId }: NumberedRow, expiredBefore: bigint): boolean {
+  return BigInt(eventId) < expiredBefore - clockStep;
+}
+
 async function selectLawfullyAbsent(
   database: Database,
   rows: readonly NumberedRow[],
@@ -123,8 +128,7 @@ async function selectLawfullyAbsent(
   const lawful = new Set<string | undefined>();
   const others: NumberedRow[] = [];
   for (const row of rows) {
-    // Payloads are dropped a day after the deliveries of their day have expired.
-    if (BigInt(row.eventId) < expiredBefore - clockStep) lawful.add(row.id);
+    if (row.isErased || isDropped(row, expiredBefore)) lawful.add(row.id);
     else others.push(row);
   }
   for (let start = 0; start < others.length;) {

@@ -75,7 +75,7 @@ function toNumberedRow(row: SelectedRow): NumberedRow {
 }
 
 const columns = `id, sequence, event_id as "eventId", event_type as "eventType", event_version as "eventVersion",
-          occurred_at as "occurredAt", is_test as "isTest"`;
+          occurred_at as "occurredAt", is_test as "isTest", erased_at is not null as "isErased"`;
 
 // Requests of an interface commit within it: the server ends statements and idle transactions after 10 s.
 const commitMs = 60_000;
@@ -198,7 +198,8 @@ export async function selectOldestNumbered(
         (select case when count(*) = $4 then max(id) end from oldest) as "readTo",
         (select coalesce(json_agg(json_build_object(
             'id', id::text, 'sequence', sequence, 'eventId', "eventId"::text, 'eventType', "eventType", 'eventVersion',
-            "eventVersion", 'occurredAt', (extract(epoch from "occurredAt") * 1000)::bigint, 'isTest', "isTest"
+            "eventVersion", 'occurredAt', (extract(epoch from "occurredAt") * 1000)::bigint, 'isTest', "isTest", 'isErased',
+            "isErased"
           )), '[]')
           from oldest
           where sequence > $5::bigint and sequence <= $6::bigint) as rows`,
@@ -346,4 +347,6 @@ export interface NumberedRow {
   eventVersion: string;
   occurredAt: Date;
   isTest: boolean;
+  /** Its payload is erased. */
+  isErased: boolean;
 }

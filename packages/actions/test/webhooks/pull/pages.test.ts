@@ -86,6 +86,7 @@ test('a row has what a push has', async () => {
       eventVersion: '2026-11-01',
       occurredAt: new Date('2026-11-02T09:30:00.123Z'),
       isTest: false,
+      isErased: false,
     },
   ]);
 });

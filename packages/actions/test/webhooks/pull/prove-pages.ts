@@ -217,6 +217,7 @@ function planOf(
       snapshot: {},
       requestId: null,
       isTest: false,
+      isErased: false,
     };
     const payload = { event, version, body: Buffer.from('{}') };
     payloads.push(payload);
