@@ -21,7 +21,7 @@ import type { WebhookParts } from './webhook-parts.ts';
  */
 export function addWebhookDelivery(
   builder: InterfaceSchemaBuilder,
-  { AttemptError, connectionOf, Subscription, DelayReason, checkId, sequenceType }: WebhookParts,
+  { AttemptError, connectionOf, Subscription, DelayReason, PayloadDeletion, checkId, sequenceType }: WebhookParts,
 ): void {
   const Attempt = addWebhookAttempt(builder, { AttemptError });
   const DelayType = addWebhookDelay(builder, DelayReason);
@@ -61,6 +61,7 @@ export function addWebhookDelivery(
         nullable: true,
         resolve: (delivery, _args, { loaders }) => loaders().webhookPayloads.load(delivery),
       }),
+      payloadDeletion: t.expose('payloadDeletion', { type: PayloadDeletion, nullable: true }),
       preview: t.string({
         nullable: true,
         args: { version: t.arg.string({ required: true }) },
@@ -153,6 +154,11 @@ function checkInt(sequence: number): number {
 /** Adds `WebhookDelayReason`. */
 export function addWebhookDelayReason(builder: InterfaceSchemaBuilder): WebhookParts['DelayReason'] {
   return builder.enumType('WebhookDelayReason', { values: delayReasons });
+}
+
+/** Adds `WebhookPayloadDeletion`. */
+export function addWebhookPayloadDeletion(builder: InterfaceSchemaBuilder): WebhookParts['PayloadDeletion'] {
+  return builder.enumType('WebhookPayloadDeletion', { values: ['ERASED', 'RETENTION'] as const });
 }
 
 /** Adds `WebhookDelay`. */

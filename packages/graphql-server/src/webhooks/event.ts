@@ -41,7 +41,10 @@ export function addWebhookEventType(builder: InterfaceSchemaBuilder): void {
 }
 
 /** Adds `WebhookEvent` and `Query.webhookEvents`. */
-export function addWebhookEvents(builder: InterfaceSchemaBuilder, { connectionOf, checkId }: WebhookParts): void {
+export function addWebhookEvents(
+  builder: InterfaceSchemaBuilder,
+  { connectionOf, checkId, PayloadDeletion }: WebhookParts,
+): void {
   const Event = builder.objectRef<WebhookEvent>('WebhookEvent').implement({
     fields: (t) => ({
       id: t.exposeID('id'),
@@ -51,6 +54,7 @@ export function addWebhookEvents(builder: InterfaceSchemaBuilder, { connectionOf
       timestamp: t.expose('timestamp', { type: 'DateTime' }),
       isTest: t.exposeBoolean('isTest'),
       payload: t.exposeString('payload', { nullable: true }),
+      payloadDeletion: t.expose('payloadDeletion', { type: PayloadDeletion, nullable: true }),
     }),
   });
   const EventConnection = connectionOf<WebhookEvent, WebhookEventPage>('WebhookEvent', Event, (Edge, Connection) => {

@@ -1,4 +1,4 @@
-import type { Delay, ListedAttempt, WebhookSubscription } from '@deedwire/actions';
+import type { Delay, ListedAttempt, WebhookDelivery, WebhookSubscription } from '@deedwire/actions';
 import type { EnumTypeRef, InputTypeRef, ObjectTypeRef } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
@@ -17,5 +17,6 @@ export interface WebhookParts extends WebhookDifferences {
   DelayReason: EnumTypeRef<Delay['reason']>;
   EventType: ObjectTypeRef<WebhookSubscription['eventTypes'][number]>;
   EventTypeInput: InputTypeRef<{ type: string; version?: string | null | undefined }>;
+  PayloadDeletion: EnumTypeRef<NonNullable<WebhookDelivery['payloadDeletion']>>;
   Subscription: ObjectTypeRef<WebhookSubscription>;
 }

@@ -2,7 +2,7 @@ import { addPortalLink } from '../portal/portal-link.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 import { addWebhookAttemptError } from './attempt.ts';
-import { addWebhookDelayReason, addWebhookDelivery } from './delivery.ts';
+import { addWebhookDelayReason, addWebhookDelivery, addWebhookPayloadDeletion } from './delivery.ts';
 import { addWebhookEvents, addWebhookEventType } from './event.ts';
 import { addWebhookHealth } from './health.ts';
 import { addWebhookListener } from './listener.ts';
@@ -28,6 +28,7 @@ export function addWebhooks(
     DelayReason: addWebhookDelayReason(builder),
     EventType: addWebhookSubscriptionEventType(builder),
     EventTypeInput: addWebhookSubscriptionEventTypeInput(builder),
+    PayloadDeletion: addWebhookPayloadDeletion(builder),
   };
   const parts: WebhookParts = { ...shared, Subscription: addWebhookSubscription(builder, shared) };
   addWebhookHealth(builder, parts);

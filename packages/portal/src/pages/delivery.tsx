@@ -144,7 +144,7 @@ function Contents({ id, attempt }: { id: string; attempt: Attempt | undefined })
         </Loaded>
       )}
       {side === 'request' && (
-        <Loaded query={payload} empty="No payload: it could not be rendered, or its retention period has ended.">
+        <Loaded query={payload} empty="No payload: it could not be rendered, or is deleted.">
           {() => (text ? <Body body={bytesOfText(text)} name={`delivery-${numberOf(id)}.json`} /> : null)}
         </Loaded>
       )}
