@@ -148,7 +148,7 @@ export class PullRun {
   async process({ sequence, deliveryId: id, payload, isTest }: PulledEvent, again: boolean): Promise<EventResult> {
     if (payload === null) {
       this.counts.withoutPayload += 1;
-      const message = `The event with sequence ${sequence} has no payload, because it could not be rendered.`;
+      const message = `The event with sequence ${sequence} has no payload: it could not be rendered, or was erased.`;
       this.#target.reports.write('error', { code: 'NO_PAYLOAD', id }, message);
       return passed;
     }

@@ -97,7 +97,7 @@ export interface PullCounts {
   readonly kept: number;
   /** They have no handler, and had no effect. */
   readonly unhandled: number;
-  /** They have no payload, because it could not be rendered. They were never pushed either, and are logged. */
+  /** They have no payload, because it could not be rendered or was erased, and are logged. Those that could not be rendered were never pushed. */
   readonly withoutPayload: number;
   /** The highest sequence that existed at the last page. Null if no page was read. */
   readonly lastSequence: number | null;
