@@ -12,6 +12,7 @@ import { addListenerCommands } from './commands/listener.ts';
 import { addMemberCommands } from './commands/member.ts';
 import { addOrganizationCommands } from './commands/organization.ts';
 import { addPartnerCommands } from './commands/partner.ts';
+import { addPersonCommands } from './commands/person.ts';
 import { addPortalCommands } from './commands/portal.ts';
 import { addReferralCommands } from './commands/referral.ts';
 import { addSecretsCommands } from './commands/secrets.ts';
@@ -38,7 +39,7 @@ export async function runOperator(surroundings: Surroundings, commandArguments: 
 function createProgram(shell: Shell, isJson: boolean): Command {
   const program = new Command('deedwire-operator')
     .description(
-      'Manage accounts, credentials, referrals, webhooks, versions, the portal, secrets and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
+      'Manage accounts, credentials, referrals, webhooks, persons, versions, the portal, secrets and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
     )
     .configureHelp({
       optionDescription: (option) => `${option.mandatory ? '(required) ' : ''}${new Help().optionDescription(option)}`,
@@ -63,6 +64,7 @@ function createProgram(shell: Shell, isJson: boolean): Command {
   addListenerCommands(program, shell);
   addDeliveryCommands(program, shell);
   addWebhookCommands(program, shell);
+  addPersonCommands(program, shell);
   addPortalCommands(program, shell);
   addSecretsCommands(program, shell);
   addAuditCommands(program, shell);

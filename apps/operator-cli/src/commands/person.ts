@@ -1,0 +1,84 @@
+import { erasePerson, type KeptOfPerson } from '@deedwire/actions';
+import { vacuumTables } from '@deedwire/store';
+import type { Command } from 'commander';
+import { findDatabaseUrl } from '../database-url.ts';
+import { accountTypes, gidOption } from '../gid.ts';
+import { createProgress } from '../progress.ts';
+import { withContext } from '../session.ts';
+import type { Shell } from '../shell.ts';
+import { addVerb, notes, type OutputOptions, print, tableFor } from '../verb.ts';
+
+interface EraseOptions extends OutputOptions {
+  email?: string;
+  record?: string;
+  account?: string;
+  dryRun?: true;
+  yes?: true;
+}
+
+export function addPersonCommands(program: Command, shell: Shell): void {
+  const noun = program.command('person').description('erase the data of persons');
+
+  addVerb(noun, 'erase', 'list what is kept of a team member or of the client of a referral, and erase it')
+    .option(
+      '--email <address>',
+      'the address, in any case: of records that have it, or had it in an event that is kept',
+    )
+    .addOption(
+      gidOption(shell, 'record', 'a team member, which may be removed, or a referral', 'TeamMember', 'Referral'),
+    )
+    .addOption(gidOption(shell, 'account', 'only records of this lender or partner', ...accountTypes))
+    .option('--dry-run', 'list what is kept, and erase nothing')
+    .option('--yes', 'erase it, for good')
+    .addHelpText(
+      'after',
+      notes(`
+What identifies in a record is replaced, for example by erased-4711@erased.invalid. Payloads of events about it are
+deleted; deliveries that wait become EXPIRED. Ids, numbers, times and statuses stay, and no event is written. It waits for
+requests that are being sent. After an interruption, run any erasure again: it finishes what was begun.
+
+If several accounts have the address, they are listed, and nothing is erased without --account.
+
+It does not reach backups, WAL, standbys, logs and receivers: see docs/operations.md.
+
+  deedwire-operator person erase --email ada@lender.example --dry-run
+  deedwire-operator person erase --record TeamMember/4711 --yes`),
+    )
+    .action(async (options: EraseOptions, command: Command) => {
+      const { email: address, record, account: accountId, dryRun, yes } = options;
+      if ((address === undefined) === (record === undefined)) command.error('error: pass either --email or --record');
+      if ((dryRun === undefined) === (yes === undefined))
+        command.error('error: pass --dry-run to list what is kept, or --yes to erase it');
+      const input = { address, record, accountId };
+      const progress = createProgress(shell, options);
+      const onProgress = (done: string): void => progress.report(done);
+      const onTable = (table: string): void => onProgress(`Vacuuming ${table}`);
+      const onFound = (kept: KeptOfPerson): void => {
+        progress.end();
+        print(shell, options, kept, (found) => describe(shell, found));
+      };
+      let unvacuumed: string[] = [];
+      try {
+        await withContext(shell, async (context, config) => {
+          const directUrl = config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config);
+          const vacuum = async (tables: readonly string[]): Promise<void> => {
+            unvacuumed = await vacuumTables(directUrl, tables, onTable);
+          };
+          return erasePerson(context, input, { isDryRun: yes === undefined, onProgress, onFound, vacuum });
+        });
+      } finally {
+        progress.end();
+      }
+      if (unvacuumed.length > 0 && !options.json)
+        shell.stderr.write(
+          `warning: this login may not vacuum. Until autovacuum runs, files of the database keep deleted rows. Run as the owner: vacuum ${unvacuumed.join(', ')}\n`,
+        );
+      if (yes !== undefined && !options.json) shell.stdout.write('Nothing of it is left\n');
+    });
+}
+
+function describe(shell: Shell, { records, tables }: KeptOfPerson): string {
+  if (records.length === 0 || tables.length === 0) return 'Nothing is kept';
+  const found = tableFor(shell, records, { record: ({ recordId }) => recordId, account: ({ accountId }) => accountId });
+  return `${found}\n\n${tableFor(shell, tables, { table: ({ table }) => table, rows: ({ rows }) => rows })}`;
+}
