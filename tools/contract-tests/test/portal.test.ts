@@ -177,6 +177,9 @@ describe('createPortalLink', () => {
     [{ actor: ' ' }, 'ACTOR_INVALID', 'actor'],
     [{ actor: 'a'.repeat(101) }, 'ACTOR_INVALID', 'actor'],
     [{ actor: 'a\nb' }, 'ACTOR_INVALID', 'actor'],
+    // The audit log would keep a name or an address for good.
+    [{ actor: 'ada@lender.example' }, 'ACTOR_INVALID', 'actor'],
+    [{ actor: 'Ada Lovelace' }, 'ACTOR_INVALID', 'actor'],
     [{ returnUrl: 'http://app.example/' }, 'RETURN_URL_INVALID', 'returnUrl'],
     [{ returnUrl: 'javascript:alert(1)' }, 'RETURN_URL_INVALID', 'returnUrl'],
     [{ returnUrl: 'https://user@app.example/' }, 'RETURN_URL_INVALID', 'returnUrl'],

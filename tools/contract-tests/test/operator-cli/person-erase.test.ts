@@ -1,0 +1,439 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { addTeamMember, removeTeamMember, updateTeamMember } from '@deedwire/actions';
+import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
+import { identifyingDetails, placeholderOf, toRecordId } from '@deedwire/domain';
+import { eventually, missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { workspaceRoot } from '../support/workspace-copy.ts';
+
+/** What the apps have logged. */
+const lines: string[] = [];
+const t = await forFile(startTestSystem({ env: { LOG_LEVEL: 'debug' }, onLine: (_, line) => lines.push(line) }));
+const lender = t.accounts.lender;
+const partner = t.accounts.partner;
+const env = {
+  DATABASE_URL: await t.database.urlFor('operator'),
+  DATABASE_DIRECT_URL: t.database.databaseUrl,
+  OPERATOR_NAME: 'ada',
+};
+
+/** Each is the only one of its kind, so that it is found in any spelling. */
+const person = { firstName: 'Ördög-Plånted', lastName: 'Žluťoučký', email: 'Ördög.Žluťoučký@Plånted.example' };
+const client = {
+  clientName: 'Ördög-Plånted',
+  clientEmail: person.email,
+  externalReference: 'CRM-Plånted',
+  note: 'Plånted?',
+};
+const planted = [person.firstName, person.lastName, person.email, 'CRM-Plånted', 'Plånted?'];
+
+/** How a text can be spelled where it is kept. */
+const spellingsOf = (text: string): string[] => [
+  text.toLowerCase(),
+  text.normalize('NFD').toLowerCase(),
+  JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .toLowerCase(),
+  encodeURIComponent(text).toLowerCase(),
+  Buffer.from(text).toString('hex'),
+  Buffer.from(text).toString('base64').slice(0, -4).toLowerCase(),
+];
+
+/** The spellings of the person that a text has. */
+function findIn(text: string): string[] {
+  const lower = text.toLowerCase();
+  return planted.flatMap(spellingsOf).filter((spelling) => lower.includes(spelling));
+}
+
+/** Every row of every table, as pg_dump writes them. */
+async function dump(): Promise<string> {
+  const tables = await t.sql(
+    `select c.oid::regclass::text as name from pg_class c where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace`,
+  );
+  let text = '';
+  for (const { name } of tables)
+    for (const { row } of await t.sql(`select t::text as row from ${String(name)} t`)) text += `${String(row)}\n`;
+  return text;
+}
+
+const good = await startReceiver();
+/** Returns what it gets, as a proxy does that shows requests. */
+const broken = await startReceiver({
+  onDelivery: (response, { body }) =>
+    response.writeHead(500, { 'X-Echo': encodeURIComponent(body.toString()) }).end(body),
+});
+afterAll(() => Promise.all([good.close(), broken.close()]));
+
+interface Listed {
+  id: string;
+  status: string;
+  payloadDeletion: string | null;
+}
+
+/** What the requests select. */
+interface Data {
+  createReferral: { referral: { id: string }; userErrors: object[] };
+  createWebhookListener: { webhookListener: { id: string } };
+  createWebhookSubscription: { webhookSubscription: { id: string } };
+  lender: object;
+  pauseWebhookSubscription: object;
+  replayWebhookEvents: { webhookReplay: { id: string } };
+  retryWebhookDelivery: { userErrors: object[] };
+  webhookDeliveries: { nodes: Listed[] };
+  webhookDelivery: object;
+  webhookEvents: { edges: { sequence: string; node: { payload: string | null; payloadDeletion: string | null } }[] };
+  webhookReplay: object;
+}
+
+async function ask(account: 'lender' | 'partner', query: string, variables: object = {}): Promise<Data> {
+  const { body } = await postGraphql<Data>(t.urls[account], t.accounts[account].credential, {
+    query,
+    variables,
+  });
+  if (body.errors !== undefined) throw new Error(JSON.stringify(body.errors));
+  return body.data ?? missing();
+}
+
+const memberTypes = ['team_member.added', 'team_member.updated', 'team_member.removed'];
+
+async function subscribe(account: 'lender' | 'partner', { url }: Receiver, types: string[]): Promise<string> {
+  await t.forgetHandshakes();
+  const { createWebhookSubscription: created } = await ask(
+    account,
+    `mutation ($input: CreateWebhookSubscriptionInput!) {
+       createWebhookSubscription(input: $input) { webhookSubscription { id } userErrors { message } }
+     }`,
+    { input: { callbackUrl: url, eventTypes: types.map((type) => ({ type })) } },
+  );
+  return created.webhookSubscription.id;
+}
+
+const erase = (...options: string[]) => callOperator(env, 'person', 'erase', ...options);
+
+/** What only the command changes. */
+const erasable = () =>
+  t.sql(
+    `select t::text from team_member t union all select r::text from referral r union all select k::text from idempotency_key k
+     union all select e::text from webhook_event e union all select p::text from webhook_payload p
+     union all select a::text from audit_entry a union all select p::text from person_erasure p`,
+  );
+
+const listed = `query ($id: ID, $status: WebhookDeliveryStatus) {
+  webhookDeliveries(first: 100, subscriptionId: $id, status: $status) { nodes { id status payloadDeletion } }
+}`;
+const list = async (account: 'lender' | 'partner', id: string, status?: string) =>
+  (await ask(account, listed, { id, status })).webhookDeliveries.nodes;
+const statusesOf = async (...of: Parameters<typeof list>) =>
+  (await list(...of)).map(({ status: found, payloadDeletion }) => `${found} ${payloadDeletion}`);
+
+const whole = `query ($id: ID!) { webhookDelivery(id: $id) { status payload preview(version: "2026-11-01")
+  event { id } nextAttemptAt delay { message } attempts(first: 5) { number advice
+    exchange { requestHeaders { value } responseHeaders { value } responseBody responseBodyBase64 } } } }`;
+
+const events = `query ($id: ID!) { webhookEvents(subscriptionId: $id, first: 100) {
+  edges { sequence node { id payload payloadDeletion } } lastSequence
+} }`;
+
+const retry = async (id: string) =>
+  (
+    await ask(
+      'lender',
+      `mutation ($input: RetryWebhookDeliveryInput!) { retryWebhookDelivery(input: $input) { userErrors { code } } }`,
+      { input: { id } },
+    )
+  ).retryWebhookDelivery.userErrors;
+
+const refer = async (idempotencyKey: string) =>
+  (
+    await ask(
+      'partner',
+      'mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } userErrors { code } } }',
+      { input: { ...client, idempotencyKey } },
+    )
+  ).createReferral;
+
+async function plant() {
+  const member = await addTeamMember(t.operator, { lenderId: lender.id, ...person });
+  const { referral } = await refer(`Key of ${member.id}`);
+  return { memberId: member.id, referralId: referral.id };
+}
+
+const accepted = { exitCode: 0, stderr: '' };
+
+describe('an address of two accounts', () => {
+  test('is erased for each, whatever it is in, and everything else stays provable', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'person-erase-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    let release: (() => void) | undefined;
+    const hanging = await startReceiver({
+      onDelivery: (response) => (release = () => response.writeHead(500).end(person.lastName)),
+    });
+    onTestFinished(() => hanging.close());
+    const early = {
+      good: await subscribe('lender', good, memberTypes),
+      broken: await subscribe('lender', broken, memberTypes),
+    };
+    const { createWebhookListener: listener } = await ask(
+      'lender',
+      `mutation ($input: CreateWebhookListenerInput!) { createWebhookListener(input: $input) { webhookListener { id } } }`,
+      { input: { eventTypes: memberTypes.map((type) => ({ type })) } },
+    );
+    // Another person of the account stays as it is.
+    const other = await addTeamMember(t.operator, {
+      lenderId: lender.id,
+      firstName: 'Grace',
+      lastName: 'Hopper',
+      email: 'grace@lender.example',
+    });
+    await broken.waitFor(1);
+    const subscriptions = {
+      ...early,
+      hanging: await subscribe('lender', hanging, ['team_member.added']),
+      paused: await subscribe('lender', good, ['team_member.added']),
+    };
+    const referralSubscription = await subscribe('partner', good, ['referral.created']);
+    await ask(
+      'lender',
+      `mutation ($input: PauseWebhookSubscriptionInput!) {
+      pauseWebhookSubscription(input: $input) { userErrors { message } } }`,
+      { input: { id: subscriptions.paused } },
+    );
+
+    const { memberId, referralId } = await plant();
+    await updateTeamMember(t.operator, { teamMemberId: memberId, firstName: 'Plånted', email: 'new@plånted.example' });
+    await eventually(async () => {
+      expect(await t.sql('select from webhook_event_queue where blocked_on is null')).toEqual([]);
+      expect(good.deliveries).toHaveLength(4);
+      expect(broken.deliveries.length).toBeGreaterThanOrEqual(3);
+      expect(hanging.deliveries).toHaveLength(1);
+      expect(await t.sql('select from webhook_exchange where body is not null')).not.toHaveLength(0);
+    });
+    // One that no build can fan out, and one from an app of an early release.
+    const [event] = await t.sql(
+      `insert into webhook_event (account_id, interface, event_type, snapshot)
+       select account_id, interface, event_type, snapshot from webhook_event where record_id = $1 limit 1 returning id`,
+      [memberId.split('/').at(-1)],
+    );
+    await t.sql(
+      `insert into webhook_event_queue (account_id, interface, event_id, blocked_on) values ($1, 'lender', $2, 'team_member.added')`,
+      [lender.accountId, event?.['id']],
+    );
+    expect(findIn(await dump())).toEqual(expect.arrayContaining([Buffer.from(person.lastName).toString('hex')]));
+
+    // Written in another case, and with combining characters. The member had it in an event.
+    const address = person.email.normalize('NFD').toUpperCase();
+    const refused = await erase('--email', address, '--yes');
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('Several accounts have this address'),
+    });
+    expect(refused.stdout).toContain(memberId);
+    expect(refused.stdout).toContain(referralId);
+    const before = await erasable();
+    const dry = await erase('--email', address, '--account', lender.id, '--dry-run', '--json');
+    expect(dry).toMatchObject(accepted);
+    expect(JSON.parse(dry.stdout)).toEqual({
+      records: [{ recordId: memberId, accountId: lender.id }],
+      tables: expect.arrayContaining([
+        { table: 'team_member', rows: 1 },
+        { table: 'webhook_event', rows: 3 },
+        { table: 'webhook_event_queue', rows: 1 },
+        { table: 'webhook_payload', rows: 2 },
+      ]),
+    });
+    expect(await erasable()).toEqual(before);
+
+    // A request is being sent. From now on, no app logs anything of the person.
+    const linesBefore = lines.length;
+    const [{ id: hangingDelivery } = missing()] = await list('lender', subscriptions.hanging);
+    const attempts = hanging.deliveries.length;
+    await retry(hangingDelivery);
+    await hanging.waitFor(attempts + 1);
+    const sentBefore = [good, broken, hanging].map(({ deliveries: sent }) => sent.length);
+    let hasEnded = false;
+    const erasing = erase('--email', address, '--account', lender.id, '--yes').then((result) => {
+      hasEnded = true;
+      return result;
+    });
+    await eventually(async () =>
+      expect(await t.sql('select from webhook_delivery where erased_at is not null')).not.toEqual([]),
+    );
+    expect(hasEnded).toBe(false);
+    release?.();
+    expect(await erasing).toEqual({ ...accepted, stdout: expect.stringContaining('Nothing of it is left') });
+    expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
+    expect(findIn(await dump())).toEqual([]);
+    expect(await t.sql('select from person_erasure')).toEqual([]);
+
+    // Records.
+    const [row] = await t.sql('select * from team_member where id = $1', [memberId.split('/').at(-1)]);
+    const id = toRecordId<'TeamMember'>(memberId.split('/').at(-1) ?? '');
+    for (const [detail, kind] of Object.entries(identifyingDetails.TeamMember))
+      expect(row?.[detail.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]).toBe(placeholderOf(id, kind));
+    const [referral] = await t.sql('select * from referral where id = $1', [referralId.split('/').at(-1)]);
+    for (const [detail, kind] of Object.entries(identifyingDetails.Referral)) {
+      const column = detail.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      const number = toRecordId<'Referral'>(referralId.split('/').at(-1) ?? '');
+      expect(referral?.[column]).toBe(kind === null ? null : placeholderOf(number, kind));
+    }
+    expect(JSON.stringify(await ask('lender', '{ lender { members { id firstName lastName email } } }'))).toContain(
+      other.id,
+    );
+
+    // What is shown.
+    expect(await statusesOf('lender', subscriptions.good)).toEqual([
+      'DELIVERED ERASED',
+      'DELIVERED ERASED',
+      'DELIVERED null',
+    ]);
+    for (const each of [subscriptions.broken, subscriptions.hanging, subscriptions.paused]) {
+      const statuses = await statusesOf('lender', each);
+      expect(new Set(statuses.filter((status: string) => status.endsWith('ERASED')))).toEqual(
+        new Set(['EXPIRED ERASED']),
+      );
+      expect(await statusesOf('lender', each, 'EXPIRED')).not.toEqual([]);
+      expect(await statusesOf('lender', each, 'FAILED')).toEqual([]);
+    }
+    const pulled = (await ask('lender', events, { id: listener.webhookListener.id })).webhookEvents;
+    expect(
+      pulled.edges.map(({ sequence, node }) => [Number(sequence), node.payload === null, node.payloadDeletion]),
+    ).toEqual([
+      [1, false, null],
+      [2, true, 'ERASED'],
+      [3, true, 'ERASED'],
+    ]);
+    for (const [account, subscription] of [
+      ['lender', subscriptions.good],
+      ['lender', subscriptions.broken],
+      ['partner', referralSubscription],
+    ] as const) {
+      for (const { id: shown } of await list(account, subscription))
+        expect(findIn(JSON.stringify(await ask(account, whole, { id: shown })))).toEqual([]);
+      expect(findIn(JSON.stringify(await ask(account, events, { id: subscription })))).toEqual([]);
+    }
+
+    // What can be asked for.
+    const [first = missing()] = await list('lender', subscriptions.broken, 'EXPIRED');
+    expect((await ask('lender', whole, { id: first.id })).webhookDelivery).toMatchObject({
+      payload: null,
+      preview: null,
+      nextAttemptAt: null,
+      delay: null,
+    });
+    expect(await retry(first.id)).toEqual([{ code: 'PAYLOAD_UNAVAILABLE' }]);
+    const { replayWebhookEvents: replayed } = await ask(
+      'lender',
+      `mutation ($input: ReplayWebhookEventsInput!) { replayWebhookEvents(input: $input) { webhookReplay { id } userErrors { message } } }`,
+      { input: { subscriptionId: subscriptions.good, onlyFailed: false, since: '2026-01-02T00:00:00Z' } },
+    );
+    await eventually(async () => {
+      const { webhookReplay: replay } = await ask(
+        'lender',
+        'query ($id: ID!) { webhookReplay(id: $id) { status queuedCount skippedCount skippedPendingCount } }',
+        { id: replayed.webhookReplay.id },
+      );
+      expect(replay).toEqual({ status: 'COMPLETED', queuedCount: 1, skippedCount: 2, skippedPendingCount: 0 });
+    });
+    expect((await refer(`Key of ${memberId}`)).userErrors).toEqual([{ code: 'IDEMPOTENCY_KEY_REUSED' }]);
+    const later = [good, broken, hanging].flatMap(({ deliveries: sent }, index) => sent.slice(sentBefore[index]));
+    expect(later.flatMap(({ body }) => findIn(body.toString()))).toEqual([]);
+
+    // The log of changes says that, by whom and of which record, and nothing else.
+    const { stdout } = await callOperator(env, 'audit', 'list', '--json', '--limit', '100');
+    const all: { action: string; actor: string; subject: string; details: object }[] = JSON.parse(stdout);
+    const entries = all.filter(({ action }) => action === 'person.erase');
+    expect(entries.map(({ actor, subject, details }) => ({ actor, subject, details }))).toEqual([
+      { actor: 'ada', subject: referralId, details: { command: 'person.erase' } },
+      { actor: 'ada', subject: memberId, details: { command: 'person.erase' } },
+    ]);
+    const log = join(folder, 'audit.jsonl');
+    await writeFile(log, (await callOperator(env, 'audit', 'export', '--json')).stdout);
+    expect(await callOperator(env, 'audit', 'verify', log)).toMatchObject(accepted);
+
+    // Nothing is left for another run.
+    for (const options of [
+      ['--email', address],
+      ['--record', memberId],
+    ])
+      expect(await erase(...options, '--yes')).toEqual({
+        ...accepted,
+        stdout: 'Nothing is kept\nNothing of it is left\n',
+      });
+    expect(lines.slice(linesBefore)).not.toEqual([]);
+    expect(lines.flatMap(findIn)).toEqual([]);
+  }, 120_000);
+});
+
+test('a removed team member is found by its events, also by two commands at once', async () => {
+  const { memberId } = await plant();
+  await removeTeamMember(t.operator, { teamMemberId: memberId });
+  const both = await Promise.all([
+    erase('--email', person.email, '--account', lender.id, '--yes'),
+    erase('--record', memberId, '--yes'),
+  ]);
+  expect(both).toMatchObject([accepted, accepted]);
+  expect(await erase('--email', person.email, '--account', partner.id, '--yes')).toMatchObject(accepted);
+  expect(findIn(await dump())).toEqual([]);
+}, 120_000);
+
+test('any later command finishes one that was killed', async () => {
+  await subscribe('lender', broken, ['team_member.added']);
+  const { memberId, referralId } = await plant();
+  await eventually(async () =>
+    expect(await t.sql('select from webhook_pending_delivery where attempts > 0')).not.toEqual([]),
+  );
+  const command = spawn(
+    process.execPath,
+    [
+      '--conditions',
+      'deedwire-source',
+      'apps/operator-cli/src/start.ts',
+      'person',
+      'erase',
+      '--record',
+      memberId,
+      '--yes',
+    ],
+    { cwd: workspaceRoot, env: { ...process.env, ...env, NODE_ENV: 'test' }, stdio: 'ignore' },
+  );
+  const ended = once(command, 'exit');
+  await eventually(async () => expect(await t.sql('select from person_erasure')).toHaveLength(1));
+  command.kill('SIGKILL');
+  await ended;
+  expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
+  expect(await t.sql('select from person_erasure')).toEqual([]);
+  expect(findIn(await dump())).toEqual([]);
+}, 120_000);
+
+describe('what names no person', () => {
+  test.each([
+    [['--email', 'nobody@plånted.example', '--yes'], 0, 'Nothing is kept'],
+    [['--record', 'TeamMember/4711', '--yes'], 0, 'Nothing is kept'],
+    [['--record', 'Matter/4711', '--yes'], 2, 'This is a Matter; pass a TeamMember or a Referral.'],
+    [['--record', '4711', '--yes'], 1, 'is neither a Referral nor a TeamMember'],
+    [['--email', 'a@b', '--account', 'Lender/4711', '--yes'], 1, 'does not exist'],
+    [['--email', 'a@b'], 2, 'pass --dry-run'],
+    [['--email', 'a@b', '--record', 'TeamMember/4711', '--yes'], 2, 'pass either --email or --record'],
+  ])('%s exits with %i', async (options, exitCode, text) => {
+    const result = await erase(...options);
+    expect(result.exitCode).toBe(exitCode);
+    expect(result.stdout + result.stderr).toContain(text);
+  });
+});
+
+test('a login that may not vacuum says what to run', async () => {
+  await plant();
+  const { DATABASE_DIRECT_URL: _, ...own } = env;
+  const result = await callOperator(own, 'person', 'erase', '--email', person.email, '--account', partner.id, '--yes');
+  expect(result).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining('Run as the owner: vacuum team_member'),
+  });
+  expect(await erase('--email', person.email, '--yes')).toMatchObject(accepted);
+});
