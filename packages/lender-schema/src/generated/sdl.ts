@@ -343,15 +343,15 @@ type TeamMember {
   """
   id: ID!
   """
-  Given name.
+  Given name. \`erased-<number>\` once the operator of this service has erased the person.
   """
   firstName: String!
   """
-  Family name.
+  Family name. \`erased-<number>\` once the person is erased.
   """
   lastName: String!
   """
-  Email address.
+  Email address. \`erased-<number>@erased.invalid\`, an address that exists nowhere, once the person is erased.
   """
   email: String!
 }
@@ -843,14 +843,18 @@ type WebhookDelivery {
   isTest: Boolean!
   """
   Body that every attempt sends, character for character, so that you can verify its signature and process it again. Null if
-  Deedwire could not render it, and after the retention period. It has up to 256,000 bytes and is priced by its length, so
-  select it for at most 3 deliveries of a request.
+  Deedwire could not render it, and once it is deleted: see \`payloadDeletion\`. It has up to 256,000 bytes and is priced by its
+  length, so select it for at most 3 deliveries of a request.
   """
   payload: String
   """
+  Why the payload is deleted. Null while it is kept, and if Deedwire could not render it. An \`EXPIRED\` delivery has a reason.
+  """
+  payloadDeletion: WebhookPayloadDeletion
+  """
   Body of the delivery's event at another version of its type, to compare with \`payload\` before you pin that version. Deedwire
   renders it for the request: it stores and sends nothing. Null if the data that is stored with the event does not suffice for
-  a valid payload of this version and, as \`payload\`, after the retention period. Priced as \`payload\`.
+  a valid payload of this version and, as \`payload\`, once that is deleted. Priced as \`payload\`.
   """
   preview(
     """
@@ -966,9 +970,23 @@ enum WebhookDeliveryStatus {
   """
   FAILED
   """
-  The retention period ended before an attempt succeeded. The delivery is not retried again.
+  The payload was deleted before an attempt succeeded, for the reason in \`payloadDeletion\`. The delivery is not retried again.
   """
   EXPIRED
+}
+
+"""
+Why the payload of a delivery is deleted. More values may be added; handle unknown ones.
+"""
+enum WebhookPayloadDeletion {
+  """
+  The event named a person whose data the operator of this service has erased. Everything else of the delivery stays.
+  """
+  ERASED
+  """
+  The retention period of the delivery has ended. Deedwire deletes the payload within a day.
+  """
+  RETENTION
 }
 
 """
@@ -1244,10 +1262,14 @@ type WebhookEvent {
   """
   isTest: Boolean!
   """
-  Body that every attempt sends, character for character. Null if Deedwire could not render it. It is priced by its length: the
-  payloads of a page cost at most 400 points.
+  Body that every attempt sends, character for character. Null if Deedwire could not render it, and once it is deleted: see
+  \`payloadDeletion\`. It is priced by its length: the payloads of a page cost at most 400 points.
   """
   payload: String
+  """
+  Why the payload is deleted. Null while it is kept, and if Deedwire could not render it.
+  """
+  payloadDeletion: WebhookPayloadDeletion
 }
 
 """
@@ -1929,7 +1951,8 @@ enum RetryWebhookDeliveryUserErrorCode {
   """
   NOT_FOUND
   """
-  Deedwire could not render the payload of the delivery, so there is nothing to send. Read the record with a query instead.
+  Deedwire could not render the payload of the delivery, or it is erased, so there is nothing to send. Read the record with a
+  query instead.
   """
   PAYLOAD_UNAVAILABLE
   """
@@ -2987,15 +3010,15 @@ type TeamMember {
   """
   id: ID!
   """
-  Given name.
+  Given name. \`erased-<number>\` once the operator of this service has erased the person.
   """
   firstName: String!
   """
-  Family name.
+  Family name. \`erased-<number>\` once the person is erased.
   """
   lastName: String!
   """
-  Email address.
+  Email address. \`erased-<number>@erased.invalid\`, an address that exists nowhere, once the person is erased.
   """
   email: String!
 }
@@ -3519,14 +3542,18 @@ type WebhookDelivery {
   isTest: Boolean!
   """
   Body that every attempt sends, character for character, so that you can verify its signature and process it again. Null if
-  Deedwire could not render it, and after the retention period. It has up to 256,000 bytes and is priced by its length, so
-  select it for at most 3 deliveries of a request.
+  Deedwire could not render it, and once it is deleted: see \`payloadDeletion\`. It has up to 256,000 bytes and is priced by its
+  length, so select it for at most 3 deliveries of a request.
   """
   payload: String
   """
+  Why the payload is deleted. Null while it is kept, and if Deedwire could not render it. An \`EXPIRED\` delivery has a reason.
+  """
+  payloadDeletion: WebhookPayloadDeletion
+  """
   Body of the delivery's event at another version of its type, to compare with \`payload\` before you pin that version. Deedwire
   renders it for the request: it stores and sends nothing. Null if the data that is stored with the event does not suffice for
-  a valid payload of this version and, as \`payload\`, after the retention period. Priced as \`payload\`.
+  a valid payload of this version and, as \`payload\`, once that is deleted. Priced as \`payload\`.
   """
   preview(
     """
@@ -3642,9 +3669,23 @@ enum WebhookDeliveryStatus {
   """
   FAILED
   """
-  The retention period ended before an attempt succeeded. The delivery is not retried again.
+  The payload was deleted before an attempt succeeded, for the reason in \`payloadDeletion\`. The delivery is not retried again.
   """
   EXPIRED
+}
+
+"""
+Why the payload of a delivery is deleted. More values may be added; handle unknown ones.
+"""
+enum WebhookPayloadDeletion {
+  """
+  The event named a person whose data the operator of this service has erased. Everything else of the delivery stays.
+  """
+  ERASED
+  """
+  The retention period of the delivery has ended. Deedwire deletes the payload within a day.
+  """
+  RETENTION
 }
 
 """
@@ -3920,10 +3961,14 @@ type WebhookEvent {
   """
   isTest: Boolean!
   """
-  Body that every attempt sends, character for character. Null if Deedwire could not render it. It is priced by its length: the
-  payloads of a page cost at most 400 points.
+  Body that every attempt sends, character for character. Null if Deedwire could not render it, and once it is deleted: see
+  \`payloadDeletion\`. It is priced by its length: the payloads of a page cost at most 400 points.
   """
   payload: String
+  """
+  Why the payload is deleted. Null while it is kept, and if Deedwire could not render it.
+  """
+  payloadDeletion: WebhookPayloadDeletion
 }
 
 """
@@ -4605,7 +4650,8 @@ enum RetryWebhookDeliveryUserErrorCode {
   """
   NOT_FOUND
   """
-  Deedwire could not render the payload of the delivery, so there is nothing to send. Read the record with a query instead.
+  Deedwire could not render the payload of the delivery, or it is erased, so there is nothing to send. Read the record with a
+  query instead.
   """
   PAYLOAD_UNAVAILABLE
   """

@@ -360,13 +360,13 @@ export type Referral = {
   id: Scalars['ID']['output'];
   /** Status of the referral. */
   status: ReferralStatus;
-  /** Name of the client. */
+  /** Name of the client. `erased-<number>` once the operator of this service has erased the client. */
   clientName: Scalars['String']['output'];
-  /** Email address of the client. Null if you provided none. */
+  /** Email address of the client. Null if you provided none, and once the client is erased. */
   clientEmail: Maybe<Scalars['String']['output']>;
-  /** Your own reference for the client. Null if you provided none. */
+  /** Your own reference for the client. Null if you provided none, and once the client is erased. */
   externalReference: Maybe<Scalars['String']['output']>;
-  /** Your note for the person who works on the referral. Null if you provided none. */
+  /** Your note for the person who works on the referral. Null if you provided none, and once the client is erased. */
   note: Maybe<Scalars['String']['output']>;
   /** When the referral was created. */
   createdAt: Scalars['DateTime']['output'];
@@ -794,14 +794,16 @@ export type WebhookDelivery = {
   isTest: Scalars['Boolean']['output'];
   /**
    * Body that every attempt sends, character for character, so that you can verify its signature and process it again. Null if
-   * Deedwire could not render it, and after the retention period. It has up to 256,000 bytes and is priced by its length, so
-   * select it for at most 3 deliveries of a request.
+   * Deedwire could not render it, and once it is deleted: see `payloadDeletion`. It has up to 256,000 bytes and is priced by its
+   * length, so select it for at most 3 deliveries of a request.
    */
   payload: Maybe<Scalars['String']['output']>;
+  /** Why the payload is deleted. Null while it is kept, and if Deedwire could not render it. An `EXPIRED` delivery has a reason. */
+  payloadDeletion: Maybe<WebhookPayloadDeletion>;
   /**
    * Body of the delivery's event at another version of its type, to compare with `payload` before you pin that version. Deedwire
    * renders it for the request: it stores and sends nothing. Null if the data that is stored with the event does not suffice for
-   * a valid payload of this version and, as `payload`, after the retention period. Priced as `payload`.
+   * a valid payload of this version and, as `payload`, once that is deleted. Priced as `payload`.
    */
   preview: Maybe<Scalars['String']['output']>;
   /** When Deedwire created the delivery, shortly after the event. */
@@ -876,8 +878,16 @@ export type WebhookDeliveryStatus =
   | 'DELIVERED'
   /** Every attempt failed. The delivery is not retried again unless you call `retryWebhookDelivery`. */
   | 'FAILED'
-  /** The retention period ended before an attempt succeeded. The delivery is not retried again. */
+  /** The payload was deleted before an attempt succeeded, for the reason in `payloadDeletion`. The delivery is not retried again. */
   | 'EXPIRED'
+  | '%future added value';
+
+/** Why the payload of a delivery is deleted. More values may be added; handle unknown ones. */
+export type WebhookPayloadDeletion =
+  /** The event named a person whose data the operator of this service has erased. Everything else of the delivery stays. */
+  | 'ERASED'
+  /** The retention period of the delivery has ended. Deedwire deletes the payload within a day. */
+  | 'RETENTION'
   | '%future added value';
 
 /** The event of a delivery, without its payload. */
@@ -1041,10 +1051,12 @@ export type WebhookEvent = {
   /** Whether `sendTestWebhookEvent` sent the event. It contains sample data and reports no change. */
   isTest: Scalars['Boolean']['output'];
   /**
-   * Body that every attempt sends, character for character. Null if Deedwire could not render it. It is priced by its length: the
-   * payloads of a page cost at most 400 points.
+   * Body that every attempt sends, character for character. Null if Deedwire could not render it, and once it is deleted: see
+   * `payloadDeletion`. It is priced by its length: the payloads of a page cost at most 400 points.
    */
   payload: Maybe<Scalars['String']['output']>;
+  /** Why the payload is deleted. Null while it is kept, and if Deedwire could not render it. */
+  payloadDeletion: Maybe<WebhookPayloadDeletion>;
 };
 
 /** An event type to subscribe to. */
@@ -1503,7 +1515,10 @@ export type RetryWebhookDeliveryUserErrorCode =
   | 'DELIVERY_EXPIRED'
   /** You have no delivery with this identifier. */
   | 'NOT_FOUND'
-  /** Deedwire could not render the payload of the delivery, so there is nothing to send. Read the record with a query instead. */
+  /**
+   * Deedwire could not render the payload of the delivery, or it is erased, so there is nothing to send. Read the record with a
+   * query instead.
+   */
   | 'PAYLOAD_UNAVAILABLE'
   /** The account has retried 60 deliveries within the last minute. Send the same request again in a minute. */
   | 'RETRY_RATE_LIMITED'

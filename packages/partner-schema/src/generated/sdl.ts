@@ -408,19 +408,19 @@ type Referral {
   """
   status: ReferralStatus!
   """
-  Name of the client.
+  Name of the client. \`erased-<number>\` once the operator of this service has erased the client.
   """
   clientName: String!
   """
-  Email address of the client. Null if you provided none.
+  Email address of the client. Null if you provided none, and once the client is erased.
   """
   clientEmail: String
   """
-  Your own reference for the client. Null if you provided none.
+  Your own reference for the client. Null if you provided none, and once the client is erased.
   """
   externalReference: String
   """
-  Your note for the person who works on the referral. Null if you provided none.
+  Your note for the person who works on the referral. Null if you provided none, and once the client is erased.
   """
   note: String
   """
@@ -1087,14 +1087,18 @@ type WebhookDelivery {
   isTest: Boolean!
   """
   Body that every attempt sends, character for character, so that you can verify its signature and process it again. Null if
-  Deedwire could not render it, and after the retention period. It has up to 256,000 bytes and is priced by its length, so
-  select it for at most 3 deliveries of a request.
+  Deedwire could not render it, and once it is deleted: see \`payloadDeletion\`. It has up to 256,000 bytes and is priced by its
+  length, so select it for at most 3 deliveries of a request.
   """
   payload: String
   """
+  Why the payload is deleted. Null while it is kept, and if Deedwire could not render it. An \`EXPIRED\` delivery has a reason.
+  """
+  payloadDeletion: WebhookPayloadDeletion
+  """
   Body of the delivery's event at another version of its type, to compare with \`payload\` before you pin that version. Deedwire
   renders it for the request: it stores and sends nothing. Null if the data that is stored with the event does not suffice for
-  a valid payload of this version and, as \`payload\`, after the retention period. Priced as \`payload\`.
+  a valid payload of this version and, as \`payload\`, once that is deleted. Priced as \`payload\`.
   """
   preview(
     """
@@ -1210,9 +1214,23 @@ enum WebhookDeliveryStatus {
   """
   FAILED
   """
-  The retention period ended before an attempt succeeded. The delivery is not retried again.
+  The payload was deleted before an attempt succeeded, for the reason in \`payloadDeletion\`. The delivery is not retried again.
   """
   EXPIRED
+}
+
+"""
+Why the payload of a delivery is deleted. More values may be added; handle unknown ones.
+"""
+enum WebhookPayloadDeletion {
+  """
+  The event named a person whose data the operator of this service has erased. Everything else of the delivery stays.
+  """
+  ERASED
+  """
+  The retention period of the delivery has ended. Deedwire deletes the payload within a day.
+  """
+  RETENTION
 }
 
 """
@@ -1488,10 +1506,14 @@ type WebhookEvent {
   """
   isTest: Boolean!
   """
-  Body that every attempt sends, character for character. Null if Deedwire could not render it. It is priced by its length: the
-  payloads of a page cost at most 400 points.
+  Body that every attempt sends, character for character. Null if Deedwire could not render it, and once it is deleted: see
+  \`payloadDeletion\`. It is priced by its length: the payloads of a page cost at most 400 points.
   """
   payload: String
+  """
+  Why the payload is deleted. Null while it is kept, and if Deedwire could not render it.
+  """
+  payloadDeletion: WebhookPayloadDeletion
 }
 
 """
@@ -2173,7 +2195,8 @@ enum RetryWebhookDeliveryUserErrorCode {
   """
   NOT_FOUND
   """
-  Deedwire could not render the payload of the delivery, so there is nothing to send. Read the record with a query instead.
+  Deedwire could not render the payload of the delivery, or it is erased, so there is nothing to send. Read the record with a
+  query instead.
   """
   PAYLOAD_UNAVAILABLE
   """

@@ -41,7 +41,10 @@ export type RetryWebhookDeliveryUserErrorCode =
   | 'DELIVERY_EXPIRED'
   /** You have no delivery with this identifier. */
   | 'NOT_FOUND'
-  /** Deedwire could not render the payload of the delivery, so there is nothing to send. Read the record with a query instead. */
+  /**
+   * Deedwire could not render the payload of the delivery, or it is erased, so there is nothing to send. Read the record with a
+   * query instead.
+   */
   | 'PAYLOAD_UNAVAILABLE'
   /** The account has retried 60 deliveries within the last minute. Send the same request again in a minute. */
   | 'RETRY_RATE_LIMITED'
@@ -146,7 +149,7 @@ export type WebhookDelayReason =
 export type WebhookDeliveryStatus =
   /** The callback URL returned a 2xx response in time. */
   | 'DELIVERED'
-  /** The retention period ended before an attempt succeeded. The delivery is not retried again. */
+  /** The payload was deleted before an attempt succeeded, for the reason in `payloadDeletion`. The delivery is not retried again. */
   | 'EXPIRED'
   /** Every attempt failed. The delivery is not retried again unless you call `retryWebhookDelivery`. */
   | 'FAILED'
