@@ -16,7 +16,7 @@ export { createLineThrottle } from './line-throttle.ts';
 export { doLater, doWaitingWork } from './late-work.ts';
 export { createLogger, logAt, withChosenFields } from './logger.ts';
 export type { Logger, LogLevel } from './logger.ts';
-export { createRegistration, type Registration } from './registration.ts';
+export { createRegistration } from './registration.ts';
 export { runMain } from './run-main.ts';
 export { runtimeConfig } from './runtime-config.ts';
 export { startService } from './service.ts';
