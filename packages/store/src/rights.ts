@@ -23,8 +23,6 @@ export async function rightsOf(database: Database, role: GroupRole): Promise<str
         select lower(privilege_type) as privilege, case relkind when 'S' then 'sequence ' else '' end || relname as object
         from schema, pg_class, aclexplode(relacl)
         where relnamespace = schema.id and not relispartition and grantee = to_regrole($1)
-          -- Nothing uses it. A later release can drop it, because apps from this one on do not require rights on it.
-          and relname <> 'cost_process'
         union all
         select lower(privilege_type) || ' (' || attname || ')', relname
         from schema, pg_class

@@ -68,6 +68,7 @@ const allMigrations = [
   '0050-events-that-wait',
   '0051-erased-persons',
   '0053-erased-deliveries-in-an-index',
+  '0054-drop-cost-processes-needs-0049',
   '0055-processes-behind-poolers',
 ];
 

@@ -88,14 +88,6 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   // The trigger of api_client inserts the buckets.
   ['cost_bucket', { rowsOf: both, insert: null, isChild: true }],
   [
-    'cost_process',
-    {
-      rowsOf: both,
-      insert: `insert into cost_process (id, interface) values (gen_random_uuid(), $1)`,
-      isChild: false,
-    },
-  ],
-  [
     'app_contracts',
     {
       rowsOf: ['lender'],
