@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ActionType, AddActionConfig, ModifyActionConfig, NodePlopAPI, PromptQuestion } from 'node-plop';
+import { interfaceNames } from '../../packages/domain/src/interfaces.ts';
 
 type Answers = Readonly<Record<string, string>>;
 type Change = AddActionConfig | ModifyActionConfig;
@@ -10,11 +11,11 @@ type Validate = (value: string, answers: Answers) => string | true;
 const eventVersions = 'packages/webhook-events/versions.json';
 const interfaceVersions = (name: string): string => `packages/${name}-schema/versions.json`;
 const preview = { status: 'preview', deprecatedOn: null, sunsetOn: null };
-const interfaces = new Map([
-  ['lender', ['lender']],
-  ['partner', ['partner']],
-  ['both', ['lender', 'partner']],
+const choices = new Map<string, readonly string[]>([
+  ...interfaceNames.map((name) => [name, [name]] as const),
+  ['all', interfaceNames],
 ]);
+const oneOf = listed(interfaceNames);
 
 /** Defines the generators of `pnpm new`. The changes of each are relative to the root of the workspace. */
 export function definePlop(plop: NodePlopAPI, root: string): void {
@@ -48,8 +49,8 @@ export function definePlop(plop: NodePlopAPI, root: string): void {
         return `"${type}" is not an event type. Write <noun>.<participle>, for example lender.renamed.`;
       }),
       versionPrompt(() => true),
-      prompt('interface', 'Interface (lender, partner or both):', (name) =>
-        interfaces.has(name) ? true : `"${name}" is not an interface. Use lender, partner or both.`,
+      prompt('interface', `Interface (${listed([...choices.keys()])}):`, (name) =>
+        choices.has(name) ? true : `"${name}" is not an interface. Use ${listed([...choices.keys()])}.`,
       ),
     ],
     actions: actions(({ type, version, interface: name }) => {
@@ -60,7 +61,7 @@ export function definePlop(plop: NodePlopAPI, root: string): void {
         add(renderer, template('renderer.ts')),
         edit(eventVersions, (text) => withKey(text, type, { [version]: preview })),
         edit('packages/webhook-events/event-types.json', (text) =>
-          withKey(text, type, { interfaces: interfaces.get(name) }),
+          withKey(text, type, { interfaces: choices.get(name) }),
         ),
         edit('packages/domain/src/event-snapshots.ts', (text) =>
           text
@@ -107,8 +108,8 @@ export function definePlop(plop: NodePlopAPI, root: string): void {
 
   plop.setGenerator('interface-version', {
     prompts: [
-      prompt('interface', 'Interface (lender or partner):', (name) =>
-        name !== 'both' && interfaces.has(name) ? true : `"${name}" is not an interface. Use lender or partner.`,
+      prompt('interface', `Interface (${oneOf}):`, (name) =>
+        interfaceNames.some((known) => known === name) ? true : `"${name}" is not an interface. Use ${oneOf}.`,
       ),
       versionPrompt((version, { interface: name = '' }) =>
         isNewest(version, readVersions(interfaceVersions(name)), `The ${name} interface`),
@@ -139,6 +140,11 @@ function eventFiles(type: string, version: string): [string, string, string] {
     `packages/webhook-events/fixtures/${type}/${version}/accept/typical.json`,
     `packages/webhook-rendering/src/${type}/${version}.ts`,
   ];
+}
+
+/** For example `lender or partner`. */
+function listed(names: readonly string[]): string {
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names);
 }
 
 function prompt(name: string, message: string, validate: Validate): PromptQuestion {

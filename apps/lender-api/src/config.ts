@@ -3,5 +3,5 @@ import { readConfig } from '@deedwire/service-runtime';
 
 /** The only reader of the environment. */
 export function readLenderApiConfig(): InterfaceConfig {
-  return readConfig(interfaceConfig({ port: 4001, adminPort: 4101 }), process.env);
+  return readConfig(interfaceConfig('lender'), process.env);
 }

@@ -2,4 +2,4 @@ import { eventContractsOf } from '@deedwire/actions';
 import { lenderInterface } from './lender-interface.ts';
 
 /** What this build can do. `pnpm build` writes it to `dist/contracts.json`. */
-export const contracts = { serves: lenderInterface, ...eventContractsOf(['lender']) };
+export const contracts = { serves: lenderInterface, ...eventContractsOf([lenderInterface.interfaceName]) };

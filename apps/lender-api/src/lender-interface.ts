@@ -5,9 +5,7 @@ import { costs, sdl, versions } from '@deedwire/lender-schema';
 import { schemas } from './generated/schemas.ts';
 
 export const lenderInterface = {
-  name: 'lender-api',
   interfaceName: 'lender',
-  path: '/lenders/graphql',
   /** Every served version, with its schema. */
   contract: serveContract({ versions, sdl, costs }, schemas),
   examples: join(createRequire(import.meta.url).resolve('@deedwire/lender-schema/package.json'), '../examples'),

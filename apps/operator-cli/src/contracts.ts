@@ -1,4 +1,5 @@
 import { eventContractsOf } from '@deedwire/actions';
+import { interfaceNames } from '@deedwire/domain';
 
 /** What this build can do. `pnpm build` writes it to `dist/contracts.json`. */
-export const contracts = eventContractsOf(['lender', 'partner']);
+export const contracts = eventContractsOf(interfaceNames);

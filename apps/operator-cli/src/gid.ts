@@ -1,12 +1,12 @@
-import { formatGid, type GidTypeName, parseRecordId } from '@deedwire/domain';
+import { formatGid, type GidTypeName, interfaceNames, interfaces, parseRecordId } from '@deedwire/domain';
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { readOperatorConfig } from './config.ts';
 import type { Shell } from './shell.ts';
 
 /** What a command accepts. An account can be of two types, and so can what receives events. */
-type GidTypes = readonly [GidTypeName, ...GidTypeName[]];
+type GidTypes = readonly GidTypeName[];
 
-export const accountTypes = ['Lender', 'Partner'] as const satisfies GidTypes;
+export const accountTypes = interfaceNames.map((name) => interfaces[name].accountType);
 export const subscriptionTypes = ['WebhookSubscription', 'WebhookListener'] as const satisfies GidTypes;
 
 /** The argument of a verb: a global identifier, or its short form. */
@@ -22,7 +22,7 @@ export function gidOption(shell: Shell, name: string, description: string, ...ty
 }
 
 function nameTypes(types: GidTypes): string {
-  return types.map((type) => `${type === 'Organization' ? 'an' : 'a'} ${type}`).join(' or ');
+  return types.map((type) => `${/^[AEIOU]/.test(type) ? 'an' : 'a'} ${type}`).join(' or ');
 }
 
 const shortOrLong = /^(?:gid:\/\/(?<namespace>[^/]*)\/)?(?:(?<type>\w+)\/)?(?<number>\d+)$/;
@@ -36,20 +36,21 @@ function parse({ env }: Shell, types: GidTypes, value: string): string {
   const { namespace, type, number = '' } = shortOrLong.exec(value)?.groups ?? {};
   const { GID_NAMESPACE: own } = readOperatorConfig(env);
   const id = parseRecordId<GidTypeName>(number);
-  const [firstType] = types;
+  const [firstType, otherType] = types;
   const wanted = nameTypes(types);
   if (id === null)
     throw new InvalidArgumentError(`Pass ${wanted}, for example gid://${own}/${firstType}/4711, or its number.`);
   if (namespace !== undefined && namespace !== own)
     throw new InvalidArgumentError(`Its namespace is ${namespace}, but GID_NAMESPACE is ${own}.`);
-  if (type === undefined) return types.length > 1 ? id : formatGid(own, firstType, id);
+  if (type === undefined)
+    return firstType === undefined || otherType !== undefined ? id : formatGid(own, firstType, id);
   const found = types.find((name) => name === type || name === `Webhook${type}`);
   if (found === undefined) throw new InvalidArgumentError(`This is a ${type}; pass ${wanted}.`);
   return formatGid(own, found, id);
 }
 
 /** The types of which a number alone would not say whether it is of this type or of another one. */
-const ambiguousTypes = new Set<string | undefined>(['Lender', 'Partner', 'Listener']);
+const ambiguousTypes = new Set<string | undefined>([...accountTypes, 'Listener']);
 
 /** The short form of a global identifier, for a person. Every other text stays as it is. */
 export function shortGid(text: string): string {

@@ -1,4 +1,5 @@
 import type { OperatorContext, Page, PageRequest } from '@deedwire/actions';
+import { interfaceNames } from '@deedwire/domain';
 import { type AddHelpTextContext, type Command, Help, Option } from 'commander';
 import { type ListName, readList, type Window } from './limit.ts';
 import type { Shell } from './shell.ts';
@@ -28,7 +29,7 @@ export function notes(text: string): (context: AddHelpTextContext) => string {
 export function interfaceOption(
   description = 'the interface of the account, which its global identifier says',
 ): Option {
-  return new Option('--interface <name>', description).choices(['lender', 'partner']);
+  return new Option('--interface <name>', description).choices(interfaceNames);
 }
 
 /** Prints a result as JSON if `--json` is set, otherwise as the text that `text` returns. */

@@ -3,5 +3,5 @@ import { readConfig } from '@deedwire/service-runtime';
 
 /** The only reader of the environment. */
 export function readPartnerApiConfig(): InterfaceConfig {
-  return readConfig(interfaceConfig({ port: 4002, adminPort: 4102 }), process.env);
+  return readConfig(interfaceConfig('partner'), process.env);
 }

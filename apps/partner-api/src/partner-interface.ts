@@ -5,9 +5,7 @@ import { costs, sdl, versions } from '@deedwire/partner-schema';
 import { schemas } from './generated/schemas.ts';
 
 export const partnerInterface = {
-  name: 'partner-api',
   interfaceName: 'partner',
-  path: '/partners/graphql',
   /** Every served version, with its schema. */
   contract: serveContract({ versions, sdl, costs }, schemas),
   examples: join(createRequire(import.meta.url).resolve('@deedwire/partner-schema/package.json'), '../examples'),

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import {
   addTeamMember,
   convertReferral,
-  createLender,
+  createAccount,
   createOrganization,
-  createPartner,
   createReferralForPartner,
   type OperatorContext,
 } from '@deedwire/actions';
@@ -63,14 +62,14 @@ export async function createWorld(databaseUrl: string, accountsMax: number) {
 }
 
 async function createCaller(context: OperatorContext, organizationId: string, shape: Shape): Promise<Caller> {
-  const account = await createAccount(context, organizationId, shape);
+  const account = await fillAccount(context, organizationId, shape);
   const credentials = await issueClient(context, shape.interfaceName, account);
   return { credentials, accountId: account.split('/').at(-1) ?? '' };
 }
 
-async function createAccount(context: OperatorContext, organizationId: string, { members }: Shape): Promise<string> {
+async function fillAccount(context: OperatorContext, organizationId: string, { members }: Shape): Promise<string> {
   if (members === null) return createPartnerWithReferrals(context, organizationId);
-  const { id } = await createLender(context, { organizationId, name: 'Northwind Building Society' });
+  const { id } = await createAccount(context, 'lender', { organizationId, name: 'Northwind Building Society' });
   for (let number = 1; number <= members; number += 1) {
     const details = { firstName: `Ada ${number}`, lastName: 'Fairbank', email: `ada.${number}@northwind.example` };
     await addTeamMember(context, { lenderId: id, ...details });
@@ -79,7 +78,7 @@ async function createAccount(context: OperatorContext, organizationId: string, {
 }
 
 async function createPartnerWithReferrals(context: OperatorContext, organizationId: string): Promise<string> {
-  const partner = await createPartner(context, { organizationId, name: 'Keystone Estate Agents' });
+  const partner = await createAccount(context, 'partner', { organizationId, name: 'Keystone Estate Agents' });
   for (let number = 1; number <= referrals; number += 1) {
     const { id } = await createReferralForPartner(context, {
       partnerId: partner.id,

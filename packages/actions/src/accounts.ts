@@ -2,6 +2,7 @@ import {
   formatAccountGid,
   formatGid,
   type InterfaceName,
+  interfaceNames,
   parseAccountGid,
   parseGid,
   parseRecordId,
@@ -40,23 +41,7 @@ export interface Partner {
 }
 
 /** @throws {RefusedError} `INVALID` if the name is blank or too long, `NOT_FOUND` if the organization does not exist */
-export async function createLender(
-  context: OperatorContext,
-  input: { organizationId: string; name: string },
-): Promise<Lender> {
-  return createAccount(context, 'lender', input);
-}
-
-/** @throws {RefusedError} `INVALID` if the name is blank or too long, `NOT_FOUND` if the organization does not exist */
-export async function createPartner(
-  context: OperatorContext,
-  input: { organizationId: string; name: string },
-): Promise<Partner> {
-  return createAccount(context, 'partner', input);
-}
-
-/** @throws {RefusedError} `INVALID` if the name is blank or too long, `NOT_FOUND` if the organization does not exist */
-async function createAccount(
+export async function createAccount(
   context: OperatorContext,
   interfaceName: InterfaceName,
   input: { organizationId: string; name: string },
@@ -119,7 +104,7 @@ async function readOwnAccount(context: ActionContext, caller: Caller): Promise<A
   return account;
 }
 
-/** A lender or a partner, as operators list it. */
+/** An account, as operators list it. */
 export interface Account {
   id: string;
   interfaceName: InterfaceName;
@@ -181,7 +166,7 @@ export async function findAccount(
   gid: string,
 ): Promise<AccountRow> {
   let noun: InterfaceName | 'account' = interfaceName ?? 'account';
-  for (const candidate of interfaceName === null ? (['lender', 'partner'] as const) : [interfaceName]) {
+  for (const candidate of interfaceName === null ? interfaceNames : [interfaceName]) {
     const named = parseAccountGid(context.gidNamespace, candidate, gid);
     if (named !== null) noun = candidate;
     const id = named ?? parseRecordId(gid);
@@ -228,7 +213,7 @@ export async function createOrganization(context: OperatorContext, input: { name
   });
 }
 
-/** @throws {RefusedError} `INVALID` if the name of an organization, a lender or a partner is blank or too long */
+/** @throws {RefusedError} `INVALID` if the name of an organization or an account is blank or too long */
 export function checkName(name: string): void {
   if (isAccountName(name)) return;
   throw new RefusedError(

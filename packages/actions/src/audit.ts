@@ -1,4 +1,11 @@
-import { type AccountId, formatAccountGid, type InterfaceName } from '@deedwire/domain';
+import {
+  type AccountId,
+  formatAccountGid,
+  type GidTypeName,
+  type InterfaceName,
+  interfaceNames,
+  interfaces,
+} from '@deedwire/domain';
 import { type InsertedRow, insertRow, type Transaction } from '@deedwire/store';
 import {
   type AuditEntryRow,
@@ -89,7 +96,7 @@ export interface AuditEntry extends AuditPosition {
   action: string;
   /** The identifier of the changed record: a global identifier, a client id or a key id. */
   subject: string;
-  /** The global identifier of the lender or partner that the record belongs to. Null for an organization. */
+  /** The global identifier of the account that the record belongs to. Null for an organization. */
   accountId: string | null;
   details: object;
 }
@@ -121,14 +128,23 @@ export async function* readAuditEntries(context: ActionContext): AsyncGenerator<
   }
 }
 
+/** The types of the subjects that the database names. It knows no namespace, and `initcap` makes the type of an account. */
+const subjectTypes = new Map<string, GidTypeName>([
+  ...interfaceNames.map(
+    (name) => [name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()), interfaces[name].accountType] as const,
+  ),
+  ...interfaceNames.flatMap((name) => interfaces[name].records.map((type) => [type, type] as const)),
+  ['PortalSession', 'PortalSession'],
+  ['WebhookListener', 'WebhookListener'],
+]);
+
 function toStoredEntry({ gidNamespace }: ActionContext, row: AuditEntryRow): StoredAuditEntry {
   const { accountId, interfaceName, subject, ...entry } = row;
   return {
     ...entry,
-    // The database does not know the namespace.
-    subject: /^(?:Lender|Partner|PortalSession|Referral|TeamMember|WebhookListener)\/\d+$/.test(subject)
-      ? `gid://${gidNamespace}/${subject}`
-      : subject,
+    subject: subject.replace(/^([\w-]+)(?=\/\d+$)/, (named: string) =>
+      subjectTypes.has(named) ? `gid://${gidNamespace}/${subjectTypes.get(named)}` : named,
+    ),
     accountId:
       accountId === null || interfaceName === null ? null : formatAccountGid(gidNamespace, interfaceName, accountId),
   };

@@ -1,6 +1,10 @@
-import { formatAccountGid, type InterfaceName, isRetired, operationCostPoints } from '@deedwire/domain';
-import { versions as lenderVersions } from '@deedwire/lender-schema';
-import { versions as partnerVersions } from '@deedwire/partner-schema';
+import {
+  formatAccountGid,
+  type InterfaceName,
+  isRetired,
+  operationCostPoints,
+  portalClientPattern,
+} from '@deedwire/domain';
 import {
   type ListedApiClientRow,
   lockApiClient,
@@ -13,18 +17,19 @@ import { findAccount } from './accounts.ts';
 import { nameOperator } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
+import { interfaceVersions } from './generated/interface-versions.ts';
 import { formatCursor, keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 /** An API client, without its keys. */
 export interface Client extends Omit<ListedApiClientRow, 'accountId' | 'id'> {
-  /** The global identifier of the lender or partner. */
+  /** The global identifier of the account. */
   accountId: string;
 }
 
 /**
  * API clients, newest first.
  *
- * @param request.accountId the global identifier of a lender or partner. Null for the clients of all accounts.
+ * @param request.accountId the global identifier of an account. Null for the clients of all accounts.
  * @throws {RefusedError} `NOT_FOUND` if the account does not exist
  */
 export async function listClients(
@@ -85,7 +90,7 @@ export async function pinClient(
 
 /** @throws {RefusedError} `INVALID` for the client of the portal of an account: it has no keys, and the version of its pages */
 export function checkNotOfPortal(clientId: string): void {
-  if (/^portal_(?:lender|partner)_\d+$/.test(clientId))
+  if (new RegExp(portalClientPattern).test(clientId))
     throw new RefusedError('INVALID', `The client ${clientId} belongs to the portal. Pass another client.`);
 }
 
@@ -130,18 +135,18 @@ function checkNumber(name: string, value: number, min: number): void {
   throw new RefusedError('INVALID', `The ${name} must be a whole number from ${range}; it is ${value}.`);
 }
 
-const versionsOf = { lender: lenderVersions, partner: partnerVersions };
-
 /** The version that a new client is pinned to by default: the latest with the status `current`. */
 export function currentInterfaceVersion(interfaceName: InterfaceName): string {
-  const current = versionsOf[interfaceName].findLast(({ status }) => status === 'current');
+  const current = interfaceVersions[interfaceName].findLast(({ status }) => status === 'current');
   if (current === undefined) throw new Error(`The ${interfaceName} interface has no current version.`);
   return current.version;
 }
 
 /** @throws {RefusedError} `INVALID` if the version is unknown or retired */
 export function checkInterfaceVersion(interfaceName: InterfaceName, version: string, now: Date): void {
-  const served = versionsOf[interfaceName].filter((known) => !isRetired(known, now)).map((known) => known.version);
+  const served = interfaceVersions[interfaceName]
+    .filter((known) => !isRetired(known, now))
+    .map((known) => known.version);
   if (!served.includes(version)) {
     throw new RefusedError(
       'INVALID',

@@ -1,7 +1,9 @@
+import { appOf, interfaceNames, roleOf } from '@deedwire/domain';
 import {
   createLoginSql,
   type DatabaseRisk,
   findDatabaseRisks,
+  type GroupRole,
   groupRoles,
   selectDatabaseName,
   advanceSequences,
@@ -28,12 +30,11 @@ export interface ProposedLogin {
   sql: string;
 }
 
-const apps = {
-  lender_api: 'lender-api',
-  partner_api: 'partner-api',
-  webhook_worker: 'webhook-worker',
-  operator: 'operator-cli',
-};
+const apps = new Map<GroupRole, string>([
+  ...interfaceNames.map((name) => [roleOf(name), appOf(name)] as const),
+  ['webhook_worker', 'webhook-worker'],
+  ['operator', 'operator-cli'],
+]);
 
 /**
  * Proposes a login for each app, with a new random password. Changes nothing.
@@ -45,7 +46,7 @@ export async function proposeLogins({ store, random }: ActionContext, prefix?: s
   return groupRoles.map((role) => {
     const login = `${start}_${role}`;
     const password = random.bytes(24).toString('base64url');
-    return { app: apps[role], login, password, sql: createLoginSql(login, password, role) };
+    return { app: apps.get(role) ?? role, login, password, sql: createLoginSql(login, password, role) };
   });
 }
 

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
-import { versions as lenderVersions } from '@deedwire/lender-schema';
-import { versions as partnerVersions } from '@deedwire/partner-schema';
+import { appOf, interfaceNames } from '@deedwire/domain';
 import { type EndingUse, selectEndingUse, selectEnvironment } from '@deedwire/store/environment';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import type { ActionContext } from './context.ts';
+import { interfaceVersions } from './generated/interface-versions.ts';
 
 export type { EndingUse };
 
-const expectedApps = ['lender-api', 'partner-api', 'webhook-worker'];
+const expectedApps = [...interfaceNames.map(appOf), 'webhook-worker'];
 /** Those that run only now and then. */
 const otherApps = ['operator-cli'];
 
@@ -23,8 +23,7 @@ export async function exportEnvironment({ store, gidNamespace }: ActionContext, 
 /** Who pins or uses the versions whose sunset is until a day, `YYYY-MM-DD`. Retired ones too. */
 export async function listEndingUse({ store, gidNamespace }: ActionContext, until: string): Promise<EndingUse[]> {
   const sources = [
-    { name: 'lender', versions: lenderVersions },
-    { name: 'partner', versions: partnerVersions },
+    ...interfaceNames.map((name) => ({ name, versions: interfaceVersions[name] })),
     ...webhookEventTypes.map(({ type, versions }) => ({ name: type, versions })),
   ];
   const sunsets = sources.flatMap(({ name, versions }) =>

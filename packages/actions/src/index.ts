@@ -1,7 +1,6 @@
 export {
   type Account,
-  createLender,
-  createPartner,
+  createAccount,
   type Lender,
   listAccounts,
   ownLender,

@@ -1,5 +1,13 @@
 import { Buffer } from 'node:buffer';
-import { type GidTypeName, parseGid, parseRecordId, type RecordId } from '@deedwire/domain';
+import {
+  type AccountTypeName,
+  type GidTypeName,
+  interfaceNames,
+  interfaces,
+  parseGid,
+  parseRecordId,
+  type RecordId,
+} from '@deedwire/domain';
 import type { ActionContext } from './context.ts';
 import { InvalidArgumentError, RefusedError } from './errors.ts';
 
@@ -23,7 +31,7 @@ export interface PageRequest {
 
 /** The lists in the order of ids, with the type of their records. */
 interface ListTypes {
-  accounts: 'Lender' | 'Partner';
+  accounts: AccountTypeName;
   clients: 'ApiClient';
   members: 'TeamMember';
   organizations: 'Organization';
@@ -57,7 +65,7 @@ export function orderOfIds<List extends ListName>(
 }
 
 const gidTypesOf = {
-  accounts: ['Lender', 'Partner'],
+  accounts: interfaceNames.map((name) => interfaces[name].accountType),
   members: ['TeamMember'],
   organizations: ['Organization'],
   portalSessions: ['PortalSession'],

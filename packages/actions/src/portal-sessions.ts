@@ -7,6 +7,7 @@ import {
   parseGid,
   parseRecordId,
   type InterfaceName,
+  interfaces,
   type RecordId,
 } from '@deedwire/domain';
 import {
@@ -134,7 +135,7 @@ async function createLink(
 }
 
 function portalPath(interfaceName: InterfaceName, organizationId: string): string {
-  return `/${interfaceName}s/portal/${organizationId}/`;
+  return `${interfaces[interfaceName].path}/portal/${organizationId}/`;
 }
 
 const unavailable: UserError<'PORTAL_UNAVAILABLE'> = {
@@ -311,7 +312,7 @@ export function portalCaller({ id, actor, client }: PortalSession, request: Requ
 /**
  * The sessions that are live, newest link first.
  *
- * @param request.accountId the global identifier of a lender or partner. Null for those of all accounts.
+ * @param request.accountId the global identifier of an account. Null for those of all accounts.
  * @throws {RefusedError} `NOT_FOUND` if the account does not exist
  */
 export async function listPortalSessions(context: ActionContext, request: PageRequest & { accountId: string | null }) {

@@ -234,7 +234,7 @@ function toSubscriptionPage(
 
 /** A filter that is null or undefined does not restrict the list. */
 export interface AllDeliveriesRequest extends FilteredDeliveriesRequest {
-  /** The global identifier of a lender or partner. */
+  /** The global identifier of an account. */
   accountId?: string | null | undefined;
   /** As of the caller's deliveries, or the number of the record. */
   recordId?: string | null | undefined;

@@ -194,7 +194,7 @@ export async function deleteWebhookListener(
 
 /** A listener of any account, for operators. */
 export interface ListenerOfAccount extends WebhookListener {
-  /** The global identifier of the lender or partner. */
+  /** The global identifier of the account. */
   accountId: string;
   interfaceName: InterfaceName;
 }
@@ -202,7 +202,7 @@ export interface ListenerOfAccount extends WebhookListener {
 /**
  * The listeners of all accounts, newest first.
  *
- * @param request.accountId the global identifier of a lender or partner. Null does not restrict the list.
+ * @param request.accountId the global identifier of an account. Null does not restrict the list.
  * @throws {RefusedError} `NOT_FOUND` if the account does not exist
  */
 export async function listAllWebhookListeners(
@@ -251,7 +251,7 @@ export async function deleteListenerOfAccount(
 
 /** Whether an account may create listeners, and how many it has. */
 export interface ListenerPermission {
-  /** The global identifier of the lender or partner. */
+  /** The global identifier of the account. */
   accountId: string;
   /** Null if the account may create listeners. */
   forbiddenAt: Date | null;

@@ -114,7 +114,7 @@ export async function listWebhookSubscriptions(
 
 /** A subscription of any account, for operators. */
 export interface SubscriptionOfAccount extends WebhookSubscription {
-  /** The global identifier of the lender or partner. */
+  /** The global identifier of the account. */
   accountId: string;
   interfaceName: InterfaceName;
 }
@@ -128,7 +128,7 @@ function toSubscriptionOfAccount(gidNamespace: string, row: SubscriptionOfAccoun
 /**
  * The subscriptions of all accounts, newest first. A filter that is null does not restrict the list.
  *
- * @param request.accountId the global identifier of a lender or partner
+ * @param request.accountId the global identifier of an account
  * @throws {RefusedError} `NOT_FOUND` if the account does not exist
  */
 export async function listAllWebhookSubscriptions(

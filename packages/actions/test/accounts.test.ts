@@ -1,5 +1,6 @@
+import { interfaceNames } from '@deedwire/domain';
 import { expect, test } from 'vitest';
-import { createLender, createOrganization, createPartner, updateLender } from '../src/index.ts';
+import { createAccount, createOrganization, updateLender } from '../src/index.ts';
 import { events, expectRefused } from './support/operator.ts';
 import { useWorld } from './support/use-world.ts';
 
@@ -21,10 +22,10 @@ test('appends an event for a new name, and none for the same name', async () => 
 test('rejects an account without a name or of an unknown organization', async () => {
   await expectRefused(createOrganization(world.operator, { name: ' ' }), 'INVALID');
   const { organizationId } = world;
-  for (const create of [createLender, createPartner]) {
-    await expectRefused(create(world.operator, { organizationId, name: '' }), 'INVALID');
+  for (const name of interfaceNames) {
+    await expectRefused(createAccount(world.operator, name, { organizationId, name: '' }), 'INVALID');
     for (const wrong of ['gid://service/Organization/999999', world.lender.gid, 'nope']) {
-      await expectRefused(create(world.operator, { organizationId: wrong, name: 'x' }), 'NOT_FOUND');
+      await expectRefused(createAccount(world.operator, name, { organizationId: wrong, name: 'x' }), 'NOT_FOUND');
     }
   }
   expect(await world.sql(`select from account where name in ('', 'x')`)).toEqual([]);

@@ -1,7 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
 import { StoreUnavailableError, type Database } from '@deedwire/store';
 import { beforeEach, expect, test } from 'vitest';
-import { addTeamMember, createLender, createLenderReader, pageTeamMembers } from '../src/index.ts';
+import { addTeamMember, createAccount, createLenderReader, pageTeamMembers } from '../src/index.ts';
 import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
@@ -73,7 +73,7 @@ test('reads again what changed between two calls', async () => {
 test('splits a batch of more than 32 lenders', async () => {
   const accounts: string[] = [];
   for (let number = 1; number <= 33; number += 1) {
-    const { id } = await createLender(world.operator, {
+    const { id } = await createAccount(world.operator, 'lender', {
       organizationId: world.organizationId,
       name: `Lender ${number}`,
     });

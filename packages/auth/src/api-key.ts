@@ -1,13 +1,15 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { InterfaceName } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames } from '@deedwire/domain';
 import { toBase62 } from './base62.ts';
 
 /**
  * The format of an API key: `dw_<interface>_<key id>_<secret>_<checksum>`. The checksum is the CRC-32 of all characters
  * before it, including the last underscore, in base 62 (`0-9A-Za-z`). Secret scanners use it to confirm a match.
  */
-export const apiKeyPattern = /^dw_(lender|partner)_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
+export const apiKeyPattern = new RegExp(
+  `^dw_(${interfaceNames.join('|')})_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`,
+);
 
 /** A key for documentation and tests: well formed, with a correct checksum, and never issued. */
 export const exampleApiKey = 'dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE';
@@ -37,10 +39,11 @@ export function generateApiKey(interfaceName: InterfaceName): GeneratedApiKey {
 
 /** Parses an API key without accessing a store. Returns null if the format or the checksum is invalid. */
 export function parseApiKey(value: string): ParsedApiKey | null {
-  const [, interfaceName, keyId] = apiKeyPattern.exec(value) ?? [];
+  const [, named, keyId] = apiKeyPattern.exec(value) ?? [];
+  const interfaceName = interfaceNames.find((name) => name === named);
   if (interfaceName === undefined || keyId === undefined) return null;
   if (checksum(value.slice(0, -6)) !== value.slice(-6)) return null;
-  return { interfaceName: interfaceName === 'lender' ? 'lender' : 'partner', keyId };
+  return { interfaceName, keyId };
 }
 
 /** The key id of an API key whose format is not checked. Another text gives anything, for example an empty string. */

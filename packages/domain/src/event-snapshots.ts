@@ -2,8 +2,7 @@
 // identifiers, times are RFC 3339 in UTC. One build writes a snapshot and another, newer or older, reads it: only add fields.
 
 import * as z from 'zod';
-import type { GidTypeName } from './gid.ts';
-import type { InterfaceName } from './interface-name.ts';
+import type { EventRecordType } from './interfaces.ts';
 import { referralStatuses } from './referral.ts';
 
 const referral = z.object({
@@ -75,7 +74,7 @@ export const recordTypeOf = {
   'webhook_subscription.disrupted': null,
   'webhook_subscription.paused': null,
   'webhook_subscription.recovered': null,
-} as const satisfies Record<keyof EventSnapshots, GidTypeName | null>;
+} as const satisfies Record<keyof EventSnapshots, EventRecordType | null>;
 
 /** The types of events that say how the deliveries of a subscription fare. */
 export const alertTypes = [
@@ -84,12 +83,3 @@ export const alertTypes = [
   'webhook_subscription.paused',
   'webhook_subscription.recovered',
 ] as const satisfies readonly (keyof EventSnapshots)[];
-
-/** The types of the records that events are about. */
-export type EventRecordType = NonNullable<(typeof recordTypeOf)[keyof EventSnapshots]>;
-
-/** The types of the records of an interface that events are about. */
-export const eventRecordTypes = {
-  lender: ['Lender', 'TeamMember'],
-  partner: ['Referral'],
-} as const satisfies Record<InterfaceName, readonly EventRecordType[]>;

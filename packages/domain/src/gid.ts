@@ -1,4 +1,4 @@
-import type { InterfaceName } from './interface-name.ts';
+import { type InterfaceName, interfaces } from './interfaces.ts';
 import { parseRecordId, type AccountId, type RecordId, type RecordTypeName } from './record-id.ts';
 
 /** The types of records that have a global identifier. */
@@ -30,14 +30,12 @@ export function parseGid<TypeName extends GidTypeName>(
   return value.startsWith(prefix) ? parseRecordId<TypeName>(value.slice(prefix.length)) : null;
 }
 
-const accountTypeNames = { lender: 'Lender', partner: 'Partner' } as const;
-
-/** The global identifier of an account, which is a lender or a partner. */
+/** The global identifier of an account of an interface. */
 export function formatAccountGid(namespace: string, interfaceName: InterfaceName, id: AccountId): string {
-  return `gid://${namespace}/${accountTypeNames[interfaceName]}/${id}`;
+  return `gid://${namespace}/${interfaces[interfaceName].accountType}/${id}`;
 }
 
 /** As `parseGid`, for the accounts of one interface. */
 export function parseAccountGid(namespace: string, interfaceName: InterfaceName, value: string): AccountId | null {
-  return parseGid(namespace, accountTypeNames[interfaceName], value);
+  return parseGid(namespace, interfaces[interfaceName].accountType, value);
 }

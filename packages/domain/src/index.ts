@@ -8,8 +8,6 @@ export {
 } from './deprecation.ts';
 export {
   alertTypes,
-  eventRecordTypes,
-  type EventRecordType,
   type EventSnapshots,
   recordTypeOf,
   snapshotSchema,
@@ -23,7 +21,21 @@ export {
   parseGid,
   type GidTypeName,
 } from './gid.ts';
-export type { InterfaceName } from './interface-name.ts';
+export {
+  type AccountTypeName,
+  appOf,
+  type EventRecordType,
+  type InterfaceApp,
+  type InterfaceName,
+  interfaceNames,
+  type InterfaceRole,
+  interfaces,
+  perInterface,
+  portalClientPattern,
+  roleOf,
+  type SnakeCase,
+  variableOf,
+} from './interfaces.ts';
 export { operationCostPoints } from './operation-cost.ts';
 export { idAt, nearestIdAt, timeOf } from './record-id-time.ts';
 export { addressKey, identifyingDetails, personEvents, type PersonRecordType, placeholderOf } from './personal-data.ts';

@@ -1,13 +1,13 @@
+import type { AccountTypeName, EventRecordType } from './interfaces.ts';
+
 /** The types of records that have an id. */
 export type RecordTypeName =
+  | AccountTypeName
+  | EventRecordType
   | 'ApiClient'
-  | 'Lender'
   | 'Matter'
   | 'Organization'
-  | 'Partner'
   | 'PortalSession'
-  | 'Referral'
-  | 'TeamMember'
   | 'WebhookDelivery'
   | 'WebhookEvent'
   | 'WebhookListener'
@@ -23,8 +23,8 @@ declare const recordType: unique symbol;
  */
 export type RecordId<TypeName extends RecordTypeName> = string & { readonly [recordType]: TypeName };
 
-/** The id of an account: of a lender or of a partner. */
-export type AccountId = RecordId<'Lender' | 'Partner'>;
+/** The id of an account. */
+export type AccountId = RecordId<AccountTypeName>;
 
 const largestBigint = '9223372036854775807';
 

@@ -1,14 +1,15 @@
+import { type InterfaceName, interfaces } from '@deedwire/domain';
 import { appConfig, clientServerConfig, portalOriginVariable, wholeNumberVariable } from '@deedwire/service-runtime';
 import { z } from 'zod';
 
 const headerFields = z.record(z.string(), z.string());
 
 /** The environment variables of the app of an interface. */
-export const interfaceConfig = (defaults: { port: number; adminPort: number }) =>
-  appConfig(defaults)
+export const interfaceConfig = (interfaceName: InterfaceName) =>
+  appConfig(interfaces[interfaceName])
     .safeExtend({
       ...clientServerConfig,
-      PORT: clientServerConfig.PORT.default(defaults.port),
+      PORT: clientServerConfig.PORT.default(interfaces[interfaceName].port),
       /** How long a request waits for the database, in milliseconds, until its response is 503. */
       DATABASE_TIMEOUT_MS: wholeNumberVariable({ min: 500, max: 60_000 }).default(2_500),
       /** `off`: no pages, and no links to them. */

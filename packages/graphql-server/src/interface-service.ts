@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createLenderReader, findApiKey, recordApiKeyUse, systemRandom } from '@deedwire/actions';
 import { createAuthenticator } from '@deedwire/auth';
-import type { InterfaceName } from '@deedwire/domain';
+import { appOf, type InterfaceName, interfaces } from '@deedwire/domain';
 import {
   createLogger,
   databaseLog,
@@ -41,11 +41,7 @@ import type { ServedContract } from './versions/serve-contract.ts';
 import { openPull } from './webhooks/open-pull.ts';
 
 export interface InterfaceServiceOptions {
-  /** The name of the app in logs and in `pg_stat_activity`. */
-  name: string;
   interfaceName: InterfaceName;
-  /** The path of the interface, for example `/lenders/graphql`. */
-  path: string;
   contract: ServedContract;
   /** The folder of the examples of its operations, for GraphiQL. */
   examples: string;
@@ -69,7 +65,9 @@ const connectionsPerClient = 6;
 
 /** Starts the app of one interface. It also starts without its database, and becomes ready once that is reachable. */
 export async function startInterfaceService(options: InterfaceServiceOptions): Promise<RunningServer> {
-  const { name, interfaceName, path, contract, config } = options;
+  const { interfaceName, contract, config } = options;
+  const name = appOf(interfaceName);
+  const path = `${interfaces[interfaceName].path}/graphql`;
   const tracing = await loadTracing(options.appVersion);
   const plugins = (): readonly InterfacePlugin[] => [
     ...(tracing === null ? [] : [useTraces(tracing, interfaceName)]),
@@ -96,7 +94,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     staysOpen: true,
   });
   const costs = openCostBuckets({ interfaceName, database: costStore, logger, metrics });
-  const process = { app: `${interfaceName}-api`, id: randomUUID() } as const;
+  const process = { app: name, id: randomUUID() } as const;
   const coordinates = contract.versions.flatMap(({ version, schema }) =>
     deprecatedIn(schema).map((coordinate) => `${version} ${coordinate}`),
   );

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from '
 import type { DocumentId } from './generated/documents.ts';
 
 /** The path of the account, for example `/partners/portal/7/`. */
-export const base = /^\/(?:lenders|partners)\/portal\/\d+\//.exec(location.pathname)?.[0] ?? '/';
+export const base = /^\/[^/]+\/portal\/\d+\//.exec(location.pathname)?.[0] ?? '/';
 
 export type Ability = 'READ' | 'READ_PAYLOAD' | 'OPERATE' | 'CONFIGURE';
 

@@ -1,8 +1,8 @@
-import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
+import type { AccountId, AccountTypeName, InterfaceName, RecordId } from '@deedwire/domain';
 import { firstRow, onlyRow, type Database } from './database.ts';
 import { keysetConditions, type PageQuery } from './page-query.ts';
 
-/** A lender or a partner. */
+/** An account of an interface. */
 export interface AccountRow {
   id: AccountId;
   interfaceName: InterfaceName;
@@ -94,13 +94,13 @@ export interface ListedAccountRow extends AccountRow {
 }
 
 /**
- * The accounts of both interfaces, newest first. Served by account_by_organization or account_pkey, and organization_pkey. Reads the
- * accounts of the other interface and with other names too.
+ * The accounts of all interfaces, newest first. Served by account_by_organization or account_pkey, and organization_pkey. Reads the
+ * accounts of other interfaces and with other names too.
  */
 export async function selectAccounts(
   database: Database,
   { interfaceName, organizationId, nameContains }: AccountFilter,
-  page: PageQuery<'Lender' | 'Partner'>,
+  page: PageQuery<AccountTypeName>,
 ): Promise<ListedAccountRow[]> {
   const filters = `($2::interface_name is null or interface = $2) and ${containsName('$3')}`;
   const [scope, conditions] =

@@ -38,7 +38,7 @@ export interface AuditEntryRow extends AuditPosition {
   /** Null if an app wrote the entry, otherwise the number of the transaction in which the database wrote it. */
   transactionId: string | null;
   action: string;
-  /** The identifier of the changed record. Of an account that the database wrote: `Lender/<id>` or `Partner/<id>`. */
+  /** The identifier of the changed record. Of an account that the database wrote: `Lender/<id>`, as `initcap` writes the interface. */
   subject: string;
   accountId: AccountId | null;
   interfaceName: InterfaceName | null;

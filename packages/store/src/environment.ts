@@ -1,8 +1,11 @@
+import { appOf, interfaceNames, interfaces, portalClientPattern } from '@deedwire/domain';
 import { type Database, onlyRow } from './database.ts';
 import { neededMigration } from './pending-migrations.ts';
 
+const accountTypes = interfaceNames.map((name) => `when '${name}' then '${interfaces[name].accountType}'`).join(' ');
+
 const accountGid = (table: string) =>
-  `'gid://' || $1 || '/' || initcap(${table}.interface::text) || '/' || ${table}.account_id`;
+  `'gid://' || $1 || '/' || case ${table}.interface ${accountTypes} end || '/' || ${table}.account_id`;
 
 /**
  * Clients that pin a version, and subscriptions and listeners that pin an event, `type@version`. $1 is the namespace of global
@@ -17,7 +20,7 @@ const pins = `
   union all
   select c.client_id, ${accountGid('c')}, c.interface, null, c.schema_version
   from api_client c
-  where c.client_id !~ '^portal_(lender|partner)_[0-9]+$'
+  where c.client_id !~ '${portalClientPattern}'
   order by 1, 4`;
 
 /** How often a client used a version, or a coordinate of it. The coordinate is null for the version itself. */
@@ -83,7 +86,7 @@ export async function selectEnvironment(database: Database, gidNamespace: string
         where last_seen_at > now() - case app when 'operator-cli' then interval '24 hours' else '3 minutes' end
       ), unregistered as (
         select app
-        from (values ('lender-api'), ('partner-api')) as known (app)
+        from (values ${interfaceNames.map((name) => `('${appOf(name)}')`).join(', ')}) as known (app)
         -- As apps of releases that do not register name their connections.
         where exists (
           select from pg_stat_activity

@@ -1,6 +1,7 @@
+import type { InterfaceApp } from '@deedwire/domain';
 import { type Database, onlyRow } from './database.ts';
 
-export type RegisteredApp = 'lender-api' | 'partner-api' | 'webhook-worker' | 'operator-cli';
+export type RegisteredApp = InterfaceApp | 'webhook-worker' | 'operator-cli';
 
 /** A process and its build. */
 export interface RegisteredProcess {

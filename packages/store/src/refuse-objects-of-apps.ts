@@ -1,7 +1,6 @@
 import { type Client, escapeIdentifier } from 'pg';
 import { ObjectsOfAppsError } from './errors.ts';
-
-const apps = ['lender_api', 'partner_api', 'webhook_worker', 'operator'];
+import { groupRoles } from './rights.ts';
 
 /** The tables that the worker owned before migration 0005, which takes them. */
 const formerlyOfWorker = String.raw`^webhook_(event|payload|delivery|attempt)(_\d{8})?$`;
@@ -26,7 +25,7 @@ export async function refuseObjectsOfApps(client: Client): Promise<void> {
        from logins l, pg_namespace n
        where n.nspname !~ '^pg_(toast_)?temp_' and has_schema_privilege(l.oid, n.oid, 'create')
        order by 1`,
-      [apps, schema],
+      [groupRoles, schema],
     );
     return rows.map(({ found }) => found);
   };
@@ -48,7 +47,7 @@ export async function refuseObjectsOfApps(client: Client): Promise<void> {
        and d.classid <> 'pg_largeobject'::regclass
        and coalesce((pg_identify_object(d.classid, d.objid, 0)).schema, '') !~ '^pg_(toast_)?temp'
      order by 1`,
-    [apps, schema, formerlyOfWorker],
+    [groupRoles, schema, formerlyOfWorker],
   );
   const found = [...(await mayCreate()), ...owned.map((row) => row.found)];
   if (found.length > 0) throw new ObjectsOfAppsError(found);

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
+import { type InterfaceRole, interfaceNames, roleOf } from '@deedwire/domain';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import { type Database, onlyRow } from './database.ts';
 
 /** The role of an app, which migrations create and whose rights its logins have. */
-export type GroupRole = 'lender_api' | 'partner_api' | 'webhook_worker' | 'operator';
+export type GroupRole = InterfaceRole | 'webhook_worker' | 'operator';
 
-export const groupRoles: readonly GroupRole[] = ['lender_api', 'partner_api', 'webhook_worker', 'operator'];
+export const groupRoles: readonly GroupRole[] = [...interfaceNames.map(roleOf), 'webhook_worker', 'operator'];
 
 /** What the migrations of this build grant to each role. A test compares the file with a migrated database. */
 const grantedFile = new URL('../migrations/rights.json', import.meta.url);

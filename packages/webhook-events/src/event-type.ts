@@ -1,9 +1,9 @@
 import type { z } from 'zod';
+import type { InterfaceName } from './generated/interface-name.ts';
 import type { WebhookEvent } from './generated/webhook-event.ts';
 import { strict } from './strict.ts';
 
-/** The GraphQL interface on which an event type is available for subscription. */
-export type InterfaceName = 'lender' | 'partner';
+export type { InterfaceName };
 
 /**
  * The lifecycle status of a version.

@@ -1,4 +1,4 @@
-import { createLender, issueCredential } from '@deedwire/actions';
+import { createAccount, issueCredential } from '@deedwire/actions';
 import { createHarness } from '@deedwire/dev-environment/harness';
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
@@ -43,7 +43,7 @@ const gidsOf = ({ subscription, delivery, replay, listener }: Stored): Record<Id
 const harness = await forFile(createHarness());
 const services = { lender: await harness.startLenderApi(), partner: await harness.startPartnerApi() };
 const { organizationId } = harness.accounts.lender.credential;
-const { id: otherLenderId } = await createLender(harness.operator, { organizationId, name: 'Other lender' });
+const { id: otherLenderId } = await createAccount(harness.operator, 'lender', { organizationId, name: 'Other lender' });
 /** Of another account of each interface. */
 const strangers = {
   lender: await issueCredential(harness.operator, {

@@ -3,19 +3,21 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { appOf, type InterfaceApp, interfaceNames } from '@deedwire/domain';
 import { workspaceRoot } from './workspace.ts';
 
-export type AppName = 'lender-api' | 'partner-api' | 'webhook-worker';
+export type AppName = InterfaceApp | 'webhook-worker';
+
+const appNames: readonly AppName[] = [...interfaceNames.map(appOf), 'webhook-worker'];
 
 /** A value for each app. */
 export async function perApp<Value>(
   valueOf: (name: AppName) => Value | Promise<Value>,
 ): Promise<Record<AppName, Value>> {
-  return {
-    'lender-api': await valueOf('lender-api'),
-    'partner-api': await valueOf('partner-api'),
-    'webhook-worker': await valueOf('webhook-worker'),
-  };
+  const entries: [AppName, Value][] = [];
+  for (const name of appNames) entries.push([name, await valueOf(name)]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each app
+  return Object.fromEntries(entries) as Record<AppName, Value>;
 }
 
 export interface AppOptions {

@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { interfaceNames, interfaces, variableOf } from '@deedwire/domain';
 import { packageManagerCommand } from './workspace.ts';
 
 /** A command line is not valid. The message names the argument and the help. */
@@ -40,23 +41,31 @@ export interface DevOptions {
   help: boolean;
 }
 
+const portVariables = [
+  ...interfaceNames.map((name, index) => [
+    `${variableOf(name)}_API_PORT`,
+    `default ${interfaces[name].port}${index === 0 ? '; 0 selects a free port' : ''}`,
+  ]),
+  ...interfaceNames.map((name, index) => [
+    `${variableOf(name)}_API_ADMIN_PORT`,
+    `default ${interfaces[name].adminPort}${index === 0 ? '; health and metrics' : ''}`,
+  ]),
+].map(([name = '', text = '']) => `  ${name.padEnd(23)}  ${text}`);
+
 export const devHelp = `Usage: ${command} [options]
 
-Starts PostgreSQL, the three apps and sample data on this machine, and keeps them running until Ctrl-C.
+Starts PostgreSQL, the apps and sample data on this machine, and keeps them running until Ctrl-C.
 
 Options:
   --receiver  start a sample receiver, made with @deedwire/webhook-receiver, that prints each event as it arrives;
-              it is subscribed to every event type of the sample partner and of the sample lender
+              it is subscribed to every event type of the sample account of each interface
   -h, --help  print this help
 
 Environment:
   DEEDWIRE_HOME            folder for data and credentials (default: .local in the repository)
   DATABASE_URL             an empty PostgreSQL database to use in place of the embedded server
   DATABASE_DIRECT_URL      the same database without a transaction pooler
-  LENDER_API_PORT          default 4001; 0 selects a free port
-  PARTNER_API_PORT         default 4002
-  LENDER_API_ADMIN_PORT    default 4101; health and metrics
-  PARTNER_API_ADMIN_PORT   default 4102
+${portVariables.join('\n')}
   WEBHOOK_WORKER_PORT      default 4003; health and metrics
   RECEIVER_PORT            default 4004; used with --receiver
   DOCUMENTATION_URL        what errors link to (default: the site of \`pnpm site\` if it was built, otherwise docs/)

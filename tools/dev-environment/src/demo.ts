@@ -2,6 +2,7 @@
 import { deepEqual, equal, match, ok as assert } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueCredential } from '@deedwire/actions';
+import { type InterfaceName, interfaceNames } from '@deedwire/domain';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, migrate } from '@deedwire/store';
@@ -28,8 +29,8 @@ import { packageManagerCommand } from './workspace.ts';
 const command = `${packageManagerCommand} demo`;
 const help = `Usage: ${command} [options]
 
-Starts PostgreSQL, the three apps and a receiver in a temporary folder and on
-free ports, sends requests to both interfaces, delivers a webhook and retries
+Starts PostgreSQL, the apps and a receiver in a temporary folder and on
+free ports, sends requests to the interfaces, delivers a webhook and retries
 it, checks each step, and removes everything. Takes about ten seconds.
 
 Options:
@@ -64,7 +65,7 @@ let [databaseUrl, referralId, matterId] = ['', '', ''];
 const credentials: Credential[] = [];
 let accounts: Awaited<ReturnType<typeof seed>>;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
-let urls: Record<'lender' | 'partner', string>;
+let urls: Record<InterfaceName, string>;
 let system: System;
 
 type Steps = Record<string, () => Promise<unknown>>;
@@ -87,7 +88,7 @@ const start: Steps = {
     await store.close();
     note(`lender ${accounts.lender.id}, partner ${accounts.partner.id}`);
   },
-  'Start the three apps, each as a separate process': async () => {
+  'Start the apps, each as a separate process': async () => {
     const policy = readConfig(devConfig.pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
     const databaseUrls = await createAppLogins(databaseUrl);
     await buildPortal();
@@ -118,8 +119,7 @@ const flow: Steps = {
   'The partner registers a callback URL': () => subscribe('referral.converted'),
   'Each account creates a link to its portal': async () => {
     const input = { abilities: ['READ'], actor: 'demo' };
-    for (const name of ['lender', 'partner'] as const)
-      await send(name, createPortalLink, { input }, /"url":"http:.*#link=/);
+    for (const name of interfaceNames) await send(name, createPortalLink, { input }, /"url":"http:.*#link=/);
     note('these pages end with the demo; `dev` prints links that stay');
   },
   'An operator converts the referral into a matter': async () => {

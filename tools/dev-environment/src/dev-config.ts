@@ -1,8 +1,19 @@
+import { appOf, type InterfaceName, interfaceNames, interfaces, type SnakeCase, variableOf } from '@deedwire/domain';
 import { appVariables, runtimeConfig, wholeNumberVariable } from '@deedwire/service-runtime';
 import { z } from 'zod';
 import type { SystemOptions } from './start-system.ts';
 
 const port = (defaultPort: string) => wholeNumberVariable({ min: 0, max: 65_535 }).prefault(defaultPort);
+
+/** A variable for each interface, for example `LENDER_API_PORT`. */
+function interfacePorts<Part extends 'PORT' | 'ADMIN_PORT'>(part: Part, portOf: (name: InterfaceName) => number) {
+  const entries = interfaceNames.map((name) => [`${variableOf(name)}_API_${part}`, port(String(portOf(name)))]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `variableOf` makes these names
+  return Object.fromEntries(entries) as Record<
+    `${Uppercase<SnakeCase<InterfaceName>>}_API_${Part}`,
+    ReturnType<typeof port>
+  >;
+}
 
 /** The variables that `pnpm dev` reads. The apps inherit the rest of the environment. */
 export const devConfig = z.object({
@@ -12,11 +23,9 @@ export const devConfig = z.object({
   DATABASE_URL: appVariables.DATABASE_URL.optional(),
   DATABASE_DIRECT_URL: appVariables.DATABASE_DIRECT_URL,
   /** 0 selects a free port. */
-  LENDER_API_PORT: port('4001'),
-  PARTNER_API_PORT: port('4002'),
+  ...interfacePorts('PORT', (name) => interfaces[name].port),
   /** `ADMIN_PORT` of the apps. Fixed by default, so that a scrape configuration survives a restart. */
-  LENDER_API_ADMIN_PORT: port('4101'),
-  PARTNER_API_ADMIN_PORT: port('4102'),
+  ...interfacePorts('ADMIN_PORT', (name) => interfaces[name].adminPort),
   WEBHOOK_WORKER_PORT: port('4003'),
   /** Only used with `--receiver`. */
   RECEIVER_PORT: port('4004'),
@@ -36,12 +45,10 @@ export function portsOf(config: DevConfig, { receiver }: { receiver: boolean }):
 }
 
 export function systemPorts(config: DevConfig): Pick<SystemOptions, 'ports' | 'adminPorts'> {
+  const portsOfInterfaces = (part: 'PORT' | 'ADMIN_PORT') =>
+    Object.fromEntries(interfaceNames.map((name) => [appOf(name), config[`${variableOf(name)}_API_${part}`]]));
   return {
-    ports: { 'lender-api': config.LENDER_API_PORT, 'partner-api': config.PARTNER_API_PORT },
-    adminPorts: {
-      'lender-api': config.LENDER_API_ADMIN_PORT,
-      'partner-api': config.PARTNER_API_ADMIN_PORT,
-      'webhook-worker': config.WEBHOOK_WORKER_PORT,
-    },
+    ports: portsOfInterfaces('PORT'),
+    adminPorts: { ...portsOfInterfaces('ADMIN_PORT'), 'webhook-worker': config.WEBHOOK_WORKER_PORT },
   };
 }

@@ -1,7 +1,7 @@
-import type { InterfaceName } from '@deedwire/domain';
+import { variableOf } from '@deedwire/domain';
+import { type AccountKey, ofAccounts } from './account-key.ts';
 import { type AppName, perApp } from './app-process.ts';
 import type { DevAccount, DevSeed } from './dev-state.ts';
-import { ofAccounts } from './seed.ts';
 import { interfaceUrls, type System } from './start-system.ts';
 
 export interface DevCaller {
@@ -13,12 +13,7 @@ export interface DevCaller {
 }
 
 /** The content of `<home>/dev.json`: the URLs, credentials and ids of the running system. */
-export interface DevFile {
-  lender: DevCaller;
-  partner: DevCaller;
-  /** `otherLender` and `otherPartner` belong to another organization than `lender` and `partner`. */
-  otherLender: DevCaller;
-  otherPartner: DevCaller;
+export interface DevFile extends Record<AccountKey, DevCaller> {
   /** The URLs of `/health`, `/ready` and `/metrics` of each app, without the path. */
   admin: Record<AppName, string>;
   /** URL with the login of the database owner. */
@@ -36,7 +31,7 @@ export async function toDevFile(
 ): Promise<DevFile> {
   const urls = interfaceUrls(system);
   return {
-    ...(await ofAccounts((name) => ({ url: urls[seed[name].interfaceName], ...seed[name].credential }))),
+    ...(await ofAccounts((key) => ({ url: urls[seed[key].interfaceName], ...seed[key].credential }))),
     admin: await perApp((name) => system.apps[name].adminUrl),
     databaseUrl,
     webhookSecretKeys,
@@ -44,10 +39,8 @@ export async function toDevFile(
   };
 }
 
-const idNames: Record<InterfaceName, string> = { lender: 'LENDER_ID', partner: 'PARTNER_ID' };
-
 /**
- * The content of `<home>/dev.env`, of the sample partner, and of `<home>/lender.env`: an account's URL, credentials and webhook
+ * The content of `<home>/dev.env`, of the sample partner, and of `<home>/<interface>.env`: an account's URL, credentials and webhook
  * secret as variables for POSIX shells, under the names that the programs of the documentation read. No value contains a single
  * quote: all of them are URLs, generated keys or global identifiers.
  */
@@ -58,7 +51,7 @@ export function devVariables(caller: DevCaller, { interfaceName, id }: DevAccoun
     API_KEY: caller.apiKey,
     ORGANIZATION_ID: caller.organizationId,
     WEBHOOK_SECRET: webhookSecret,
-    [idNames[interfaceName]]: id,
+    [`${variableOf(interfaceName)}_ID`]: id,
   };
   return Object.entries(variables)
     .map(([name, value]) => `export ${name}='${value}'\n`)

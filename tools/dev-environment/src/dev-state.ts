@@ -1,26 +1,36 @@
+import { interfaceNames } from '@deedwire/domain';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { z } from 'zod';
+import type { AccountKey } from './account-key.ts';
 
 const account = z.object({
-  interfaceName: z.enum(['lender', 'partner']),
+  interfaceName: z.enum(interfaceNames),
   /** Global identifier. */
   id: z.string(),
   credential: z.object({ clientId: z.string(), apiKey: z.string(), organizationId: z.string() }),
 });
 
-const seed = z.object({ lender: account, partner: account, otherLender: account, otherPartner: account });
-
-const databaseState = z.object({
-  webhookSecretKeys: z.string(),
-  /** Null until the database is seeded. */
-  seed: seed.nullable(),
-  /** The secret of sample subscriptions. The defaults apply to a state that an older `pnpm dev` wrote. */
-  webhookSecret: z.string().default(generateWebhookSecret),
-  /** The partner's subscription of the sample receiver. Null until `pnpm dev --receiver` creates it. */
-  receiverSubscriptionId: z.string().nullable().default(null),
-  /** The same of the lender. */
-  lenderReceiverSubscriptionId: z.string().nullable().default(null),
-});
+const databaseState = z
+  .object({
+    webhookSecretKeys: z.string(),
+    /** Null until the database is seeded. */
+    seed: z.record(z.string(), account).nullable(),
+    /** The secret of sample subscriptions. The defaults apply to a state that an older `pnpm dev` wrote. */
+    webhookSecret: z.string().default(generateWebhookSecret),
+    /** The subscriptions of the sample receiver, by interface. `pnpm dev --receiver` creates them. */
+    receiverSubscriptionIds: z.record(z.string(), z.string()).default({}),
+    // As an older `pnpm dev` wrote them.
+    receiverSubscriptionId: z.string().nullish(),
+    lenderReceiverSubscriptionId: z.string().nullish(),
+  })
+  .transform(({ receiverSubscriptionId: partner, lenderReceiverSubscriptionId: lender, ...state }) => ({
+    ...state,
+    receiverSubscriptionIds: {
+      ...(partner && { partner }),
+      ...(lender && { lender }),
+      ...state.receiverSubscriptionIds,
+    },
+  }));
 
 /** The state that `pnpm dev` keeps between runs. It contains secrets: only the owner may read the file. */
 export const homeState = z.object({
@@ -30,7 +40,7 @@ export const homeState = z.object({
 });
 
 export type DevAccount = z.output<typeof account>;
-export type DevSeed = z.output<typeof seed>;
+export type DevSeed = Record<AccountKey, DevAccount>;
 export type DatabaseState = z.output<typeof databaseState>;
 export type HomeState = z.output<typeof homeState>;
 

@@ -1,6 +1,7 @@
 /** `pnpm dev`: runs the whole system until it is stopped, and keeps its data. */
 import { join, relative, resolve } from 'node:path';
 import { createPortalLinkOfAccount } from '@deedwire/actions';
+import { appOf, type InterfaceName, interfaceNames, perInterface } from '@deedwire/domain';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, StoreUnavailableError } from '@deedwire/store';
 import { credentialHeaders } from '@deedwire/testing';
@@ -94,10 +95,12 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
       LOG_LEVEL: config.LOG_LEVEL,
       WEBHOOK_CALLBACK_POLICY: config.WEBHOOK_CALLBACK_POLICY,
     },
-    appEnv: {
-      'lender-api': { GRAPHIQL_HEADERS: JSON.stringify(credentialHeaders(accounts.lender.credential)) },
-      'partner-api': { GRAPHIQL_HEADERS: JSON.stringify(credentialHeaders(accounts.partner.credential)) },
-    },
+    appEnv: Object.fromEntries(
+      interfaceNames.map((name) => [
+        appOf(name),
+        { GRAPHIQL_HEADERS: JSON.stringify(credentialHeaders(accounts[name].credential)) },
+      ]),
+    ),
     onLine: (app, line) => {
       const phase = stopping.signal.aborted ? 'stopping' : running ? 'running' : 'starting';
       if (!isRoutineLine(line, phase)) say(formatLogLine(app, line));
@@ -108,21 +111,18 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   const devFile = await toDevFile(system, accounts, { databaseUrl: database.url, webhookSecretKeys, referrals });
   if (receiver !== undefined) {
     const subscription = { callbackUrl: receiver.url, webhookSecret };
-    for (const [name, key] of [
-      ['partner', 'receiverSubscriptionId'],
-      ['lender', 'lenderReceiverSubscriptionId'],
-    ] as const) {
-      state[key] = await subscribeReceiver(devFile[name], { ...subscription, earlierId: state[key] });
+    const ids = state.receiverSubscriptionIds;
+    for (const name of interfaceNames) {
+      ids[name] = await subscribeReceiver(devFile[name], { ...subscription, earlierId: ids[name] ?? null });
       await home.saveState();
     }
   }
-  await home.writeDevFiles(devFile, {
-    partner: devVariables(devFile.partner, accounts.partner, webhookSecret),
-    lender: devVariables(devFile.lender, accounts.lender, webhookSecret),
-  });
+  await home.writeDevFiles(
+    devFile,
+    perInterface((name) => devVariables(devFile[name], accounts[name], webhookSecret)),
+  );
   running = true;
-  const { partner, lender } = home.variablesFiles;
-  const variablesFiles = { partner: shortPath(partner), lender: shortPath(lender) };
+  const variablesFiles = perInterface((name) => shortPath(home.variablesFiles[name]));
   say(`\n${welcome({ devFile, variablesFiles, receiverUrl: receiver?.url ?? null })}`);
   if (!hasPortal) return;
   const links = await createPortalLinks(database.url, config, accounts, interfaceUrls(system));
@@ -134,12 +134,12 @@ async function createPortalLinks(
   databaseUrl: string,
   { GID_NAMESPACE }: DevConfig,
   accounts: DevSeed,
-  urls: Record<'lender' | 'partner', string>,
+  urls: Record<InterfaceName, string>,
 ): Promise<string[]> {
   const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
   try {
     const links: string[] = [];
-    for (const name of ['lender', 'partner'] as const) {
+    for (const name of interfaceNames) {
       const context = { ...seedContext(store, GID_NAMESPACE), portalOrigin: new URL(urls[name]).origin };
       const input = { accountId: accounts[name].id, abilities, actor: 'dev', expiresInSeconds: 600 };
       links.push((await createPortalLinkOfAccount(context, input)).url);

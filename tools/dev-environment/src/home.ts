@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { InterfaceName } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/domain';
 import { CannotStartError } from './command-line.ts';
 import type { DevFile } from './dev-file.ts';
 import { homeState, type HomeState } from './dev-state.ts';
@@ -29,7 +29,7 @@ export async function openHome(directory: string) {
   /** It exists while everything is running. */
   const devFile = join(directory, 'dev.json');
   /** They hold shell variables, and exist whenever `dev.json` does. */
-  const variablesFiles = { partner: join(directory, 'dev.env'), lender: join(directory, 'lender.env') };
+  const variablesFiles = perInterface((name) => join(directory, name === 'partner' ? 'dev.env' : `${name}.env`));
   const stateFile = join(directory, 'state.json');
   async function removeDevFiles(): Promise<void> {
     await rm(devFile, { force: true });
@@ -45,8 +45,7 @@ export async function openHome(directory: string) {
     variablesFiles,
     saveState: () => writePrivately(stateFile, toJson(state)),
     async writeDevFiles(content: DevFile, variables: Record<InterfaceName, string>): Promise<void> {
-      await writePrivately(variablesFiles.partner, variables.partner);
-      await writePrivately(variablesFiles.lender, variables.lender);
+      for (const name of interfaceNames) await writePrivately(variablesFiles[name], variables[name]);
       // Last: scripts wait for this file.
       await writePrivately(devFile, toJson(content));
     },

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import {
   addTeamMember,
-  createLender,
+  createAccount,
   createOrganization,
-  createPartner,
   createReferralForPartner,
   issueCredential,
   listCredentials,
@@ -13,8 +12,9 @@ import {
   type OperatorContext,
 } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
-import type { InterfaceName } from '@deedwire/domain';
+import { type InterfaceName, interfaces } from '@deedwire/domain';
 import type { Store } from '@deedwire/store';
+import { type AccountKey, ofAccounts } from './account-key.ts';
 import type { DevAccount, DevSeed } from './dev-state.ts';
 
 /** What writes the first rows of a database. */
@@ -31,49 +31,68 @@ export function seedContext(store: Store, gidNamespace: string): OperatorContext
   return { store, gidNamespace, now: () => new Date(), random: systemRandom, operator };
 }
 
-/** Creates two organizations, each with a lender and a partner, and a credential for each of the four accounts. */
+const accountNames: Partial<Record<AccountKey, string>> = {
+  lender: 'Northwind Building Society',
+  partner: 'Keystone Estate Agents',
+  otherLender: 'Southgate Mortgages',
+  otherPartner: 'Bellweather Homes',
+};
+
+/** Creates two organizations, each with an account of each interface, and a credential for each account. */
 export async function seed(context: OperatorContext): Promise<DevSeed> {
   const harbour = await createOrganization(context, { name: 'Harbour Conveyancing' });
-  const lender = await createLender(context, { organizationId: harbour.id, name: 'Northwind Building Society' });
+  const elsewhere = await createOrganization(context, { name: 'Moorland Legal' });
+  const accounts = await ofAccounts((key, name) =>
+    newAccount(context, key, name, key === name ? harbour.id : elsewhere.id),
+  );
   const people = [
     ['Ada', 'Fairbank', 'ada.fairbank@northwind.example'],
     ['Ben', 'Okoro', 'ben.okoro@northwind.example'],
     ['Chloé', 'Marchand', 'chloe.marchand@northwind.example'],
   ] as const;
   for (const [firstName, lastName, email] of people) {
-    await addTeamMember(context, { lenderId: lender.id, firstName, lastName, email });
+    await addTeamMember(context, { lenderId: accounts.lender.id, firstName, lastName, email });
   }
-  const partner = await createPartner(context, { organizationId: harbour.id, name: 'Keystone Estate Agents' });
-
-  const elsewhere = await createOrganization(context, { name: 'Moorland Legal' });
-  const otherLender = await createLender(context, { organizationId: elsewhere.id, name: 'Southgate Mortgages' });
-  const otherPartner = await createPartner(context, { organizationId: elsewhere.id, name: 'Bellweather Homes' });
-  return {
-    lender: await newAccount(context, 'lender', lender.id),
-    partner: await newAccount(context, 'partner', partner.id),
-    otherLender: await newAccount(context, 'lender', otherLender.id),
-    otherPartner: await newAccount(context, 'partner', otherPartner.id),
-  };
+  return accounts;
 }
 
-async function newAccount(context: OperatorContext, interfaceName: InterfaceName, id: string): Promise<DevAccount> {
+async function newAccount(
+  context: OperatorContext,
+  key: AccountKey,
+  interfaceName: InterfaceName,
+  organizationId: string,
+) {
+  const { title } = interfaces[interfaceName];
+  const name = accountNames[key] ?? `${title} ${key === interfaceName ? 'One' : 'Two'}`;
+  const { id } = await createAccount(context, interfaceName, { organizationId, name });
+  return withNewCredential(context, interfaceName, id);
+}
+
+async function withNewCredential(
+  context: OperatorContext,
+  interfaceName: InterfaceName,
+  id: string,
+): Promise<DevAccount> {
   const credential = await issueCredential(context, { interfaceName, accountId: id, clientId: null });
   return { interfaceName, id, credential };
 }
 
-/** Returns the accounts with valid credentials. A revoked or expired credential is replaced by a new one. */
-export async function withLiveCredentials(context: OperatorContext, accounts: DevSeed): Promise<DevSeed> {
-  return ofAccounts((name) => withLiveCredential(context, accounts[name]));
-}
-
-/** A value for each account. */
-export async function ofAccounts<Value>(valueOf: (name: keyof DevSeed) => Value | Promise<Value>) {
-  return {
-    lender: await valueOf('lender'),
-    partner: await valueOf('partner'),
-    otherLender: await valueOf('otherLender'),
-    otherPartner: await valueOf('otherPartner'),
-  };
+/**
+ * Returns the accounts with valid credentials. A revoked or expired credential is replaced by a new one, and an interface that was added
+ * gets its accounts.
+ */
+export async function withLiveCredentials(
+  context: OperatorContext,
+  accounts: Readonly<Partial<Record<string, DevAccount>>>,
+): Promise<DevSeed> {
+  const known = Object.values(accounts).flatMap((account) => account?.credential.organizationId ?? []);
+  return ofAccounts((key, name) => {
+    const account = accounts[key];
+    const organizationId = key === name ? known.at(0) : known.at(-1);
+    return account === undefined
+      ? newAccount(context, key, name, organizationId ?? '')
+      : withLiveCredential(context, account);
+  });
 }
 
 async function withLiveCredential(context: OperatorContext, account: DevAccount): Promise<DevAccount> {
@@ -83,7 +102,7 @@ async function withLiveCredential(context: OperatorContext, account: DevAccount)
   const live = (await listCredentials(context, { interfaceName, accountId: id })).some(
     (key) => key.keyId === keyId && key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now),
   );
-  return live ? account : newAccount(context, interfaceName, id);
+  return live ? account : withNewCredential(context, interfaceName, id);
 }
 
 /** Creates referrals until the partner has 25 open ones. Returns the ids of the open ones, oldest first. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { InterfaceName } from '@deedwire/domain';
+import { appOf, type InterfaceApp, type InterfaceName, interfaces, perInterface } from '@deedwire/domain';
 import { createLogin, findFreePort } from '@deedwire/embedded-postgres';
 import { type AppName, perApp, type RunningApp, startApp } from './app-process.ts';
 import { documentationFiles } from './documentation.ts';
@@ -11,7 +11,7 @@ export type AppDatabaseUrls = Readonly<Record<AppName, string>>;
 export interface SystemOptions {
   databaseUrls: AppDatabaseUrls;
   /** `PORT` of the interfaces. Each defaults to 0, a free port. */
-  ports?: Partial<Record<'lender-api' | 'partner-api', number>>;
+  ports?: Partial<Record<InterfaceApp, number>>;
   /** `ADMIN_PORT`. Each defaults to 0, a free port. */
   adminPorts?: Partial<Record<AppName, number>>;
   /** `WEBHOOK_SECRET_KEYS`. Defaults to a new random key. */
@@ -36,7 +36,7 @@ export function generateSecretKeys(): string {
   return `dev:${randomBytes(32).toString('base64')}`;
 }
 
-/** Starts the three apps as processes and waits until they are ready. They end when this process ends. */
+/** Starts the apps as processes and waits until they are ready. They end when this process ends. */
 export async function startSystem(options: SystemOptions) {
   const {
     databaseUrls,
@@ -88,19 +88,16 @@ export async function startSystem(options: SystemOptions) {
     });
   }
 
-  const portOfInterface = async (name: 'lender-api' | 'partner-api'): Promise<number> =>
-    ports[name] || (portal ? await findFreePort() : 0);
-  const [lenderPort, partnerPort] = [await portOfInterface('lender-api'), await portOfInterface('partner-api')];
-  const starting = [
-    start('lender-api', lenderPort, adminPorts['lender-api'] ?? 0),
-    start('partner-api', partnerPort, adminPorts['partner-api'] ?? 0),
-    start('webhook-worker', 0, adminPorts['webhook-worker'] ?? 0),
-  ] as const;
-  const [lenderApi, partnerApi, webhookWorker] = await Promise.all(starting).catch(async (error: unknown) => {
-    await Promise.all(starting.map((app) => app.then((running) => running.stop()).catch(() => {})));
+  const portOf = async (name: AppName): Promise<number> =>
+    name === 'webhook-worker' ? 0 : ports[name] || (portal ? await findFreePort() : 0);
+  const appPorts = await perApp(portOf);
+  const starting = await perApp((name) => ({ app: start(name, appPorts[name], adminPorts[name] ?? 0) }));
+  const all = Object.values(starting).map(({ app }) => app);
+  await Promise.all(all).catch(async (error: unknown) => {
+    await Promise.all(all.map((app) => app.then((running) => running.stop()).catch(() => {})));
     throw error;
   });
-  const apps = { 'lender-api': lenderApi, 'partner-api': partnerApi, 'webhook-worker': webhookWorker };
+  const apps = await perApp((name) => starting[name].app);
   const added: RunningApp[] = [];
   return {
     /** The latest process of each app. */
@@ -108,7 +105,7 @@ export async function startSystem(options: SystemOptions) {
     /** Starts an app that has ended again, on the same ports. */
     async restart(name: AppName): Promise<RunningApp> {
       const { url, adminUrl } = apps[name];
-      apps[name] = await start(name, portOf(url), portOf(adminUrl));
+      apps[name] = await start(name, portIn(url), portIn(adminUrl));
       return apps[name];
     },
     /**
@@ -137,19 +134,16 @@ export async function startSystem(options: SystemOptions) {
 
 /** The URL of each interface, including its path. */
 export function interfaceUrls({ apps }: Pick<System, 'apps'>): Record<InterfaceName, string> {
-  return {
-    lender: `${apps['lender-api'].url}/lenders/graphql`,
-    partner: `${apps['partner-api'].url}/partners/graphql`,
-  };
+  return perInterface((name) => `${apps[appOf(name)].url}${interfaces[name].path}/graphql`);
 }
 
-function portOf(url: string | null): number {
+function portIn(url: string | null): number {
   return url === null ? 0 : Number(new URL(url).port);
 }
 
 /** The group role of an app. */
-export function groupRole(name: AppName): string {
-  return name.replace('-', '_');
+export function groupRole(app: AppName): string {
+  return app.replaceAll('-', '_');
 }
 
 /** Creates a login for each app in the app's group role, so that each app has only the rights it needs. */

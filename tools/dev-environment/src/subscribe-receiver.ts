@@ -88,8 +88,7 @@ function rejected(problems: readonly { message: string }[]): CannotStartError {
  */
 export async function pauseReceiver(context: OperatorContext, state: DatabaseState): Promise<boolean> {
   let isPaused = false;
-  for (const id of [state.receiverSubscriptionId, state.lenderReceiverSubscriptionId]) {
-    if (id === null) continue;
+  for (const id of Object.values(state.receiverSubscriptionIds)) {
     try {
       const { status } = await readWebhookSubscription(context, { subscriptionId: id });
       if (status === 'PAUSED') continue;

@@ -1,10 +1,11 @@
+import { type InterfaceName, interfaceNames } from '@deedwire/domain';
 import type { DevFile } from './dev-file.ts';
 import { packageManagerCommand } from './workspace.ts';
 
 interface Welcome {
-  devFile: Pick<DevFile, 'lender' | 'partner' | 'admin'>;
+  devFile: DevFile;
   /** Paths to show, relative to the working directory where that is shorter. */
-  variablesFiles: { partner: string; lender: string };
+  variablesFiles: Record<InterfaceName, string>;
   /** The URL of the sample receiver. Null without `--receiver`. */
   receiverUrl: string | null;
 }
@@ -14,13 +15,12 @@ interface Welcome {
  * columns and 24 lines, and contains no secret.
  */
 export function welcome({ devFile, variablesFiles, receiverUrl }: Welcome): string {
-  const { lender, partner, admin } = devFile;
+  const { partner, ...others } = variablesFiles;
   const addresses: [string, string][] = [
-    ['lender interface', lender.url],
-    ['partner interface', partner.url],
-    ...Object.entries(admin).map(([app, url]): [string, string] => [`${app} health`, `${url}/ready`]),
+    ...interfaceNames.map((name): [string, string] => [`${name} interface`, devFile[name].url]),
+    ...Object.entries(devFile.admin).map(([app, url]): [string, string] => [`${app} health`, `${url}/ready`]),
     ...(receiverUrl === null ? [] : [['sample receiver', receiverUrl] as [string, string]]),
-    ['credentials', `${variablesFiles.partner} (partner), ${variablesFiles.lender}`],
+    ['credentials', `${partner} (partner), ${Object.values(others).join(', ')}`],
   ];
   const width = Math.max(...addresses.map(([name]) => name.length));
   const printer = receiverUrl === null ? '`dev --receiver`' : 'The sample receiver';
@@ -31,7 +31,7 @@ ${addresses.map(([name, url]) => `  ${name.padEnd(width)}  ${url}`).join('\n')}
 Open an interface in a browser for GraphiQL, or send a query and cause an event
 from a second terminal:
 
-. ${variablesFiles.partner}
+. ${partner}
 curl -sS "$DEEDWIRE_URL" -H 'Content-Type: application/json' \\
   -H "X-Service-Client-Id: $CLIENT_ID" -H "X-Service-API-Key: $API_KEY" \\
   -H "X-Service-Organization-Id: $ORGANIZATION_ID" \\

@@ -61,16 +61,15 @@ test('removes the files of a killed process, and writes files that only the owne
   expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
 });
 
-test('reads the state of an older `pnpm dev`, which has no webhook secret', async () => {
-  const databases = { mark: { webhookSecretKeys: 'dev:key', seed: null } };
+test('reads the state of an older `pnpm dev`', async () => {
+  const databases = { mark: { webhookSecretKeys: 'dev:key', seed: null, receiverSubscriptionId: 'gid:1' } };
   await writeFile(join(directory, 'state.json'), JSON.stringify({ postgresPassword: 'p', databases }));
   const { state } = await openHome(directory);
   expect(state.databases['mark']).toEqual({
     webhookSecretKeys: 'dev:key',
     seed: null,
     webhookSecret: expect.stringMatching(/^whsec_/),
-    receiverSubscriptionId: null,
-    lenderReceiverSubscriptionId: null,
+    receiverSubscriptionIds: { partner: 'gid:1' },
   });
 });
 

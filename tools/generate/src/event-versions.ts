@@ -42,7 +42,7 @@ export function requireFile(path: string, type: string, version: string): string
 
 /** The name of a version in code, for example `teamMemberAdded20261101`. */
 export function identifierOf(type: string, version: string): string {
-  const name = type.replaceAll(/[._]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  const name = type.replaceAll(/[._-]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   return `${name}${compact(version)}`;
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { interfaceNames } from '@deedwire/domain';
 import {
   buildSchema,
   type FragmentDefinitionNode,
@@ -18,11 +19,10 @@ import { payloadDifferences, schemaPathOf } from './reference/event-page/payload
 import { findFiles, readText, workspaceRoot } from './workspace-files.ts';
 
 const folder = 'packages/portal';
-const interfaces = ['lender', 'partner'] as const;
 
 /**
  * The operations of the portal: their types and hashes for the pages, and the text of each hash for the server. An operation
- * must be valid at the current version of both interfaces, because the pages are the same. And what the contracts of events say that
+ * must be valid at the current version of every interface, because the pages are the same. And what the contracts of events say that
  * changes from version to version.
  */
 export async function portalDocuments(): Promise<Generated> {
@@ -36,8 +36,8 @@ export async function portalDocuments(): Promise<Generated> {
   );
   const operations = definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   const texts = operations.map((operation) => [operation, documentOf(operation, fragments)] as const);
-  const versions = Object.fromEntries(interfaces.map((name) => [name, currentVersion(name)]));
-  for (const name of interfaces) {
+  const versions = Object.fromEntries(interfaceNames.map((name) => [name, currentVersion(name)]));
+  for (const name of interfaceNames) {
     const schema = buildSchema(readText(sdlPath(name)));
     for (const [, text] of texts) {
       const [error] = validate(schema, parse(text));
@@ -47,7 +47,7 @@ export async function portalDocuments(): Promise<Generated> {
   const types = await runCodegen(import.meta.dirname, {
     generates: {
       types: {
-        schema: join(workspaceRoot, sdlPath('partner')),
+        schema: join(workspaceRoot, sdlPath(interfaceNames[0])),
         documents: join(workspaceRoot, `${folder}/src/documents/*.graphql`),
         plugins: ['typescript-operations'],
         config: {

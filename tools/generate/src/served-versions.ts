@@ -1,19 +1,23 @@
+import { interfaceNames } from '@deedwire/domain';
 import { identifierOf, compact, readEventVersions, readInterfaceVersions, requireFile } from './event-versions.ts';
 import { banner, type Generated } from './generated.ts';
 
-/** The list of renderers in `webhook-rendering` and the lists of schemas in both APIs: one entry for each version that is not retired. */
+/**
+ * The list of renderers in `webhook-rendering` and the lists of schemas in the APIs, with one entry for each version that is not retired.
+ * And the versions of each interface, for `actions`.
+ */
 export function servedVersions(): Generated {
   const files = new Map([
     ['packages/webhook-rendering/src/generated/renderers.ts', renderersSource()],
-    ['apps/lender-api/src/generated/schemas.ts', schemasSource('lender')],
-    ['apps/partner-api/src/generated/schemas.ts', schemasSource('partner')],
+    ['packages/actions/src/generated/interface-versions.ts', interfaceVersionsSource()],
+    ...interfaceNames.map((name) => [`apps/${name}-api/src/generated/schemas.ts`, schemasSource(name)] as const),
   ]);
   return {
     files,
     folders: [
       'packages/webhook-rendering/src/generated',
-      'apps/lender-api/src/generated',
-      'apps/partner-api/src/generated',
+      'packages/actions/src/generated',
+      ...interfaceNames.map((name) => `apps/${name}-api/src/generated`),
     ],
   };
 }
@@ -36,6 +40,17 @@ ${imports.join('')}
 /** The renderer of each version of each event type. */
 export const renderers: Renderers = {
 ${entries.join('')}};
+`;
+}
+
+function interfaceVersionsSource(): string {
+  const lists = interfaceNames.map((name) => [name, `${identifierOf(name, '')}Versions`] as const);
+  return `${banner}
+import type { InterfaceName } from '@deedwire/domain';
+${lists.map(([name, list]) => `import { versions as ${list} } from '@deedwire/${name}-schema';\n`).join('')}
+/** Every version of each interface, oldest first. */
+export const interfaceVersions = {
+${lists.map(([name, list]) => `  ${/-/.test(name) ? `'${name}'` : name}: ${list},\n`).join('')}} satisfies Record<InterfaceName, unknown>;
 `;
 }
 

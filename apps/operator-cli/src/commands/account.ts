@@ -1,10 +1,12 @@
-import { listAccounts } from '@deedwire/actions';
-import type { InterfaceName } from '@deedwire/domain';
+import { createAccount, listAccounts } from '@deedwire/actions';
+import { type InterfaceName, interfaceNames } from '@deedwire/domain';
 import type { Command } from 'commander';
 import { accountTypes, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
+import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { addVerb, interfaceOption, notes, printList, type OutputOptions } from '../verb.ts';
+import { addVerb, interfaceOption, notes, print, printList, type OutputOptions } from '../verb.ts';
+import { addLenderVerbs } from './lender.ts';
 
 interface ListOptions extends OutputOptions, Window {
   interface?: InterfaceName;
@@ -13,9 +15,9 @@ interface ListOptions extends OutputOptions, Window {
 }
 
 export function addAccountCommands(program: Command, shell: Shell): void {
-  const noun = program.command('account').description('list lenders and partners');
+  const noun = program.command('account').description('list the accounts of all interfaces');
 
-  addVerb(noun, 'list', 'list lenders and partners, newest first')
+  addVerb(noun, 'list', 'list the accounts of all interfaces, newest first')
     .addOption(interfaceOption('only those of this interface'))
     .addOption(gidOption(shell, 'organization', 'only those of this organization', 'Organization'))
     .option('--name <text>', 'only those whose name contains this, in any case')
@@ -40,8 +42,27 @@ export function addAccountCommands(program: Command, shell: Shell): void {
           interface: (row) => row.interfaceName,
         },
         fixed: { interface: options.interface, organization: options.organization },
-        empty:
-          'No accounts match. List the organizations with `deedwire-operator organization list`, and create an account with `lender create` or `partner create`.',
+        empty: `No accounts match. List the organizations with \`deedwire-operator organization list\`, and create an account with ${interfaceNames.map((name) => `\`${name} create\``).join(' or ')}.`,
       });
     });
+}
+
+/** What a noun has besides `create`. */
+const furtherVerbs: Partial<Record<InterfaceName, (noun: Command, shell: Shell) => void>> = { lender: addLenderVerbs };
+
+/** `<interface> create …`, for each interface. */
+export function addInterfaceCommands(program: Command, shell: Shell): void {
+  for (const interfaceName of interfaceNames) {
+    const kind = interfaceName.replaceAll('-', ' ');
+    const noun = program.command(interfaceName).description(`manage ${kind}s`);
+    addVerb(noun, 'create', `create a ${kind} in an organization`)
+      .addOption(gidOption(shell, 'organization', 'the organization', 'Organization').makeOptionMandatory())
+      .requiredOption('--name <name>', `the name of the ${kind}`)
+      .action(async (options: OutputOptions & { organization: string; name: string }) => {
+        const input = { organizationId: options.organization, name: options.name };
+        const created = await withContext(shell, (context) => createAccount(context, interfaceName, input));
+        print(shell, options, created, ({ id, name }) => `Created the ${kind} ${name}: ${id}`);
+      });
+    furtherVerbs[interfaceName]?.(noun, shell);
+  }
 }

@@ -10,7 +10,7 @@ export function addClientCommands(program: Command, shell: Shell): void {
   const noun = program.command('client').description('manage API clients');
 
   addVerb(noun, 'list', 'list API clients, newest first, without their keys')
-    .addOption(gidOption(shell, 'account', 'only those of this lender or partner', ...accountTypes))
+    .addOption(gidOption(shell, 'account', 'only those of this account', ...accountTypes))
     .addOption(limitOption())
     .option('--after <clientId>', afterDescription)
     .addHelpText(

@@ -6,7 +6,7 @@ import {
   rotateCredential,
   type IssuedCredential,
 } from '@deedwire/actions';
-import type { InterfaceName } from '@deedwire/domain';
+import { type InterfaceName, interfaces } from '@deedwire/domain';
 import type { Command } from 'commander';
 import { accountTypes, gidOption } from '../gid.ts';
 import { withContext } from '../session.ts';
@@ -23,7 +23,7 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
   const noun = program.command('credential').description('manage the API keys of clients');
 
   addVerb(noun, 'issue', 'issue an API key and print it once')
-    .addOption(gidOption(shell, 'account', 'the lender or partner', ...accountTypes).makeOptionMandatory())
+    .addOption(gidOption(shell, 'account', 'the account', ...accountTypes).makeOptionMandatory())
     .addOption(interfaceOption())
     .hook('preAction', checkInterface)
     .option('--client <id>', 'issue the key to this client; defaults to a new client')
@@ -68,7 +68,7 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
     });
 
   addVerb(noun, 'list', 'list the API keys of an account, without their secrets')
-    .addOption(gidOption(shell, 'account', 'the lender or partner', ...accountTypes).makeOptionMandatory())
+    .addOption(gidOption(shell, 'account', 'the account', ...accountTypes).makeOptionMandatory())
     .addOption(interfaceOption())
     .hook('preAction', checkInterface)
     .action(async (options: AccountOptions) => {
@@ -100,8 +100,8 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
 /** The account says which interface it belongs to, unless it is a number. */
 function checkInterface(command: Command): void {
   const { account, interface: interfaceName }: AccountOptions = command.opts();
-  const type = /\/(Lender|Partner)\//.exec(account)?.[1];
-  if (type !== undefined && interfaceName !== undefined && type.toLowerCase() !== interfaceName)
+  const type = /\/(\w+)\//.exec(account)?.[1];
+  if (type !== undefined && interfaceName !== undefined && type !== interfaces[interfaceName].accountType)
     command.error(
       `error: ${account} is a ${type}. Omit --interface, or pass an account of the ${interfaceName} interface.`,
     );

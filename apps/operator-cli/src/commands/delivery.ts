@@ -13,7 +13,7 @@ import {
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
-import { eventRecordTypes } from '@deedwire/domain';
+import { type EventRecordType, interfaceNames, interfaces } from '@deedwire/domain';
 import { Option, type Command } from 'commander';
 import { curlCommand } from '../curl-command.ts';
 import { describeExchange } from '../describe-exchange.ts';
@@ -44,13 +44,13 @@ interface WatchOptions extends OutputOptions {
   for?: number;
 }
 
-const recordTypes = [...eventRecordTypes.partner, ...eventRecordTypes.lender] as const;
+const recordTypes = interfaceNames.flatMap((name): readonly EventRecordType[] => interfaces[name].records);
 
 export function addDeliveryCommands(program: Command, shell: Shell): void {
   const noun = program.command('delivery').description('inspect webhook deliveries, and send them again');
 
   addVerb(noun, 'list', 'list the deliveries of all accounts, newest first')
-    .addOption(gidOption(shell, 'account', 'only those of this lender or partner', ...accountTypes))
+    .addOption(gidOption(shell, 'account', 'only those of this account', ...accountTypes))
     .addOption(gidOption(shell, 'subscription', 'only those to this subscription', 'WebhookSubscription'))
     .addOption(
       new Option('--status <status>', 'filter by status').choices(['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED']),
@@ -133,7 +133,7 @@ worker send it.
     });
 
   addVerb(noun, 'watch', 'print the attempts of a subscription or an account as they are made, until Ctrl-C')
-    .addOption(gidOption(shell, 'account', 'the lender or partner', ...accountTypes))
+    .addOption(gidOption(shell, 'account', 'the account', ...accountTypes))
     .addOption(gidOption(shell, 'subscription', 'the subscription', 'WebhookSubscription'))
     .option('--for <duration>', 'end after this time, for example 10m; defaults to never', parseDuration)
     .addHelpText(

@@ -21,7 +21,7 @@ export function addListenerCommands(program: Command, shell: Shell): void {
     .description('manage webhook listeners: subscriptions that are read, not sent');
 
   addVerb(noun, 'list', 'list webhook listeners, newest first')
-    .addOption(gidOption(shell, 'account', 'only those of this lender or partner', ...accountTypes))
+    .addOption(gidOption(shell, 'account', 'only those of this account', ...accountTypes))
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'WebhookListener'))
     .addHelpText('after', notes('\n  deedwire-operator listener list --account Partner/4711'))
@@ -58,12 +58,12 @@ export function addListenerCommands(program: Command, shell: Shell): void {
     print(shell, options, permission, describe);
   };
 
-  addVerb(noun, 'forbid', 'forbid a lender or partner to create listeners; those it has stay')
+  addVerb(noun, 'forbid', 'forbid an account to create listeners; those it has stay')
     .addArgument(gidArgument(shell, ...accountTypes))
     .addHelpText('after', notes('\n  deedwire-operator listener forbid Partner/4711'))
     .action((accountId: string, options: OutputOptions) => permit(accountId, true, options));
 
-  addVerb(noun, 'allow', 'allow a lender or partner to create listeners again')
+  addVerb(noun, 'allow', 'allow an account to create listeners again')
     .addArgument(gidArgument(shell, ...accountTypes))
     .addHelpText('after', notes('\n  deedwire-operator listener allow Partner/4711'))
     .action((accountId: string, options: OutputOptions) => permit(accountId, false, options));

@@ -29,8 +29,8 @@ const abilities: readonly PortalAbility[] = ['READ', 'READ_PAYLOAD', 'OPERATE', 
 export function addPortalCommands(program: Command, shell: Shell): void {
   const noun = program.command('portal').description('open the portal for an account, and end its sessions');
 
-  addVerb(noun, 'link', 'create a link that opens the portal of a lender or partner once, and print it')
-    .addOption(gidOption(shell, 'account', 'the lender or partner', ...accountTypes).makeOptionMandatory())
+  addVerb(noun, 'link', 'create a link that opens the portal of an account once, and print it')
+    .addOption(gidOption(shell, 'account', 'the account', ...accountTypes).makeOptionMandatory())
     .addOption(
       new Option(
         '--ability <ability...>',
@@ -67,7 +67,7 @@ export function addPortalCommands(program: Command, shell: Shell): void {
   const sessions = noun.command('session').description('sessions of the portal');
 
   addVerb(sessions, 'list', 'list the sessions that have not ended, newest first')
-    .addOption(gidOption(shell, 'account', 'only those of this lender or partner', ...accountTypes))
+    .addOption(gidOption(shell, 'account', 'only those of this account', ...accountTypes))
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'PortalSession'))
     .addHelpText('after', notes('\n  deedwire-operator portal session list --account Partner/4711'))

@@ -35,7 +35,7 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
   const noun = program.command('subscription').description('manage webhook subscriptions');
 
   addVerb(noun, 'list', 'list webhook subscriptions, newest first')
-    .addOption(gidOption(shell, 'account', 'only those of this lender or partner', ...accountTypes))
+    .addOption(gidOption(shell, 'account', 'only those of this account', ...accountTypes))
     .addOption(
       new Option(
         '--status <status>',

@@ -10,10 +10,9 @@ import {
   type WebhookSender,
 } from '@deedwire/webhook-sender';
 import {
-  createLender,
+  createAccount,
   createLenderReader,
   createOrganization,
-  createPartner,
   createReferral,
   createWebhookSubscription,
   systemRandom,
@@ -116,8 +115,7 @@ export async function createWorld(): Promise<World> {
     superuser.query({ name: `test-${(statements += 1)}`, text }, values);
 
   const account = async (interfaceName: 'lender' | 'partner', name: string): Promise<Account> => {
-    const create = interfaceName === 'lender' ? createLender : createPartner;
-    const { id } = await create(operator, { organizationId: world.organizationId, name });
+    const { id } = await createAccount(operator, interfaceName, { organizationId: world.organizationId, name });
     return { interfaceName, accountId: toRecordId(id.split('/').at(-1) ?? ''), clientId: `${name}-client`, gid: id };
   };
   const nobody: Account = { interfaceName: 'lender', accountId: toRecordId('1'), clientId: '', gid: '' };

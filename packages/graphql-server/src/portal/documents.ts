@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { PortalAbility, PortalSession } from '@deedwire/actions';
-import type { InterfaceName } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames } from '@deedwire/domain';
 import { type GraphQLSchema, parse, TypeInfo, validate, visit, visitWithTypeInfo } from 'graphql';
 import type { GraphQLParams } from 'graphql-yoga';
 import { z } from 'zod';
@@ -27,7 +27,7 @@ export const abilityOfField: Readonly<Record<string, PortalAbility>> = {
 };
 
 const built = z.object({
-  versions: z.record(z.enum(['lender', 'partner']), z.string()),
+  versions: z.record(z.enum(interfaceNames), z.string()),
   documents: z.record(z.string(), z.string()),
 });
 

@@ -6,7 +6,7 @@ import {
   type Delay,
   delayReasons,
 } from '@deedwire/actions';
-import { eventRecordTypes } from '@deedwire/domain';
+import { interfaces } from '@deedwire/domain';
 import { toMilliPoints } from '@deedwire/operation-analysis';
 import { RequestError } from '../errors/request-error.ts';
 import { addMutation } from '../schema/add-mutation.ts';
@@ -116,7 +116,7 @@ export function addWebhookDelivery(
       resolve(_, page, context) {
         const { subscriptionId = null, recordId = null } = page;
         if (subscriptionId !== null) checkId(context, 'WebhookSubscription', 'subscriptionId', subscriptionId);
-        if (recordId !== null) checkId(context, eventRecordTypes[context.caller.interfaceName], 'recordId', recordId);
+        if (recordId !== null) checkId(context, interfaces[context.caller.interfaceName].records, 'recordId', recordId);
         const onSearched = (deliveries: number): void => {
           context.extraWork.cost += deliveries * costOfSearchedDelivery;
         };

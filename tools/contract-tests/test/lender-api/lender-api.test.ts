@@ -1,4 +1,4 @@
-import { createLender, issueCredential } from '@deedwire/actions';
+import { createAccount, issueCredential } from '@deedwire/actions';
 import { createHarness } from '@deedwire/dev-environment/harness';
 import { postGraphql, type Credential } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 const harness = await forFile(createHarness());
 const lenderKey = harness.accounts.lender.credential;
 const { organizationId } = lenderKey;
-const { id: otherLenderId } = await createLender(harness.operator, { organizationId, name: 'Other lender' });
+const { id: otherLenderId } = await createAccount(harness.operator, 'lender', { organizationId, name: 'Other lender' });
 const colleagueKey = await issueCredential(harness.operator, {
   interfaceName: 'lender',
   accountId: otherLenderId,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   addTeamMember,
-  createLender,
+  createAccount,
   createLenderReader,
   createOrganization,
   systemRandom,
@@ -28,7 +28,7 @@ const context: OperatorContext = {
   operator,
 };
 const organization = await createOrganization(context, { name: 'Harbour' });
-const lender = await createLender(context, { organizationId: organization.id, name: 'Northwind' });
+const lender = await createAccount(context, 'lender', { organizationId: organization.id, name: 'Northwind' });
 for (const firstName of ['Ada', 'Ben', 'Chloé']) {
   const details = { firstName, lastName: 'Fairbank', email: `${firstName}@northwind.example` };
   await addTeamMember(context, { lenderId: lender.id, ...details });

@@ -3,7 +3,7 @@ import { connect as connectTo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createPartner, issueCredential, setClientLimit } from '@deedwire/actions';
+import { createAccount, issueCredential, setClientLimit } from '@deedwire/actions';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { toRecordId } from '@deedwire/domain';
 import type { RunningServer } from '@deedwire/service-runtime';
@@ -34,7 +34,7 @@ beforeAll(async () => {
   await service.whenReady;
   const { organizationId } = harness.accounts.partner.credential;
   for (let count = 0; count < accounts; count += 1) {
-    const { id } = await createPartner(harness.operator, { organizationId, name: `Partner ${count}` });
+    const { id } = await createAccount(harness.operator, 'partner', { organizationId, name: `Partner ${count}` });
     const credential = await issueCredential(harness.operator, {
       interfaceName: 'partner',
       accountId: id,

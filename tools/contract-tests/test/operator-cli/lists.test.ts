@@ -253,7 +253,7 @@ describe('delivery list', () => {
 
   test.each<[string[], number, string]>([
     [['--type', 'webhook.test'], 2, '--type needs --account, --subscription or --record'],
-    [['--record', 'Matter/1'], 2, 'This is a Matter; pass a Referral or a Lender or a TeamMember.'],
+    [['--record', 'Matter/1'], 2, 'This is a Matter; pass a Lender or a TeamMember or a Referral.'],
     [['--account', 'Partner/1', '--type', 'referral.craeted'], 1, 'Did you mean "referral.created"?'],
     [['--since', '2027-01-02', '--until', '2027-01-01'], 2, '--since must be before --until'],
     [['--limit', '10001'], 2, 'It must be a whole number from 1 to 10000.'],

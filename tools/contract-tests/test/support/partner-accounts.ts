@@ -1,4 +1,4 @@
-import { createOrganization, createPartner, issueCredential } from '@deedwire/actions';
+import { createOrganization, createAccount, issueCredential } from '@deedwire/actions';
 import { raiseLimit, type TestSystem } from '@deedwire/dev-environment/harness';
 import { type Client, createClient, type Credential } from '@deedwire/testing';
 
@@ -16,7 +16,7 @@ export async function createPartnerAccounts(
   const accounts: PartnerAccount[] = [];
   const organization = await createOrganization(operator, { name: 'Partners of a test' });
   for (let index = 0; index < count; index += 1) {
-    const { id: accountId } = await createPartner(operator, {
+    const { id: accountId } = await createAccount(operator, 'partner', {
       organizationId: organization.id,
       name: `Partner ${index}`,
     });

@@ -1,3 +1,6 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { appOf, type InterfaceName, interfaceNames, roleOf } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import {
   type InterfaceConfig,
@@ -6,13 +9,22 @@ import {
   type ServedContract,
   startInterfaceService,
 } from '@deedwire/graphql-server';
-import { lenderInterface } from '@deedwire/lender-api/lender-interface';
-import { partnerInterface } from '@deedwire/partner-api/partner-interface';
 import { createLogger, readConfig, type RunningServer } from '@deedwire/service-runtime';
 import { readWorkerConfig, type WorkerConfig } from '@deedwire/webhook-worker/config';
 import { createWorker, type Worker } from '@deedwire/webhook-worker/worker';
 import { Registry } from 'prom-client';
+import { workspaceRoot } from '../../src/workspace.ts';
 import { pooled } from './start-test-apps.ts';
+
+type Definition = Pick<InterfaceServiceOptions, 'contract' | 'examples' | 'interfaceName' | 'plugins'>;
+
+/** What each app of an interface serves. By path, because no package can depend on the interfaces that are added later. */
+const definitions = new Map<InterfaceName, Definition>();
+for (const name of interfaceNames) {
+  const file = join(workspaceRoot, 'apps', appOf(name), `src/${name}-interface.ts`);
+  const [definition]: Definition[] = Object.values(await import(pathToFileURL(file).href));
+  if (definition !== undefined) definitions.set(name, definition);
+}
 
 /** What the environment of an app cannot express. */
 type ServiceParts = Pick<InterfaceServiceOptions, 'logger' | 'portalFolder'>;
@@ -38,17 +50,19 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
     WEBHOOK_CALLBACK_POLICY: 'development',
   };
 
-  async function startInterface(
-    definition: typeof lenderInterface | typeof partnerInterface,
-    contract: ServedContract,
-    config: Partial<InterfaceConfig>,
-    more: ServiceParts,
+  async function startApi(
+    name: InterfaceName,
+    config: Partial<InterfaceConfig> = {},
+    contract?: ServedContract,
+    more: ServiceParts = {},
   ): Promise<RunningServer> {
-    const login = pooled(await database.urlFor(`${definition.interfaceName}_api`));
-    const defaults = readConfig(interfaceConfig({ port: 0, adminPort: 0 }), { ...env, ...login });
+    const definition = definitions.get(name);
+    if (definition === undefined) throw new Error(`${appOf(name)} exports no interface.`);
+    const login = pooled(await database.urlFor(roleOf(name)));
+    const defaults = readConfig(interfaceConfig(name), { ...env, ...login });
     const service = await startInterfaceService({
       ...definition,
-      contract,
+      ...(contract && { contract }),
       appVersion: '0.0.0',
       config: { ...defaults, ...config },
       ...more,
@@ -65,16 +79,11 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
   }
 
   return {
-    startPartnerApi: (
-      config: Partial<InterfaceConfig> = {},
-      contract: ServedContract = partnerInterface.contract,
-      more: ServiceParts = {},
-    ) => startInterface(partnerInterface, contract, config, more),
-    startLenderApi: (
-      config: Partial<InterfaceConfig> = {},
-      contract: ServedContract = lenderInterface.contract,
-      more: ServiceParts = {},
-    ) => startInterface(lenderInterface, contract, config, more),
+    startApi,
+    startPartnerApi: (config?: Partial<InterfaceConfig>, contract?: ServedContract, more?: ServiceParts) =>
+      startApi('partner', config, contract, more),
+    startLenderApi: (config?: Partial<InterfaceConfig>, contract?: ServedContract, more?: ServiceParts) =>
+      startApi('lender', config, contract, more),
     /** Resolves when the worker is ready. */
     async startWorker(config: Partial<WorkerConfig> = {}): Promise<Worker> {
       const login = pooled(await database.urlFor('webhook_worker'));

@@ -23,7 +23,7 @@ export async function joinSharedSystem() {
     operator,
     urls,
     referrals: await ensureOpenReferrals(operator, accounts.partner.id),
-    ...(await createClients(urls, accounts)),
+    ...createClients(urls, accounts),
     /** Resets the count of handshakes per minute, of these accounts only. */
     async forgetHandshakes(): Promise<void> {
       const ids = Object.values(accounts).map(({ accountId }) => accountId);

@@ -13,24 +13,24 @@ export async function createTestAccounts(
   operator: OperatorContext,
   { seed }: Pick<ownSeeding.Seeding, 'seed'> = ownSeeding,
 ): Promise<TestAccounts> {
-  const seeded = await seed(operator);
-  const accounts = await ownSeeding.ofAccounts((name): TestAccount => {
-    const { clientId } = seeded[name].credential;
-    return { ...seeded[name], clientId, accountId: toRecordId(seeded[name].id.split('/').at(-1) ?? '') };
+  const entries = Object.entries(await seed(operator)).map(([key, account]): [string, TestAccount] => {
+    const { clientId } = account.credential;
+    return [key, { ...account, clientId, accountId: toRecordId(account.id.split('/').at(-1) ?? '') }];
   });
-  for (const { clientId } of Object.values(accounts)) await raiseLimit(operator, clientId);
-  return accounts;
+  for (const [, { clientId }] of entries) await raiseLimit(operator, clientId);
+  return Object.fromEntries(entries) as TestAccounts;
 }
 
 /** One client per account. */
 export function createClients(
   urls: Record<InterfaceName, string>,
   accounts: TestAccounts,
-): Promise<Record<keyof TestAccounts, Client>> {
-  return ownSeeding.ofAccounts((name) => {
-    const { interfaceName, credential } = accounts[name];
-    return createClient(urls[interfaceName], credential);
-  });
+): Record<keyof TestAccounts, Client> {
+  const entries = Object.entries(accounts).map(([key, { interfaceName, credential }]) => [
+    key,
+    createClient(urls[interfaceName], credential),
+  ]);
+  return Object.fromEntries(entries) as Record<keyof TestAccounts, Client>;
 }
 
 /** Lets a client send more than a test can, for tests that are not about rate limits. */

@@ -31,7 +31,7 @@ export async function startTestSystem({ server, apply, seeding = ownSeeding, ...
     system,
     urls,
     referrals,
-    ...(await createClients(urls, accounts)),
+    ...createClients(urls, accounts),
     async close(): Promise<void> {
       await system.stop();
       await harness.close();

@@ -1,4 +1,4 @@
-import type { InterfaceName } from '@deedwire/webhook-events';
+import { interfaceNames } from '@deedwire/domain';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { format } from 'oxfmt';
 import { z } from 'zod';
@@ -86,7 +86,6 @@ export async function payloadFiles(eventTypes: readonly EventType[]): Promise<Ma
       files.set(`src/generated/payloads/${type}/${version}.ts`, await typeOfSchema(JSON.parse(schemaText)));
     }
   }
-  const interfaceNames: readonly InterfaceName[] = ['lender', 'partner'];
   for (const interfaceName of interfaceNames) {
     const document = asyncApiDocument({
       interfaceName,
@@ -96,6 +95,10 @@ export async function payloadFiles(eventTypes: readonly EventType[]): Promise<Ma
     });
     files.set(`asyncapi/${interfaceName}.json`, `${JSON.stringify(document, null, 2)}\n`);
   }
+  files.set(
+    'src/generated/interface-name.ts',
+    `// ${banner}\n\n/** The GraphQL interface on which an event type is available for subscription. */\nexport type InterfaceName = ${interfaceNames.map((name) => `'${name}'`).join(' | ')};\n`,
+  );
   files.set('src/generated/registry.ts', registrySource(eventTypes));
   files.set('src/generated/schemas.ts', schemasSource(eventTypes));
   files.set('test/generated/schema-output.ts', schemaOutputSource(eventTypes));

@@ -1,7 +1,8 @@
-import * as lender from '@deedwire/lender-schema';
-import * as partner from '@deedwire/partner-schema';
+import { type InterfaceName, interfaceNames, interfaces } from '@deedwire/domain';
 import { mapElements } from '@deedwire/release';
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, parse } from 'graphql';
+import { readInterfaceVersions } from '../event-versions.ts';
+import { readText } from '../workspace-files.ts';
 import { type Example, readExamples } from './examples.ts';
 import { type History, readHistory, type Remark, remarksOn } from './history.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -18,7 +19,7 @@ export interface InterfaceVersion extends Lifecycle {
 }
 
 export interface InterfaceContract {
-  readonly name: 'lender' | 'partner';
+  readonly name: InterfaceName;
   /** Path of the endpoint, relative to the base URL. */
   readonly path: string;
   readonly history: History;
@@ -31,26 +32,21 @@ export function packageFolder(name: InterfaceContract['name']): string {
   return `packages/${name}-schema`;
 }
 
-/** Both interfaces with all their versions. */
+/** Each interface with all its versions. */
 export function readInterfaceContracts(): InterfaceContract[] {
-  return [readContract('lender', '/lenders/graphql', lender), readContract('partner', '/partners/graphql', partner)];
+  return interfaceNames.map((name) => {
+    const history = readHistory(packageFolder(name));
+    const path = `${interfaces[name].path}/graphql`;
+    return { name, path, history, versions: readVersions(packageFolder(name), history) };
+  });
 }
 
-interface Registry {
-  readonly versions: readonly Lifecycle[];
-  readonly sdl: (version: string) => string;
-}
-
-function readContract(name: InterfaceContract['name'], path: string, registry: Registry): InterfaceContract {
-  const history = readHistory(packageFolder(name));
-  return { name, path, history, versions: readVersions(packageFolder(name), history, registry) };
-}
-
-function readVersions(folder: string, history: History, { versions, sdl }: Registry): InterfaceVersion[] {
+function readVersions(folder: string, history: History): InterfaceVersion[] {
+  const versions = readInterfaceVersions(folder);
   const schemas = new Map(
     versions.map(({ version }) => [
       version,
-      buildASTSchema(parseWithRemarks(sdl(version), remarksOn(history, version))),
+      buildASTSchema(parseWithRemarks(readText(`${folder}/versions/${version}.graphql`), remarksOn(history, version))),
     ]),
   );
   const examples = readExamples(`${folder}/examples`, schemas);

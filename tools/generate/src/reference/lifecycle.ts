@@ -1,7 +1,7 @@
-import type { SchemaVersion } from '@deedwire/lender-schema';
+import type { ListedVersion } from '../event-versions.ts';
 
 /** A version as the registries of interfaces and event types describe it. */
-export type Lifecycle = SchemaVersion;
+export type Lifecycle = ListedVersion;
 
 /** The status of a version in a few words. */
 export function statusSummary({ status, deprecatedOn, sunsetOn }: Lifecycle): string {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { interfaceNames } from '@deedwire/domain';
 import { type ListedVersion, readInterfaceVersions } from '../event-versions.ts';
 import { banner, literalOf, type Generated } from '../generated.ts';
 import { type Manifest, readManifest } from '../reference/manifest.ts';
@@ -11,12 +12,12 @@ interface Version extends ServedVersion {
   readonly manifest: Manifest;
 }
 
-/** The code of `lender-schema` and `partner-schema`, from `versions.json` and the SDL and the manifest of each version. */
+/** The code of the schema package of each interface, from `versions.json` and the SDL and the manifest of each version. */
 export async function schemaPackages(): Promise<Generated> {
-  const [lender, partner] = await Promise.all([schemaPackage('lender'), schemaPackage('partner')]);
+  const packages = await Promise.all(interfaceNames.map(schemaPackage));
   return {
-    files: new Map([...lender, ...partner]),
-    folders: ['packages/lender-schema/src/generated', 'packages/partner-schema/src/generated'],
+    files: new Map(packages.flatMap((files) => [...files])),
+    folders: interfaceNames.map((name) => `packages/${name}-schema/src/generated`),
   };
 }
 

@@ -1,2 +1,0 @@
-/** The two GraphQL interfaces. Each account belongs to exactly one. */
-export type InterfaceName = 'lender' | 'partner';
