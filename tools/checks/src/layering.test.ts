@@ -1,17 +1,20 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { appOf, interfaceNames } from '@deedwire/domain';
 import { describe, expect, test } from 'vitest';
 
 /**
  * The packages of this workspace that each package may import. A new package needs a row: there is no default.
  */
-const contracts = ['lender-schema', 'partner-schema', 'webhook-events', 'webhook-signing'];
+const schemas = interfaceNames.map((name) => `${name}-schema`);
+const apis = interfaceNames.map(appOf);
+const contracts = [...schemas, 'webhook-events', 'webhook-signing'];
 const layer0 = [...contracts, 'domain', 'contract-check', 'operation-analysis'];
 const layer1 = ['auth', 'store', 'webhook-diagnosis', 'webhook-receiver', 'webhook-sender'];
 const layer2 = ['service-runtime', 'webhooks'];
 const layers0to3 = [...layer0, ...layer1, ...layer2, 'actions', 'webhook-rendering'];
 const layers0to4 = [...layers0to3, 'graphql-server'];
-const apps = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
+const apps = [...apis, 'webhook-worker', 'operator-cli'];
 const everything = [
   ...layers0to4,
   ...apps,
@@ -26,8 +29,7 @@ const everything = [
 
 const mayImport: Record<string, readonly string[]> = {
   // Layer 0
-  'lender-schema': [],
-  'partner-schema': [],
+  ...Object.fromEntries(schemas.map((name) => [name, []])),
   'webhook-events': [],
   'webhook-signing': [],
   domain: [],
@@ -53,8 +55,7 @@ const mayImport: Record<string, readonly string[]> = {
   // Layer 4
   'graphql-server': [...layers0to3, 'portal'],
   // Layer 5
-  'lender-api': layers0to4,
-  'partner-api': layers0to4,
+  ...Object.fromEntries(apis.map((name) => [name, layers0to4])),
   'webhook-worker': [
     'domain',
     'service-runtime',

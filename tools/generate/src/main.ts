@@ -11,6 +11,7 @@ const generators: Record<string, () => Promise<Generated>> = {
   'portal-documents': async () => await (await import('./portal-documents.ts')).portalDocuments(),
   'api-reports': async () => await (await import('./api-reports/api-reports.ts')).apiReports(),
   reference: async () => (await import('./reference/reference-pages.ts')).reference(),
+  deployment: async () => (await import('./deployment.ts')).deployment(),
   'type-references': async () => (await import('./type-references.ts')).typeReferences(),
 };
 

@@ -1,0 +1,90 @@
+import { type InterfaceName, interfaceNames, interfaces, roleOf } from '@deedwire/domain';
+import type { Generated } from './generated.ts';
+import { readText } from './workspace-files.ts';
+
+/** `@` is the name of an interface. */
+const files = ['deploy/kubernetes/apps/@-api.yaml', 'deploy/systemd/deedwire-@-api.service'];
+
+interface Parts {
+  path: string;
+  /** The part of one interface. In the file, the parts follow each other. `@` is the name. */
+  part: string;
+  /** Before the first part. */
+  before?: string;
+  /** Between two parts. */
+  separator?: string;
+  /** Whether a part that exists stays as it is. */
+  isKept?: true;
+}
+
+const alarms = 'deploy/prometheus/rules.test.yml';
+const operations = 'docs/operations.md';
+
+const partsOfFiles: readonly Parts[] = [
+  { path: '.github/ISSUE_TEMPLATE/bug.yml', part: ' +- @ interface\n' },
+  { path: 'deploy/Containerfile', part: 'FROM runtime AS @-api\n(?:.+\n)+\n' },
+  { path: 'deploy/compose.yaml', part: '  @-api:\n(?:    .*\n)+\n' },
+  { path: 'deploy/compose.yaml', before: 'depends_on: \\[', part: '@-api', separator: ', ' },
+  { path: 'deploy/compose/Caddyfile', part: '\thandle /\\S+ {\n(?:\t\t.*\n)+\t}\n' },
+  { path: 'deploy/compose/prepare.sh', part: '@-api:[a-z_]+', separator: ' ' },
+  { path: 'deploy/compose/prometheus.yml', part: '.*names: \\[@-api\\].*\n' },
+  { path: 'deploy/kubernetes/apps/kustomization.yaml', part: '  - @-api\\.yaml\n' },
+  { path: 'deploy/kubernetes/gke/backend-configs.yaml', part: 'apiVersion.*\n(?:(?!---).*\n)+', separator: '---\n' },
+  { path: 'deploy/kubernetes/gke/services.yaml', part: 'apiVersion.*\n(?:(?!---).*\n)+', separator: '---\n' },
+  { path: 'deploy/prometheus/rules.yml', part: 'absent\\(.*"@-api".*\\)', separator: '\n          or ' },
+  { path: alarms, part: '.*deedwire_build_info{app="@-api".*\n +values: \'1.*\n', isKept: true },
+  { path: alarms, part: ' +- {\n.*"DeedwireMissing".*app="@-api".*\n.*\n +}\n', isKept: true },
+  { path: operations, before: 'for app in (?:webhook-worker )?', part: '@-api', separator: ' ' },
+  { path: operations, part: '@-api:\\d+', separator: ' ' },
+  { path: operations, before: 'database deedwire to ', part: 'deedwire_[a-z_]+_api', separator: ', ' },
+];
+
+/**
+ * The files of deployment that repeat something for each interface. What they say of the first interface on the list is the template
+ * of the others.
+ */
+export function deployment(): Generated {
+  const [first] = interfaceNames;
+  const generated = new Map<string, string>();
+  for (const file of files) {
+    const template = readText(file.replace('@', first));
+    for (const name of interfaceNames) generated.set(file.replace('@', name), render(template, name));
+  }
+  for (const parts of partsOfFiles)
+    generated.set(parts.path, withParts(generated.get(parts.path) ?? readText(parts.path), parts));
+  return { files: generated };
+}
+
+function withParts(text: string, { path, part, before = '', separator = '', isKept }: Parts): string {
+  const of = (name: string) => part.replaceAll('@', name);
+  const anyPart = of('[a-z][a-z0-9-]*');
+  let isFound = false;
+  const changed = text.replaceAll(new RegExp(`(?<=${before})${anyPart}(?:${separator}${anyPart})*`, 'g'), (run) => {
+    const [template] = new RegExp(of(interfaceNames[0])).exec(run) ?? [];
+    if (template === undefined) return run;
+    isFound = true;
+    const parts = interfaceNames.map((name) => {
+      const own = isKept && new RegExp(of(name)).exec(run)?.[0];
+      return own || render(template, name);
+    });
+    return parts.join(separator);
+  });
+  if (!isFound) throw new Error(`${path} has no part of the ${interfaceNames[0]} interface: ${part}`);
+  return changed;
+}
+
+/** What a file says of the first interface, of another one. */
+function render(template: string, name: InterfaceName): string {
+  const [first] = interfaceNames;
+  const [from, to] = [interfaces[first], interfaces[name]];
+  const { scripts }: { scripts: { start: string } } = JSON.parse(readText(`apps/${name}-api/package.json`));
+  const flags = scripts.start.split(' ').slice(1, -1);
+  return template
+    .replaceAll(`${from.path}/`, `${to.path}/`)
+    .replaceAll(new RegExp(`\\b${first}(?=-api| interface)`, 'g'), name)
+    .replaceAll(new RegExp(`(?<=\\b|_)${roleOf(first)}\\b`, 'g'), roleOf(name))
+    .replaceAll(new RegExp(`\\b${from.port}\\b`, 'g'), String(to.port))
+    .replaceAll(new RegExp(`\\b${from.adminPort}\\b`, 'g'), String(to.adminPort))
+    .replaceAll(/(?<=\/node )(?:--\S+ )*/g, flags.map((flag) => `${flag} `).join(''))
+    .replaceAll(/(?<=\/node", )(?:"--[^"]+", )*/g, flags.map((flag) => `"${flag}", `).join(''));
+}
