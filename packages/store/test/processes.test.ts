@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
+import { interfaceNames } from '@deedwire/domain';
 import { connect, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -25,7 +26,7 @@ const partnerApi = await storeOf(await database.urlFor('partner_api'));
 const worker = await storeOf(await database.urlFor('webhook_worker'));
 const login = new URL(await database.urlFor('lender_api')).username;
 
-for (const interfaceName of ['lender', 'partner'] as const) {
+for (const interfaceName of interfaceNames) {
   const { id } = await seedAccount(admin, interfaceName);
   await superuser.run(
     `insert into api_client (account_id, interface, client_id, schema_version) values ($1, $2::interface_name, $2::interface_name || '-client', '2026-11-01')`,

@@ -1,3 +1,4 @@
+import { interfaceNames, roleOf } from '@deedwire/domain';
 import { createTestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { connect, type Connection, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
@@ -239,7 +240,7 @@ describe('the order of fan-out', () => {
   });
 
   test.each(['position', 'takes', 'blocked_on'])('an app cannot write %s of an entry', async (column) => {
-    for (const role of ['lender_api', 'partner_api', 'operator'] as const) {
+    for (const role of [...interfaceNames.map(roleOf), 'operator'] as const) {
       await expect(
         login(role).run(
           `insert into webhook_event_queue (account_id, interface, subscription_id, ${column}) values ($1, 'partner', 1, default)`,
@@ -266,8 +267,8 @@ describe('the order of fan-out', () => {
   });
 });
 
-describe.each(['lender', 'partner'] as const)('the listeners of a %s', (interfaceName) => {
-  const role = `${interfaceName}_api` as const;
+describe.each(interfaceNames)('the listeners of a %s', (interfaceName) => {
+  const role = roleOf(interfaceName);
   const api = (): Connection => login(role);
   let account: string;
 
@@ -382,8 +383,8 @@ const deliver = async (subscription: string): Promise<string> => {
   return String(row?.['id']);
 };
 
-describe.each(['lender', 'partner'] as const)('the subscriptions of a %s', (interfaceName) => {
-  const role = `${interfaceName}_api` as const;
+describe.each(interfaceNames)('the subscriptions of a %s', (interfaceName) => {
+  const role = roleOf(interfaceName);
   const api = (): Connection => login(role);
 
   const addAccount = async (): Promise<string> => {
@@ -460,7 +461,7 @@ describe.each(['lender', 'partner'] as const)('the subscriptions of a %s', (inte
 });
 
 test('no app writes a sequence, or the time of an event', async () => {
-  for (const role of ['lender_api', 'partner_api', 'operator'] as const) {
+  for (const role of [...interfaceNames.map(roleOf), 'operator'] as const) {
     for (const [table, column] of [
       ['webhook_event', 'occurred_at'],
       ['webhook_subscription_sequence', 'last_sequence'],
@@ -474,7 +475,7 @@ test('no app writes a sequence, or the time of an event', async () => {
 describe('locks of migrations and maintenance', () => {
   const tables = ['schema_migration', 'audit_entry_default', 'webhook_retention'];
 
-  test.each((['lender_api', 'partner_api'] as const).flatMap((role) => tables.map((table) => [role, table] as const)))(
+  test.each(interfaceNames.map(roleOf).flatMap((role) => tables.map((table) => [role, table] as const)))(
     '%s cannot take one on %s',
     async (role, table) => {
       await expect(login(role).run(`begin; lock table ${table} in share update exclusive mode`)).rejects.toThrow(

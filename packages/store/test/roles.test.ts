@@ -1,3 +1,4 @@
+import { interfaceNames, roleOf } from '@deedwire/domain';
 import type { Connection } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
@@ -65,7 +66,7 @@ test.each<[GroupRole, string]>([
     [role, `insert into schema_migration (name, checksum) values ('x', 'x')`],
   ]),
   // The worker creates partitions.
-  ...(['lender_api', 'partner_api', 'operator'] as const).map((role): [GroupRole, string] => [
+  ...([...interfaceNames.map(roleOf), 'operator'] as const).map((role): [GroupRole, string] => [
     role,
     'create table x ()',
   ]),
@@ -94,7 +95,7 @@ test('grants each app exactly these rights', async () => {
               lower(g.privilege_type) || coalesce('(' || g.attname || ')', ''), ' ' order by g.privilege_type, g.attname
             ) as line
           from grants g join pg_roles r on r.oid = g.grantee
-          where r.rolname in ('lender_api', 'partner_api', 'webhook_worker', 'operator')
+          where r.rolname in (${roles.map((role) => `'${role}'`).join(', ')})
           group by r.rolname, g.relname
         )
         select rolname as role, string_agg(line, e'\\n' order by line) as grant from lines group by rolname order by rolname`,

@@ -10,7 +10,8 @@ import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { eventually, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createInterfaceClient, served } from './support/interface-client.ts';
+import { createInterfaceClient } from './support/interface-client.ts';
+import { served } from './support/interface-contracts.ts';
 
 const t = await forFile(joinSharedSystem());
 const receiver = await startReceiver();
@@ -141,7 +142,7 @@ const rejected = {
 
 const numberOf = (gid: string): string => gid.split('/').at(-1) ?? '';
 
-test.each(served)(
+test.each([...lenders, ...partners])(
   'the $account interface at $date shows no delivery of a foreign record, or of a wrong identifier',
   async (at) => {
     const { send } = clientOf(at.account, at.date);

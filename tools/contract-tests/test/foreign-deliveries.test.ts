@@ -1,11 +1,11 @@
 import { createAccount, issueCredential } from '@deedwire/actions';
-import { createHarness } from '@deedwire/dev-environment/harness';
-import * as lender from '@deedwire/lender-schema';
-import * as partner from '@deedwire/partner-schema';
+import { createHarness, otherKey } from '@deedwire/dev-environment/harness';
+import { type InterfaceName, interfaceNames, interfaces, perInterface } from '@deedwire/domain';
 import { type Credential, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { buildSchema, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { interfaceContracts, othersThan, served } from './support/interface-contracts.ts';
 import { type IdType, operationsWithId, selectAll } from './support/operations-with-id.ts';
 import {
   insertAttempts,
@@ -18,11 +18,6 @@ import {
   insertReplay,
   type StoredSubscription,
 } from './support/stored-deliveries.ts';
-
-const contracts = { lender, partner };
-const cases = (['lender', 'partner'] as const).flatMap((name) =>
-  contracts[name].versions.map(({ version }) => ({ name, version })),
-);
 
 interface Stored {
   subscription: StoredSubscription;
@@ -41,20 +36,23 @@ const gidsOf = ({ subscription, delivery, replay, listener }: Stored): Record<Id
 });
 
 const harness = await forFile(createHarness());
-const services = { lender: await harness.startLenderApi(), partner: await harness.startPartnerApi() };
+const services = new Map<InterfaceName, Awaited<ReturnType<typeof harness.startApi>>>();
 const { organizationId } = harness.accounts.lender.credential;
 const { id: otherLenderId } = await createAccount(harness.operator, 'lender', { organizationId, name: 'Other lender' });
 /** Of another account of each interface. */
 const strangers = {
+  ...perInterface((name) => harness.accounts[otherKey(name)].credential),
+  // In the same organization.
   lender: await issueCredential(harness.operator, {
     interfaceName: 'lender',
     accountId: otherLenderId,
     clientId: null,
   }),
-  partner: harness.accounts.otherPartner.credential,
 };
-for (const name of ['lender', 'partner'] as const) {
-  await services[name].whenReady;
+for (const name of interfaceNames) {
+  const service = await harness.startApi(name);
+  await service.whenReady;
+  services.set(name, service);
   const subscription = await insertSubscription(harness, name, harness.accounts[name]);
   const delivery = await insertDelivery(harness, subscription);
   await insertAttempts(harness, subscription, delivery, [500], new Date());
@@ -65,16 +63,16 @@ for (const name of ['lender', 'partner'] as const) {
   stored.set(name, { subscription, delivery, replay, listener });
 }
 
-describe.each(cases)('the $name interface at $version', ({ name, version }) => {
-  const schema = buildSchema(contracts[name].sdl(version));
+describe.each(served)('the $account interface at $date', ({ account: name, date }) => {
+  const schema = buildSchema(interfaceContracts[name].sdl(date));
   const type = schema.getType('WebhookDelivery');
   if (!isObjectType(type)) throw new Error('There is no type WebhookDelivery.');
   const selection = selectAll(type);
 
   const send = (credential: Credential, query: string) =>
-    postGraphql(`${services[name].url}/${name}s/graphql`, credential, {
+    postGraphql(`${services.get(name)?.url}${interfaces[name].path}/graphql`, credential, {
       query,
-      headers: { 'X-Service-Schema-Version': version },
+      headers: { 'X-Service-Schema-Version': date },
     });
 
   async function read(credential: Credential, query: string): Promise<unknown> {
@@ -99,7 +97,7 @@ describe.each(cases)('the $name interface at $version', ({ name, version }) => {
     });
   });
 
-  test.each(['lender', 'partner'])('lists no deliveries of the subscription of a foreign %s', async (owner) => {
+  test.each(interfaceNames)('lists no deliveries of the subscription of a foreign %s', async (owner) => {
     const gid = stored.get(owner)?.subscription.gid;
     for (const filter of [
       '',
@@ -135,11 +133,10 @@ describe.each(cases)('the $name interface at $version', ({ name, version }) => {
   });
 
   test.each(operations)('answers $name about a foreign record as about one that does not exist', async (operation) => {
-    const other = name === 'lender' ? 'partner' : 'lender';
     for (const [owner, credential] of [
-      [name, strangers[name]],
-      [other, harness.accounts[name].credential],
-    ] as const) {
+      [name, strangers[name]] as const,
+      ...othersThan(name).map((other) => [other, harness.accounts[name].credential] as const),
+    ]) {
       const gid = gidsOf(stored.get(owner) ?? missing())[operation.idType];
       const answerTo = async (id: string): Promise<string> => {
         const { status, body } = await send(credential, operation.document(id));

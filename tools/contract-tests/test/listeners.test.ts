@@ -1,9 +1,10 @@
 import { permitListeners } from '@deedwire/actions';
-import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem, otherKey, type SharedSystem } from '@deedwire/dev-environment/harness';
 import { eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createInterfaceClient, served } from './support/interface-client.ts';
+import { createInterfaceClient } from './support/interface-client.ts';
+import { served } from './support/interface-contracts.ts';
 
 const t = await forFile(joinSharedSystem());
 
@@ -85,7 +86,7 @@ describe.each(served)('$account $date', ({ account, date }) => {
   test('answers about the listener of another account as about one that does not exist', async () => {
     const listener = await clientOf(account, date).listen();
     const strangers = served.flatMap((version) => [
-      clientOf(version.account === 'lender' ? 'otherLender' : 'otherPartner', version.date),
+      clientOf(otherKey(version.account), version.date),
       ...(version.account === account ? [] : [clientOf(version.account, version.date)]),
     ]);
     for (const stranger of strangers) {

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPortalLinkOfAccount, expireCredential, issueCredential, revokeCredential } from '@deedwire/actions';
 import { callOperator, createHarness, type OperatorResult, type TestAccount } from '@deedwire/dev-environment/harness';
+import { interfaceNames, interfaces, perInterface } from '@deedwire/domain';
 import { createLogger, doWaitingWork } from '@deedwire/service-runtime';
 import { connect, eventually, postGraphql, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { interfaceContracts, othersThan } from './support/interface-contracts.ts';
 import {
   type Browser,
   createBrowser,
@@ -18,18 +20,16 @@ import {
 import { insertDelivery, insertSubscription } from './support/stored-deliveries.ts';
 
 const version = '2026-11-01';
+const versions = perInterface((name) => interfaceContracts[name].dates[0] ?? version);
 const harness = await forFile(createHarness());
-const pages = await forFile(writePages({ lender: version, partner: version }));
+const pages = await forFile(writePages(versions));
 const logged: string[] = [];
 const logger = createLogger({ name: 'test', level: 'trace' }, { write: (line) => logged.push(line) });
 const parts = { portalFolder: pages.folder, logger };
 const config = { PORTAL_ORIGIN: portalOrigin } as const;
-const services = {
-  lender: await harness.startLenderApi(config, undefined, parts),
-  partner: await harness.startPartnerApi(config, undefined, parts),
-};
-const urls = { lender: services.lender.url, partner: services.partner.url };
-await Promise.all([services.lender.whenReady, services.partner.whenReady]);
+const services = await Promise.all(interfaceNames.map((name) => harness.startApi(name, config, undefined, parts)));
+await Promise.all(services.map(({ whenReady }) => whenReady));
+const urls = perInterface((name) => services[interfaceNames.indexOf(name)]?.url ?? '');
 const { lender } = harness.accounts;
 
 type Link = {
@@ -48,7 +48,7 @@ async function requestLink(
 ): Promise<Link> {
   const variables = { input: { abilities: ['READ'], actor: 'user-1', ...input } };
   const { body } = await postGraphql<{ createPortalLink: Link }>(
-    `${url}/${account.interfaceName}s/graphql`,
+    `${url}${interfaces[account.interfaceName].path}/graphql`,
     credential,
     {
       query: createLink,
@@ -66,7 +66,8 @@ async function linkTo(account: TestAccount, input: object = {}, credential = acc
 }
 
 const numberOf = ({ credential }: TestAccount): string => credential.organizationId.split('/').at(-1) ?? '';
-const baseOf = (account: TestAccount): string => `/${account.interfaceName}s/portal/${numberOf(account)}/`;
+const baseOf = (account: TestAccount): string =>
+  `${interfaces[account.interfaceName].path}/portal/${numberOf(account)}/`;
 const browserOf = (account: TestAccount, url = urls[account.interfaceName]): Browser =>
   createBrowser(url, baseOf(account));
 
@@ -104,7 +105,7 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
 /** Until the address may send 50 requests without a session again. */
 const rest = (): Promise<void> => sleep(1_000);
 
-describe.each(['lender', 'partner'] as const)('the portal of the %s interface', (name) => {
+describe.each(interfaceNames)('the portal of the %s interface', (name) => {
   const account = harness.accounts[name];
 
   test('opens by a link, shows the session, runs operations of its pages, and ends', async () => {
@@ -139,7 +140,7 @@ describe.each(['lender', 'partner'] as const)('the portal of the %s interface', 
       status: 200,
       data: { webhookSubscriptions: { nodes: [expect.objectContaining({ id: subscription.gid })] } },
     });
-    expect(headers).toMatchObject({ 'x-service-schema-version': version, 'cache-control': 'no-store' });
+    expect(headers).toMatchObject({ 'x-service-schema-version': versions[name], 'cache-control': 'no-store' });
     expect(json.extensions.cost).toBeDefined();
 
     const ended = await browser.send({ method: 'DELETE', path: 'session' });
@@ -151,15 +152,14 @@ describe.each(['lender', 'partner'] as const)('the portal of the %s interface', 
     await harness.sql(`update webhook_subscription set deleted_at = now() where id = ${subscription.id}`);
   });
 
-  test('its session is refused by the other interface', async () => {
-    const other = name === 'lender' ? 'partner' : 'lender';
+  test.each(othersThan(name))('its session is refused by the %s interface', async (other) => {
     const browser = await openPortal(account);
     const cookie = browser.cookie();
     for (const headers of [{ Cookie: cookie }, { Cookie: cookie.replace(name, other) }]) {
       const foreign = createBrowser(urls[other], baseOf(harness.accounts[other]));
       expect(outcomeOf(await foreign.send({ path: 'session', headers }))).toEqual(unauthenticated);
     }
-    const { status, body } = await postGraphql(`${urls[other]}/${other}s/graphql`, account.credential, {
+    const { status, body } = await postGraphql(`${urls[other]}${interfaces[other].path}/graphql`, account.credential, {
       query: createLink,
       variables: { input: { abilities: ['READ'], actor: 'a' } },
     });
@@ -884,13 +884,13 @@ test('the app does not start with a document that it cannot serve', async () => 
     ['mutation { deleteWebhookSubscription(input: { id: "1" }) { userErrors { code } } }', 'has no ability for'],
     ['{ unknown }', 'Cannot query field'],
   ] as const) {
-    const wrong = await writePages({ lender: version, partner: version }, { wrong: query });
+    const wrong = await writePages(versions, { wrong: query });
     await expect(harness.startLenderApi(config, undefined, { logger, portalFolder: wrong.folder })).rejects.toThrow(
       message,
     );
     await wrong.remove();
   }
-  const old = await writePages({ lender: '2020-01-01', partner: version });
+  const old = await writePages({ ...versions, lender: '2020-01-01' });
   await expect(harness.startLenderApi(config, undefined, { logger, portalFolder: old.folder })).rejects.toThrow(
     'not served',
   );

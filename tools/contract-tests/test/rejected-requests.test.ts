@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { revokeCredential } from '@deedwire/actions';
-import { startTestSystem } from '@deedwire/dev-environment/harness';
-import type { InterfaceName } from '@deedwire/domain';
+import { generateApiKey } from '@deedwire/auth';
+import { otherKey, startTestSystem } from '@deedwire/dev-environment/harness';
+import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/domain';
 import { type Credential, credentialHeaders, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
+import { accountField, othersThan } from './support/interface-contracts.ts';
 
 const t = await forFile(startTestSystem());
 
 const modernMediaType = 'application/graphql-response+json';
-const own = { lender: '{ lender { id } }', partner: '{ partner { id } }' };
+const own = perInterface((name) => `{ ${accountField(name)} { id } }`);
 
 type HeaderChange = Record<string, string | string[] | undefined>;
 
@@ -68,15 +70,14 @@ function withoutRequestId({ status, headers, body }: RawResponse): object {
   return { status, headers: kept, body: body.replaceAll(String(requestId), '') };
 }
 
-describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfaceName) => {
-  const other = interfaceName === 'lender' ? 'partner' : 'lender';
-  const otherTenant = interfaceName === 'lender' ? 'otherLender' : 'otherPartner';
+describe.each(interfaceNames)('the %s interface', (interfaceName) => {
+  const others = othersThan(interfaceName);
 
   test('accepts its own credentials', async () => {
     const response = await send(interfaceName);
     expect(response.status).toBe(200);
     expect(JSON.parse(response.body)).toEqual({
-      data: { [interfaceName]: { id: t.accounts[interfaceName].id } },
+      data: { [accountField(interfaceName)]: { id: t.accounts[interfaceName].id } },
       extensions: expect.any(Object),
     });
     expect(response.headers).toMatchObject({
@@ -86,18 +87,17 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
     });
   });
 
-  test('rejects credentials of the other interface with 403, without looking up the key', async () => {
+  test.each(others)('rejects credentials of the %s interface with 403, without looking up the key', async (other) => {
     const response = await send(interfaceName, { headers: credentialHeaders(t.accounts[other].credential) });
     expect(response.status).toBe(403);
     expect(codeOf(response)).toBe('WRONG_INTERFACE');
     // The response is the same for a well-formed key that was never issued, so the key is not looked up.
-    const neverIssued = interfaceName === 'lender' ? neverIssuedKeys.partner : neverIssuedKeys.lender;
-    expect((await send(interfaceName, { headers: { 'X-Service-API-Key': neverIssued } })).status).toBe(403);
+    expect((await send(interfaceName, { headers: { 'X-Service-API-Key': neverIssuedKeys[other] } })).status).toBe(403);
   });
 
   test('returns an identical 401 for every invalid credential', async () => {
     const { apiKey, clientId, organizationId } = t.accounts[interfaceName].credential;
-    const elsewhere: Credential = t.accounts[otherTenant].credential;
+    const elsewhere: Credential = t.accounts[otherKey(interfaceName)].credential;
     const changes: [string, HeaderChange][] = [
       [
         'no credentials',
@@ -116,10 +116,10 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
         'a key with another last character',
         { 'X-Service-API-Key': `${apiKey.slice(0, -1)}${apiKey.endsWith('0') ? '1' : '0'}` },
       ],
-      [
-        "the other interface's prefix on this key",
+      ...others.map((other): [string, HeaderChange] => [
+        `the prefix of the ${other} interface on this key`,
         { 'X-Service-API-Key': apiKey.replace(`dw_${interfaceName}_`, `dw_${other}_`) },
-      ],
+      ]),
       ['a well-formed key that was never issued', { 'X-Service-API-Key': neverIssuedKeys[interfaceName] }],
       ['a repeated key header', { 'X-Service-API-Key': [apiKey, apiKey] }],
       ['a repeated organization header', { 'X-Service-Organization-Id': [organizationId, organizationId] }],
@@ -264,6 +264,7 @@ test('limits requests without valid credentials per address, but not a client wi
 
 // Well-formed keys with a correct checksum that were never issued.
 const neverIssuedKeys = {
+  ...perInterface((name) => generateApiKey(name).apiKey),
   lender: 'dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE',
   partner: 'dw_partner_Ns0YcvMp8BQI_2pwb6trmYfOTciGJ2tIg8twnGMJA5xURC07xEaBrfs8_1THbhT',
 };

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem, otherKey, type SharedSystem } from '@deedwire/dev-environment/harness';
+import type { InterfaceName } from '@deedwire/domain';
 import { eventually, listen, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { type WebhookEvent, webhookEventTypes } from '@deedwire/webhook-events';
@@ -9,13 +10,12 @@ import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createInterfaceClient, served } from './support/interface-client.ts';
+import { createInterfaceClient } from './support/interface-client.ts';
+import { served } from './support/interface-contracts.ts';
 
 const t = await forFile(joinSharedSystem());
 
 beforeEach(() => t.forgetHandshakes());
-
-type InterfaceName = 'lender' | 'partner';
 
 interface Delivery {
   id: string;
@@ -178,7 +178,7 @@ describe.each(served)('$account $date', ({ account, date }) => {
     const receiver = await startReceiver();
     const subscriptionId = await client.subscribe({ ...receiver.input, eventTypes: [{ type: 'webhook.test' }] });
     const others = served.flatMap((version) => [
-      clientOf(version.account === 'lender' ? 'otherLender' : 'otherPartner', version.date),
+      clientOf(otherKey(version.account), version.date),
       ...(version.account === account ? [] : [clientOf(version.account, version.date)]),
     ]);
     for (const stranger of others) {

@@ -1,6 +1,6 @@
 import { type ActionContext, findPortalSession, recordPortalSessionUse } from '@deedwire/actions';
 import { createAddressLimiter, requestsWithoutKeyPerSecond } from '@deedwire/auth';
-import type { InterfaceName } from '@deedwire/domain';
+import { type InterfaceName, interfaces } from '@deedwire/domain';
 import { type Logger, requestPath } from '@deedwire/service-runtime';
 import type { RequestAuthenticator } from '../authentication/authenticate-request.ts';
 import { RequestError } from '../errors/request-error.ts';
@@ -91,7 +91,8 @@ function usePortal(options: UsePortalOptions): RequestPlugin {
     },
   });
 
-  const base = new RegExp(String.raw`^/${interfaceName}s/portal/(\d{1,19})/(.*)$`);
+  const { path: interfacePath } = interfaces[interfaceName];
+  const base = new RegExp(String.raw`^${interfacePath}/portal/(\d{1,19})/(.*)$`);
   const respondToSession = createSessionRequests({ ...shared, sessions });
 
   const authenticate: PortalRequest['authenticate'] = (state) => sessions.authenticate(state);
@@ -108,7 +109,7 @@ function usePortal(options: UsePortalOptions): RequestPlugin {
     if (path === 'session') return respondToSession(state, organizationId);
     if (state.message.method !== 'GET') throw wrongMethod('GET');
     if (!path.startsWith('assets/')) {
-      const page = pages.index(`/${interfaceName}s/portal/${organizationId}/`);
+      const page = pages.index(`${interfacePath}/portal/${organizationId}/`);
       return new LightResponse(page, { headers: { 'Content-Type': 'text/html; charset=utf-8' } });
     }
     const asset = pages.asset(path.slice('assets/'.length));

@@ -1,6 +1,4 @@
-import type { InterfaceName } from '@deedwire/domain';
-
-export const interfaceNames: readonly InterfaceName[] = ['lender', 'partner'];
+import { type InterfaceName, interfaceNames } from '@deedwire/domain';
 
 export interface RowFixture {
   /** The interfaces that have rows in the table. A table without a column `interface` has them as a whole. */
@@ -12,8 +10,6 @@ export interface RowFixture {
   /** Operations that a policy refuses although the role has the right: `<role> <operation>`. */
   neverFor?: readonly string[];
 }
-
-const both = interfaceNames;
 
 function child(rowsOf: readonly InterfaceName[], insert: string): RowFixture {
   return { rowsOf, insert, isChild: true };
@@ -37,7 +33,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'account',
     {
-      rowsOf: both,
+      rowsOf: interfaceNames,
       insert: `insert into account (interface, organization_id, name) values ($1, (select id from organization), 'Account')`,
       isChild: false,
     },
@@ -63,7 +59,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'api_client',
     child(
-      both,
+      interfaceNames,
       // The trigger of portal_session would create another one.
       `insert into api_client (account_id, interface, client_id, schema_version)
        values (${account}, $1, 'portal_' || $1::interface_name || '_' || ${account}, '2026-11-01')`,
@@ -72,7 +68,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'api_key',
     child(
-      both,
+      interfaceNames,
       `insert into api_key (key_id, api_client_id, interface, key_hash)
        values ($1::interface_name::text, ${apiClient}, $1, decode(repeat('00', 32), 'hex'))`,
     ),
@@ -80,13 +76,13 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'portal_session',
     child(
-      both,
+      interfaceNames,
       `insert into portal_session (account_id, interface, key_id, abilities, actor, link_hash, expires_at)
        values (${account}, $1, $1::interface_name::text, '{READ}', 'a', sha256($1::interface_name::text::bytea), now() + interval '5 minutes')`,
     ),
   ],
   // The trigger of api_client inserts the buckets.
-  ['cost_bucket', { rowsOf: both, insert: null, isChild: true }],
+  ['cost_bucket', { rowsOf: interfaceNames, insert: null, isChild: true }],
   [
     'app_contracts',
     {
@@ -108,7 +104,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'interface_use',
     child(
-      both,
+      interfaceNames,
       `insert into interface_use (api_client_id, interface, day, version, coordinate, count)
        values (${apiClient}, $1, now(), '2026-11-01', '', 1)`,
     ),
@@ -125,7 +121,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'idempotency_key',
     child(
-      both,
+      interfaceNames,
       `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until)
        values (${account}, $1, 'm', 'k', '', gen_random_uuid(), now())`,
     ),
@@ -133,7 +129,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'webhook_subscription',
     child(
-      both,
+      interfaceNames,
       `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
        values (${account}, $1, 'https://a.test/', '', 0)`,
     ),
@@ -141,14 +137,17 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'webhook_subscription_event_type',
     child(
-      both,
+      interfaceNames,
       `insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
        values (${subscription}, $1, 'referral.created', '2026-11-01')`,
     ),
   ],
   [
     'webhook_subscription_sequence',
-    child(both, `insert into webhook_subscription_sequence (subscription_id, interface) values (${subscription}, $1)`),
+    child(
+      interfaceNames,
+      `insert into webhook_subscription_sequence (subscription_id, interface) values (${subscription}, $1)`,
+    ),
   ],
   [
     'webhook_receiver_state',
@@ -172,25 +171,28 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'webhook_handshake_count',
     child(
-      both,
+      interfaceNames,
       `insert into webhook_handshake_count (account_id, interface, minute, handshakes) values (${account}, $1, now(), 1)`,
     ),
   ],
   [
     'webhook_event',
     child(
-      both,
+      interfaceNames,
       `insert into webhook_event (account_id, interface, event_type, snapshot) values (${account}, $1, 'referral.created', '{}')`,
     ),
   ],
   [
     'webhook_event_queue',
-    child(both, `insert into webhook_event_queue (account_id, interface, event_id) values (${account}, $1, ${event})`),
+    child(
+      interfaceNames,
+      `insert into webhook_event_queue (account_id, interface, event_id) values (${account}, $1, ${event})`,
+    ),
   ],
   [
     'webhook_payload',
     child(
-      both,
+      interfaceNames,
       `insert into webhook_payload (event_id, event_version, interface, body) values (${event}, '2026-11-01', $1, '')`,
     ),
   ],
@@ -198,7 +200,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     'webhook_delivery',
     {
       ...child(
-        both,
+        interfaceNames,
         `insert into webhook_delivery
          (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
        values (${account}, ${subscription}, $1, ${event}, 'referral.created', '2026-11-01', now(), 1)`,
@@ -209,7 +211,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'webhook_pending_delivery',
     child(
-      both,
+      interfaceNames,
       `insert into webhook_pending_delivery
          (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
           due_at, body_bytes)
@@ -219,7 +221,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'webhook_failed_delivery',
     child(
-      both,
+      interfaceNames,
       `insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values (${subscription}, ${delivery}, $1)`,
     ),
   ],
@@ -240,7 +242,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'webhook_attempt',
     child(
-      both,
+      interfaceNames,
       `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms)
        values (${delivery}, 1, ${subscription}, $1, now(), 1)`,
     ),
@@ -248,7 +250,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'webhook_replay',
     child(
-      both,
+      interfaceNames,
       `insert into webhook_replay
          (account_id, interface, subscription_id, only_failed, per_second, from_id, until_id, last_id)
        values (${account}, $1, ${subscription}, true, 50, 0, 1, 0)`,
@@ -257,7 +259,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'webhook_exchange',
     child(
-      both,
+      interfaceNames,
       `insert into webhook_exchange
          (delivery_id, number, started_at, subscription_id, interface, url_number, request_headers, response_headers, body_bytes)
        values (${delivery}, 1, now(), ${subscription}, $1, 1, '{}', '{}', 0)`,
@@ -266,7 +268,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'webhook_hour_statistics',
     child(
-      both,
+      interfaceNames,
       `insert into webhook_hour_statistics (subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed)
        values (${subscription}, date_trunc('hour', now()), 1, $1, 0, 0, 0)`,
     ),
@@ -285,7 +287,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     'audit_entry',
     {
       ...child(
-        both,
+        interfaceNames,
         `insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
          values ('CLIENT', 'client', 'referral.create', 'gid', ${account}, $1)`,
       ),

@@ -1,13 +1,13 @@
-import type { AccountId } from '@deedwire/domain';
+import type { AccountId, InterfaceName } from '@deedwire/domain';
 import { insertAccount, insertOrganization } from '../../src/accounts.ts';
 import type { Database } from '../../src/index.ts';
 
 export interface Account {
   id: AccountId;
-  interfaceName: 'lender' | 'partner';
+  interfaceName: InterfaceName;
 }
 
-export async function seedAccount(database: Database, interfaceName: 'lender' | 'partner'): Promise<Account> {
+export async function seedAccount(database: Database, interfaceName: InterfaceName): Promise<Account> {
   const { id: organizationId } = await insertOrganization(database, 'Test');
   const { id } = await insertAccount(database, { interfaceName, organizationId, name: 'Test' });
   return { id, interfaceName };

@@ -1,6 +1,4 @@
 import type { SharedSystem } from '@deedwire/dev-environment/harness';
-import * as lenderSchema from '@deedwire/lender-schema';
-import * as partnerSchema from '@deedwire/partner-schema';
 import { postGraphql } from '@deedwire/testing';
 
 interface UserError {
@@ -9,15 +7,9 @@ interface UserError {
   field: string[] | null;
 }
 
-/** Each version of each interface, with an account of it. */
-export const served = [
-  ...lenderSchema.versions.map(({ version }) => ({ account: 'lender' as const, date: version })),
-  ...partnerSchema.versions.map(({ version }) => ({ account: 'partner' as const, date: version })),
-];
-
 /** The requests of one account to one version of its interface. */
 export function createInterfaceClient(t: SharedSystem, account: keyof SharedSystem['accounts'], date: string) {
-  const name: 'lender' | 'partner' = account.toLowerCase().endsWith('lender') ? 'lender' : 'partner';
+  const name = t.accounts[account].interfaceName;
   const send = <Result>(query: string, variables: object = {}) =>
     postGraphql<Record<string, Result>>(t.urls[name], t.accounts[account].credential, {
       query,

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { InterfaceName } from '@deedwire/domain';
 
 export const portalOrigin = 'https://portal.example';
 
@@ -27,7 +28,7 @@ export type OperationName = keyof typeof operations;
 export const idOf = (name: OperationName): string => hash('sha256', operations[name]);
 
 /** Writes pages as their build does. Returns the folder. */
-export async function writePages(versions: { lender: string; partner: string }, more: Record<string, string> = {}) {
+export async function writePages(versions: Record<InterfaceName, string>, more: Record<string, string> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-portal-'));
   await mkdir(join(folder, 'assets'));
   await writeFile(join(folder, 'secret.txt'), 'not served');
