@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { interfaceNames } from '@deedwire/domain';
 import { describe, expect, test } from 'vitest';
 import { apiKeyPattern, exampleApiKey, generateApiKey, parseApiKey } from './api-key.ts';
 
 describe('API keys', () => {
   test('generates keys that parse, with the SHA-256 of the whole key as their hash', () => {
-    for (const interfaceName of ['lender', 'partner'] as const) {
+    for (const interfaceName of interfaceNames) {
       const { apiKey, keyId, keyHash } = generateApiKey(interfaceName);
       expect(apiKey).toMatch(apiKeyPattern);
       expect(parseApiKey(apiKey)).toEqual({ interfaceName, keyId });

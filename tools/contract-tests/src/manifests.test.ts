@@ -1,16 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { errorTable, requestLimits } from '@deedwire/graphql-server';
-import { versions as lenderVersions } from '@deedwire/lender-schema';
-import { versions as partnerVersions } from '@deedwire/partner-schema';
 import { expect, test } from 'vitest';
+import { interfaceContracts, served } from '../test/support/interface-contracts.ts';
 
-const manifests = [
-  ...lenderVersions.map(({ version }) => `@deedwire/lender-schema/${version}.manifest.json`),
-  ...partnerVersions.map(({ version }) => `@deedwire/partner-schema/${version}.manifest.json`),
-];
-
-test.each(manifests)('%s lists the error codes, statuses and limits that the servers use', (path) => {
-  const manifest = JSON.parse(readFileSync(new URL(import.meta.resolve(path)), 'utf8'));
+test.each(served)('the manifest of $account at $date lists what the servers use', ({ account, date }) => {
+  const manifest = interfaceContracts[account].manifest(date);
   // The servers send this code only for unknown paths, which are not part of an interface.
   const { NOT_FOUND: _, ...codes } = errorTable;
   const statuses = Object.entries(codes).map(([code, { status, jsonStatus }]) => [

@@ -1,11 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { interfaceNames } from '@deedwire/domain';
 import { expect, test } from 'vitest';
 import { succeed } from '../test/support/command.ts';
 import { workspaceRoot } from '../test/support/workspace-copy.ts';
 
-// The portal is a consumer of both interfaces, as docs/operations.md shows.
+// The portal is a consumer of each interface, as docs/operations.md shows.
 
 const { versions, documents } = JSON.parse(
   readFileSync(join(workspaceRoot, 'packages/portal/generated/documents.json'), 'utf8'),
@@ -15,7 +16,7 @@ function nameOf(text: unknown): string {
   return /^\w+ (\w+)/.exec(String(text))?.[1] ?? '';
 }
 
-test.each(['lender', 'partner'])(
+test.each(interfaceNames)(
   '`contract-check uses` covers each document of the portal at the %s interface',
   async (name) => {
     const folder = mkdtempSync(join(tmpdir(), 'portal-uses-'));

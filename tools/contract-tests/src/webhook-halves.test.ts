@@ -1,21 +1,17 @@
-import { readFileSync } from 'node:fs';
-import * as lender from '@deedwire/lender-schema';
-import * as partner from '@deedwire/partner-schema';
+import { type InterfaceName, interfaceNames } from '@deedwire/domain';
 import { describe, expect, test } from 'vitest';
+import { interfaceContracts, othersThan } from '../test/support/interface-contracts.ts';
 import { type Declaration, ownRootFields, webhookHalf } from '../test/support/webhook-halves.ts';
 
-// Both interfaces have webhooks. Each SDL is whole and written by hand, so these tests compare the halves about webhooks.
+// Each interface has webhooks. Each SDL is whole and written by hand, so these tests compare the halves about webhooks.
 
-interface Difference {
-  readonly lender: string;
-  readonly partner: string;
-}
+type Of<Value> = Readonly<Partial<Record<InterfaceName, Value>>>;
 
 /**
  * The intended differences of descriptions: each names an event type that the interface has. Add a difference here, with its
  * reason, and nowhere else.
  */
-const intendedDescriptions: Readonly<Record<string, Difference>> = {
+const intendedDescriptions: Readonly<Record<string, Of<string>>> = {
   'Query.webhookDeliveries(recordId:)': {
     lender: `Filter by record: only deliveries of events about the lender or the team member with this global identifier, also if it was
 deleted. An event about a team member is not one about the lender. The list is empty if you have no such record. A page reads at
@@ -55,7 +51,7 @@ function withoutSequenceType(half: Map<string, Declaration>, version: string): M
 }
 
 /** The limits of what only one interface has. */
-const ownLimits: Readonly<Record<keyof Difference, readonly string[]>> = {
+const ownLimits: Of<readonly string[]> = {
   lender: ['teamMembers'],
   partner: [
     'clientNameCharacters',
@@ -66,19 +62,23 @@ const ownLimits: Readonly<Record<keyof Difference, readonly string[]>> = {
   ],
 };
 
-const dates = { lender: lender.versions.map(dateOf), partner: partner.versions.map(dateOf) };
+/** The root fields that are in no other interface. */
+const ownFields: Of<readonly string[]> = {
+  lender: ['Query.lender'],
+  partner: ['Query.partner', 'Query.referral', 'Query.referralsByIds', 'Query.referrals', 'Mutation.createReferral'],
+};
 
-/** Each version of an interface, with the version of the other interface that was the newest on that date. */
-const versionPairs = [
-  ...dates.lender.map((date) => ({ lenderVersion: date, partnerVersion: newestOn(date, dates.partner) })),
-  ...dates.partner
-    .map((date) => ({ lenderVersion: newestOn(date, dates.lender), partnerVersion: date }))
-    .filter(({ lenderVersion, partnerVersion }) => lenderVersion !== partnerVersion),
-];
-
-function dateOf({ version }: lender.SchemaVersion): string {
-  return version;
-}
+/** Each version of an interface, with the version of each other interface that was the newest on that date. */
+const versionPairs = interfaceNames.flatMap((name) =>
+  othersThan(name).flatMap((other) =>
+    interfaceContracts[name].dates.map((date) => ({
+      name,
+      date,
+      other,
+      otherDate: newestOn(date, interfaceContracts[other].dates),
+    })),
+  ),
+);
 
 function newestOn(date: string, candidates: readonly string[]): string {
   const newest = candidates.findLast((candidate) => candidate <= date) ?? candidates[0];
@@ -86,11 +86,12 @@ function newestOn(date: string, candidates: readonly string[]): string {
   return newest;
 }
 
-function withoutIntended(half: Map<string, Declaration>, name: keyof Difference): Record<string, Declaration> {
+function withoutIntended(half: Map<string, Declaration>, name: InterfaceName): Record<string, Declaration> {
   const entries = [...half].map(([coordinate, declaration]) => {
     const intended = intendedDescriptions[coordinate];
     if (intended === undefined) return [coordinate, declaration] as const;
-    expect({ coordinate, description: declaration.description }).toEqual({ coordinate, description: intended[name] });
+    const { description } = declaration;
+    expect({ coordinate, description }).toEqual({ coordinate, description: intended[name] ?? description });
     return [coordinate, { ...declaration, description: '(intended difference)' }] as const;
   });
   return Object.fromEntries(entries);
@@ -99,13 +100,11 @@ function withoutIntended(half: Map<string, Declaration>, name: keyof Difference)
 type Half = ReturnType<typeof webhookHalf>;
 
 /** The manifest of a version without the limits and the costs that only its interface has. */
-function sharedManifest(name: keyof Difference, version: string, half: Half): object {
-  const path = import.meta.resolve(`@deedwire/${name}-schema/${version}.manifest.json`);
-  const { limits, costWeights, costListSizes, costPageMaximums, ...rest } = JSON.parse(
-    readFileSync(new URL(path), 'utf8'),
-  );
-  expect(Object.keys(limits)).toEqual(expect.arrayContaining([...ownLimits[name]]));
-  const common = Object.entries(limits).filter(([limit]) => !ownLimits[name].includes(limit));
+function sharedManifest(name: InterfaceName, date: string, half: Half): object {
+  const { limits, costWeights, costListSizes, costPageMaximums, ...rest } = interfaceContracts[name].manifest(date);
+  const own = ownLimits[name] ?? [];
+  expect(Object.keys(limits)).toEqual(expect.arrayContaining([...own]));
+  const common = Object.entries(limits).filter(([limit]) => !own.includes(limit));
   return {
     ...rest,
     limits: Object.fromEntries(common),
@@ -119,33 +118,25 @@ function sharedCosts(costs: object, half: Half): object {
   return Object.fromEntries(Object.entries(costs).filter(([coordinate]) => half.has(coordinate)));
 }
 
-describe.each(versionPairs)('lender at $lenderVersion, partner at $partnerVersion', (pair) => {
-  const [lenderSdl, partnerSdl] = [lender.sdl(pair.lenderVersion), partner.sdl(pair.partnerVersion)];
-  const lenderHalf = withoutSequenceType(webhookHalf(lenderSdl, partnerSdl), pair.lenderVersion);
-  const partnerHalf = withoutSequenceType(webhookHalf(partnerSdl, lenderSdl), pair.partnerVersion);
+describe.each(versionPairs)('$name at $date, $other at $otherDate', ({ name, date, other, otherDate }) => {
+  const [sdl, otherSdl] = [interfaceContracts[name].sdl(date), interfaceContracts[other].sdl(otherDate)];
+  const half = withoutSequenceType(webhookHalf(sdl, otherSdl), date);
+  const otherHalf = withoutSequenceType(webhookHalf(otherSdl, sdl), otherDate);
 
   test('have the same webhook half, apart from the intended differences', () => {
-    expect(withoutIntended(lenderHalf, 'lender')).toEqual(withoutIntended(partnerHalf, 'partner'));
+    expect(withoutIntended(half, name)).toEqual(withoutIntended(otherHalf, other));
   });
 
   test('have every coordinate of the intended differences', () => {
-    expect([...lenderHalf.keys()]).toEqual(expect.arrayContaining(Object.keys(intendedDescriptions)));
+    expect([...half.keys()]).toEqual(expect.arrayContaining(Object.keys(intendedDescriptions)));
   });
 
   test('have only these separate root fields', () => {
-    expect(ownRootFields(lenderSdl, partnerSdl)).toEqual(['Query.lender']);
-    expect(ownRootFields(partnerSdl, lenderSdl)).toEqual([
-      'Query.partner',
-      'Query.referral',
-      'Query.referralsByIds',
-      'Query.referrals',
-      'Mutation.createReferral',
-    ]);
+    const own = ownRootFields(sdl, otherSdl);
+    expect(own).toEqual(ownFields[name] ?? own);
   });
 
   test('have the same manifests, apart from their own limits', () => {
-    expect(sharedManifest('lender', pair.lenderVersion, lenderHalf)).toEqual(
-      sharedManifest('partner', pair.partnerVersion, partnerHalf),
-    );
+    expect(sharedManifest(name, date, half)).toEqual(sharedManifest(other, otherDate, otherHalf));
   });
 });

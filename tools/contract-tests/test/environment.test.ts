@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
+import { appOf, interfaceNames } from '@deedwire/domain';
 import { createRegistration } from '@deedwire/service-runtime';
 import { createStore } from '@deedwire/store';
 import { connect, postGraphql } from '@deedwire/testing';
@@ -61,7 +62,7 @@ test('the export names what runs, in one digest', async () => {
   const environment: Environment = JSON.parse(await readFile(file, 'utf8'));
   const { digest, ...rest } = environment;
   expect(digest).toBe(createHash('sha256').update(JSON.stringify(rest)).digest('hex'));
-  const apps = ['lender-api', 'partner-api', 'webhook-worker'];
+  const apps = [...interfaceNames.map(appOf), 'webhook-worker'];
   const processes = await Promise.all(apps.map(async (app) => ({ app, version: await versionOf(app), digest: null })));
   expect(environment).toMatchObject({ formatVersion: 1, environment: 'test', expectedApps: apps, processes, gaps: [] });
   expect(environment.counting).toContainEqual(

@@ -1,8 +1,9 @@
 import { connect } from 'node:net';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
-import type { InterfaceName } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/domain';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
+import { othersThan } from './support/interface-contracts.ts';
 import { recordedRequests } from './support/recorded-requests.ts';
 
 /*
@@ -12,16 +13,14 @@ import { recordedRequests } from './support/recorded-requests.ts';
 
 const t = await forFile(joinSharedSystem());
 
-test.each<[InterfaceName, InterfaceName]>([
-  ['lender', 'partner'],
-  ['partner', 'lender'],
-])('the %s interface responds as recorded', async (interfaceName, other) => {
+test.each(interfaceNames)('the %s interface responds as recorded', async (interfaceName) => {
+  const [other] = othersThan(interfaceName);
   const url = new URL(t.urls[interfaceName]);
   const requests = recordedRequests({
     interfaceName,
     path: url.pathname,
     credential: t.accounts[interfaceName].credential,
-    foreign: t.accounts[other].credential,
+    foreign: t.accounts[other ?? interfaceName].credential,
   });
   let recorded = '';
   for (const [name, bytes] of requests)

@@ -5,6 +5,7 @@ import {
   revokeCredential,
   type OperatorContext,
 } from '@deedwire/actions';
+import { interfaceNames } from '@deedwire/domain';
 import { createStore } from '@deedwire/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from '../src/seed.ts';
@@ -26,7 +27,7 @@ afterAll(() => cleanUp());
 
 test('creates two organizations and four accounts, each with its own key', async () => {
   const accounts = Object.values(await seed(context));
-  expect(accounts.map(({ interfaceName }) => interfaceName)).toEqual(['lender', 'partner', 'lender', 'partner']);
+  expect(accounts.map(({ interfaceName }) => interfaceName)).toEqual([...interfaceNames, ...interfaceNames]);
   expect(new Set(accounts.map(({ credential }) => credential.organizationId)).size).toBe(2);
   expect(new Set(accounts.map(({ credential }) => credential.apiKey)).size).toBe(4);
 });

@@ -4,10 +4,11 @@ import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/doma
 const read = (name: InterfaceName, file: string): string =>
   readFileSync(new URL(`../../../../packages/${name}-schema/${file}`, import.meta.url), 'utf8');
 
-/** The dates of the versions of each interface, oldest first, and their SDL. From the files, so that no package is named. */
+/** The dates of the versions of each interface, oldest first, and their SDL and manifests. From the files, so that no package is named. */
 export const interfaceContracts = perInterface((name) => ({
   dates: Object.keys(JSON.parse(read(name, 'versions.json'))).toSorted(),
   sdl: (date: string) => read(name, `versions/${date}.graphql`),
+  manifest: (date: string) => JSON.parse(read(name, `versions/${date}.manifest.json`)),
 }));
 
 /** Each version of each interface. */

@@ -1,12 +1,13 @@
 import type { InterfaceName } from '@deedwire/domain';
 import type { Credential } from '@deedwire/testing';
+import { accountField } from './interface-contracts.ts';
 
 /** Who sends the requests, and to which path. */
 export interface Sender {
   interfaceName: InterfaceName;
   path: string;
   credential: Credential;
-  /** Of the other interface. */
+  /** Of another interface. */
   foreign: Credential;
 }
 
@@ -146,7 +147,7 @@ const documents: Record<string, string> = {
 /** The names of the requests and their bytes. Each is sent on its own connection. */
 export function recordedRequests(sender: Sender): ReadonlyMap<string, Buffer> {
   const { path, credential, foreign, interfaceName } = sender;
-  const own = `{ ${interfaceName} { name } }`;
+  const own = `{ ${accountField(interfaceName)} { name } }`;
   const send = (parts?: RequestParts): Buffer => request(sender, parts);
   const one = send({ headers: { Connection: 'keep-alive', 'X-Request-Id': 'theirs' } });
   const last = send();

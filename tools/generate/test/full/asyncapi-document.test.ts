@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { interfaceNames } from '@deedwire/domain';
 import { installApart } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { webhookEventTypes, type EventVersionStatus } from '@deedwire/webhook-events';
@@ -74,7 +75,7 @@ const expectedChannels = {
   },
 };
 
-describe.each(['lender', 'partner'] as const)('the AsyncAPI document of the %s interface', (interfaceName) => {
+describe.each(interfaceNames)('the AsyncAPI document of the %s interface', (interfaceName) => {
   const document = read(interfaceName);
 
   test('is valid according to the official parser', async () => {
