@@ -100,7 +100,7 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
 /** The account says which interface it belongs to, unless it is a number. */
 function checkInterface(command: Command): void {
   const { account, interface: interfaceName }: AccountOptions = command.opts();
-  const type = /\/(\w+)\//.exec(account)?.[1];
+  const type = /\/(\w+)\/\d+$/.exec(account)?.[1];
   if (type !== undefined && interfaceName !== undefined && type !== interfaces[interfaceName].accountType)
     command.error(
       `error: ${account} is a ${type}. Omit --interface, or pass an account of the ${interfaceName} interface.`,
