@@ -1,7 +1,7 @@
-import { alertTypes, sampleSnapshots, snapshotSchema } from '@deedwire/domain';
+import { alertTypes, names, sampleSnapshots, snapshotSchema } from '@deedwire/domain';
 import { knownEventVersions, neededPart } from '@deedwire/webhook-rendering';
 
-const samples = new Map<string, unknown>(Object.entries(sampleSnapshots('service')));
+const samples = new Map<string, unknown>(Object.entries(sampleSnapshots(names.gidNamespace)));
 
 /** What this build can do. `pnpm build` writes it to `dist/contracts.json`. */
 export const contracts = {

@@ -1,10 +1,10 @@
-import { formatGid } from '@deedwire/domain';
+import { deliveryHeaders, formatGid } from '@deedwire/domain';
 import type { PreparedTarget, WebhookSender } from '@deedwire/webhook-sender';
 import type { Send, SendableTarget } from '@deedwire/webhooks';
 import type { DeprecationHeaders } from './deprecation-headers.ts';
 
 /** Announces a delivery that was finished before. */
-const replayHeader = { 'X-Service-Webhook-Replay': 'true' };
+const replayHeader = { [deliveryHeaders.replay]: 'true' };
 
 /** Sends deliveries as webhooks. Prepares a target once, for as long as it does not change. */
 export function createSend(
@@ -20,7 +20,7 @@ export function createSend(
       url: target.callbackUrl,
       secret: target.secret,
       nextSecret: target.nextSecret ?? undefined,
-      headers: { 'X-Service-Webhook-Subscription-Id': subscriptionId },
+      headers: { [deliveryHeaders.subscriptionId]: subscriptionId },
     });
     prepared.set(target, created);
     return created;
@@ -31,12 +31,12 @@ export function createSend(
       webhookId: formatGid(gidNamespace, 'WebhookDelivery', delivery.deliveryId),
       body: delivery.body,
       headers: {
-        'X-Service-Webhook-Event': delivery.eventType,
-        'X-Service-Webhook-Event-Version': delivery.eventVersion,
-        'X-Service-Webhook-Attempt': String(attempt),
-        'X-Service-Webhook-Sequence': delivery.sequence,
+        [deliveryHeaders.event]: delivery.eventType,
+        [deliveryHeaders.eventVersion]: delivery.eventVersion,
+        [deliveryHeaders.attempt]: String(attempt),
+        [deliveryHeaders.sequence]: delivery.sequence,
         ...(delivery.replayId !== null && replayHeader),
-        ...(delivery.isTest && { 'X-Service-Webhook-Test': 'true' }),
+        ...(delivery.isTest && { [deliveryHeaders.test]: 'true' }),
         ...deprecationHeaders(delivery.eventType, delivery.eventVersion),
       },
       details,

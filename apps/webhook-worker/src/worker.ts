@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { secretAssociatedData, isRetired } from '@deedwire/domain';
+import { isRetired, names, secretAssociatedData } from '@deedwire/domain';
 import { databaseLog, type Logger, storeConnections, type Tracing } from '@deedwire/service-runtime';
 import {
   createSecretKeyRing,
@@ -80,7 +80,7 @@ export function createWorker({ config, logger, metrics: registry, version, traci
     policy: config.WEBHOOK_CALLBACK_POLICY,
     deniedRanges: config.WEBHOOK_DENIED_RANGES,
     proxyUrl: config.WEBHOOK_PROXY_URL,
-    userAgent: `Deedwire-Webhooks/${version}`,
+    userAgent: `${names.userAgent}/${version}`,
     maxIdleConnections: config.WORKER_CONCURRENCY,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
   });

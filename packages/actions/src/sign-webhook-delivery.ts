@@ -1,4 +1,4 @@
-import { parseGid } from '@deedwire/domain';
+import { deliveryHeaders, names, parseGid } from '@deedwire/domain';
 import type { SecretKeyRing } from '@deedwire/store';
 import { signWebhook } from '@deedwire/webhook-signing';
 import type { ActionContext } from './context.ts';
@@ -44,14 +44,14 @@ export async function signWebhookDelivery(
   const signature = signWebhook({ id: delivery.id, timestamp, body, ...secrets });
   const headers = {
     'Content-Type': 'application/json',
-    'User-Agent': 'Deedwire-Webhooks/0 (curl)',
-    'X-Service-Webhook-Subscription-Id': delivery.subscriptionId,
-    'X-Service-Webhook-Event': delivery.event.type,
-    'X-Service-Webhook-Event-Version': delivery.event.version,
-    'X-Service-Webhook-Attempt': String(delivery.attempts[0]?.number ?? 1),
-    'X-Service-Webhook-Sequence': String(delivery.sequence),
-    'X-Service-Webhook-Replay': 'true',
-    ...(delivery.isTest && { 'X-Service-Webhook-Test': 'true' }),
+    'User-Agent': `${names.userAgent}/0 (curl)`,
+    [deliveryHeaders.subscriptionId]: delivery.subscriptionId,
+    [deliveryHeaders.event]: delivery.event.type,
+    [deliveryHeaders.eventVersion]: delivery.event.version,
+    [deliveryHeaders.attempt]: String(delivery.attempts[0]?.number ?? 1),
+    [deliveryHeaders.sequence]: String(delivery.sequence),
+    [deliveryHeaders.replay]: 'true',
+    ...(delivery.isTest && { [deliveryHeaders.test]: 'true' }),
     ...signature,
   };
   return {

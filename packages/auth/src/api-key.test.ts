@@ -30,7 +30,7 @@ describe('API keys', () => {
     ['an unknown interface', exampleApiKey.replace('lender', 'operator')],
     ['another key id', exampleApiKey.replace('ExampleKeyId', 'exampleKeyId')],
     ['another secret', exampleApiKey.replace('NotA', 'NotB')],
-    ['another checksum', `${exampleApiKey.slice(0, -1)}F`],
+    ['another checksum', exampleApiKey.replace(/.$/, (last) => (last === '0' ? '1' : '0'))],
     ['an additional character', `${exampleApiKey}0`],
     ['a trailing line break', `${exampleApiKey}\n`],
     ['a leading space', ` ${exampleApiKey}`],

@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { type InterfaceName, interfaceNames } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames, names } from '@deedwire/domain';
 import { toBase62 } from './base62.ts';
 
 /**
@@ -8,7 +8,7 @@ import { toBase62 } from './base62.ts';
  * before it, including the last underscore, in base 62 (`0-9A-Za-z`). Secret scanners use it to confirm a match.
  */
 export const apiKeyPattern = new RegExp(
-  `^dw_(${interfaceNames.join('|')})_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`,
+  `^${names.apiKeyPrefix}_(${interfaceNames.join('|')})_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`,
 );
 
 /** A key for documentation and tests: well formed, with a correct checksum, and never issued. */
@@ -32,7 +32,7 @@ export interface ParsedApiKey {
 export function generateApiKey(interfaceName: InterfaceName): GeneratedApiKey {
   const keyId = toBase62(BigInt(randomInt(62 ** 6)), 6) + toBase62(BigInt(randomInt(62 ** 6)), 6);
   const secret = toBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43);
-  const unchecked = `dw_${interfaceName}_${keyId}_${secret}_`;
+  const unchecked = `${names.apiKeyPrefix}_${interfaceName}_${keyId}_${secret}_`;
   const apiKey = unchecked + checksum(unchecked);
   return { apiKey, keyId, keyHash: hashApiKey(apiKey) };
 }
@@ -48,7 +48,7 @@ export function parseApiKey(value: string): ParsedApiKey | null {
 
 /** The key id of an API key whose format is not checked. Another text gives anything, for example an empty string. */
 export function peekKeyId(value: string): string {
-  const start = value.indexOf('_', 3) + 1;
+  const start = value.indexOf('_', names.apiKeyPrefix.length + 1) + 1;
   return value.slice(start, start + 12);
 }
 

@@ -1,4 +1,4 @@
-import { apiKeyHeader } from '@deedwire/domain';
+import { apiKeyHeader, requestHeaders } from '@deedwire/domain';
 
 /** The values of the credential headers of a request, which can be malformed. */
 export interface Credentials {
@@ -11,15 +11,18 @@ export interface Credentials {
 const wellFormed = /^[!-+\--~]{1,128}$/;
 const maxCharacters = 128;
 
+const clientIdHeader = requestHeaders.clientId.toLowerCase();
+const organizationIdHeader = requestHeaders.organizationId.toLowerCase();
+
 /**
  * Reads the three credential headers. Returns null if one is missing, empty or too long.
  *
  * @param headers as in `headers` of node:http, which joins the values of a repeated header with commas
  */
 export function readCredentials(headers: Readonly<Record<string, string | string[] | undefined>>): Credentials | null {
-  const clientId = headers['x-service-client-id'];
+  const clientId = headers[clientIdHeader];
   const apiKey = headers[apiKeyHeader];
-  const organizationId = headers['x-service-organization-id'];
+  const organizationId = headers[organizationIdHeader];
   if (!isValue(clientId) || !isValue(apiKey) || !isValue(organizationId)) return null;
   return { clientId, apiKey, organizationId };
 }

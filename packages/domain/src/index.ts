@@ -1,4 +1,3 @@
-export { apiKeyHeader } from './api-key-header.ts';
 export {
   deprecationDocumentationAt,
   deprecationHeaders,
@@ -36,6 +35,7 @@ export {
   type SnakeCase,
   variableOf,
 } from './interfaces.ts';
+export { apiKeyHeader, deliveryHeaders, names, requestHeaders } from './names.ts';
 export { operationCostPoints } from './operation-cost.ts';
 export { idAt, nearestIdAt, timeOf } from './record-id-time.ts';
 export { addressKey, identifyingDetails, personEvents, type PersonRecordType, placeholderOf } from './personal-data.ts';

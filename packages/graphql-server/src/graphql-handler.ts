@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '@deedwire/auth';
-import { type InterfaceName, deprecationHeaders } from '@deedwire/domain';
+import { deprecationHeaders, type InterfaceName, requestHeaders } from '@deedwire/domain';
 import { createPricing } from '@deedwire/operation-analysis';
 import type { HandlerContext, HttpResponse, Logger } from '@deedwire/service-runtime';
 import type { GraphQLSchema } from 'graphql';
@@ -146,7 +146,7 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
     return {
       ...version,
       headers: {
-        'X-Service-Schema-Version': version.version,
+        [requestHeaders.schemaVersion]: version.version,
         ...(version.deprecation && deprecationHeaders(version.deprecation, documentation.deprecation)),
       },
       documents: createDocuments(schema, limits, (isValid) =>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createLenderReader, findApiKey, recordApiKeyUse, systemRandom } from '@deedwire/actions';
 import { createAuthenticator } from '@deedwire/auth';
-import { appOf, type InterfaceName, interfaces } from '@deedwire/domain';
+import { appOf, type InterfaceName, interfaces, names } from '@deedwire/domain';
 import {
   createLogger,
   databaseLog,
@@ -104,7 +104,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     policy: config.WEBHOOK_CALLBACK_POLICY,
     deniedRanges: config.WEBHOOK_DENIED_RANGES,
     proxyUrl: config.WEBHOOK_PROXY_URL,
-    userAgent: `Deedwire-Webhooks/${options.appVersion}`,
+    userAgent: `${names.userAgent}/${options.appVersion}`,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
   });
   const pull = openPull({ store, interfaceName, logger, metrics });

@@ -1,3 +1,4 @@
+import { deliveryHeaders } from '@deedwire/domain';
 import { SendTest } from './generated/documents.ts';
 import { Link } from './location.tsx';
 import { Action, Select } from './ui.tsx';
@@ -8,7 +9,7 @@ export function TestEvent({ id, types, reload }: { id: string; types: readonly s
   return (
     <Action
       label="Send a test event"
-      about="It has sample data and the header X-Service-Webhook-Test: true, and reports no change."
+      about={`It has sample data and the header ${deliveryHeaders.test}: true, and reports no change.`}
       ability="OPERATE"
       document={SendTest}
       variables={({ eventType = null }, idempotencyKey) => ({

@@ -1,4 +1,4 @@
-import { gidNamespacePattern } from '@deedwire/domain';
+import { gidNamespacePattern, names } from '@deedwire/domain';
 import { z } from 'zod';
 import { deniedRangesVariable } from './address-ranges.ts';
 import { databaseUrlVariable, urlVariable, wholeNumberVariable } from './config-variables.ts';
@@ -38,7 +38,7 @@ export const appVariables = {
   GID_NAMESPACE: z
     .string()
     .regex(gidNamespacePattern, 'must consist of lowercase letters, digits and hyphens, and begin with a letter')
-    .default('service'),
+    .default(names.gidNamespace),
   /** The threshold for logging slow statements, in milliseconds. 0 logs none. */
   SLOW_STATEMENT_MS: wholeNumberVariable({ min: 0, max: 60_000 }).default(500),
   /** The first key encrypts; all keys decrypt. */

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { apiKeyHeader } from '@deedwire/domain';
+import { apiKeyHeader, names } from '@deedwire/domain';
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { createLogDestination, type LineCounts, type LineKind, type LogDestination } from './log-destination.ts';
 
@@ -23,7 +23,11 @@ const secretNames = [
  * match contains: most lines contain none of them, and a search for a text costs less than one for a pattern.
  */
 const secretShapes: readonly [string, RegExp, string][] = [
-  ['dw_', /(dw_[a-z-]+_[0-9A-Za-z]{12})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}/g, '$1_[redacted]'],
+  [
+    `${names.apiKeyPrefix}_`,
+    new RegExp(`(${names.apiKeyPrefix}_[a-z-]+_[0-9A-Za-z]{12})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}`, 'g'),
+    '$1_[redacted]',
+  ],
   ['whsec_', /whsec_[0-9A-Za-z+/=]{16,}/g, 'whsec_[redacted]'],
   ['://', /\b(postgres(?:ql)?:\/\/)[^\s"@/]+@/g, '$1[redacted]@'],
 ];

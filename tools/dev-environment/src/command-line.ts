@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { interfaceNames, interfaces, variableOf } from '@deedwire/domain';
+import { interfaceNames, interfaces, names, variableOf } from '@deedwire/domain';
 import { packageManagerCommand } from './workspace.ts';
 
 /** A command line is not valid. The message names the argument and the help. */
@@ -70,7 +70,7 @@ ${portVariables.join('\n')}
   RECEIVER_PORT            default 4004; used with --receiver
   DOCUMENTATION_URL        what errors link to (default: the site of \`pnpm site\` if it was built, otherwise docs/)
   LOG_LEVEL                default info
-  GID_NAMESPACE            default service
+  GID_NAMESPACE            default ${names.gidNamespace}
   WEBHOOK_CALLBACK_POLICY  default development, which allows callback URLs on this machine
 `;
 

@@ -2,7 +2,7 @@
 import { deepEqual, equal, match, ok as assert } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueCredential } from '@deedwire/actions';
-import { type InterfaceName, interfaceNames } from '@deedwire/domain';
+import { deliveryHeaders, type InterfaceName, interfaceNames, names } from '@deedwire/domain';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, migrate } from '@deedwire/store';
@@ -79,7 +79,7 @@ const start: Steps = {
   },
   'Create organizations, credentials and referrals': async () => {
     const store = createStore({ databaseUrl, applicationName: 'deedwire-demo' });
-    const context = seedContext(store, 'service');
+    const context = seedContext(store, names.gidNamespace);
     accounts = await seed(context);
     const { id: accountId } = accounts.partner;
     [referralId = ''] = await ensureOpenReferrals(context, accountId);
@@ -92,7 +92,7 @@ const start: Steps = {
     const policy = readConfig(devConfig.pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
     const databaseUrls = await createAppLogins(databaseUrl);
     await buildPortal();
-    system = await startSystem({ databaseUrls, portal: true, env: { GID_NAMESPACE: 'service', ...policy } });
+    system = await startSystem({ databaseUrls, portal: true, env: { GID_NAMESPACE: names.gidNamespace, ...policy } });
     undo.unshift(() => system.stop());
     urls = interfaceUrls(system);
     for (const { name, pid } of Object.values(system.apps)) note(`${name} is process ${pid}`);
@@ -145,7 +145,7 @@ const flow: Steps = {
     assert(first && retry);
     const body = showReceived(retry, 204, first);
     deepEqual([body, retry.headers['webhook-id']], [first.body.toString(), first.headers['webhook-id']]);
-    assert(retry.headers['x-service-webhook-attempt'] === '2', 'the request is the second attempt');
+    assert(retry.headers[deliveryHeaders.attempt.toLowerCase()] === '2', 'the request is the second attempt');
     assert(retry.atMs - first.atMs >= 5_000, 'the worker waited at least 5 s');
   },
   'The partner reads the delivery and both attempts': async () => {

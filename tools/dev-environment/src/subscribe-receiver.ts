@@ -4,6 +4,7 @@ import {
   readWebhookSubscription,
   RefusedError,
 } from '@deedwire/actions';
+import { requestHeaders } from '@deedwire/domain';
 import { postGraphql } from '@deedwire/testing';
 import { CannotStartError } from './command-line.ts';
 import type { DevCaller } from './dev-file.ts';
@@ -69,7 +70,7 @@ async function change(caller: DevCaller, verb: 'create' | 'update' | 'resume', i
 }
 
 async function send<Data>(caller: DevCaller, query: string, variables: object): Promise<Data> {
-  const headers = { 'X-Service-Schema-Version': '2026-11-01' };
+  const headers = { [requestHeaders.schemaVersion]: '2026-11-01' };
   const { status, body } = await postGraphql<Data>(caller.url, caller, { query, variables, headers });
   if (body.data && !body.errors) return body.data;
   throw rejected([{ message: `HTTP ${status}.` }, ...(body.errors ?? [])]);

@@ -1,4 +1,4 @@
-import { type InterfaceName, interfaceNames } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames, requestHeaders } from '@deedwire/domain';
 import type { DevFile } from './dev-file.ts';
 import { packageManagerCommand } from './workspace.ts';
 
@@ -33,8 +33,8 @@ from a second terminal:
 
 . ${partner}
 curl -sS "$DEEDWIRE_URL" -H 'Content-Type: application/json' \\
-  -H "X-Service-Client-Id: $CLIENT_ID" -H "X-Service-API-Key: $API_KEY" \\
-  -H "X-Service-Organization-Id: $ORGANIZATION_ID" \\
+  -H "${requestHeaders.clientId}: $CLIENT_ID" -H "${requestHeaders.apiKey}: $API_KEY" \\
+  -H "${requestHeaders.organizationId}: $ORGANIZATION_ID" \\
   -d '{"query":"{ referrals(first: 3) { nodes { id clientName status } } }"}'
 ${packageManagerCommand} operator referral create --partner "$PARTNER_ID" \\
   --client-name 'Grace Hopper'

@@ -6,7 +6,7 @@ import {
   rotateCredential,
   type IssuedCredential,
 } from '@deedwire/actions';
-import { type InterfaceName, interfaces } from '@deedwire/domain';
+import { type InterfaceName, interfaces, requestHeaders } from '@deedwire/domain';
 import type { Command } from 'commander';
 import { accountTypes, gidOption } from '../gid.ts';
 import { withContext } from '../session.ts';
@@ -110,8 +110,8 @@ function checkInterface(command: Command): void {
 function describeIssued({ clientId, apiKey, organizationId }: IssuedCredential): string {
   return [
     'Store the API key now. It cannot be shown again.',
-    `X-Service-Client-Id: ${clientId}`,
-    `X-Service-API-Key: ${apiKey}`,
-    `X-Service-Organization-Id: ${organizationId}`,
+    `${requestHeaders.clientId}: ${clientId}`,
+    `${requestHeaders.apiKey}: ${apiKey}`,
+    `${requestHeaders.organizationId}: ${organizationId}`,
   ].join('\n');
 }

@@ -1,3 +1,5 @@
+import { requestHeaders } from '@deedwire/domain';
+
 interface ErrorRow {
   /** The status with `application/graphql-response+json`. */
   status: number;
@@ -47,7 +49,7 @@ export const errorTable = {
   SERVICE_UNAVAILABLE: row(503, 'The service is unavailable. Retry after the time in the Retry-After header.', retry),
   UNAUTHENTICATED: row(
     401,
-    'The credentials are missing or invalid. Check X-Service-Client-Id, X-Service-API-Key and X-Service-Organization-Id.',
+    `The credentials are missing or invalid. Check ${requestHeaders.clientId}, ${requestHeaders.apiKey} and ${requestHeaders.organizationId}.`,
     { headers: { 'WWW-Authenticate': 'ApiKey realm="deedwire"' } },
   ),
   UNSUPPORTED_MEDIA_TYPE: row(

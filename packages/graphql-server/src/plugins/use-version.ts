@@ -1,4 +1,4 @@
-import { isRetired } from '@deedwire/domain';
+import { isRetired, requestHeaders } from '@deedwire/domain';
 import { RequestError } from '../errors/request-error.ts';
 import { withDeadline } from '../operation/deadline.ts';
 import type { UseCounter } from '../use/use-counter.ts';
@@ -15,11 +15,13 @@ export interface VersionOptions {
   countUse: UseCounter['count'];
 }
 
+const versionHeader = requestHeaders.schemaVersion.toLowerCase();
+
 /** Chooses the dated version of the interface, whose Yoga serves the request. */
 export function useVersion({ versions, now, operationMs, responseBytes, countUse }: VersionOptions): RequestPlugin {
   /** The version that the header names, otherwise the one that the client is pinned to; in the portal that of its pages. Never another. */
   const choose = checkRequest((state) => {
-    const named = state.portal?.version ?? state.message.headers['x-service-schema-version'];
+    const named = state.portal?.version ?? state.message.headers[versionHeader];
     const wanted = named ?? present(state.client).schemaVersion;
     const chosen = versions.find(({ version }) => version === wanted);
     if (!chosen || isRetired(chosen, now())) throw notServed();

@@ -1,4 +1,5 @@
-import { useQuery, useSession } from '../api.ts';
+import { requestHeaders } from '@deedwire/domain';
+import { base, useQuery } from '../api.ts';
 import { Bars } from '../bars.tsx';
 import { Cause } from '../cause.tsx';
 import { Find } from '../find-form.tsx';
@@ -81,14 +82,13 @@ const mutation =
 
 /** How to subscribe. It needs the key of the account, which the portal does not have. */
 function Subscribe({ types: [first] }: { types: ChoicesQuery['webhookEventTypes'] }) {
-  const { interface: name } = useSession();
   const input = { callbackUrl: 'https://example.com/webhooks', eventTypes: [{ type: first?.type }] };
   const command = [
-    `curl -sS ${location.origin}/${name}s/graphql`,
+    `curl -sS ${location.origin}${base.replace(/portal.*/, 'graphql')}`,
     `-H 'Content-Type: application/json'`,
-    `-H "X-Service-Client-Id: $CLIENT_ID"`,
-    `-H "X-Service-API-Key: $API_KEY"`,
-    `-H "X-Service-Organization-Id: $ORGANIZATION_ID"`,
+    `-H "${requestHeaders.clientId}: $CLIENT_ID"`,
+    `-H "${requestHeaders.apiKey}: $API_KEY"`,
+    `-H "${requestHeaders.organizationId}: $ORGANIZATION_ID"`,
     `-d '${JSON.stringify({ query: mutation, variables: { input } })}'`,
   ].join(' \\\n  ');
   return (
