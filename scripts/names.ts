@@ -1,0 +1,94 @@
+/** `pnpm names`: changes the names of `packages/domain/src/names.ts` in every file that contains them. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { toBase62 } from '../packages/auth/src/base62.ts';
+import { names } from '../packages/domain/src/names.ts';
+import { endWithReader } from './end-with-reader.ts';
+
+const help = `Usage: pnpm names <gid namespace> <key prefix> <header prefix> <user agent>
+
+Changes the names by which clients and receivers know the service, in every file of this repository. For example:
+  pnpm names acme ak X-Acme Acme-Webhooks
+Now they are: ${Object.values(names).join(' ')}
+Do this before the first release. Clients and receivers store and send these names, so they must not change afterwards.
+Exit codes: 0 success, 1 nothing was written, 2 invalid usage.
+`;
+
+const forms: Record<keyof typeof names, RegExp> = {
+  gidNamespace: /^[a-z][a-z0-9-]{0,62}$/,
+  apiKeyPrefix: /^[a-z][a-z0-9]{0,15}$/,
+  headerPrefix: /^X-[A-Z][A-Za-z0-9]{0,31}$/,
+  userAgent: /^[A-Z][A-Za-z0-9-]{0,63}$/,
+};
+
+/** What a namespace follows in code and pages. The name of a signature scheme must stay. */
+const beforeNamespace = String.raw`[Nn]amespace|GID_NAMESPACE|default|Snapshots\(|Renderer\(|Gid\(|ReceiverLog\(|(?:store|sender|\$1|'\{\}'), `;
+
+endWithReader();
+const values = process.argv.slice(2);
+const wrong = Object.values(forms).findIndex((form, index) => !form.test(values[index] ?? ''));
+if (['--help', '-h', 'help'].includes(values[0] ?? '')) {
+  process.stdout.write(help);
+} else if (values.length !== 4 || wrong !== -1) {
+  const form = Object.values(forms)[wrong];
+  process.stderr.write(form ? `"${values[wrong] ?? ''}" does not match ${form.source}.\n\n${help}` : help);
+  process.exitCode = 2;
+} else if (git('status', '--porcelain') !== '') {
+  process.stderr.write(
+    'The working tree has changes. Commit or undo them, so that you see what is new. Nothing was written.\n',
+  );
+  process.exitCode = 1;
+} else {
+  const [gidNamespace = '', apiKeyPrefix = '', headerPrefix = '', userAgent = ''] = values;
+  const files = rename({ gidNamespace, apiKeyPrefix, headerPrefix, userAgent });
+  process.stdout.write(`Changed ${files} files.
+
+Next:
+  1. pnpm generate && pnpm format && pnpm check
+  2. In secret scanners and gateways, use the new prefixes.
+`);
+}
+
+function git(...args: string[]): string {
+  return execFileSync('git', args, { encoding: 'utf8', maxBuffer: 2 ** 26 });
+}
+
+/** Returns the number of changed files. */
+function rename(next: Record<keyof typeof names, string>): number {
+  const { gidNamespace, apiKeyPrefix, headerPrefix, userAgent } = names;
+  const steps = [
+    [headerPrefix, next.headerPrefix],
+    [headerPrefix.toLowerCase(), next.headerPrefix.toLowerCase()],
+    [headerPrefix.toUpperCase(), next.headerPrefix.toUpperCase()],
+    [userAgent, next.userAgent],
+    [`(?<=apiKeyPrefix: ')${apiKeyPrefix}(?=')`, next.apiKeyPrefix],
+    [String.raw`\b${apiKeyPrefix}_(?=[a-z<({$])`, `${next.apiKeyPrefix}_`],
+  ].map(([pattern = '', name = '']) => [new RegExp(pattern, 'g'), name] as const);
+  const gids = [
+    // As it is, and in a regular expression.
+    String.raw`(?<=gid:\\?/\\?/)${gidNamespace}(?=\\?/)`,
+    `(?<=(?:${beforeNamespace})[:= ]*['\`])${gidNamespace}(?=['\`])`,
+  ].map((pattern) => [new RegExp(pattern, 'g'), next.gidNamespace] as const);
+  const key = new RegExp(String.raw`\b${next.apiKeyPrefix}_[a-z-]+_\w{12}_\w{43}_\w{6}\b`, 'g');
+  let changed = 0;
+  for (const path of git('ls-files', '-z').split('\0')) {
+    if (path === '' || /CHANGELOG\.md$|pnpm-lock\.yaml$/.test(path)) continue;
+    const before = readFileSync(path, 'utf8');
+    if (before.includes('\0')) continue;
+    // The vectors contain signatures of their identifiers.
+    const due = path.endsWith('test-vectors.json') ? steps : [...steps, ...gids];
+    const renamed = due.reduce((text, [pattern, name]) => text.replaceAll(pattern, name), before);
+    const after = renamed.replaceAll(key, withChecksum);
+    if (after === before) continue;
+    writeFileSync(path, after);
+    changed += 1;
+  }
+  return changed;
+}
+
+/** A key for examples with the checksum of its new prefix. */
+function withChecksum(key: string): string {
+  const unchecked = key.slice(0, -6);
+  return unchecked + toBase62(BigInt(crc32(unchecked)), 6);
+}
