@@ -48,7 +48,7 @@ export function indexPage(contracts: readonly InterfaceContract[]): string {
     eventTypeTable('webhooks/'),
     ...upgradeSection(contracts),
     '## Errors',
-    `${link('Error codes', '../errors.md')} lists the codes of both interfaces, and ${link('Findings', 'webhooks/findings.md')} why the signature of a webhook does not verify.`,
+    `${link('Error codes', '../errors.md')} lists the codes of the interfaces, and ${link('Findings', 'webhooks/findings.md')} why the signature of a webhook does not verify.`,
     '## Limits',
     'The page of each interface version lists the limits that are part of its contract. These are limits of the installation, which can change without a new version:',
     table(['limit', 'value'], installationLimits),
