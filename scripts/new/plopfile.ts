@@ -129,7 +129,7 @@ export function definePlop(plop: NodePlopAPI, root: string): void {
       ];
     }),
     description:
-      'Change the SDL, then the schema in apps/ until the check "served schemas" passes. An operation that no longer fits needs an example at the new version. A change of the webhook half belongs in both interfaces.',
+      'Change the SDL, then the schema in apps/ until the check "served schemas" passes. An operation that no longer fits needs an example at the new version. A change of the webhook half belongs in every interface.',
   });
 }
 

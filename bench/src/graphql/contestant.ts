@@ -1,5 +1,5 @@
 import { run, workspaceRoot } from '@deedwire/checks';
-import type { InterfaceName } from '@deedwire/domain';
+import { type InterfaceName, interfaces } from '@deedwire/domain';
 import { type AppProcess, type AppProcessOptions, startAppProcess } from '../app-process.ts';
 import { startChild } from '../child.ts';
 import type { ProcessUsage } from '../rounds.ts';
@@ -45,8 +45,6 @@ export async function startPeers({ databaseUrl }: World, defer: Defer): Promise<
   return contestants;
 }
 
-const paths: Record<InterfaceName, string> = { lender: '/lenders/graphql', partner: '/partners/graphql' };
-
 interface OurAppOptions extends Pick<AppProcessOptions, 'built' | 'checkout'> {
   databaseUrl: string;
   /** As in WEBHOOK_SECRET_KEYS. */
@@ -77,7 +75,7 @@ export async function startOurApp(
     },
     checkout,
   });
-  return { ...app, url: `${app.url ?? ''}${paths[interfaceName]}` };
+  return { ...app, url: `${app.url ?? ''}${interfaces[interfaceName].path}/graphql` };
 }
 
 export async function buildApps(apps: readonly string[]): Promise<void> {

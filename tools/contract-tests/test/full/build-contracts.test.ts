@@ -13,6 +13,7 @@ import {
   updateTeamMember,
 } from '@deedwire/actions';
 import { startTestSystem } from '@deedwire/dev-environment/harness';
+import { appOf, interfaceNames } from '@deedwire/domain';
 import { postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -64,7 +65,7 @@ function send<Data>(name: 'lender' | 'partner', query: string, variables: object
   return postGraphql<Data>(t.urls[name], t.accounts[name].credential, { query, variables, headers });
 }
 
-test.each(['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'])('%s names its build', async (app) => {
+test.each([...interfaceNames.map(appOf), 'webhook-worker', 'operator-cli'])('%s names its build', async (app) => {
   const { version } = JSON.parse(read(`apps/${app}/package.json`));
   const [last] = await t.sql('select name from schema_migration order by name desc limit 1');
   expect(contractsOf(app)).toMatchObject({ formatVersion: 1, app, version, commit: null, migration: last?.['name'] });

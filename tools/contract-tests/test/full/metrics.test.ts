@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningApp } from '@deedwire/dev-environment';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { appOf, interfaceNames } from '@deedwire/domain';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { findProgram, postGraphql, startTcpProxy, type TcpProxy } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -57,7 +58,7 @@ function promtool(commandArguments: readonly string[], input?: string): Promise<
 
 const names = (text: string): string[] => [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name);
 
-test.skipIf(isWithoutPrometheus).each(['lender-api', 'partner-api', 'webhook-worker'])(
+test.skipIf(isWithoutPrometheus).each([...interfaceNames.map(appOf), 'webhook-worker'])(
   'promtool finds nothing wrong with the metrics of %s',
   async (app) => {
     expect(await promtool(['check', 'metrics'], exported[app])).toEqual({ exitCode: 0, output: '' });

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { appOf, interfaceNames } from '@deedwire/domain';
 import { createTestDatabase, findFreePort, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
+import { groupRoles } from '@deedwire/store';
 import { commandsOf, compileCache, findProgram, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { workspaceRoot } from '../support/workspace-copy.ts';
@@ -87,7 +89,7 @@ afterAll(async () => {
   await database.drop();
   const serverUrl = new URL(database.databaseUrl);
   serverUrl.pathname = '/postgres';
-  const roles = ['lender_api', 'partner_api', 'webhook_worker', 'operator'].map((role) => `"${name}_${role}"`);
+  const roles = groupRoles.map((role) => `"${name}_${role}"`);
   await withClient(serverUrl.href, (client) => client.query(`drop role if exists ${roles.join(', ')}`));
   await receiver.close();
   await rm(folder, { recursive: true });
@@ -152,7 +154,7 @@ test.skipIf(isSkipped)('the commands of the page run as they stand, from an empt
   expect(output).toMatch(/^\d+ entries, lines 1 to \d+, /m);
   expect(receiver.handshakes).toHaveLength(1);
   expect(receiver.deliveries.map(({ headers }) => headers['x-service-webhook-event'])).toEqual(['referral.created']);
-  for (const app of ['lender-api', 'partner-api', 'webhook-worker']) {
+  for (const app of [...interfaceNames.map(appOf), 'webhook-worker']) {
     expect(await readFile(join(folder, `deedwire-${app}.log`), 'utf8')).toContain('"msg":"listening"');
   }
 });

@@ -1,5 +1,6 @@
 import type { AppName, RunningApp } from '@deedwire/dev-environment';
 import type { TestSystem } from '@deedwire/dev-environment/harness';
+import { appOf, interfaceNames } from '@deedwire/domain';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
@@ -26,7 +27,7 @@ export interface BalancedApps {
 export const places = ['a', 'b'] as const;
 export type Place = (typeof places)[number];
 
-export const appNames = ['lender-api', 'partner-api', 'webhook-worker'] as const satisfies readonly AppName[];
+export const appNames: readonly AppName[] = [...interfaceNames.map(appOf), 'webhook-worker'];
 
 const paths = { 'lender-api': '/lenders/graphql', 'partner-api': '/partners/graphql', 'webhook-worker': null };
 

@@ -4,6 +4,7 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { appOf, interfaceNames, interfaces } from '@deedwire/domain';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import type { Credential } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -15,7 +16,7 @@ import { relay } from './support/relay.ts';
 
 const context = inject('containers');
 const containers = context ?? { env: {}, folder: '', images: {} };
-const servers = ['lender-api', 'partner-api', 'webhook-worker'];
+const servers = [...interfaceNames.map(appOf), 'webhook-worker'];
 const files = ['compose.yaml', 'compose.override.yaml'];
 
 const podman = (...podmanArguments: string[]): Promise<string> => run(containers, 'podman', podmanArguments);
@@ -145,7 +146,7 @@ describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('com
 
     // The logins are created after the migrations. Until then, the apps are not ready.
     const unknown: Credential = { clientId: 'x', apiKey: 'x', organizationId: 'x' };
-    for (const path of ['/lenders/graphql', '/partners/graphql']) {
+    for (const path of Object.values(interfaces).map((each) => `${each.path}/graphql`)) {
       await expect
         .poll(
           async () => (await post(`${origin}${path}`, unknown, { query: '{ __typename }' }).catch(() => null))?.status,

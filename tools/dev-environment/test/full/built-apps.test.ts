@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { appOf, interfaceNames } from '@deedwire/domain';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { expect, test } from 'vitest';
 import { createAppLogins, startSystem } from '../../src/start-system.ts';
@@ -17,7 +18,7 @@ test('starts each app from the output of `pnpm build`', { timeout: 300_000 }, as
 
   // Rejects unless all three become ready.
   const system = await startSystem({ databaseUrls: await createAppLogins(database.databaseUrl), built: true });
-  expect(Object.keys(system.apps)).toEqual(['lender-api', 'partner-api', 'webhook-worker']);
+  expect(Object.keys(system.apps)).toEqual([...interfaceNames.map(appOf), 'webhook-worker']);
   await system.stop();
   await database.drop();
 });
