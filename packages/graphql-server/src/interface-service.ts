@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createLenderReader, findApiKey, recordApiKeyUse, systemRandom } from '@deedwire/actions';
 import { createAuthenticator } from '@deedwire/auth';
-import { appOf, type InterfaceName, interfaces, names } from '@deedwire/domain';
+import { appOf, type InterfaceName, interfaces, names, roleOf } from '@deedwire/domain';
 import {
   createLogger,
   databaseLog,
@@ -185,7 +185,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
       renderRefusal: createRefusalRenderer(documentation),
     },
     async readiness() {
-      const ofDatabase = describeCheckOfApps(await checkDatabaseOfApps(store, `${interfaceName}_api`));
+      const ofDatabase = describeCheckOfApps(await checkDatabaseOfApps(store, roleOf(interfaceName)));
       return [...contract.problems, ...(ofDatabase.length > 0 ? ofDatabase : await findLostStatements(store))];
     },
     failures: () => describeLostStatements([store, unprovenKeyStore, costStore]),

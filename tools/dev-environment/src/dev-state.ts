@@ -23,14 +23,10 @@ const databaseState = z
     receiverSubscriptionId: z.string().nullish(),
     lenderReceiverSubscriptionId: z.string().nullish(),
   })
-  .transform(({ receiverSubscriptionId: partner, lenderReceiverSubscriptionId: lender, ...state }) => ({
-    ...state,
-    receiverSubscriptionIds: {
-      ...(partner && { partner }),
-      ...(lender && { lender }),
-      ...state.receiverSubscriptionIds,
-    },
-  }));
+  .transform(({ receiverSubscriptionId: partner, lenderReceiverSubscriptionId: lender, ...state }) => {
+    const earlier: Record<string, string> = { ...(partner && { partner }), ...(lender && { lender }) };
+    return { ...state, receiverSubscriptionIds: { ...earlier, ...state.receiverSubscriptionIds } };
+  });
 
 /** The state that `pnpm dev` keeps between runs. It contains secrets: only the owner may read the file. */
 export const homeState = z.object({

@@ -1,2 +1,2 @@
-export { type AppEnd, type AppName, type RunningApp, startApp } from './app-process.ts';
+export { type AppEnd, type AppName, perApp, type RunningApp, startApp } from './app-process.ts';
 export { startSystem, type System } from './start-system.ts';

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { postGraphql } from '@deedwire/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ofAccounts } from '../src/account-key.ts';
+import { perApp } from '../src/app-process.ts';
 import { callOperator } from '../src/call-operator.ts';
 import type { DevFile } from '../src/dev-file.ts';
 import { createDevHome, type DevHome, type DevProcess } from './dev-process.ts';
@@ -31,11 +33,8 @@ describe('the first start', () => {
     };
     const adminUrl = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(file).toEqual({
-      lender: caller,
-      partner: caller,
-      otherLender: caller,
-      otherPartner: caller,
-      admin: { 'lender-api': adminUrl, 'partner-api': adminUrl, 'webhook-worker': adminUrl },
+      ...(await ofAccounts(() => caller)),
+      admin: await perApp(() => adminUrl),
       databaseUrl: expect.stringContaining('postgres://'),
       webhookSecretKeys: expect.stringMatching(/^dev:/),
       referrals: expect.arrayContaining([expect.stringMatching(/^gid:\/\/service\/Referral\/\d+$/)]),

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { access, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { perInterface } from '@deedwire/domain';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { ofAccounts } from '../src/account-key.ts';
+import { perApp } from '../src/app-process.ts';
 import { openHome } from '../src/home.ts';
 
 let directory: string;
@@ -41,16 +44,15 @@ test('removes the files of a killed process, and writes files that only the owne
   const home = await openHome(directory);
   for (const path of [devFile, ...variablesFiles]) await expect(access(path)).rejects.toThrow('ENOENT');
   const caller = { url: '', clientId: '', apiKey: '', organizationId: '' };
-  const callers = { lender: caller, partner: caller, otherLender: caller, otherPartner: caller };
   await home.writeDevFiles(
     {
-      ...callers,
-      admin: { 'lender-api': '', 'partner-api': '', 'webhook-worker': '' },
+      ...(await ofAccounts(() => caller)),
+      admin: await perApp(() => ''),
       databaseUrl: '',
       webhookSecretKeys: '',
       referrals: [],
     },
-    { partner: 'export A=1\n', lender: 'export A=2\n' },
+    perInterface((name) => `export A=${name}\n`),
   );
   await home.saveState();
   const modes = await Promise.all(

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startSystem, type System } from '@deedwire/dev-environment';
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/harness';
 import { credentialHeaders } from '@deedwire/testing';
 import { type Page, useBrowser } from '@deedwire/testing/browser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -76,11 +76,7 @@ describe.skipIf(browser.isAbsent)('GraphiQL in a browser', () => {
       GRAPHIQL_HEADERS: JSON.stringify(credentialHeaders(accounts[name].credential)),
     });
     system = await startSystem({
-      databaseUrls: {
-        'lender-api': await database.urlFor('lender_api'),
-        'partner-api': await database.urlFor('partner_api'),
-        'webhook-worker': await database.urlFor('webhook_worker'),
-      },
+      databaseUrls: await urlsOfApps(database),
       appEnv: { 'lender-api': headersOf('lender'), 'partner-api': headersOf('partner') },
     });
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { startApp, startSystem, type System } from '@deedwire/dev-environment';
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { type AppName, perApp, startApp, startSystem, type System } from '@deedwire/dev-environment';
+import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/harness';
 import { enableTls, startPostgres } from '@deedwire/embedded-postgres';
 import { findProgram, postGraphql, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -11,22 +11,17 @@ const isWithoutPgBouncer = findProgram('pgbouncer') === undefined && process.env
 const certificate = (name: string): string =>
   new URL(`../../../../packages/store/test/certificates/${name}.pem`, import.meta.url).pathname;
 
-const roles = { 'lender-api': 'lender_api', 'partner-api': 'partner_api', 'webhook-worker': 'webhook_worker' } as const;
 const secretKeys = `test:${randomBytes(32).toString('base64')}`;
 
 describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () => {
   let harness: Harness;
-  let logins: Record<keyof typeof roles, string>;
+  let logins: Record<AppName, string>;
 
   beforeAll(async () => {
     const server = await startPostgres();
     await enableTls(server.url, { certificate: certificate('valid'), key: certificate('server-key') });
     harness = await createHarness(server);
-    logins = {
-      'lender-api': await harness.database.urlFor('lender_api'),
-      'partner-api': await harness.database.urlFor('partner_api'),
-      'webhook-worker': await harness.database.urlFor('webhook_worker'),
-    };
+    logins = await urlsOfApps(harness.database);
     await setForDatabase(`datestyle = 'German, DMY'`);
     await setForDatabase('standard_conforming_strings = off');
     await setForDatabase('synchronous_commit = off');
@@ -38,21 +33,12 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
     harness.sql(`alter database "${new URL(harness.database.databaseUrl).pathname.slice(1)}" set ${setting}`);
 
   /** The apps through the pooler. */
-  function startApps(pooler: PgBouncer, envOf: (direct: string) => Record<string, string>): Promise<System> {
-    const pooled = (name: keyof typeof roles) => pooler.urlFor(logins[name]);
+  async function startApps(pooler: PgBouncer, envOf: (direct: string) => Record<string, string>): Promise<System> {
     return startSystem({
-      databaseUrls: {
-        'lender-api': pooled('lender-api'),
-        'partner-api': pooled('partner-api'),
-        'webhook-worker': pooled('webhook-worker'),
-      },
+      databaseUrls: await perApp((name) => pooler.urlFor(logins[name])),
       webhookSecretKeys: secretKeys,
       env: { DATABASE_TIMEOUT_MS: '20000' },
-      appEnv: {
-        'lender-api': envOf(logins['lender-api']),
-        'partner-api': envOf(logins['partner-api']),
-        'webhook-worker': envOf(logins['webhook-worker']),
-      },
+      appEnv: await perApp((name) => envOf(logins[name])),
     });
   }
 
@@ -105,7 +91,7 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
   });
 
   /** Starts an app, and returns what its `/ready` says. It stops after the test. */
-  async function readinessOf(pooler: PgBouncer, name: keyof typeof roles, env: Record<string, string>) {
+  async function readinessOf(pooler: PgBouncer, name: AppName, env: Record<string, string>) {
     const app = await startApp({
       name,
       waitFor: 'listening',

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSystem, type System } from '@deedwire/dev-environment';
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/harness';
 import {
   commandsOf,
   eventually,
@@ -75,11 +75,7 @@ beforeAll(async () => {
   );
   receiver = await startReceiver();
   h = await createHarness();
-  const databaseUrls = {
-    'lender-api': await h.database.urlFor('lender_api'),
-    'partner-api': await h.database.urlFor('partner_api'),
-    'webhook-worker': await h.database.urlFor('webhook_worker'),
-  };
+  const databaseUrls = await urlsOfApps(h.database);
   system = await startSystem({
     databaseUrls,
     webhookSecretKeys: `test:${secretKey}`,

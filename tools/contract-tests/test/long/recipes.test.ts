@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSystem } from '@deedwire/dev-environment';
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/harness';
 import { credentialHeaders, startReceiver, type Receiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { succeed } from '../support/command.ts';
@@ -204,11 +204,7 @@ test('the recipes lead to a tree that passes every check', async () => {
 test('the apps serve the new version and the new field', async () => {
   system = await startSystem({
     workspace: workspace.folder,
-    databaseUrls: {
-      'lender-api': await harness.database.urlFor('lender_api'),
-      'partner-api': await harness.database.urlFor('partner_api'),
-      'webhook-worker': await harness.database.urlFor('webhook_worker'),
-    },
+    databaseUrls: await urlsOfApps(harness.database),
   });
   expect(await send('partner', version, '{ partner { name } }')).toEqual({
     partner: { name: 'Keystone Estate Agents' },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createReferralForPartner, declineReferral } from '@deedwire/actions';
 import { startSystem } from '@deedwire/dev-environment';
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/harness';
 import { credentialHeaders, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { partnerWithTitle } from '../support/partner-with-title.ts';
@@ -88,11 +88,7 @@ const guide = `2026-11-01-to-${scratch}.md`;
 async function startApps(): Promise<{ partnerUrl: string; stop(): Promise<void> }> {
   const system = await startSystem({
     workspace: workspace.folder,
-    databaseUrls: {
-      'lender-api': await harness.database.urlFor('lender_api'),
-      'partner-api': await harness.database.urlFor('partner_api'),
-      'webhook-worker': await harness.database.urlFor('webhook_worker'),
-    },
+    databaseUrls: await urlsOfApps(harness.database),
   });
   return { partnerUrl: `${system.apps['partner-api'].url}/partners/graphql`, stop: () => system.stop() };
 }

@@ -1,6 +1,6 @@
 import type { AppName, RunningApp } from '@deedwire/dev-environment';
 import type { TestSystem } from '@deedwire/dev-environment/harness';
-import { appOf, interfaceNames } from '@deedwire/domain';
+import { appOf, interfaceNames, interfaces } from '@deedwire/domain';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
@@ -29,7 +29,7 @@ export type Place = (typeof places)[number];
 
 export const appNames: readonly AppName[] = [...interfaceNames.map(appOf), 'webhook-worker'];
 
-const paths = { 'lender-api': '/lenders/graphql', 'partner-api': '/partners/graphql', 'webhook-worker': null };
+const paths = new Map<AppName, string>(interfaceNames.map((name) => [appOf(name), `${interfaces[name].path}/graphql`]));
 
 const keyOf = (name: AppName, place: Place): string => `${name}/${place}`;
 
@@ -66,7 +66,7 @@ export async function startBalancedApps({ system }: TestSystem, from?: string): 
   haproxy = await startHaproxy(
     appNames.map((name) => ({
       name,
-      path: paths[name],
+      path: paths.get(name) ?? null,
       servers: places.map((place) => ({
         name: place,
         ...(ports.get(keyOf(name, place)) ?? { port: 0, adminPort: 0 }),

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { issueCredential, setClientLimit } from '@deedwire/actions';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import type { InterfaceName } from '@deedwire/domain';
 import { serveContract } from '@deedwire/graphql-server';
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
@@ -181,13 +180,16 @@ export interface Answer {
 }
 
 /** @param character what the texts consist of */
-export async function startLargestApi(name: InterfaceName, version: string, character: string): Promise<LargestApi> {
+export async function startLargestApi(
+  name: keyof typeof interfaces,
+  version: string,
+  character: string,
+): Promise<LargestApi> {
   const harness: Harness = await createHarness();
   const { sdl, versions, costs } = interfaces[name];
   const schemas = new Map(versions.map((each) => [each.version, largestSchema(sdl(each.version), largest, character)]));
   const contract = serveContract({ sdl, versions, costs }, schemas);
-  const service =
-    name === 'lender' ? await harness.startLenderApi({}, contract) : await harness.startPartnerApi({}, contract);
+  const service = await harness.startApi(name, {}, contract);
   await service.whenReady;
   const url = `${service.url}/${name}s/graphql`;
   const schema = buildSchema(sdl(version));

@@ -6,4 +6,5 @@ export { createTestAccounts, raiseLimit } from './test-accounts.ts';
 export { joinSharedSystem, type SharedSystem } from './shared-system.ts';
 export { type TestAccount, type TestAccounts } from './test-accounts.ts';
 export { startTestSystem, type TestSystem, type TestSystemOptions } from './test-system.ts';
+export { urlsOfApps } from './start-test-apps.ts';
 export type { Seeding } from '../../src/seed.ts';

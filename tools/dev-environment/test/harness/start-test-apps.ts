@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { perApp } from '../../src/app-process.ts';
-import { groupRole, interfaceUrls, startSystem, type SystemOptions } from '../../src/start-system.ts';
+import {
+  type AppDatabaseUrls,
+  groupRole,
+  interfaceUrls,
+  startSystem,
+  type SystemOptions,
+} from '../../src/start-system.ts';
 
 export type TestAppOptions = Pick<SystemOptions, 'env' | 'appEnv' | 'built' | 'onLine' | 'ports' | 'workspace'>;
 
@@ -25,6 +31,11 @@ export async function startTestApps(database: TestDatabase, options: TestAppOpti
     webhookSecretKeys: `test:${randomBytes(32).toString('base64')}`,
   });
   return { system, urls: interfaceUrls(system) };
+}
+
+/** A URL for each app, with the rights of its role. */
+export function urlsOfApps(database: TestDatabase): Promise<AppDatabaseUrls> {
+  return perApp((name) => database.urlFor(groupRole(name)));
 }
 
 /** The variables of an app that say how it reaches the database. */
