@@ -1,4 +1,4 @@
-import { deliveryHeaders } from '@deedwire/domain';
+import { deliveryHeaders } from '@deedwire/domain/names';
 import { SendTest } from './generated/documents.ts';
 import { Link } from './location.tsx';
 import { Action, Select } from './ui.tsx';

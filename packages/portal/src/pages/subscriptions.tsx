@@ -1,4 +1,4 @@
-import { requestHeaders } from '@deedwire/domain';
+import { requestHeaders } from '@deedwire/domain/names';
 import { base, useQuery } from '../api.ts';
 import { Bars } from '../bars.tsx';
 import { Cause } from '../cause.tsx';
