@@ -56,21 +56,23 @@ export function deployment(): Generated {
 }
 
 function withParts(text: string, { path, part, before = '', separator = '', isKept }: Parts): string {
-  const of = (name: string) => part.replaceAll('@', name);
-  const anyPart = of('[a-z][a-z0-9-]*');
+  const [first] = interfaceNames;
+  const anyPart = part.replaceAll('@', '[a-z][a-z0-9-]*');
   let isFound = false;
   const changed = text.replaceAll(new RegExp(`(?<=${before})${anyPart}(?:${separator}${anyPart})*`, 'g'), (run) => {
-    const [template] = new RegExp(of(interfaceNames[0])).exec(run) ?? [];
+    const found = run.match(new RegExp(anyPart, 'g')) ?? [];
+    const partOf = (name: InterfaceName) => found.find((each) => nameOf(name).test(each));
+    const template = partOf(first);
     if (template === undefined) return run;
     isFound = true;
-    const parts = interfaceNames.map((name) => {
-      const own = isKept && new RegExp(of(name)).exec(run)?.[0];
-      return own || render(template, name);
-    });
-    return parts.join(separator);
+    return interfaceNames.map((name) => (isKept && partOf(name)) || render(template, name)).join(separator);
   });
-  if (!isFound) throw new Error(`${path} has no part of the ${interfaceNames[0]} interface: ${part}`);
+  if (!isFound) throw new Error(`${path} has no part of the ${first} interface: ${part}`);
   return changed;
+}
+
+function nameOf(name: InterfaceName): RegExp {
+  return new RegExp(`(?<![a-z-])${name}(?=-api| interface)|(?<![a-z])${roleOf(name)}`);
 }
 
 /** What a file says of the first interface, of another one. */
