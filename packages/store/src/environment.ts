@@ -5,7 +5,7 @@ import { neededMigration } from './pending-migrations.ts';
 const accountTypes = interfaceNames.map((name) => `when '${name}' then '${interfaces[name].accountType}'`).join(' ');
 
 const accountGid = (table: string) =>
-  `'gid://' || $1 || '/' || case ${table}.interface ${accountTypes} end || '/' || ${table}.account_id`;
+  `'gid://' || $1 || '/' || case ${table}.interface::text ${accountTypes} end || '/' || ${table}.account_id`;
 
 /**
  * Clients that pin a version, and subscriptions and listeners that pin an event, `type@version`. $1 is the namespace of global
