@@ -1857,7 +1857,7 @@ export type CreatePortalLinkUserError = UserError & {
 export type CreatePortalLinkUserErrorCode =
   /** The abilities do not contain `READ`, contain one twice, or contain `CONFIGURE` without `READ_PAYLOAD`. */
   | 'ABILITIES_INVALID'
-  /** The actor is empty, blank or longer than 100 characters, or contains an invisible character. */
+  /** The actor is empty, blank or longer than 100 characters, or contains a space, `@` or an invisible character. */
   | 'ACTOR_INVALID'
   /** The link would expire in less than 60 or more than 600 seconds. */
   | 'EXPIRY_INVALID'

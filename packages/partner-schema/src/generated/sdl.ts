@@ -2876,7 +2876,7 @@ enum CreatePortalLinkUserErrorCode {
   """
   ABILITIES_INVALID
   """
-  The actor is empty, blank or longer than 100 characters, or contains an invisible character.
+  The actor is empty, blank or longer than 100 characters, or contains a space, \`@\` or an invisible character.
   """
   ACTOR_INVALID
   """
