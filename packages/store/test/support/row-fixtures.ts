@@ -228,7 +228,7 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'person_erasure',
     child(
-      both,
+      interfaceNames,
       `insert into person_erasure (record_type, record_id, account_id, interface) values ('Referral', ${account}, ${account}, $1)`,
     ),
   ],
