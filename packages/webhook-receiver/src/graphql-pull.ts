@@ -34,7 +34,6 @@ const query = `query ($id: ID!, $first: Int!, $after: String, $since: DateTime, 
     pageInfo { endCursor }
     lastSequence
     firstKeptSequence
-    numberedUntil
   }
 }`;
 
@@ -211,13 +210,12 @@ function pageIn(connection: unknown, nowMs: number): PulledPage | null {
   const endCursor = field(field(connection, 'pageInfo'), 'endCursor');
   const lastSequence = field(connection, 'lastSequence');
   const firstKeptSequence = field(connection, 'firstKeptSequence');
-  const numberedUntil = new Date(String(field(connection, 'numberedUntil')));
   if (!Array.isArray(edges) || !isNullOr(endCursor, isText)) return null;
   if (lastSequence !== 0 && !isSequence(lastSequence)) return null;
-  if (!isNullOr(firstKeptSequence, isSequence) || Number.isNaN(numberedUntil.getTime())) return null;
+  if (!isNullOr(firstKeptSequence, isSequence)) return null;
   const events = edges.map(eventOf);
   if (!events.every((event) => event !== null)) return null;
-  return { events, endCursor, lastSequence, firstKeptSequence, numberedUntil, nowMs };
+  return { events, endCursor, lastSequence, firstKeptSequence, nowMs };
 }
 
 function eventOf(edge: unknown): PulledEvent | null {

@@ -19,8 +19,6 @@ export interface PulledPage {
   readonly endCursor: string | null;
   readonly lastSequence: number;
   readonly firstKeptSequence: number | null;
-  /** Events that were created before had their sequences. Later ones can still wait for them. */
-  readonly numberedUntil: Date;
   /** The clock of the server, in milliseconds since 1970. */
   readonly nowMs: number;
 }

@@ -76,7 +76,7 @@ export interface PullProgress {
 /**
  * How a run ended.
  *
- * - `complete`: everything that had a sequence was read, except events younger than `minAgeMs`.
+ * - `complete`: everything that had a sequence was read, except events younger than `minAgeMs`. The next run reads what still waited for one.
  * - `failing`: the handlers of 100 events fail. Nothing more was read, so that no more events fail.
  * - `busy`: another process has the lease of the subscription.
  * - `stopped`: by `signal`, `timeoutMs` or `receiver.close()`.
@@ -109,11 +109,6 @@ export interface ReconcileReport extends PullCounts {
    * them is processed again, except by `reprocess`. 0 before the first event. Null if another process had the lease.
    */
   readonly watermark: number | null;
-  /**
-   * A run that is `complete` has read every event that was created before this time, unless `minAgeMs` left it out. Later ones can
-   * still wait for their sequences. Null if no page was read.
-   */
-  readonly numberedUntil: Date | null;
   /** Events that hold the watermark: the next run that starts after their time tries them again. At most about 100. */
   readonly held: readonly HeldEvent[];
   /** What this run gave up. Each is logged. */

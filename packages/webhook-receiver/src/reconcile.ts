@@ -32,7 +32,6 @@ export async function reconcile(
     // Of these events, one may end the process.
     const aloneTo = position.begunTo ?? 0;
     let gap: ReconcileReport['gap'] = null;
-    let numberedUntil: Date | null = null;
     const givenUp: GivenUpEvent[] = [];
     const save = (): Promise<void> => run.save(lease, position);
 
@@ -194,7 +193,6 @@ export async function reconcile(
         });
         if (page === null || run.isStopped) return 'stopped';
         compare(page);
-        ({ numberedUntil } = page);
         if (isFirst) begin(page, isContinued);
         isFirst = false;
         const last = page.events.at(-1)?.sequence ?? page.lastSequence;
@@ -241,7 +239,6 @@ export async function reconcile(
       end: lease.isLost ? 'busy' : end,
       lastSequence: run.lastSequence,
       watermark: watermarkOf(position),
-      numberedUntil,
       held: position.held.map(({ sequence, id, code, attempts, dueMs }) => ({
         sequence,
         id,
@@ -255,8 +252,7 @@ export async function reconcile(
   });
   if (report !== null) return report;
   run.throwProblem();
-  const nothing = { lastSequence: null, watermark: null, numberedUntil: null, held: [], givenUp: [], gap: null };
-  return { ...run.counts, end: 'busy', ...nothing };
+  return { ...run.counts, end: 'busy', lastSequence: null, watermark: null, held: [], givenUp: [], gap: null };
 }
 
 /** @throws {TypeError} if it is no time */

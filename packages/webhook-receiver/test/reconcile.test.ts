@@ -121,7 +121,6 @@ describe.each(stores)('with the store of %s', (_, create) => {
       withoutPayload: 0,
       watermark: 250,
       lastSequence: 250,
-      numberedUntil: new Date('2026-11-27T01:00:00Z'),
       held: [],
       givenUp: [],
       gap: null,
@@ -579,7 +578,6 @@ function breakFirst(count: number, respond: NonNullable<PullServer['interrupt']>
 
 describe('of a server that does not respond as the API does', () => {
   const json = { 'content-type': 'application/json' };
-  const numbered = { numberedUntil: '2026-11-27T01:00:00Z' };
 
   test.each<[name: string, respond: NonNullable<PullServer['interrupt']>]>([
     ['a connection that is closed', (response) => Boolean(response.destroy())],
@@ -614,7 +612,6 @@ describe('of a server that does not respond as the API does', () => {
           pageInfo: { endCursor: 'a' },
           lastSequence: 1,
           firstKeptSequence: 1,
-          ...numbered,
         };
         respondWith(response, { data: { webhookEvents } });
         return true;
@@ -745,13 +742,7 @@ describe('of a server that does not respond as the API does', () => {
     const events = server.add(4);
     server.interrupt = (response) => {
       const edges = sequences.map((sequence, index) => ({ sequence, node: { ...events[index] } }));
-      const webhookEvents = {
-        edges,
-        pageInfo: { endCursor: 'cursor-of-7-4' },
-        lastSequence,
-        firstKeptSequence: 1,
-        ...numbered,
-      };
+      const webhookEvents = { edges, pageInfo: { endCursor: 'cursor-of-7-4' }, lastSequence, firstKeptSequence: 1 };
       respondWith(response, { data: { webhookEvents } });
       return true;
     };
@@ -762,13 +753,7 @@ describe('of a server that does not respond as the API does', () => {
   test('an empty first page is an error if events are kept', async () => {
     server.add(3);
     server.interrupt = (response) => {
-      const webhookEvents = {
-        edges: [],
-        pageInfo: { endCursor: 'a' },
-        lastSequence: 3,
-        firstKeptSequence: 1,
-        ...numbered,
-      };
+      const webhookEvents = { edges: [], pageInfo: { endCursor: 'a' }, lastSequence: 3, firstKeptSequence: 1 };
       respondWith(response, { data: { webhookEvents } });
       return true;
     };
@@ -794,7 +779,6 @@ describe('of a server that does not respond as the API does', () => {
         pageInfo: { endCursor: 'a' },
         lastSequence: 21,
         firstKeptSequence: 21,
-        ...numbered,
       };
       respondWith(response, { data: { webhookEvents } });
       return true;

@@ -33,7 +33,6 @@ export const credentials = { clientId: 'client', apiKey: 'key', organizationId: 
 export class PullServer {
   events: StoredEvent[] = [];
   lastSequence = 0;
-  numberedUntil = '2026-11-27T01:00:00.000Z';
   /** A page is cut as that of the API: this number replaces the bytes. */
   pageMax = 100;
   requests: PullRequest[] = [];
@@ -86,7 +85,7 @@ export class PullServer {
 
   #page({ id, first, after, since }: PageVariables) {
     if (id !== subscriptionId) return { data: { webhookEvents: null } };
-    const { lastSequence, numberedUntil } = this;
+    const { lastSequence } = this;
     const firstKeptSequence = this.events[0]?.sequence ?? null;
     const base = after === null ? null : Number(/^cursor-of-7-(\d+)$/.exec(after)?.[1]);
     if (Number.isNaN(base)) return { data: { webhookEvents: null }, errors: [error('BAD_USER_INPUT')] };
@@ -101,8 +100,7 @@ export class PullServer {
     const last = page.at(-1)?.sequence ?? base ?? lastSequence;
     const edges = page.map(({ sequence, ...node }) => ({ sequence, node }));
     const endCursor = lastSequence === 0 ? null : `cursor-of-7-${last}`;
-    const counts = { lastSequence, firstKeptSequence, numberedUntil };
-    return { data: { webhookEvents: { edges, pageInfo: { endCursor }, ...counts } } };
+    return { data: { webhookEvents: { edges, pageInfo: { endCursor }, lastSequence, firstKeptSequence } } };
   }
 }
 
