@@ -4,10 +4,9 @@
 do $do$
 begin
   execute replace($schema$
-    -- The oldest event of an account that waits for its fan-out, up to the length of a transaction. Null if there is none, and for an
-    -- account of another interface than that of the login. Served by webhook_event_queue_by_account and webhook_event_queue_blocked,
-    -- whose groups it jumps along. The rows are compared and ordered by all columns of the index, because with statistics of an empty
-    -- queue PostgreSQL would read all entries of the shard.
+    -- The oldest event of an account that waits for its fan-out, up to the length of a transaction. Null if there is none. Served by
+    -- webhook_event_queue_by_account and webhook_event_queue_blocked, whose groups it jumps along. The rows are compared and ordered by
+    -- all columns of the index, because with statistics of an empty queue PostgreSQL would read all entries of the shard.
     create function webhook_oldest_queued_event(account_id bigint) returns bigint
     language sql stable
     security definer
@@ -38,8 +37,6 @@ begin
           limit 1
         )
       )
-      from {schema}.account a
-      where a.id = $1 and pg_has_role(session_user, a.interface || '_api', 'member')
     $$;
   $schema$, '{schema}', quote_ident(current_schema()));
 end

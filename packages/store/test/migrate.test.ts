@@ -70,6 +70,7 @@ const allMigrations = [
   '0053-erased-deliveries-in-an-index',
   '0054-drop-cost-processes-needs-0049',
   '0055-processes-behind-poolers',
+  '0056-events-that-wait-of-the-own-interface',
 ];
 
 let database: TestDatabase;

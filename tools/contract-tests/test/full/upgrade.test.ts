@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { callOperator } from '@deedwire/dev-environment/harness';
 import { createLogin, startPostgres, type PostgresServer } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
-import { createClient, eventually, missing, postGraphql } from '@deedwire/testing';
+import { createClient, eventually, missing, postGraphql, startReceiver } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -216,6 +218,38 @@ test(
     await expectAllDelivered(system, result);
   },
 );
+
+test('a worker of the last release sends nothing of a person who is erased', { timeout }, async () => {
+  for (const worker of system.workers.splice(0)) {
+    worker.kill('SIGTERM');
+    await worker.ended;
+  }
+  system.workers.push(await system.addWorker());
+  const { url } = await system.startApi({}, workspaceRoot);
+  const client = createClient(`${url}/partners/graphql`, system.t.accounts.partner.credential);
+  const receiver = await startReceiver({ onDelivery: (response) => response.writeHead(500).end() });
+  onTestFinished(() => receiver.close());
+  const eventTypes = [{ type: 'referral.created' }];
+  const webhookSecret = generateWebhookSecret();
+  const { id } = await subscribe(client, { callbackUrl: receiver.url, eventTypes, webhookSecret });
+  const { body } = await postGraphql<{ createReferral: { referral: { id: string } } }>(
+    `${url}/partners/graphql`,
+    system.t.accounts.partner.credential,
+    {
+      query: `mutation { createReferral(input: { clientName: "Ada", externalReference: "Ada-4711" }) { referral { id } } }`,
+    },
+  );
+  const record = body.data?.createReferral.referral.id ?? missing();
+  const [request] = await receiver.waitFor(1);
+  expect(request?.body.toString()).toContain('Ada-4711');
+  const env = { DATABASE_URL: await createLogin(server.url, 'erasing', 'operator'), DATABASE_DIRECT_URL: server.url };
+  expect(await callOperator(env, 'person', 'erase', '--record', record, '--yes')).toMatchObject({ exitCode: 0 });
+  const sent = receiver.deliveries.length;
+  // Its next retry would be due 5 to 24 s later.
+  await sleep(25_000);
+  expect(receiver.deliveries).toHaveLength(sent);
+  expect(await pullSettledDeliveries(client, id, 1)).toMatchObject([{ status: 'EXPIRED' }]);
+});
 
 test('a worker and an API of the last release never send to a listener of this build', { timeout }, async () => {
   for (const worker of system.workers.splice(0)) {

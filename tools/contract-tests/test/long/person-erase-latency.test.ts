@@ -22,7 +22,7 @@ async function fill(): Promise<void> {
       await t.sql(
         `create table if not exists ${table}_${suffix} partition of ${table} for values from (${min}) to (${before})`,
       );
-    const ids = `select ${min}::bigint + n * 1000000 as id, n from generate_series(1, ${eventsPerDay}) n`;
+    const ids = `select ${min}::bigint + n * 1000000::bigint as id, n from generate_series(1, ${eventsPerDay}) n`;
     await t.sql(
       `insert into webhook_event (id, account_id, interface, event_type, snapshot, record_id)
        select id, $1, 'lender', 'team_member.added',

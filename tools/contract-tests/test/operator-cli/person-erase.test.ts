@@ -221,7 +221,7 @@ describe('an address of two accounts', () => {
       [memberId.split('/').at(-1)],
     );
     await t.sql(
-      `insert into webhook_event_queue (account_id, interface, event_id, blocked_on) values ($1, 'lender', $2, 'team_member.added')`,
+      `insert into webhook_event_queue (account_id, interface, event_id, blocked_on) values ($1, 'lender', $2, 'later.event')`,
       [lender.accountId, event?.['id']],
     );
     expect(findIn(await dump())).toEqual(expect.arrayContaining([Buffer.from(person.lastName).toString('hex')]));
@@ -317,6 +317,25 @@ describe('an address of two accounts', () => {
         expect(findIn(JSON.stringify(await ask(account, whole, { id: shown })))).toEqual([]);
       expect(findIn(JSON.stringify(await ask(account, events, { id: subscription })))).toEqual([]);
     }
+
+    // A receiver still proves that it has everything. Bodies that are erased are not compared.
+    const received = join(folder, 'received.log');
+    const own = good.deliveries.filter(
+      ({ headers }) => headers['x-service-webhook-subscription-id'] === subscriptions.good,
+    );
+    const logged = own.map(({ headers, body }) => ({ deliveryId: headers['webhook-id'], body: body.toString() }));
+    await writeFile(received, logged.map((line) => JSON.stringify(line)).join('\n'));
+    const reconciled = await callOperator(
+      env,
+      'subscription',
+      'reconcile',
+      subscriptions.good,
+      '--log',
+      received,
+      '--json',
+    );
+    expect(reconciled).toMatchObject(accepted);
+    expect(JSON.parse(reconciled.stdout)).toMatchObject({ compared: 3, comparedBodies: 1, missingCount: 0 });
 
     // What can be asked for.
     const [first = missing()] = await list('lender', subscriptions.broken, 'EXPIRED');
