@@ -39,6 +39,16 @@ test.each([
   expect(() => findPendingMigrations(build, applied)).toThrow(new MigrationChangedError(name));
 });
 
+test('goes on from the form of a migration that was on the main branch between two releases', async () => {
+  const migrations = await readMigrations();
+  const checksum = 'd1340954b2ea3790a1e81d2e82ccbc37072a24395db583d95129181d70c6cc15';
+  const applied = migrations
+    .filter(({ name }) => name < '0051')
+    .map((migration) => (migration.name.startsWith('0050') ? { ...migration, checksum } : migration));
+  const named = findPendingMigrations(migrations, applied).map(({ name }) => name);
+  expect(named).toContain('0056-events-that-wait-of-the-own-interface');
+});
+
 test.each<[string[], string | null]>([
   [['0004-later'], null],
   [['0004-later-needs-0003'], null],

@@ -11,6 +11,11 @@ export interface AppliedMigration {
 /** How the name of a migration ends that some builds do not work after: `-needs-` and the number of a migration. */
 const neededNumber = /-needs-(\d{4})$/;
 
+/** SHA-256 of another form of a migration, which was on the main branch between two releases. A later migration makes both alike. */
+const otherForms: ReadonlyMap<string, string> = new Map([
+  ['0050-events-that-wait', 'd1340954b2ea3790a1e81d2e82ccbc37072a24395db583d95129181d70c6cc15'],
+]);
+
 /**
  * The number of the last migration that a build must have to work after a migration, for example `0027` for
  * `0031-drop-shards-needs-0027`. Null if every build may.
@@ -47,7 +52,9 @@ export function findPendingMigrations<Migration extends AppliedMigration>(
   const lastOwn = migrations.at(-1)?.name ?? '';
   const changed = applied
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .find(({ name, checksum }) => (own.has(name) ? own.get(name)?.checksum !== checksum : name < lastOwn));
+    .find(({ name, checksum }) =>
+      own.has(name) ? ![own.get(name)?.checksum, otherForms.get(name)].includes(checksum) : name < lastOwn,
+    );
   if (changed !== undefined) throw new MigrationChangedError(changed.name);
 
   const appliedNames = new Set(applied.map(({ name }) => name));
