@@ -33,8 +33,8 @@ interface Opened {
   screenshot(name: string): Promise<void>;
 }
 
-async function open(address: string, viewport = { width: 1400, height: 800 }): Promise<Opened> {
-  const { page } = await browser.open(address, { viewport });
+async function open(address: string): Promise<Opened> {
+  const { page } = await browser.open(address, { viewport: { width: 1400, height: 800 } });
   const versions = new Set<string | undefined>();
   page.on('response', (response) => {
     if (response.request().method() === 'POST') versions.add(response.headers()['x-service-schema-version']);
@@ -68,6 +68,20 @@ async function open(address: string, viewport = { width: 1400, height: 800 }): P
   };
 }
 
+/** Opens the page to which / of the interface leads a browser, and runs its example. */
+async function openExample(name: 'partner' | 'lender'): Promise<Opened> {
+  const opened = await open(String(system.apps[`${name}-api`].url));
+  const { page } = opened;
+  expect(page.url()).toBe(addressOf(name));
+  expect(opened.versions).toEqual(new Set(['2026-11-01']));
+  expect(await opened.text('query')).toContain(`${name} {\n    id\n    name`);
+  await page.click('.graphiql-execute-button');
+  await untilShown(page, '.graphiql-response', /"name":/);
+  await untilShown(page, '#cost', /^Cost: requested \d+, charged \d+; \d+ points are left$/);
+  await opened.screenshot(name);
+  return opened;
+}
+
 describe.skipIf(browser.isAbsent)('GraphiQL in a browser', () => {
   beforeAll(async () => {
     harness = await createHarness();
@@ -86,23 +100,8 @@ describe.skipIf(browser.isAbsent)('GraphiQL in a browser', () => {
     await harness.close();
   });
 
-  test.each(['partner', 'lender'] as const)(
-    'begins with an operation of the %s interface, to which / leads a browser, and runs it',
-    async (name) => {
-      const opened = await open(String(system.apps[`${name}-api`].url));
-      const { page } = opened;
-      expect(page.url()).toBe(addressOf(name));
-      expect(opened.versions).toEqual(new Set(['2026-11-01']));
-      expect(await opened.text('query')).toContain(`${name} {\n    id\n    name`);
-      await page.click('.graphiql-execute-button');
-      await untilShown(page, '.graphiql-response', /"name":/);
-      await untilShown(page, '#cost', /^Cost: requested \d+, charged \d+; \d+ points are left$/);
-      await opened.screenshot(name);
-    },
-  );
-
-  test('keeps the query in its tab when the version changes, and changes an example that was not changed', async () => {
-    const opened = await open(addressOf('lender'));
+  test('runs its example; keeps a query in its tab when the version changes, and changes the example', async () => {
+    const opened = await openExample('lender');
     const { page, versions } = opened;
     expect(await opened.text('query')).not.toContain('nodes');
     versions.clear();
@@ -116,7 +115,7 @@ describe.skipIf(browser.isAbsent)('GraphiQL in a browser', () => {
     // The browser stores the tabs a moment later.
     await page.waitForFunction(`localStorage.getItem('graphiql:tabState').includes('{ lender { name } }')`);
     const before = await opened.tabs();
-    for (const version of ['2026-11-01', '', '2027-02-01']) {
+    for (const version of ['', '2027-02-01']) {
       versions.clear();
       await opened.choose(version);
       expect(await opened.text('query')).toBe('{ lender { name } }');
@@ -128,12 +127,10 @@ describe.skipIf(browser.isAbsent)('GraphiQL in a browser', () => {
     expect(await opened.tabs()).toBe(before);
   });
 
-  test('sends the credentials of the server, not what the browser stored of an earlier one', async () => {
-    const opened = await open(addressOf('partner'));
+  test('runs its example with the credentials of the server, not with what the browser stored of an earlier one', async () => {
+    const opened = await openExample('partner');
     const { page } = opened;
     const key = credentialHeaders(harness.accounts.partner.credential)['X-Service-API-Key'];
-    await page.click('.graphiql-execute-button');
-    await untilShown(page, '.graphiql-response', /"name":/);
     // The browser stores the tabs a moment later.
     await page.waitForFunction(`JSON.stringify(localStorage).includes(${JSON.stringify(key)})`);
     await page.addInitScript(`for (const [name, value] of Object.entries(localStorage))
@@ -150,16 +147,16 @@ describe.skipIf(browser.isAbsent)('GraphiQL in a browser', () => {
     expect(await opened.text('query')).toContain('partner {');
   });
 
-  test.each([
-    ['wide', 1400, 800, /"locations": \[\s*\{\s*"line": 4,\s*"column": 5/],
-    // The editor has the lines that it shows.
-    ['narrow', 320, 640, /"message": /],
-  ])(
-    'shows the locations of errors in the query as it is written, and no bar over the response: %s',
-    async (name, width, height, shown) => {
-      const query = '{\n  partner {\n    # a comment\n    nothing\n  }\n}\n';
-      const opened = await open(`${addressOf('partner')}?query=${encodeURIComponent(query)}`, { width, height });
-      const { page } = opened;
+  test('shows the locations of errors in the query as it is written, and no bar over the response', async () => {
+    const query = '{\n  partner {\n    # a comment\n    nothing\n  }\n}\n';
+    const opened = await open(`${addressOf('partner')}?query=${encodeURIComponent(query)}`);
+    const { page } = opened;
+    for (const [name, width, height, shown] of [
+      ['wide', 1400, 800, /"locations": \[\s*\{\s*"line": 4,\s*"column": 5/],
+      // The editor has the lines that it shows.
+      ['narrow', 320, 640, /"message": /],
+    ] as const) {
+      await page.setViewportSize({ width, height });
       await page.click('.graphiql-execute-button');
       await untilShown(page, '.graphiql-response', shown);
       const [bar, root] = await Promise.all(
@@ -173,6 +170,6 @@ describe.skipIf(browser.isAbsent)('GraphiQL in a browser', () => {
       expect(root?.bottom).toBeLessThanOrEqual(bar?.top ?? 0);
       expect(bar).toMatchObject({ left: 0, right: width, bottom: height });
       await opened.screenshot(`error-${name}`);
-    },
-  );
+    }
+  });
 });
