@@ -141,6 +141,12 @@ const appended = [partnerApi, lenderApi].flatMap((api) =>
   api.appends.flatMap(({ type, snapshot }) => pathsOf(snapshot).map((path) => ({ api, type, path: path.join('.') }))),
 );
 
+/** As `ask`, for a question about events: reading the SDL, which has no part in the answer, takes a third of the time. */
+function askWithoutSdl(build: Build, live: readonly Build[]): Promise<string> {
+  const withoutInterfaces = (each: Build): Build => ({ ...each, serves: [] });
+  return ask(withoutInterfaces(build), live.map(withoutInterfaces));
+}
+
 describe.each(appended)('a snapshot of $type in $api.app without $path', ({ api, type, path }) => {
   const steps = path.split('.');
   const less = other(api, {
@@ -161,8 +167,8 @@ describe.each(appended)('a snapshot of $type in $api.app without $path', ({ api,
     });
     const expected = broken.length > 0 ? 'no deploy/snapshotInsufficient' : 'yes';
     const live = all.filter((each) => each !== api);
-    expect({ broken, answer: await ask(less, all) }).toEqual({ broken, answer: expected });
-    expect({ broken, answer: await ask(worker, [...live, less]) }).toEqual({ broken, answer: expected });
+    expect({ broken, answer: await askWithoutSdl(less, all) }).toEqual({ broken, answer: expected });
+    expect({ broken, answer: await askWithoutSdl(worker, [...live, less]) }).toEqual({ broken, answer: expected });
   });
 });
 
