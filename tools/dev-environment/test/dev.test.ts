@@ -121,9 +121,10 @@ describe('the first start', () => {
     );
   });
 
-  test('ends on SIGINT with 0, and removes dev.json', async () => {
+  test('ends on SIGINT with 0 and with all its processes, and removes dev.json', async () => {
     first.signalGroup('SIGINT');
     expect(await first.ended).toBe(0);
+    await expect.poll(() => home.processes()).toEqual([]);
     await expect(access(join(home.path, 'dev.json'))).rejects.toThrow('ENOENT');
   });
 });

@@ -18,12 +18,6 @@ describe.skipIf(process.platform !== 'linux')('every process ends', () => {
     return dev;
   }
 
-  test('after SIGTERM to the process group', async () => {
-    const dev = await startCompletely();
-    dev.signalGroup('SIGTERM');
-    await expect.poll(() => home.processes()).toEqual([]);
-  });
-
   test('after SIGKILL to its own process only', async () => {
     const dev = await startCompletely();
     dev.child.kill('SIGKILL');

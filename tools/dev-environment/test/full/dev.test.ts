@@ -12,23 +12,6 @@ import { openHome } from '../../src/home.ts';
 import { newDevHome } from '../dev-process.ts';
 import { printedCommand, runOperator, waitForWebhook } from '../operator-commands.ts';
 
-test('--receiver delivers to the same subscriptions after a restart, without another handshake', async () => {
-  const withReceiver = { commandArguments: ['--receiver'] };
-  const home = await newDevHome();
-  const first = home.start({}, withReceiver);
-  await home.whenReady(first);
-  const line = /sample receiver +http:\/\/127\.0\.0\.1:(\d+)\//;
-  await expect.poll(first.output).toMatch(line);
-  const [, port = ''] = line.exec(first.output()) ?? [];
-  first.signalGroup('SIGINT');
-  expect(await first.ended).toBe(0);
-
-  const second = home.start({ RECEIVER_PORT: port }, withReceiver);
-  await home.whenReady(second);
-  await waitForWebhook(second, 'referral.created', await runOperator(home, await printedCommand(second)));
-  expect(second.output()).not.toContain('handshake');
-});
-
 test('--receiver exits with 1 when the callback URL is rejected', async () => {
   const home = await newDevHome();
   const dev = home.start({ WEBHOOK_CALLBACK_POLICY: 'public' }, { commandArguments: ['--receiver'] });
@@ -94,17 +77,24 @@ describe('DATABASE_URL', () => {
     expect(dev.output()).toMatch(/The database is not available\. \(connect ECONNREFUSED 127\.0\.0\.1:1\)\n$/);
   });
 
-  test('uses an empty database, uses it again at the next start, and rejects the database of an earlier build', async () => {
+  test('uses an empty database; a second start uses it and its subscriptions again, without another handshake; rejects the database of an earlier build', async () => {
     const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
     const env = { DATABASE_URL: database.databaseUrl };
+    const withReceiver = { commandArguments: ['--receiver'] };
     const home = await newDevHome();
-    const first = home.start(env);
+    const first = home.start(env, withReceiver);
     const file = await home.whenReady(first);
     expect(file.databaseUrl).toBe(database.databaseUrl);
+    const line = /sample receiver +http:\/\/127\.0\.0\.1:(\d+)\//;
+    await expect.poll(first.output).toMatch(line);
+    const [, port = ''] = line.exec(first.output()) ?? [];
     first.signalGroup('SIGTERM');
-    await first.ended;
-    const second = home.start(env);
+    await expect.poll(() => home.processes()).toEqual([]);
+
+    const second = home.start({ ...env, RECEIVER_PORT: port }, withReceiver);
     expect((await home.whenReady(second)).partner.apiKey).toBe(file.partner.apiKey);
+    await waitForWebhook(second, 'referral.created', await runOperator(home, await printedCommand(second)));
+    expect(second.output()).not.toContain('handshake');
     second.signalGroup('SIGTERM');
     await second.ended;
 
