@@ -66,12 +66,15 @@ const placeOf = ({ moduleId }: TestSpecification): number => {
   return place === -1 ? longest.length : place;
 };
 
-/** vitest starts the largest files first, unless it has run them before in this folder. */
+/**
+ * vitest starts the largest files first, unless it has run them before in this folder. The projects are in the order of their names:
+ * `full` waits most, and `unit`, whose many short files need the CPU only, keeps all workers busy until the end.
+ */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- not of an array
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => placeOf(a) - placeOf(b));
+    return sorted.toSorted((a, b) => a.project.name.localeCompare(b.project.name) || placeOf(a) - placeOf(b));
   }
 }
 

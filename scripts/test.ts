@@ -23,7 +23,10 @@ const projects = ['unit', 'integration', 'full', 'deploy', 'long'];
 
 async function run(parts: readonly string[]): Promise<Counts> {
   if (parts.includes('check')) {
-    const { length: failed } = await check({ withUnitTests: !parts.includes('unit') });
+    const { length: failed } = await check({
+      withUnitTests: !parts.includes('unit'),
+      withBuild: parts.includes('full'),
+    });
     if (failed > 0) {
       process.stdout.write('\nSkipped the tests because a check failed.\n');
       return { passed: 0, failed, skipped: 0 };

@@ -86,8 +86,7 @@ test('dev: prints the webhook that the command of the quickstart causes, and end
   await vi.waitFor(() => expect(fetch(lender.url)).rejects.toThrow('fetch failed'), polling);
 });
 
-// `.ci/run` has already run this command on a clone.
-// Set by `.ci/run`.
+// Set by `.ci/run`, which runs this command with one more project, on a clone.
 const hasRun = process.env['README_TEST_COMMAND_HAS_RUN'] === 'true';
 
 test.skipIf(hasRun)('test: everything passes, and the last line has the counts', { timeout: 3_600_000 }, async () => {
