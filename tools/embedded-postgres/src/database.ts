@@ -43,17 +43,15 @@ export async function createDatabase(session: Session, name: string, template: s
  * Drops a database. PostgreSQL waits up to 5 s for its sessions to end, and then they are terminated. Without the wait, a client
  * that has closed its pool could still get the error of a terminated session, which no one handles.
  */
-export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
+export async function dropDatabase(session: Session, name: string): Promise<void> {
   const statement = `DROP DATABASE IF EXISTS ${escapeIdentifier(name)}`;
-  await withClient(serverUrl, async (client) => {
-    try {
-      await client.query(statement);
-    } catch (error) {
-      const isInUse = error instanceof DatabaseError && error.code === '55006';
-      if (!isInUse) throw error;
-      await client.query(`${statement} WITH (FORCE)`);
-    }
-  });
+  try {
+    await session.query(statement);
+  } catch (error) {
+    const isInUse = error instanceof DatabaseError && error.code === '55006';
+    if (!isInUse) throw error;
+    await session.query(`${statement} WITH (FORCE)`);
+  }
 }
 
 /**

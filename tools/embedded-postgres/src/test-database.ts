@@ -50,7 +50,7 @@ export async function createTestDatabase({ template, prepare, server }: TestData
       return login;
     },
     async drop() {
-      await dropDatabase(serverUrl, name);
+      await dropDatabase(poolOf(serverUrl), name);
       const roles = [...logins.keys()].map((role) => escapeIdentifier(`${name}_${role}`));
       if (roles.length > 0) await poolOf(serverUrl).query(`DROP ROLE ${roles.join(', ')}`);
     },

@@ -24,7 +24,7 @@ async function removeAll(serverUrl: string, namePrefix: string): Promise<void> {
       (await client.query<{ name: string }>(query, [namePrefix])).rows.map(({ name }) => name);
     for (const database of await namesOf('SELECT datname AS name FROM pg_database WHERE starts_with(datname, $1)')) {
       await client.query(`ALTER DATABASE ${escapeIdentifier(database)} IS_TEMPLATE false`);
-      await dropDatabase(serverUrl, database);
+      await dropDatabase(client, database);
     }
     for (const role of await namesOf('SELECT rolname AS name FROM pg_roles WHERE starts_with(rolname, $1)'))
       await client.query(`DROP ROLE ${escapeIdentifier(role)}`);
