@@ -1,5 +1,5 @@
-import { startTestSystem } from '@deedwire/dev-environment/harness';
-import { type Client, connect, eventually, startReceiver } from '@deedwire/testing';
+import { createHarness } from '@deedwire/dev-environment/harness';
+import { type Client, connect, createClient, eventually, startReceiver } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
 import { replayFailed } from './support/replay.ts';
@@ -19,16 +19,21 @@ async function refer(client: Client, count: number): Promise<void> {
 }
 
 test('new events pass a replay whose receiver does not respond, and so do those of other accounts', async () => {
-  const t = await startTestSystem();
+  const t = await createHarness();
+  const api = await t.startPartnerApi();
+  await t.startWorker();
+  const clientOf = (name: 'partner' | 'otherPartner'): Client =>
+    createClient(`${api.url}/partners/graphql`, t.accounts[name].credential);
+  const [partner, otherPartner] = [clientOf('partner'), clientOf('otherPartner')];
   const [receiver, otherReceiver] = [await startReceiver(), await startReceiver()];
   const database = await connect(t.database.databaseUrl);
   try {
     const eventTypes = [{ type: 'referral.created' }, { type: 'referral.converted' }];
-    await subscribe(t.partner, { callbackUrl: receiver.url, eventTypes });
-    await subscribe(t.otherPartner, { callbackUrl: otherReceiver.url, eventTypes });
+    await subscribe(partner, { callbackUrl: receiver.url, eventTypes });
+    await subscribe(otherPartner, { callbackUrl: otherReceiver.url, eventTypes });
     const subscriptionId = await storeFailures(database, receiver.url, failures);
     // Successes open the window of the lane.
-    await refer(t.partner, 20);
+    await refer(partner, 20);
     await receiver.waitFor(20);
 
     const held = new Set<() => void>();
@@ -51,17 +56,17 @@ test('new events pass a replay whose receiver does not respond, and so do those 
       besideNewEvents.push(held.size);
       response.writeHead(204).end();
     };
-    await replayFailed(t.partner, subscriptionId);
+    await replayFailed(partner, subscriptionId);
     await eventually(() => expect(held.size).toBe(replayedMax));
-    await refer(t.partner, 5);
-    await refer(t.otherPartner, 1);
+    await refer(partner, 5);
+    await refer(otherPartner, 1);
     await eventually(() => expect(besideNewEvents).toHaveLength(6));
     expect(Math.max(...besideNewEvents)).toBe(replayedMax);
 
     // A slow receiver gets the rest, and new events between.
     const respondAll = setInterval(() => held.forEach((respond) => respond()), 20);
     try {
-      await refer(t.partner, 20);
+      await refer(partner, 20);
       await eventually(async () => {
         const { replayed, pending } = await progress();
         expect({ replayed, pending }).toEqual({ replayed: failures, pending: 0 });
