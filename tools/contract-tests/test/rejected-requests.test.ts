@@ -2,14 +2,21 @@ import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { revokeCredential } from '@deedwire/actions';
 import { generateApiKey } from '@deedwire/auth';
-import { otherKey, startTestSystem } from '@deedwire/dev-environment/harness';
-import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/domain';
+import { createHarness, otherKey } from '@deedwire/dev-environment/harness';
+import { type InterfaceName, interfaceNames, interfaces, perInterface } from '@deedwire/domain';
 import { type Credential, credentialHeaders, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import { accountField, othersThan } from './support/interface-contracts.ts';
 
-const t = await forFile(startTestSystem());
+const t = await forFile(createHarness());
+const urls = perInterface(() => '');
+for (const name of interfaceNames) {
+  // As in docs/errors.md.
+  const api = await t.startApi(name, { DOCUMENTATION_URL: 'https://deedwire.example/docs' });
+  await api.whenReady;
+  urls[name] = `${api.url}${interfaces[name].path}/graphql`;
+}
 
 const modernMediaType = 'application/graphql-response+json';
 const own = perInterface((name) => `{ ${accountField(name)} { id } }`);
@@ -27,7 +34,7 @@ async function send(
   interfaceName: InterfaceName,
   options: { method?: string; path?: string; headers?: HeaderChange; body?: string | Buffer } = {},
 ): Promise<RawResponse> {
-  const url = new URL(t.urls[interfaceName]);
+  const url = new URL(urls[interfaceName]);
   const headers: HeaderChange = {
     'Content-Type': 'application/json',
     ...credentialHeaders(t.accounts[interfaceName].credential),
