@@ -3,10 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { credentialHeaders, findProgram, listen, type Listening } from '@deedwire/testing';
-import { afterAll, beforeAll, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { test } from 'vitest';
 import { startProxyProcess } from '../support/proxies/proxy-process.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
@@ -17,21 +18,20 @@ if (isWithoutCaddy) process.stdout.write('keep-alive: caddy is not on the PATH, 
 const closedAfterMs = 66_000;
 const query = '{ __typename }';
 
-let t: TestSystem;
-
-beforeAll(async () => {
-  t = await startTestSystem({ appEnv: { 'partner-api': { KEEP_ALIVE_TIMEOUT_MS: '620000' } } });
-});
-afterAll(() => t.close());
+const t = await forFile(createHarness());
+const apis = {
+  lender: await t.startLenderApi(),
+  partner: await t.startPartnerApi({ KEEP_ALIVE_TIMEOUT_MS: 620_000 }),
+};
+await Promise.all([apis.lender.whenReady, apis.partner.whenReady]);
 
 test
   .skipIf(isWithoutCaddy)
   .concurrent(
     'no request behind the Caddyfile of Compose fails when the server closes idle connections',
     async ({ expect, onTestFinished }) => {
-      const app = t.system.apps['lender-api'];
-      const adminPort = new URL(app.adminUrl).port;
-      const link = await startSlowLink(Number(new URL(app.url ?? '').port));
+      const adminPort = new URL(apis.lender.adminUrl).port;
+      const link = await startSlowLink(apis.lender.port);
       onTestFinished(() => link.close());
       const url = `http://127.0.0.1:${await findFreePort()}`;
       const caddyfile = await readFile(join(workspaceRoot, 'deploy/compose/Caddyfile'), 'utf8');
@@ -87,7 +87,7 @@ async function startSlowLink(port: number): Promise<Listening> {
 
 /** Opens a connection to an interface, without a proxy. */
 async function openConnection(name: 'lender' | 'partner') {
-  const url = new URL(t.urls[name]);
+  const url = new URL(`/${name}s/graphql`, apis[name].url);
   const headers = { ...credentialHeaders(t.accounts[name].credential), 'Content-Type': 'application/json' };
   const body = JSON.stringify({ query });
   const lines = Object.entries({ ...headers, Host: url.host, 'Content-Length': body.length }).map((line) =>
