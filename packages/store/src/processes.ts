@@ -64,3 +64,9 @@ export async function recordUse(
   const lists = [0, 1, 2, 3].map((part) => uses.map((use) => use[part]));
   await database.query(statement, [app, id, countedMs, isOverflowed, isEnded, coordinates, ...lists]);
 }
+
+/** The versions of the workers that run and render none of the event types, in order. */
+export async function selectWorkersWithout(database: Database, eventTypes: readonly string[]): Promise<string[]> {
+  const statement = { name: 'workers-without', text: 'select version from webhook_workers_without($1)' };
+  return (await database.query<{ version: string }>(statement, [eventTypes])).map(({ version }) => version);
+}

@@ -67,6 +67,7 @@ const allMigrations = [
   '0049-processes-and-use',
   '0050-events-that-wait',
   '0051-erased-persons',
+  '0052-rights-of-interfaces',
   '0053-erased-deliveries-in-an-index',
   '0054-drop-cost-processes-needs-0049',
   '0055-processes-behind-poolers',

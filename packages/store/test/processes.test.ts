@@ -12,6 +12,7 @@ import {
   recordUse,
   type RegisteredApp,
   registerProcess,
+  selectWorkersWithout,
   storeAppContracts,
 } from '../src/processes.ts';
 import { createMigratedDatabase } from './support/database.ts';
@@ -302,4 +303,22 @@ describe('the use of a version', () => {
     expect(await deleteOldUse(worker, 100)).toBe(1);
     expect([await uses(), await periods()]).toEqual([[], []]);
   });
+});
+
+test('finds the workers that run and render none of the event types', async () => {
+  const run = async (version: string, types: readonly string[]): Promise<void> => {
+    const contracts = JSON.stringify({ app: 'webhook-worker', renders: types.map((type) => ({ type })) });
+    await storeAppContracts(worker, 'webhook-worker', contracts);
+    await registerProcess(worker, { ...processOf('webhook-worker', hash('sha256', contracts)), version });
+  };
+  await run('1.0.0', ['webhook.test', 'lender.updated']);
+  await run('1.1.0', ['webhook.test', 'lender.updated', 'vendor.updated']);
+  // A worker from sources: what it renders is not known.
+  await registerProcess(worker, processOf('webhook-worker'));
+  for (const store of [lenderApi, partnerApi, admin]) {
+    expect(await selectWorkersWithout(store, ['vendor.updated', 'vendor.removed'])).toEqual(['1.0.0']);
+    expect(await selectWorkersWithout(store, ['lender.updated'])).toEqual([]);
+  }
+  await superuser.run(`update app_process set last_seen_at = now() - interval '3 minutes'`);
+  expect(await selectWorkersWithout(admin, ['vendor.updated'])).toEqual([]);
 });

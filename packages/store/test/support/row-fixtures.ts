@@ -25,6 +25,7 @@ const delivery = `(select id from webhook_delivery where interface = $1::interfa
 /** One row for each table of the schema. Parents come before their children. */
 export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   ['schema_migration', { rowsOf: ['lender'], insert: null, isChild: false }],
+  ['interface', { rowsOf: ['lender'], insert: null, isChild: false }],
   ['installation', { rowsOf: ['lender'], insert: null, isChild: false }],
   [
     'organization',

@@ -1,0 +1,146 @@
+import { interfaceNames as known, roleOf } from '@deedwire/domain';
+import { connect, type Connection } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, onTestFinished, test } from 'vitest';
+import { createMigratedDatabase } from './support/database.ts';
+
+// Compares what the roles of all interfaces may do, object by object, so that a later table cannot forget one.
+
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+
+/**
+ * What the role of an interface may do and that of another may not, with the names of both replaced. An interface has records of its
+ * own in tables whose rows have only its name, and in those that refer to such a table.
+ */
+const differences = `
+  with recursive interfaces as (
+    select name::text as name, role_of_interface(name) as role from interface
+  ), own as (
+    select conrelid as relation
+    from pg_constraint
+    where contype = 'c' and pg_get_constraintdef(oid) ~ '^CHECK \\(\\(interface = ''[a-z-]+''::interface_name\\)\\)$'
+    union
+    select f.conrelid from own join pg_constraint f on f.contype = 'f' and f.confrelid = own.relation
+  ), relations as (
+    select oid, oid::regclass::text as object, relkind
+    from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'S') and oid not in (select relation from own)
+  ), allowed as (
+    select i.name, object, privilege
+    from interfaces i, relations, unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']) as privilege
+    where relkind <> 'S' and has_table_privilege(role, oid, privilege)
+    union all
+    select i.name, object || '.' || attname, privilege
+    from interfaces i, unnest(array['select', 'insert', 'update', 'references']) as privilege, relations
+    join pg_attribute on attrelid = oid and attnum > 0 and not attisdropped
+    where relkind <> 'S' and has_column_privilege(role, oid, attnum, privilege)
+    union all
+    select i.name, object, privilege
+    from interfaces i, relations, unnest(array['usage', 'select', 'update']) as privilege
+    where relkind = 'S' and has_sequence_privilege(role, oid, privilege)
+    union all
+    select i.name, oid::regprocedure::text, 'execute'
+    from interfaces i, pg_proc
+    where pronamespace = 'public'::regnamespace and has_function_privilege(role, oid, 'execute')
+    union all
+    select i.name, 'schema public', privilege
+    from interfaces i, unnest(array['usage', 'create']) as privilege
+    where has_schema_privilege(role, 'public', privilege)
+    union all
+    select i.name, object, concat_ws(' ', replace(policyname, role, '<role>'), permissive, cmd,
+      'using', replace(qual, quote_literal(i.name), '<name>'), 'check', replace(with_check, quote_literal(i.name), '<name>'))
+    from interfaces i join pg_policies on roles @> array[role::name] join relations on object = tablename
+  )
+  select object, privilege, array_agg(name order by name) as of
+  from allowed
+  group by object, privilege
+  having count(*) < (select count(*) from interfaces)
+  order by object, privilege`;
+
+async function compareIn(connection: Connection, change: string): Promise<unknown[]> {
+  await connection.run('begin');
+  try {
+    await connection.run(change);
+    return await connection.run(differences);
+  } finally {
+    await connection.run('rollback');
+  }
+}
+
+test('every interface may do the same on each shared table, sequence and routine', async () => {
+  expect(await superuser.run(differences)).toEqual([]);
+});
+
+test.each([
+  ['a table', 'create table later (id int); grant select on later to lender_api', 'later'],
+  ['a column', 'grant update (name) on account to partner_api', 'account.name'],
+  ['a routine', 'revoke execute on function webhook_has_worker from lender_api', 'webhook_has_worker(bigint)'],
+  ['a sequence', 'grant update on sequence record_number to lender_api', 'record_number'],
+  ['a policy', 'drop policy partner_api on webhook_event', 'webhook_event'],
+  ['the rows of a policy', 'alter policy partner_api on webhook_event using (true)', 'webhook_event'],
+])('the comparison finds the interface that %s forgot', async (_, change, object) => {
+  expect(await compareIn(superuser, change)).toContainEqual(expect.objectContaining({ object }));
+});
+
+test('a new interface may do what every other one may, and reads only its own rows', async () => {
+  const own = await createMigratedDatabase();
+  const owner = await connect(own.databaseUrl);
+  onTestFinished(async () => {
+    await owner.run('drop owned by spare_desk_api');
+    await owner.close();
+    await own.drop();
+    await superuser.run('drop role spare_desk_api');
+  });
+  await owner.run(`alter type interface_name add value 'spare-desk'`);
+  await owner.run(`select add_interface('spare-desk', 'SpareDesk')`);
+  expect(await owner.run(differences)).toEqual([]);
+  expect(
+    await owner.run(`select tablename from pg_policies where roles @> '{spare_desk_api}'
+      and tablename in ('account', 'referral', 'team_member')`),
+  ).toEqual([{ tablename: 'account' }]);
+
+  // A later migration changes what the others may do. Called again, the function follows.
+  await owner.run(`
+    revoke delete on idempotency_key from ${known.map(roleOf).join()};
+    create table later (id int, interface interface_name);
+    alter table later enable row level security;
+    ${known.map((name) => `create policy ${roleOf(name)} on later for select to ${roleOf(name)} using (interface = '${name}');`).join('\n')}
+    grant select on later to ${known.map(roleOf).join()}`);
+  expect(await owner.run(differences)).not.toEqual([]);
+  await owner.run(`select add_interface('spare-desk', 'SpareDesk')`);
+  expect(await owner.run(differences)).toEqual([]);
+
+  const ids = await owner.run(`
+    with organization as (insert into organization (name) values ('Test') returning id)
+    insert into account (interface, organization_id, name)
+    select i.name, o.id, i.name::text from organization o, interface i returning id, name`);
+  const idOf = (name: string) => ids.find((row) => row['name'] === name)?.['id'];
+  const login = await connect(await own.urlFor('spare_desk_api'));
+  onTestFinished(() => login.close());
+  expect(await login.run('select name from account')).toEqual([{ name: 'spare-desk' }]);
+  const keep = (name: string) =>
+    login.run(
+      `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until)
+       values ($1, $2, 'm', 'k', '', gen_random_uuid(), now())`,
+      [idOf(name), name],
+    );
+  for (const name of known) await expect(keep(name)).rejects.toThrow('violates row-level security policy');
+  await keep('spare-desk');
+  await expect(login.run('select * from referral')).rejects.toThrow('permission denied');
+  await expect(login.run(`select add_interface('lender', 'Lender')`)).rejects.toThrow('permission denied');
+
+  // The triggers and functions of all interfaces know it.
+  expect(await owner.run(`select action, subject from audit_entry where interface = 'spare-desk'`)).toEqual([
+    { action: 'spare_desk.create', subject: `SpareDesk/${String(idOf('spare-desk'))}` },
+  ]);
+  await login.run(
+    `insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
+     values ('CLIENT', 'c', 'spare_desk.update', 's', $1, 'spare-desk')`,
+    [idOf('spare-desk')],
+  );
+  expect(await owner.run(`select from audit_entry where actor = 'c'`)).toEqual([]);
+  const register = (app: string) => login.run(`select register_process($1, gen_random_uuid(), '1.0.0', null)`, [app]);
+  await register('spare-desk-api');
+  await expect(register('lender-api')).rejects.toThrow('it is a login of spare-desk-api');
+});
