@@ -1,4 +1,4 @@
-import { appOf, interfaceNames, roleOf } from '@deedwire/domain';
+import { appOf, type InterfaceName, interfaceNames, roleOf } from '@deedwire/domain';
 import {
   createLoginSql,
   type DatabaseRisk,
@@ -10,7 +10,10 @@ import {
   type AdvancedSequence,
   drawMatterNumbers,
   selectSequences,
+  type Store,
 } from '@deedwire/store';
+import { selectWorkersWithout } from '@deedwire/store/processes';
+import { webhookEventTypes } from '@deedwire/webhook-events';
 import { type AppsCheck, checkDatabaseOfApps } from '@deedwire/webhooks/check-database';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
@@ -18,7 +21,25 @@ import type { ActionContext, OperatorContext } from './context.ts';
 /** Checks a database as all apps together do before they become ready. `risks` are no problems, and not looked for if there are some. */
 export async function checkDatabase({ store }: ActionContext): Promise<AppsCheck & { risks: DatabaseRisk[] }> {
   const check = await checkDatabaseOfApps(store, 'operator', groupRoles);
-  return { ...check, risks: check.problems.length > 0 ? [] : await findDatabaseRisks(store) };
+  if (check.problems.length > 0) return { ...check, risks: [] };
+  return {
+    ...check,
+    problems: check.missingRights.length > 0 ? [] : await findWorkersToReplace(store, interfaceNames),
+    risks: await findDatabaseRisks(store),
+  };
+}
+
+/** What is said of workers that run and render no event of an interface alone, because they are older than the interface. One sentence each. */
+export async function findWorkersToReplace(store: Store, names: readonly InterfaceName[]): Promise<string[]> {
+  const problems: string[] = [];
+  for (const name of names) {
+    const own = webhookEventTypes.filter(({ interfaces }) => interfaces.join() === name).map(({ type }) => type);
+    for (const version of own.length > 0 ? await selectWorkersWithout(store, own) : [])
+      problems.push(
+        `the webhook-worker ${version} runs and does not know the ${name} interface; deploy the webhook-worker before ${appOf(name)}`,
+      );
+  }
+  return problems;
 }
 
 export interface ProposedLogin {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createLenderReader, findApiKey, recordApiKeyUse, systemRandom } from '@deedwire/actions';
+import { createLenderReader, findApiKey, findWorkersToReplace, recordApiKeyUse, systemRandom } from '@deedwire/actions';
 import { createAuthenticator } from '@deedwire/auth';
 import { appOf, type InterfaceName, interfaces, names, roleOf } from '@deedwire/domain';
 import {
@@ -186,7 +186,9 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     },
     async readiness() {
       const ofDatabase = describeCheckOfApps(await checkDatabaseOfApps(store, roleOf(interfaceName)));
-      return [...contract.problems, ...(ofDatabase.length > 0 ? ofDatabase : await findLostStatements(store))];
+      if (ofDatabase.length > 0) return [...contract.problems, ...ofDatabase];
+      const ofWorkers = await findWorkersToReplace(store, [interfaceName]);
+      return [...contract.problems, ...ofWorkers, ...(await findLostStatements(store))];
     },
     failures: () => describeLostStatements([store, unprovenKeyStore, costStore]),
     risks: () => findDatabaseRisks(store),
