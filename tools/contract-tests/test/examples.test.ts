@@ -58,7 +58,7 @@ describe.each(versions)('$name $date', ({ contract, version }) => {
     const send = (sent: Sent) => sendExample(t, receiver, ids, contract, version, sent);
 
     for (const sent of inPhase(version, 'create')) await expectResponse(sent, await send(sent));
-    await causeEvent(t, contract);
+    await causeEvent(t, contract, version, send);
     const [delivery] = await receiver.waitFor(1);
     expect(ownHeaderNames(delivery?.headers ?? {})).toEqual(
       Object.keys(deliveryHeaderDescriptions)
@@ -102,8 +102,20 @@ function inPhase(version: InterfaceVersion, phase: Phase): Sent[] {
 const orderOfReplay = ({ operation }: Example): number =>
   ['replayWebhookEvents', 'cancelWebhookReplay', 'webhookReplay', 'webhookReplays'].indexOf(operation);
 
-async function causeEvent(t: SharedSystem, { name }: InterfaceContract): Promise<void> {
+async function causeEvent(
+  t: SharedSystem,
+  { name }: InterfaceContract,
+  { examples }: InterfaceVersion,
+  send: (sent: Sent) => Promise<string>,
+): Promise<void> {
   if (name === 'partner') return void (await convertReferral(t.operator, { referralId: t.referrals[0] ?? '' }));
+  if (name !== 'lender') {
+    // The account changes itself.
+    const update = examples.find(({ operation }) => /^update(?!Webhook)/.test(operation));
+    const [exchange] = update?.exchanges ?? [];
+    if (update === undefined || exchange === undefined) throw new Error('No example causes an event.');
+    return void (await send({ ...update, ...exchange }));
+  }
   const person = { firstName: 'Dai', lastName: 'Wei', email: 'dai.wei@northwind.example' };
   await addTeamMember(t.operator, { lenderId: t.accounts.lender.id, ...person });
 }
