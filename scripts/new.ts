@@ -1,17 +1,20 @@
-/** `pnpm new`: writes the files of a new event type or version, with plop, from the templates in `scripts/new/`. */
+/** `pnpm new`: writes the files of a new interface, event type or version, with plop, from the templates in `scripts/new/`. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import nodePlop from 'node-plop';
 import { endWithReader } from './end-with-reader.ts';
 import { definePlop } from './new/plopfile.ts';
 
 const help = `Usage: pnpm new event <type> <version> <interface>
        pnpm new event-version <type> <version>
+       pnpm new interface <name> --title <title> --account <type>
        pnpm new interface-version <interface> <version>
 
 Writes the files of a preview. For example:
   pnpm new event lender.renamed 2027-06-01 lender
+  pnpm new interface billing-statement --title "Billing statement" --account BillingAccount
 TODO marks what you have to write: \`pnpm check\` fails until no TODO is left.
 In a terminal, asks for missing arguments.
 Exit codes: 0 success, 1 nothing was written, 2 invalid usage.
@@ -23,7 +26,7 @@ const root = process.cwd();
 const plop = await nodePlop('', { destBasePath: root, force: false });
 definePlop(plop, root);
 
-const [name = '', ...values] = process.argv.slice(2);
+const { name, values } = readArguments(process.argv.slice(2));
 const kinds = plop.getGeneratorList().map((generator) => generator.name);
 if (['--help', '-h', 'help'].includes(name)) {
   process.stdout.write(help);
@@ -41,9 +44,20 @@ if (['--help', '-h', 'help'].includes(name)) {
   }
 }
 
+/** The values in the order of the prompts. `_` asks for one. */
+function readArguments(args: string[]): { name: string; values: string[] } {
+  const options = { title: { type: 'string' }, account: { type: 'string' } } as const;
+  const { values: flags, positionals } = parseArgs({ args, options, allowPositionals: true, strict: false });
+  const [kind = Object.keys(flags).length > 0 ? '--help' : '', ...given] = positionals;
+  if (kind !== 'interface') return { name: kind, values: [...given, ...Object.keys(flags)] };
+  const [interfaceName = '_', ...others] = given;
+  return { name: kind, values: [interfaceName, String(flags.title ?? '_'), String(flags.account ?? '_'), ...others] };
+}
+
 function isUsage(): boolean {
   const expected = Object.keys(plop.getGenerator(name).prompts).length;
-  return values.length === expected || (values.length < expected && process.stdin.isTTY);
+  const given = values.filter((value) => value !== '_').length;
+  return values.length <= expected && (given === expected || process.stdin.isTTY);
 }
 
 async function create(): Promise<string> {
@@ -70,7 +84,9 @@ async function create(): Promise<string> {
     for (const restore of undo) restore();
     throw new Error(problem);
   }
-  return `${['Wrote:', ...paths].join('\n  ')}
+  // The examples of an interface are many, and alike.
+  const shown = new Set(paths.map((path) => path.replace(/(?<=\/examples\/[^/]+\/).*/, '')));
+  return `${['Wrote:', ...shown].join('\n  ')}
 
 Next:
   1. Replace each TODO; pnpm check lists them. ${generator.description}

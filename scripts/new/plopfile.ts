@@ -1,16 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ActionType, AddActionConfig, ModifyActionConfig, NodePlopAPI, PromptQuestion } from 'node-plop';
+import type { ActionType, NodePlopAPI, PromptQuestion } from 'node-plop';
 import { interfaceNames } from '../../packages/domain/src/interfaces.ts';
+import {
+  add,
+  addText,
+  type Change,
+  changeset,
+  edit,
+  eventVersions,
+  newestOf,
+  preview,
+  template,
+  withKey,
+} from './changes.ts';
+import { checkAccount, checkName, checkTitle, interfaceChanges } from './interface.ts';
 
 type Answers = Readonly<Record<string, string>>;
-type Change = AddActionConfig | ModifyActionConfig;
 /** Returns true, or one line that says what is wrong. */
 type Validate = (value: string, answers: Answers) => string | true;
 
-const eventVersions = 'packages/webhook-events/versions.json';
 const interfaceVersions = (name: string): string => `packages/${name}-schema/versions.json`;
-const preview = { status: 'preview', deprecatedOn: null, sunsetOn: null };
 const choices = new Map<string, readonly string[]>([
   ...interfaceNames.map((name) => [name, [name]] as const),
   ['all', interfaceNames],
@@ -37,7 +47,7 @@ export function definePlop(plop: NodePlopAPI, root: string): void {
       new RegExp(`(?<=^.* at (?:version )?|^ *"version": "|literal\\(')${newest}`, 'gm'),
       version,
     );
-    return add(path, { template: '{{{text}}}', data: { text: path.endsWith('.json') ? text : todo + text } });
+    return addText(path, path.endsWith('.json') ? text : todo + text);
   };
 
   plop.setGenerator('event', {
@@ -106,6 +116,18 @@ export function definePlop(plop: NodePlopAPI, root: string): void {
     description: 'Change the payload, the typical body and the renderer together.',
   });
 
+  plop.setGenerator('interface', {
+    prompts: [
+      prompt('name', 'Name, for example vendor:', (name) => checkName(root, name)),
+      prompt('title', 'Title, for example Vendor:', checkTitle),
+      prompt('account', 'Type of its accounts, for example VendorAccount:', (account, { name = '' }) =>
+        checkAccount(root, account, name),
+      ),
+    ],
+    actions: ({ name, title, account } = {}) => interfaceChanges(root, { name, title, account }),
+    description: 'The files are listed in the order in which one reads them.',
+  });
+
   plop.setGenerator('interface-version', {
     prompts: [
       prompt('interface', `Interface (${oneOf}):`, (name) =>
@@ -155,33 +177,7 @@ function actions(changes: (answers: { type: string; version: string; interface: 
   return (answers: Answers = {}): ActionType[] => changes({ type: '', version: '', interface: '', ...answers });
 }
 
-/** Dates sort as strings. */
-function newestOf(versions: unknown): string {
-  return Object.keys(Object(versions)).toSorted().at(-1) ?? '';
-}
-
 function isNewest(version: string, versions: unknown, subject: string): string | true {
   const newest = newestOf(versions);
   return version > newest ? true : `${subject} has version ${newest}. A new version is a later date than ${version}.`;
-}
-
-function withKey(text: string, key: string, value: unknown): string {
-  const entries = Object.entries({ ...JSON.parse(text), [key]: value });
-  return `${JSON.stringify(Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))), null, 2)}\n`;
-}
-
-function template(name: string, data = {}): { templateFile: string; data: object } {
-  return { templateFile: join(import.meta.dirname, `${name}.tpl`), data };
-}
-
-function add(path: string, content: { data: object } & ({ template: string } | { templateFile: string })): Change {
-  return { type: 'add', path, ...content };
-}
-
-function edit(path: string, transform: (text: string) => string): Change {
-  return { type: 'modify', path, pattern: '', template: '', transform };
-}
-
-function changeset(name: string, packages: readonly string[]): Change {
-  return add(`.changeset/${name}.md`, template('changeset.md', { packages }));
 }

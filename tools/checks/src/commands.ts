@@ -21,6 +21,7 @@ export async function checkContracts({ tarballs = [], today }: ContractCheckOpti
 const written = [
   '.changeset',
   'apps/*/src/*',
+  'packages/*-schema/README.md',
   'packages/*/src/*',
   'packages/*/versions/*',
   'packages/*/typical.json',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -27,8 +27,30 @@ beforeEach(async () => {
     'packages/partner-schema/versions',
     'apps/partner-api/src/versions',
     'packages/webhook-rendering/src/referral.declined',
+    // Of `new interface`.
+    'apps/lender-api/README.md',
+    'apps/lender-api/package.json',
+    'apps/lender-api/src',
+    'apps/lender-api/tsconfig.build.json',
+    'apps/operator-cli/src/commands',
+    'packages/actions/package.json',
+    'packages/actions/src/index.ts',
+    'packages/domain/src/interfaces.ts',
+    'packages/lender-schema',
+    'packages/partner-schema/examples',
+    'packages/store/migrations',
+    'packages/store/package.json',
+    'packages/store/test/migrate.test.ts',
+    'packages/store/test/support/row-fixtures.ts',
+    'packages/webhook-events/fixtures/lender.updated',
+    'packages/webhook-events/src/lender.updated',
+    'packages/webhook-rendering/src/lender.updated',
+    'tools/checks/src/layering.test.ts',
   ])
-    cpSync(join(workspaceRoot, path), join(folder, path), { recursive: true });
+    cpSync(join(workspaceRoot, path), join(folder, path), {
+      recursive: true,
+      filter: (file) => !file.includes('node_modules'),
+    });
   await git('init', '--quiet');
   await git('config', 'user.name', 'Tester');
   await git('config', 'user.email', 'tester@example.com');
@@ -37,6 +59,12 @@ beforeEach(async () => {
 
 function git(...args: string[]): Promise<string> {
   return succeed('git', args, { cwd: folder });
+}
+
+function read(pattern: string): string {
+  return globSync(pattern, { cwd: folder })
+    .map((path) => readFileSync(join(folder, path), 'utf8'))
+    .join('');
 }
 
 async function commitAll(): Promise<void> {
@@ -95,6 +123,64 @@ test.each([
     ['interface-version', 'both', '2027-06-01'],
     '"both" is not an interface. Use lender or partner.',
   ],
+  ...(
+    [
+      [
+        'the name of an interface that exists',
+        'lender',
+        'The lender interface exists. To add a version, run pnpm new interface-version lender <version>.',
+      ],
+      [
+        'a name in camel case',
+        'billingStatement',
+        '"billingStatement" is not a name of an interface. Write small letters, and hyphens between words, for example billing-statement.',
+      ],
+      [
+        'a name of two hyphens',
+        'billing--statement',
+        '"billing--statement" is not a name of an interface. Write small letters, and hyphens between words, for example billing-statement.',
+      ],
+      [
+        'a name that is too long',
+        'a'.repeat(33),
+        `"${'a'.repeat(33)}" has 33 characters. The name of an interface has at most 32, because roles and tables contain it.`,
+      ],
+      ...['user', 'class', 'mutation', 'organization', 'webhook-hook'].map((name): [string, string, string] => [
+        `a reserved word, ${name}`,
+        name,
+        `"${name}" is a word of SQL, JavaScript, GraphQL or the operator's commands. Choose another name.`,
+      ]),
+      [
+        'the name of a table',
+        'team-member',
+        'The name "team-member" is taken by the table team_member. Choose another name.',
+      ],
+    ] as const
+  ).map(([what, name, line]): [string, string[], string] => [
+    what,
+    ['interface', name, '--title', 'Vendor', '--account', 'VendorAccount'],
+    line,
+  ]),
+  [
+    'a title that is none',
+    ['interface', 'vendor', '--title', 'vendor!', '--account', 'VendorAccount'],
+    '"vendor!" is not a title. Write at most 32 letters and spaces, the first one a capital, for example "Billing statement".',
+  ],
+  ...(
+    [
+      [
+        'vendor',
+        '"vendor" is not a type. Write at most 32 letters, the first one a capital, for example VendorAccount.',
+      ],
+      ['Lender', 'The type Lender exists. Choose another one, for example VendorAccount.'],
+      ['WebhookEvent', 'The type WebhookEvent exists. Choose another one, for example VendorAccount.'],
+      ['UpdateVendorInput', 'The type UpdateVendorInput exists. Choose another one, for example VendorAccount.'],
+    ] as const
+  ).map(([account, line]): [string, string[], string] => [
+    `the type ${account}`,
+    ['interface', 'vendor', '--title', 'Vendor', '--account', account],
+    line,
+  ]),
 ])('refuses %s in one line', async (_, args, line) => {
   expect(await runNew(...args)).toEqual({ code: 1, stdout: '', stderr: `${line} Nothing was written.\n` });
   expect(await git('status', '--porcelain')).toBe('');
@@ -125,6 +211,30 @@ test('prints what it wrote and what to do next', async () => {
   expect(stdout).toContain('Next:\n  1. Replace each TODO; pnpm check lists them.');
 });
 
+test('writes a name of two words in the case of each language', async () => {
+  const args = ['interface', 'billing-statement', '--title', 'Billing statement', '--account', 'BillingAccount'];
+  expect(await runNew(...args)).toMatchObject({ code: 0, stderr: '' });
+  expect(read('packages/domain/src/interfaces.ts')).toContain(
+    `  'billing-statement': {\n    title: 'Billing statement',`,
+  );
+  const sdl = read('packages/billing-statement-schema/versions/*.graphql');
+  expect(sdl).toContain('  billingStatement: BillingAccount!\n');
+  expect(sdl).toContain('  updateBillingStatement(\n');
+  expect(sdl).toContain('for example `billing_statement.updated`');
+  expect(read('packages/store/migrations/*-billing-statement.sql')).toMatch(
+    /add value 'billing-statement';[^]*create table billing_statement \([^]*to billing_statement_api using \(interface = 'billing-statement'\)/,
+  );
+  const written = read('{apps,packages}/billing-statement-*/{README.md,package.json,src/**/*.ts,versions/*}') + sdl;
+  expect(written).not.toMatch(/lender|team ?member/i);
+  expect(written).not.toMatch(/billing-statement[A-Z]|Billing_/);
+  expect(await git('status', '--porcelain')).toContain('apps/billing-statement-api/');
+
+  await commitAll();
+  const again = await runNew(...args);
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('is taken by apps/billing-statement-api.') });
+  expect(await git('status', '--porcelain')).toBe('');
+});
+
 test('explains its usage', async () => {
   expect(await runNew('event', 'lender.renamed')).toMatchObject({
     code: 2,
@@ -135,7 +245,7 @@ test('explains its usage', async () => {
     code: 2,
     stdout: '',
     stderr: expect.stringMatching(
-      /^pnpm new makes no "frobnicate"\. Use event, event-version, interface-version\.\n\nUsage: /,
+      /^pnpm new makes no "frobnicate"\. Use event, event-version, interface, interface-version\.\n\nUsage: /,
     ),
   });
   expect(await runNew('--help')).toMatchObject({ code: 0, stderr: '' });
