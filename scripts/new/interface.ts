@@ -399,9 +399,11 @@ function withEventVersion(
   base: string,
   version: string,
 ): string {
-  return copied.replaceAll(/"type": "([a-z_.]+)",\n( +)"version": "2026-11-01"/g, (all, type: string, indent: string) =>
-    types[type]?.interfaces.join() === base ? `"type": "${type}",\n${indent}"version": "${version}"` : all,
-  );
+  return copied
+    .replaceAll(/(?<=\bpreview\(version: ")[\d-]+/g, version)
+    .replaceAll(/"type": "([a-z_.]+)",\n( +)"version": "2026-11-01"/g, (all, type: string, indent: string) =>
+      types[type]?.interfaces.join() === base ? `"type": "${type}",\n${indent}"version": "${version}"` : all,
+    );
 }
 
 function ownExamples({ camel, pascal, account }: Forms): [file: string, content: string][] {

@@ -40,8 +40,7 @@ begin
           union all values ('webhook-worker', 'webhook_worker'), ('operator-cli', 'operator')
         ) as known (name, group_role)$new$),
       ('register_process', $$app in ('lender-api', 'partner-api')$$, $$app like '%-api'$$),
-      ('record_use', $$app not in ('lender-api', 'partner-api')$$, $$app not like '%-api'$$),
-      ('webhook_oldest_queued_event', $$a.interface || '_api'$$, '{schema}.role_of_interface(a.interface)')
+      ('record_use', $$app not in ('lender-api', 'partner-api')$$, $$app not like '%-api'$$)
     ) as changes (function_name, old_text, new_text)
   loop
     definition := pg_get_functiondef(to_regproc(change.function_name));

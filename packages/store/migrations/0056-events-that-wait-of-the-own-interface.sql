@@ -38,7 +38,7 @@ begin
         )
       )
       from {schema}.account a
-      where a.id = $1 and pg_has_role(session_user, a.interface || '_api', 'member')
+      where a.id = $1 and pg_has_role(session_user, {schema}.role_of_interface(a.interface), 'member')
     $$;
   $schema$, '{schema}', quote_ident(current_schema()));
 end

@@ -7,7 +7,7 @@ import { type InterfaceName, interfaceNames, interfaces, perInterface } from '@d
 import { type Credential, credentialHeaders, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
-import { accountField, othersThan } from './support/interface-contracts.ts';
+import { accountField, interfaceContracts, othersThan } from './support/interface-contracts.ts';
 
 const t = await forFile(createHarness());
 const urls = perInterface(() => '');
@@ -90,7 +90,7 @@ describe.each(interfaceNames)('the %s interface', (interfaceName) => {
     expect(response.headers).toMatchObject({
       'cache-control': 'no-store',
       'x-request-id': expect.any(String),
-      'x-service-schema-version': '2026-11-01',
+      'x-service-schema-version': interfaceContracts[interfaceName].dates[0],
     });
   });
 

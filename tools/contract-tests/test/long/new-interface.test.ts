@@ -52,7 +52,9 @@ describe.each(added)('$name', ({ name, title, account, snake, camel }) => {
     expect(performance.now() - startedAt).toBeLessThan(90_000);
 
     const written = (await workspace.git('status', '--porcelain', '--untracked-files=all')).trimEnd().split('\n');
-    const shown = written.map((line) => line.slice(3).replace(/(?<=\/examples\/[\d-]+\/).*/, ''));
+    const shown = written
+      .filter((line) => !line.endsWith('pnpm-lock.yaml'))
+      .map((line) => line.slice(3).replace(/(?<=\/examples\/[\d-]+\/).*/, ''));
     expect(
       [...output.matchAll(/^ {2}(?! )(.+)$/gm)]
         .map(([, path = '']) => path)
