@@ -42,7 +42,7 @@ begin
       on conflict on constraint app_process_pkey do update
       set version = excluded.version, digest = excluded.digest, last_seen_at = at
       where p.app = excluded.app;
-      if app in ('lender-api', 'partner-api') then
+      if app like '%-api' then
         update {schema}.use_counting c set seen_at = at
         where c.process_id = register_process.id and c.app = register_process.app and c.state = 'OPEN';
         if not found then
