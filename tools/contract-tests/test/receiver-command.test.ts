@@ -7,8 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { issueCredential } from '@deedwire/actions';
+import { createHarness, joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
+import { lenderInterface } from '@deedwire/lender-api/lender-interface';
 import { compileCache, eventually, listen, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { generateWebhookSecret, isWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
@@ -225,6 +227,20 @@ test('trigger --subscription lets Deedwire send a test event', async () => {
   verifyWebhook({ headers, body, secret });
   const unknown = await command(['trigger', '--subscription', 'gid://service/WebhookSubscription/1']);
   expect(unknown).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('NOT_FOUND: ') });
+});
+
+test('the client’s version applies where the interface does not serve that of the kit', async () => {
+  const harness = await createHarness();
+  onTestFinished(() => harness.close());
+  const { contract } = lenderInterface;
+  const versions = contract.versions.filter(({ version }) => version !== '2026-11-01');
+  const service = await harness.startLenderApi({}, { ...contract, versions });
+  await service.whenReady;
+  const account = { interfaceName: 'lender', accountId: harness.accounts.lender.id, clientId: null } as const;
+  const client = await issueCredential(harness.operator, { ...account, schemaVersion: versions[0]?.version ?? null });
+  const env = { DEEDWIRE_URL: `${service.url}/lenders/graphql`, CLIENT_ID: client.clientId, API_KEY: client.apiKey };
+  const { stdout } = await command(['doctor'], environment({ ...env, ORGANIZATION_ID: client.organizationId }));
+  expect(stdout).toMatch(/^✓ api +the credentials are accepted$/m);
 });
 
 /** The API behind a network that a test cuts. */

@@ -31,6 +31,7 @@ export class ApiError extends CommandError {
 }
 
 const names = ['DEEDWIRE_URL', 'CLIENT_ID', 'API_KEY', 'ORGANIZATION_ID'] as const;
+const versionHeader = 'x-service-schema-version';
 /** The interface may accept the request later. */
 const transientCodes = /^(?:INTERNAL_SERVER_ERROR|OPERATION_TIMEOUT|RATE_LIMITED|REQUEST_TIMEOUT|SERVICE_UNAVAILABLE)$/;
 
@@ -42,14 +43,14 @@ export async function openApi(shell: Shell, options: SecretOptions): Promise<Api
     throw new UsageError(`set ${missing.join(', ')}, or pass --env-file with the credentials of an API client.`);
   const [url = '', clientId = '', apiKey = '', organizationId = ''] = names.map((name) => settings[name]?.trim());
   readApiUrl(url);
-  const headers = {
+  const headers = new Headers({
     accept: 'application/json',
     'content-type': 'application/json',
     'x-service-client-id': clientId,
     'x-service-api-key': apiKey,
     'x-service-organization-id': organizationId,
-    'x-service-schema-version': '2026-11-01',
-  };
+    [versionHeader]: '2026-11-01',
+  });
 
   async function request<Data>(query: string, variables: object, example: Data, timeoutMs = 30_000): Promise<Data> {
     // Node 20.0 has no `AbortSignal.any`.
@@ -58,6 +59,7 @@ export async function openApi(shell: Shell, options: SecretOptions): Promise<Api
     const stop = (): void => deadline.abort(new Error(`no response within ${timeoutMs / 1_000} s`));
     const timer = setTimeout(stop, timeoutMs);
     shell.signal.addEventListener('abort', stop);
+    const isNamed = headers.has(versionHeader);
     let status: number;
     let text: string;
     try {
@@ -82,6 +84,11 @@ export async function openApi(shell: Shell, options: SecretOptions): Promise<Api
     if (error === undefined && isLike(example, data)) return data;
     const extensions = field(error, 'extensions');
     const code = textField(extensions, 'code');
+    if (isNamed && code === 'UNSUPPORTED_SCHEMA_VERSION') {
+      // The interface never had this version, or no longer serves it: the one that the client is pinned to applies.
+      headers.delete(versionHeader);
+      return request(query, variables, example, timeoutMs);
+    }
     const isRefused = status === 401 || status === 403 || code === 'UNAUTHENTICATED' || code === 'FORBIDDEN';
     // Something between answers in its place, or it will recover.
     const isForeign = error === undefined && status < 300;
