@@ -4,7 +4,6 @@ import {
   readWebhookSubscription,
   RefusedError,
 } from '@deedwire/actions';
-import { requestHeaders } from '@deedwire/domain';
 import { postGraphql } from '@deedwire/testing';
 import { CannotStartError } from './command-line.ts';
 import type { DevCaller } from './dev-file.ts';
@@ -70,8 +69,7 @@ async function change(caller: DevCaller, verb: 'create' | 'update' | 'resume', i
 }
 
 async function send<Data>(caller: DevCaller, query: string, variables: object): Promise<Data> {
-  const headers = { [requestHeaders.schemaVersion]: '2026-11-01' };
-  const { status, body } = await postGraphql<Data>(caller.url, caller, { query, variables, headers });
+  const { status, body } = await postGraphql<Data>(caller.url, caller, { query, variables });
   if (body.data && !body.errors) return body.data;
   throw rejected([{ message: `HTTP ${status}.` }, ...(body.errors ?? [])]);
 }

@@ -1,3 +1,5 @@
+import { issueCredential } from '@deedwire/actions';
+import { lenderInterface } from '@deedwire/lender-api/lender-interface';
 import { postGraphql } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -75,6 +77,19 @@ test.each(['partner', 'lender'] as const)('subscribes a receiver to every event 
   const id = await subscribeReceiver(caller(name), { callbackUrl, webhookSecret, earlierId: null });
   const [subscription] = await readSubscriptions(caller(name));
   expect(subscription).toEqual({ id, callbackUrl, status: 'ACTIVE', eventTypes: pinned(pins[name]) });
+  expect(printed).toEqual([handshake]);
+});
+
+test('subscribes a receiver to an interface that is newer than the others', async () => {
+  const { contract } = lenderInterface;
+  const versions = contract.versions.filter(({ version }) => version !== '2026-11-01');
+  const service = await harness.startLenderApi({}, { ...contract, versions });
+  await service.whenReady;
+  const account = { interfaceName: 'lender', accountId: harness.accounts.otherLender.id, clientId: null } as const;
+  const credential = await issueCredential(harness.operator, { ...account, schemaVersion: versions[0]?.version ?? null });
+  const { url: callbackUrl } = await newReceiver();
+  const newer = { url: `${service.url}/lenders/graphql`, ...credential };
+  await subscribeReceiver(newer, { callbackUrl, webhookSecret, earlierId: null });
   expect(printed).toEqual([handshake]);
 });
 
