@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { appOf, interfaceNames } from '../../packages/domain/src/interfaces.ts';
+import { appOf, deployedInterfaces } from '../../packages/domain/src/interfaces.ts';
 import { run, workspaceRoot } from './command.ts';
 
-export const appNames: readonly string[] = [...interfaceNames.map(appOf), 'webhook-worker', 'operator-cli'];
+export const appNames: readonly string[] = [...deployedInterfaces.map(appOf), 'webhook-worker', 'operator-cli'];
 
 /** What the images say about their origin. */
 export interface Build {

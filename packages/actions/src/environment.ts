@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { appOf, interfaceNames } from '@deedwire/domain';
+import { appOf, deployedInterfaces, interfaceNames } from '@deedwire/domain';
 import { type EndingUse, selectEndingUse, selectEnvironment } from '@deedwire/store/environment';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import type { ActionContext } from './context.ts';
@@ -7,7 +7,7 @@ import { interfaceVersions } from './generated/interface-versions.ts';
 
 export type { EndingUse };
 
-const expectedApps = [...interfaceNames.map(appOf), 'webhook-worker'];
+const expectedApps = [...deployedInterfaces.map(appOf), 'webhook-worker'];
 /** Those that run only now and then. */
 const otherApps = ['operator-cli'];
 

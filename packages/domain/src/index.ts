@@ -26,6 +26,7 @@ export {
   type EventRecordType,
   type InterfaceApp,
   type InterfaceName,
+  deployedInterfaces,
   interfaceNames,
   type InterfaceRole,
   interfaces,

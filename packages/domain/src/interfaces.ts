@@ -46,6 +46,13 @@ export type EventRecordType = (typeof interfaces)[InterfaceName]['records'][numb
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `Object.keys` returns strings
 export const interfaceNames = Object.keys(interfaces) as unknown as readonly [InterfaceName, ...InterfaceName[]];
 
+/** What only `pnpm dev` and the tests start: no image, deployment, alarm or question about an environment contains it. */
+const notDeployed: readonly InterfaceName[] = [];
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without any, there is nothing to deploy
+export const deployedInterfaces = interfaceNames.filter(
+  (name) => !notDeployed.includes(name),
+) as unknown as typeof interfaceNames;
+
 /** A value for each interface, in the order of the list. */
 export function perInterface<Value>(valueOf: (name: InterfaceName) => Value): Record<InterfaceName, Value> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each name

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { interfaceNames, interfaces, roleOf } from '@deedwire/domain';
+import { deployedInterfaces, interfaceNames, interfaces, roleOf } from '@deedwire/domain';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../../..');
@@ -16,14 +16,19 @@ function namesIn(pattern: string): string[] {
 
 const sorted = interfaceNames.toSorted();
 
-test.each([
-  'apps/@-api/package.json',
-  'packages/@-schema/package.json',
-  'deploy/kubernetes/apps/@-api.yaml',
-  'deploy/systemd/deedwire-@-api.service',
-])('%s exists for each interface on the list, and for no other', (pattern) => {
-  expect(namesIn(pattern)).toEqual(sorted);
-});
+test.each(['apps/@-api/package.json', 'packages/@-schema/package.json'])(
+  '%s exists for each interface on the list, and for no other',
+  (pattern) => {
+    expect(namesIn(pattern)).toEqual(sorted);
+  },
+);
+
+test.each(['deploy/kubernetes/apps/@-api.yaml', 'deploy/systemd/deedwire-@-api.service'])(
+  '%s exists for each interface that is deployed, and for no other',
+  (pattern) => {
+    expect(namesIn(pattern)).toEqual(deployedInterfaces.toSorted());
+  },
+);
 
 test('rights.json has a role for each interface on the list, and for no other', () => {
   const roles = Object.keys(readJson('packages/store/migrations/rights.json')).filter((role) => role.endsWith('_api'));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { interfaceNames } from '@deedwire/domain';
+import { deployedInterfaces } from '@deedwire/domain';
 import { clientServerConfig, httpLimits } from '@deedwire/service-runtime';
 import { expect, test } from 'vitest';
 
@@ -32,7 +32,7 @@ test('every proxy closes its idle connections before the server does', () => {
 
 test('the Caddyfile has this setting for each interface', () => {
   const proxies = caddyfile.split('reverse_proxy ').slice(1);
-  expect(proxies).toHaveLength(interfaceNames.length);
+  expect(proxies).toHaveLength(deployedInterfaces.length);
   for (const proxy of proxies) {
     const [, seconds] = /^\t*keepalive (\d+)s$/m.exec(proxy) ?? [];
     expect(Number(seconds) * 1000).toBeLessThan(httpLimits.keepAliveTimeout);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { appOf, interfaceNames } from '@deedwire/domain';
+import { appOf, deployedInterfaces } from '@deedwire/domain';
 import { createTestDatabase, findFreePort, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { groupRoles } from '@deedwire/store';
 import { commandsOf, compileCache, findProgram, type Receiver, startReceiver } from '@deedwire/testing';
@@ -154,7 +154,7 @@ test.skipIf(isSkipped)('the commands of the page run as they stand, from an empt
   expect(output).toMatch(/^\d+ entries, lines 1 to \d+, /m);
   expect(receiver.handshakes).toHaveLength(1);
   expect(receiver.deliveries.map(({ headers }) => headers['x-service-webhook-event'])).toEqual(['referral.created']);
-  for (const app of [...interfaceNames.map(appOf), 'webhook-worker']) {
+  for (const app of [...deployedInterfaces.map(appOf), 'webhook-worker']) {
     expect(await readFile(join(folder, `deedwire-${app}.log`), 'utf8')).toContain('"msg":"listening"');
   }
 });
