@@ -11,7 +11,7 @@ import { compileCache, listen, type Listening } from '@deedwire/testing';
 import { buildSchema, graphql } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-// Each schema package has a consumer in `test/consumer/`. Its README shows two of the files and links the others.
+// Each schema package has a consumer in `test/consumer/`.
 
 const run = promisify(execFile);
 const referral = { id: 'gid://service/Referral/1', createdAt: '2026-11-03T09:30:00.000Z', matter: null };
@@ -51,6 +51,12 @@ const packages = [
   },
 ];
 
+test.each(['codegen.ts', 'operations.graphql'])('the README of partner-schema contains %s as tested here', (file) => {
+  const root = fileURLToPath(new URL('../../../packages/partner-schema/', import.meta.url));
+  const source = readFileSync(join(root, 'test/consumer', file), 'utf8');
+  expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`\n${source}\`\`\`\n`);
+});
+
 describe.each(packages)('$name-schema', ({ name, sdl, path, rootValue, printed }) => {
   const root = join(dirname(fileURLToPath(import.meta.resolve(`@deedwire/${name}-schema`))), '..');
   const schema = buildSchema(sdl);
@@ -80,11 +86,6 @@ describe.each(packages)('$name-schema', ({ name, sdl, path, rootValue, printed }
       env: { ...compileCache, DEEDWIRE_URL: url, CLIENT_ID: 'client', API_KEY: 'key', ORGANIZATION_ID: 'organization' },
     });
   }
-
-  test.each(['codegen.ts', 'operations.graphql'])('README contains %s as tested here', (file) => {
-    const source = readFileSync(join(root, 'test/consumer', file), 'utf8');
-    expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`\n${source}\`\`\`\n`);
-  });
 
   test('command from the README sends the credentials and the pinned version, and prints the result', async () => {
     failWith = undefined;
