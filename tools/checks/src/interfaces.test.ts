@@ -1,10 +1,18 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deployedInterfaces, interfaceNames, interfaces, roleOf } from '@deedwire/domain';
+import { deployedInterfaces, interfaceNames, interfaces, names, roleOf } from '@deedwire/domain';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../../..');
 const readJson = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
+
+/** Of an interface: `vendor-api`, `deedwire_vendor_api`, but no header. */
+const appOrRole = new RegExp(
+  String.raw`(?<![\w-])(?!${names.headerPrefix})(?:deedwire[-_])?([a-z]+(?:[-_][a-z]+)*?)[-_]api(?!\w)`,
+  'gi',
+);
+/** In SQL. */
+const comparison = /\binterface = '([a-z-]+)'/g;
 
 /** The names in paths, of which `@` in the pattern is one. */
 function namesIn(pattern: string): string[] {
@@ -49,6 +57,25 @@ test.each(eventTypes.filter(([type]) => /^webhook[._]/.test(type)))(
     expect(named.toSorted()).toEqual(sorted);
   },
 );
+
+test.each([
+  ['.devcontainer', appOrRole],
+  ['.github', appOrRole],
+  ['deploy', appOrRole],
+  ['docs/*.md', appOrRole],
+  ['packages/store/migrations', appOrRole],
+  ['packages/store/migrations', comparison],
+  ['packages/*/src', comparison],
+])('%s names interfaces on the list only', (pattern, form) => {
+  const found = globSync([pattern, `${pattern}/**/*`], { cwd: root, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .flatMap(({ parentPath, name: file }) => {
+      const text = readFileSync(join(parentPath, file), 'utf8');
+      return Array.from(text.matchAll(form), ([, name = '']) => `${file}: ${name.replaceAll('_', '-')}`);
+    });
+  expect(found.length).toBeGreaterThan(1);
+  expect(found.filter((each) => !sorted.some((name) => each.endsWith(`: ${name}`)))).toEqual([]);
+});
 
 test('names, types, paths and ports of interfaces differ', () => {
   const all = Object.values(interfaces);
