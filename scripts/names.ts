@@ -1,6 +1,7 @@
 /** `pnpm names`: changes the names of `packages/domain/src/names.ts` in every file that contains them. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { toBase62 } from '../packages/auth/src/base62.ts';
 import { names } from '../packages/domain/src/names.ts';
@@ -8,7 +9,8 @@ import { endWithReader } from './end-with-reader.ts';
 
 const help = `Usage: pnpm names <gid namespace> <key prefix> <header prefix> <user agent>
 
-Changes the names by which clients and receivers know the service, in every file of this repository. For example:
+Changes the names by which clients and receivers know the service, in every file of this repository, and raises the major version of
+the published packages that contain them. For example:
   pnpm names acme ak X-Acme Acme-Webhooks
 Now they are: ${Object.values(names).join(' ')}
 Do this before the first release. Clients and receivers store and send these names, so they must not change afterwards.
@@ -45,8 +47,10 @@ if (['--help', '-h', 'help'].includes(values[0] ?? '')) {
   process.stdout.write(`Changed ${files} files.
 
 Next:
-  1. pnpm generate && pnpm format && pnpm check
-  2. In secret scanners and gateways, use the new prefixes.
+  1. pnpm generate && pnpm format
+  2. Commit the changes to the branch that you release from, in one commit: the oldest one with the raised versions is what
+     pnpm check compares contracts with. It fails before.
+  3. In secret scanners and gateways, use the new prefixes.
 `);
 }
 
@@ -71,7 +75,7 @@ function rename(next: Record<keyof typeof names, string>): number {
     `(?<=(?:${beforeNamespace})[:= ]*['\`])${gidNamespace}(?=['\`])`,
   ].map((pattern) => [new RegExp(pattern, 'g'), next.gidNamespace] as const);
   const key = new RegExp(String.raw`\b${next.apiKeyPrefix}_[a-z-]+_\w{12}_\w{43}_\w{6}\b`, 'g');
-  let changed = 0;
+  const changed: string[] = [];
   for (const path of git('ls-files', '-z').split('\0')) {
     if (path === '' || /CHANGELOG\.md$|pnpm-lock\.yaml$/.test(path)) continue;
     const before = readFileSync(path, 'utf8');
@@ -82,9 +86,23 @@ function rename(next: Record<keyof typeof names, string>): number {
     const after = renamed.replaceAll(key, withChecksum);
     if (after === before) continue;
     writeFileSync(path, after);
-    changed += 1;
+    changed.push(path);
   }
-  return changed;
+  const published = changed
+    .filter((path) => !/\.test\.ts$|\.snap$/.test(path))
+    .map((path) => path.split('/', 2).join('/'));
+  for (const folder of new Set(published)) raiseMajor(folder);
+  return changed.length;
+}
+
+/** What a released version contains must not change, so the release with the new names is another one. */
+function raiseMajor(folder: string): void {
+  const manifest = join(folder, 'package.json');
+  if (!folder.startsWith('packages/') || !existsSync(manifest)) return;
+  const { private: isPrivate, version } = JSON.parse(readFileSync(manifest, 'utf8'));
+  if (isPrivate === true) return;
+  for (const file of [manifest, join(folder, 'releases.json')].filter((path) => existsSync(path)))
+    writeFileSync(file, readFileSync(file, 'utf8').replace(`"${version}"`, `"${parseInt(version, 10) + 1}.0.0"`));
 }
 
 /** A key for examples with the checksum of its new prefix. */

@@ -9,11 +9,14 @@ import { workspaceRoot } from './support/workspace-copy.ts';
 let folder: string;
 const vectors = 'packages/webhook-signing/test-vectors.json';
 const key = 'packages/auth/src/api-key.ts';
+const published = 'packages/webhook-events/package.json';
 const paths = [
   vectors,
   key,
   'packages/domain/src/names.ts',
   'packages/webhook-events/delivery-headers.json',
+  published,
+  'packages/webhook-events/releases.json',
   'docs/errors.md',
 ];
 
@@ -49,8 +52,12 @@ const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
 test('changes every name, and the checksums of example keys', () => {
   expect(rename('acme', 'ak', 'X-Acme', 'Acme-Webhooks')).toMatchObject({
     code: 0,
-    output: expect.stringMatching(/^Changed 5 files/),
+    output: expect.stringMatching(/^Changed 6 files/),
   });
+  const majorOf = (manifest: string): number => parseInt(JSON.parse(manifest).version, 10);
+  expect(majorOf(read(published))).toBe(majorOf(readFileSync(join(workspaceRoot, published), 'utf8')) + 1);
+  const releases = Object.keys(JSON.parse(read('packages/webhook-events/releases.json')));
+  expect(releases.at(-1)).toBe(JSON.parse(read(published)).version);
   const rest = paths
     .map(read)
     .join('')
