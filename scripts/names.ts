@@ -25,7 +25,7 @@ const forms: Record<keyof typeof names, RegExp> = {
 };
 
 /** What a namespace follows in code and pages. The name of a signature scheme must stay. */
-const beforeNamespace = String.raw`[Nn]amespace|GID_NAMESPACE|default|Snapshots\(|Renderer\(|Gid\(|ReceiverLog\(|(?:store|sender|\$1|'\{\}'), `;
+const beforeNamespace = String.raw`[Nn]amespace|GID_NAMESPACE|default|Snapshots\(|Renderer\(|Gid\(|ReceiverLog\(|(?:store|sender|operator|\$1|'\{\}'), `;
 
 endWithReader();
 const values = process.argv.slice(2);
