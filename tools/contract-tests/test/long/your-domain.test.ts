@@ -25,8 +25,11 @@ function blocksOf(heading: string): string[] {
   return Array.from(section.matchAll(/^```(?:ba)?sh\n([^]*?)^```$/gm), ([, block = '']) => block);
 }
 
+// pnpm turns it off for what a script starts.
+const env = { pnpm_config_verify_deps_before_run: 'install' };
+
 function run(block: string | undefined): Promise<string> {
-  return succeed('bash', ['-euo', 'pipefail', '-c', block ?? missing()], { cwd: workspace.folder });
+  return succeed('bash', ['-euo', 'pipefail', '-c', block ?? missing()], { cwd: workspace.folder, env });
 }
 
 test('the commands add an interface that passes every check', async () => {
@@ -41,7 +44,7 @@ test('its first event arrives', async () => {
   const child = spawn('bash', ['-c', dev ?? missing()], {
     cwd: workspace.folder,
     detached: true,
-    env: { ...process.env, ...Object.fromEntries([...ports, 'RECEIVER_PORT'].map((name) => [name, '0'])) },
+    env: { ...process.env, ...env, ...Object.fromEntries([...ports, 'RECEIVER_PORT'].map((name) => [name, '0'])) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
