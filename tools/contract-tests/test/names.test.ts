@@ -47,6 +47,7 @@ function rename(...args: string[]) {
   }
 }
 
+const majorOf = (manifest: string): number => parseInt(JSON.parse(manifest).version, 10);
 const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
 
 test('changes every name, and the checksums of example keys', () => {
@@ -54,7 +55,6 @@ test('changes every name, and the checksums of example keys', () => {
     code: 0,
     output: expect.stringMatching(/^Changed 6 files/),
   });
-  const majorOf = (manifest: string): number => parseInt(JSON.parse(manifest).version, 10);
   expect(majorOf(read(published))).toBe(majorOf(readFileSync(join(workspaceRoot, published), 'utf8')) + 1);
   const releases = Object.keys(JSON.parse(read('packages/webhook-events/releases.json')));
   expect(releases.at(-1)).toBe(JSON.parse(read(published)).version);
