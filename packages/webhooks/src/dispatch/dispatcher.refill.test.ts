@@ -1,5 +1,6 @@
+import { missing } from '@deedwire/testing';
 import { expect, test } from 'vitest';
-import { succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { hangs, succeedsAfter, World } from '../../test/dispatch/world.ts';
 import type { LaneId } from '../kernel/ids.ts';
 
 /** Stores deliveries that became due one second after the other, the last of them now. */
@@ -49,4 +50,17 @@ test('a lane is read at most ten times a second while nothing is due by the cloc
   world.storage.isClockBehind = false;
   await world.clock.advance(2_000);
   expect(world.storage.delivered.size).toBe(10);
+});
+
+test('a delivery whose lane was reloaded while it was in flight is retried as it is in storage then', async () => {
+  const world = new World();
+  const lane = world.addLane(1, hangs);
+  const [delivery = missing()] = world.offer(lane, 1);
+  await world.clock.advance(1_000);
+  const body = new TextEncoder().encode('{"erased":true}');
+  world.storage.insert([{ ...delivery, body }]);
+  world.dispatcher.openLane(lane);
+  await world.clock.advance(30_000);
+  expect(world.sent.length).toBeGreaterThan(2);
+  expect(new Set(world.sent.slice(1).map(({ delivery: sent }) => sent.body))).toEqual(new Set([body]));
 });

@@ -282,9 +282,12 @@ export class Lane extends SlotLane {
     this.#phase = phase;
   }
 
-  /** The deliveries that are not claimed belong to storage again. Their queues must be empty. */
+  /** The deliveries that are not claimed belong to storage again, and the others once they are. Their queues must be empty. */
   #forget(): void {
-    for (const queued of this.known.values()) if (!queued.isClaimed) this.drop(queued);
+    for (const queued of this.known.values()) {
+      if (queued.isClaimed) queued.isOutdated = true;
+      else this.drop(queued);
+    }
     this.source.call.cancel();
     this.target.call.cancel();
     this.countCall.cancel();
@@ -300,6 +303,8 @@ export class QueuedDelivery {
   readonly sequence: number;
   /** In flight, being recorded or set aside: must neither be sent again nor dropped. */
   isClaimed = false;
+  /** Its lane was reloaded since it was claimed. Its payload may be erased, so a retry reads it again. */
+  isOutdated = false;
   /** Storage refused its result. */
   isSetAside = false;
   /** A mark makes it due before its time. */

@@ -164,7 +164,8 @@ export class ResultRecorder {
     const attempts = delivery.attempts + (attempt === null ? 0 : 1);
     const priorAttempts = delivery.priorAttempts + (wasHastened && attempt !== null ? 1 : 0);
     const retried = { ...delivery, attempts, priorAttempts, claims: 0, dueAtMs: dueAtMs - clock.offsetMs };
-    memory.add(new QueuedDelivery(lane, retried, dueAtMs));
+    if (queued.isOutdated) memory.leaveInStorage(lane, dueAtMs);
+    else memory.add(new QueuedDelivery(lane, retried, dueAtMs));
     // A mark was set since the attempt began, or nothing was sent.
     const isStillHastened = lastAttempt === null ? wasHastened : isHastened(lastAttempt, lane.walk.marks);
     if (isStillHastened) lane.walk.noteLeft(delivery.deliveryId);
