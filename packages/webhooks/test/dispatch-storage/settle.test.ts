@@ -3,6 +3,7 @@ import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
 import type { Settlement } from '../../src/dispatch/storage.ts';
+import { insertExchanges } from '../../src/exchanges/sql/insert-exchanges.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { failure, finalFailure, StorageWorld, success } from './support.ts';
 
@@ -372,4 +373,28 @@ test('a late failure changes nothing', async () => {
   const before = await world.snapshot();
   expect(await settle(finalFailure(deliveries[0], { laneState: opened, pause: 'GONE' }))).toEqual(['stale']);
   expect(await world.snapshot()).toEqual(before);
+});
+
+test('the details of an attempt are not stored once the person of its delivery is erased', async () => {
+  const { deliveries } = await world.seedLane(2);
+  const [erased] = deliveries;
+  await world.admin.run('update webhook_delivery set erased_at = now() where id = $1', [erased.deliveryId]);
+  const details = {
+    requestHeaders: [],
+    remoteAddress: null,
+    dnsMs: null,
+    connectMs: null,
+    tlsMs: null,
+    firstByteMs: null,
+    responseHeaders: [],
+    responseBody: Buffer.from('Ada'),
+    responseBytes: 3,
+  };
+  const attempt = { number: 1, startedAt: new Date(), urlNumber: 1, replayId: null, details };
+  await insertExchanges(
+    world.store,
+    deliveries.map(({ deliveryId, subscriptionId }) => ({ deliveryId, subscriptionId, ...attempt })),
+  );
+  const stored = await world.admin.run('select delivery_id::text as id from webhook_exchange where body is not null');
+  expect(stored).toEqual([{ id: deliveries[1].deliveryId }]);
 });

@@ -1,11 +1,12 @@
 import type { Database, Statement } from '@deedwire/store';
 import type { ExchangeDetails } from '@deedwire/webhook-sender';
 import type { DeliveryId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
-import { pgArray, pgTextArray } from '../../kernel/sql.ts';
+import { idRange, pgArray, pgTextArray } from '../../kernel/sql.ts';
 
 // Not fenced: a reader compares the start of the attempt, so what a worker adds after it was declared dead is never shown.
 // A URL can contain a secret, and deleting a subscription erases it. So only its number is stored, and nothing more after that.
-// webhook_subscription by primary key.
+// A worker that was stopped can add what it sent and received after the person was erased.
+// webhook_subscription by primary key, webhook_delivery by primary key.
 const insertStatement: Statement = {
   name: 'insert-exchanges',
   text: `
@@ -25,10 +26,11 @@ const insertStatement: Statement = {
       from webhook_subscription
       where id = r.subscription_id and deleted_at is null
       limit 1
-    ) s`,
+    ) s
+    where (select erased_at from webhook_delivery where id = r.delivery_id and id between $16 and $17 limit 1) is null`,
 };
 
-/** Inserts the details of attempts, unless the subscription is deleted. */
+/** Inserts the details of attempts, unless the subscription is deleted or the person of the delivery is erased. */
 export async function insertExchanges(database: Database, batch: readonly AttemptDetails[]): Promise<void> {
   const details = batch.map((exchange) => exchange.details);
   await database.query(insertStatement, [
@@ -47,6 +49,7 @@ export async function insertExchanges(database: Database, batch: readonly Attemp
     pgTextArray(details.map(({ responseHeaders }) => lines(responseHeaders))),
     pgTextArray(details.map(({ responseBody }) => responseBody && `\\x${responseBody.toString('hex')}`)),
     pgArray(details.map(({ responseBytes }) => responseBytes)),
+    ...idRange(batch.map(({ deliveryId }) => deliveryId)),
   ]);
 }
 
