@@ -5,7 +5,7 @@ import { toStoreError } from './errors.ts';
 const costDelayMs = 2;
 
 /**
- * Removes deleted rows from tables, one after the other. It takes no lock that others wait for.
+ * Removes deleted rows from tables, their indexes and their statistics, one after the other. It takes no lock that others wait for.
  *
  * @param directUrl a direct connection
  * @param tables those that do not exist are left out
@@ -37,7 +37,8 @@ export async function vacuumTables(
     for (const { name, isAllowed } of rows) {
       if (!isAllowed) continue;
       onTable(name);
-      await client.query(`vacuum (truncate false) ${name}`);
+      // Without `index_cleanup`, indexes keep the values of few rows, and without `analyze`, `pg_statistic` keeps samples of them.
+      await client.query(`vacuum (analyze, index_cleanup on, truncate false) ${name}`);
     }
     return rows.filter(({ isAllowed }) => !isAllowed).map(({ name }) => name);
   } catch (error) {
