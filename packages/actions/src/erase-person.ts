@@ -205,7 +205,8 @@ async function readHistory(
   for await (const rows of scanPersonEvents(store, ofEvents, types, accountIds, onProgress)) {
     const own = rows.filter((event) => {
       const record = recordOf(gidNamespace, event);
-      return record !== null && names.has(nameOf(record));
+      // The event of an early release is erased, and its deliveries may not be.
+      return record === null ? event.isErased : names.has(nameOf(record));
     });
     await erase('erase_person_events', own);
     history.events.push(...own);
