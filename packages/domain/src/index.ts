@@ -55,5 +55,5 @@ export { secretAssociatedData } from './secret-associated-data.ts';
 export { describeSubscriptionName, isSubscriptionName } from './subscription-name.ts';
 export { findTeamMemberProblems, isAccountName, teamMembersMax, type TeamMemberDetails } from './team.ts';
 export { invisibleCharacters, terminalText } from './terminal-text.ts';
-export { describeLength } from './text.ts';
+export { describeLength, isEmail } from './text.ts';
 export { isRetired, type VersionLifecycle } from './version-lifecycle.ts';

@@ -1,4 +1,5 @@
 import { erasePerson, type KeptOfPerson } from '@deedwire/actions';
+import { isEmail } from '@deedwire/domain';
 import { vacuumTables } from '@deedwire/store';
 import type { Command } from 'commander';
 import { findDatabaseUrl } from '../database-url.ts';
@@ -27,7 +28,7 @@ export function addPersonCommands(program: Command, shell: Shell): void {
     .addOption(
       gidOption(shell, 'record', 'a team member, which may be removed, or a referral', 'TeamMember', 'Referral'),
     )
-    .addOption(gidOption(shell, 'account', 'only records of this lender or partner', ...accountTypes))
+    .addOption(gidOption(shell, 'account', 'only records of this lender or partner', ...accountTypes).conflicts('record'))
     .option('--dry-run', 'list what is kept, and erase nothing')
     .option('--yes', 'erase it, for good')
     .addHelpText(
@@ -47,6 +48,7 @@ It does not reach backups, WAL, standbys, logs and receivers: see docs/operation
     .action(async (options: EraseOptions, command: Command) => {
       const { email: address, record, account: accountId, dryRun, yes } = options;
       if ((address === undefined) === (record === undefined)) command.error('error: pass either --email or --record');
+      if (address !== undefined && !isEmail(address)) command.error(`error: ${address} is not an email address`);
       if ((dryRun === undefined) === (yes === undefined))
         command.error('error: pass --dry-run to list what is kept, or --yes to erase it');
       const input = { address, record, accountId };
@@ -71,7 +73,7 @@ It does not reach backups, WAL, standbys, logs and receivers: see docs/operation
       }
       if (unvacuumed.length > 0 && !options.json)
         shell.stderr.write(
-          `warning: this login may not vacuum. Until autovacuum runs, files of the database keep deleted rows. Run as the owner: vacuum ${unvacuumed.join(', ')}\n`,
+          `warning: this login may not vacuum. Until autovacuum runs, files of the database keep deleted rows. Run as the owner: vacuum (analyze, index_cleanup on) ${unvacuumed.join(', ')}\n`,
         );
       if (yes !== undefined && !options.json) shell.stdout.write('Nothing of it is left\n');
     });
