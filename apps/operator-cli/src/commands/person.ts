@@ -28,7 +28,9 @@ export function addPersonCommands(program: Command, shell: Shell): void {
     .addOption(
       gidOption(shell, 'record', 'a team member, which may be removed, or a referral', 'TeamMember', 'Referral'),
     )
-    .addOption(gidOption(shell, 'account', 'only records of this lender or partner', ...accountTypes).conflicts('record'))
+    .addOption(
+      gidOption(shell, 'account', 'only records of this lender or partner', ...accountTypes).conflicts('record'),
+    )
     .option('--dry-run', 'list what is kept, and erase nothing')
     .option('--yes', 'erase it, for good')
     .addHelpText(
