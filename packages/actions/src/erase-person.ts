@@ -11,6 +11,7 @@ import {
 } from '@deedwire/domain';
 import { callErasing, type PersonRecord, selectOpenErasures } from '@deedwire/store/person-erasures';
 import { workerOf } from '@deedwire/webhooks/outbox';
+import type { DeliveryId } from '@deedwire/webhooks/tables';
 import { findAccount } from './accounts.ts';
 import { nameOperator } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
@@ -99,17 +100,24 @@ async function waitForWorkers(
   deliveries: readonly PersonDelivery[],
   onProgress: OnProgress,
 ): Promise<void> {
-  const ids = deliveries.map(({ id }) => id);
-  const accountIds = await store.transaction(async (transaction) => {
-    const found = await callErasing(transaction, 'reread_erased_deliveries', ids);
-    for (const accountId of found) transaction.notifyAfterCommit(workerOf(accountId));
-    return found;
-  });
+  /** One delivery of each subscription that workers read again. */
+  const reread: DeliveryId[] = [];
+  for (const ofSubscription of Map.groupBy(deliveries, ({ subscriptionId }) => subscriptionId).values())
+    for (const ids of idsInParts(ofSubscription)) {
+      const accountIds = await store.transaction(async (transaction) => {
+        const found = await callErasing(transaction, 'reread_erased_deliveries', ids);
+        for (const accountId of found) transaction.notifyAfterCommit(workerOf(accountId));
+        return found;
+      });
+      if (accountIds.length === 0) continue;
+      reread.push(...ids.slice(0, 1));
+      break;
+    }
   // What was erased before has been waited for, unless it is still pending.
-  if (accountIds.length === 0 && deliveries.every(({ isErased }) => isErased)) return;
+  if (reread.length === 0 && deliveries.every(({ isErased }) => isErased)) return;
   onProgress('Waiting for the worker and for requests in flight');
   for (const untilMs = performance.now() + workerMaxMs; ;) {
-    const [areReread = true] = await callErasing(store, 'are_erased_deliveries_reread', ids);
+    const [areReread = true] = await callErasing(store, 'are_erased_deliveries_reread', reread);
     if (areReread) break;
     if (performance.now() > untilMs)
       throw new Error('For a minute, the worker has not read a subscription again, so it may still send. Try again.');
@@ -220,10 +228,14 @@ async function readHistory(
 }
 
 async function eraseInParts({ store }: ActionContext, ...[by, rows]: Parameters<EraseRows>): Promise<void> {
-  for (let start = 0; start < rows.length; start += idsPerStatement) {
-    const ids = rows.slice(start, start + idsPerStatement).map(({ id }) => id);
-    await unhurried(() => callErasing(store, by, ids));
-  }
+  for (const ids of idsInParts(rows)) await unhurried(() => callErasing(store, by, ids));
+}
+
+function idsInParts<Id extends string>(rows: readonly { id: Id }[]): Id[][] {
+  const ids = rows.map(({ id }) => id);
+  return Array.from({ length: Math.ceil(ids.length / idsPerStatement) }, (_, part) =>
+    ids.slice(part * idsPerStatement, (part + 1) * idsPerStatement),
+  );
 }
 
 /** The tables and partitions from which something is deleted. */
@@ -251,21 +263,23 @@ async function describeKept(
 ): Promise<KeptOfPerson> {
   const { store, gidNamespace } = context;
   const { events, deliveries } = await readHistory(context, records, onProgress);
-  const rows = { team_member: 0, referral: 0, idempotency_key: 0 };
+  const tables: Record<string, number> = {
+    webhook_event: events.filter(({ isErased }) => !isErased).length,
+    webhook_delivery: deliveries.filter(({ isErased }) => !isErased).length,
+  };
+  const add = (table: string, count: number): void => void (tables[table] = (tables[table] ?? 0) + count);
   for (const record of records) {
     const [row] = await callErasing(store, 'person_row', record.type, record.id);
     const { isErased = true, savedResults = 0 } = row ?? {};
-    if (!isErased) rows[record.type === 'TeamMember' ? 'team_member' : 'referral'] += 1;
-    rows.idempotency_key += savedResults;
+    add(record.type === 'TeamMember' ? 'team_member' : 'referral', isErased ? 0 : 1);
+    add('idempotency_key', savedResults);
   }
-  const ids = [events, deliveries].map((found) => found.map(({ id }) => id));
-  const [counts = {}] = await callErasing(store, 'count_kept_of_person', ...ids);
-  const tables = {
-    ...rows,
-    webhook_event: events.filter(({ isErased }) => !isErased).length,
-    webhook_delivery: deliveries.filter(({ isErased }) => !isErased).length,
-    ...counts,
-  };
+  const ofEvents = idsInParts(events).map((ids) => [ids, []]);
+  const ofDeliveries = idsInParts(deliveries).map((ids) => [[], ids]);
+  for (const ids of [...ofEvents, ...ofDeliveries]) {
+    const [counts = {}] = await unhurried(() => callErasing(store, 'count_kept_of_person', ...ids));
+    for (const [table, count] of Object.entries(counts)) add(table, count);
+  }
   return {
     records: records.map(({ type, id, accountId }) => ({
       recordId: formatGid<PersonRecordType>(gidNamespace, type, id),

@@ -20,6 +20,7 @@ export interface PersonEvent {
 
 export interface PersonDelivery {
   id: DeliveryId;
+  subscriptionId: string;
   isErased: boolean;
 }
 
@@ -106,8 +107,8 @@ export function scanPersonDeliveries(
 ): AsyncGenerator<PersonDelivery[]> {
   const part = {
     noun: 'deliveries',
-    columns: 'account_id, event_id, event_type, record_id, erased_at',
-    row: `'isErased', erased_at is not null`,
+    columns: 'account_id, subscription_id, event_id, event_type, record_id, erased_at',
+    row: `'subscriptionId', subscription_id::text, 'isErased', erased_at is not null`,
     condition: `event_type = any ($3::text[]) and (event_id = any ($4::bigint[])
           or (record_id, account_id) in (select * from unnest($5::bigint[], $6::bigint[])))`,
   };
