@@ -86,7 +86,10 @@ test('subscribes a receiver to an interface that is newer than the others', asyn
   const service = await harness.startLenderApi({}, { ...contract, versions });
   await service.whenReady;
   const account = { interfaceName: 'lender', accountId: harness.accounts.otherLender.id, clientId: null } as const;
-  const credential = await issueCredential(harness.operator, { ...account, schemaVersion: versions[0]?.version ?? null });
+  const credential = await issueCredential(harness.operator, {
+    ...account,
+    schemaVersion: versions[0]?.version ?? null,
+  });
   const { url: callbackUrl } = await newReceiver();
   const newer = { url: `${service.url}/lenders/graphql`, ...credential };
   await subscribeReceiver(newer, { callbackUrl, webhookSecret, earlierId: null });
