@@ -386,9 +386,12 @@ describe('a session', () => {
   });
 
   test('ends after 30 minutes without use, and after 8 hours', async () => {
-    for (const change of [`last_used_at = now() - interval '30 minutes'`, `expires_at = now()`]) {
-      const browser = await openPortal(lender, { actor: change });
-      await harness.sql(`update portal_session set ${change} where actor = $1`, [change]);
+    for (const [actor, change] of [
+      ['unused', `last_used_at = now() - interval '30 minutes'`],
+      ['expired', `expires_at = now()`],
+    ] as const) {
+      const browser = await openPortal(lender, { actor });
+      await harness.sql(`update portal_session set ${change} where actor = $1`, [actor]);
       await ends(browser);
       expect(outcomeOf(await browser.run('subscriptions'))).toEqual(unauthenticated);
     }
