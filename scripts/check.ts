@@ -35,8 +35,12 @@ const todos: Step = {
 // Runs before the other checks, which would otherwise read files that the generators are writing.
 const generated: Step = { name: 'generated files', remedy: `${pnpm} generate`, check: checkGeneratedFiles };
 
-/** The layers, the interfaces, the lists of every version of every contract, the files of each version, and the links of pages. */
+/**
+ * The layers, the interfaces, what identifies a person, the lists of every version of every contract, the files of each version, and
+ * the links of pages.
+ */
 const ruleTests = [
+  'packages/domain/src/personal-data.test.ts',
   'packages/webhook-events/src/event-types.test.ts',
   'packages/webhook-events/src/payload-files.test.ts',
   'packages/webhook-rendering/src/renderer.test.ts',

@@ -87,6 +87,12 @@ export function definePlop(plop: NodePlopAPI, root: string): void {
         edit('packages/domain/src/sample-snapshots.ts', (text) =>
           text.replace(/\n {2}\};\n\}\n$/, `\n    '${type}': { todo: 'TODO' },\n  };\n}\n`),
         ),
+        edit('packages/domain/src/personal-data.ts', (text) =>
+          text.replace(
+            /(?=\n\]\);\n)/,
+            `\n  // TODO: the values of the snapshot that identify a person, by their paths. If none does, delete both lines.\n  ['${type}', { recordType: 'Referral', paths: ['todo'] }],`,
+          ),
+        ),
         changeset(`${type}-${version}`, ['webhook-events', 'webhook-worker']),
       ];
     }),

@@ -22,6 +22,7 @@ beforeEach(async () => {
     'packages/webhook-events/src/referral.declined',
     'packages/webhook-events/fixtures/referral.declined',
     'packages/domain/src/event-snapshots.ts',
+    'packages/domain/src/personal-data.ts',
     'packages/domain/src/sample-snapshots.ts',
     'packages/partner-schema/versions.json',
     'packages/partner-schema/versions',
