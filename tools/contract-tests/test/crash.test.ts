@@ -10,7 +10,10 @@ let receiver: Receiver;
 let secret: string;
 
 beforeEach(async () => {
-  t = await startTestSystem({ appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '1000' } } });
+  t = await startTestSystem({
+    apps: ['partner-api', 'webhook-worker'],
+    appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '1000' } },
+  });
   receiver = await startReceiver();
   const { createWebhookSubscription } = await t.partner.request(operations.SubscribeDocument, {
     input: { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.converted' }] },

@@ -8,7 +8,7 @@ import { workspaceRoot } from './workspace.ts';
 
 export type AppName = InterfaceApp | 'webhook-worker';
 
-const appNames: readonly AppName[] = [...interfaceNames.map(appOf), 'webhook-worker'];
+export const appNames: readonly AppName[] = [...interfaceNames.map(appOf), 'webhook-worker'];
 
 /** A value for each app. */
 export async function perApp<Value>(

@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appOf, type InterfaceApp, type InterfaceName, interfaces, perInterface } from '@deedwire/domain';
 import { createLogin, findFreePort } from '@deedwire/embedded-postgres';
-import { type AppName, perApp, type RunningApp, startApp } from './app-process.ts';
+import { type AppName, appNames, perApp, type RunningApp, startApp } from './app-process.ts';
 import { documentationFiles } from './documentation.ts';
 
 /** A PostgreSQL URL for each app. The logins may be the same or differ. The database must be migrated. */
 export type AppDatabaseUrls = Readonly<Record<AppName, string>>;
 
 export interface SystemOptions {
+  /** The apps to start. Defaults to all. The others are missing in the `apps` of the system. */
+  apps?: readonly AppName[];
   databaseUrls: AppDatabaseUrls;
   /** `PORT` of the interfaces. Each defaults to 0, a free port. */
   ports?: Partial<Record<InterfaceApp, number>>;
@@ -39,6 +41,7 @@ export function generateSecretKeys(): string {
 /** Starts the apps as processes and waits until they are ready. They end when this process ends. */
 export async function startSystem(options: SystemOptions) {
   const {
+    apps: names = appNames,
     databaseUrls,
     ports = {},
     adminPorts = {},
@@ -91,13 +94,13 @@ export async function startSystem(options: SystemOptions) {
   const portOf = async (name: AppName): Promise<number> =>
     name === 'webhook-worker' ? 0 : ports[name] || (portal ? await findFreePort() : 0);
   const appPorts = await perApp(portOf);
-  const starting = await perApp((name) => ({ app: start(name, appPorts[name], adminPorts[name] ?? 0) }));
-  const all = Object.values(starting).map(({ app }) => app);
-  await Promise.all(all).catch(async (error: unknown) => {
-    await Promise.all(all.map((app) => app.then((running) => running.stop()).catch(() => {})));
+  const starting = names.map((name) => start(name, appPorts[name], adminPorts[name] ?? 0));
+  const running = await Promise.all(starting).catch(async (error: unknown) => {
+    await Promise.all(starting.map((app) => app.then((started) => started.stop()).catch(() => {})));
     throw error;
   });
-  const apps = await perApp((name) => starting[name].app);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each app that the caller wants
+  const apps = Object.fromEntries(running.map((app) => [app.name, app])) as Record<AppName, RunningApp>;
   const added: RunningApp[] = [];
   return {
     /** The latest process of each app. */
@@ -132,9 +135,9 @@ export async function startSystem(options: SystemOptions) {
   };
 }
 
-/** The URL of each interface, including its path. */
-export function interfaceUrls({ apps }: Pick<System, 'apps'>): Record<InterfaceName, string> {
-  return perInterface((name) => `${apps[appOf(name)].url}${interfaces[name].path}/graphql`);
+/** The URL of each interface, including its path. That of an app that was not started leads nowhere. */
+export function interfaceUrls({ apps }: { apps: Partial<System['apps']> }): Record<InterfaceName, string> {
+  return perInterface((name) => `${apps[appOf(name)]?.url}${interfaces[name].path}/graphql`);
 }
 
 function portIn(url: string | null): number {

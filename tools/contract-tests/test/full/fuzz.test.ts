@@ -29,7 +29,7 @@ let memoryBefore: number;
 let slowest = { ms: 0, input: '' };
 
 beforeAll(async () => {
-  t = await startTestSystem({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
+  t = await startTestSystem({ apps: ['lender-api'], env: { TRUSTED_PROXIES: '127.0.0.1' } });
   url = new URL(t.urls.lender);
   headers = { 'Content-Type': 'application/json', ...credentialHeaders(t.accounts.lender.credential) };
   await fuzz(createRandom(1), () => post('{"query":"{ lender { name } }"}'));

@@ -21,7 +21,7 @@ import { subscribe } from '../support/subscribe.ts';
 // One system for all tests, and an account for each. Most of them run at the same time, because they wait for retries.
 vi.setConfig({ maxConcurrency: 20 });
 
-const t = await forFile(startTestSystem());
+const t = await forFile(startTestSystem({ apps: ['partner-api', 'webhook-worker'] }));
 
 const timeout = 300_000;
 const created = [{ type: 'referral.created' }];

@@ -39,7 +39,13 @@ async function start(synchronous: boolean, leaseMs: number): Promise<void> {
   const server = { url: cluster.url, stop: () => Promise.resolve() };
   // The times of production, because the outages are real.
   const env = { DATABASE_TIMEOUT_MS: '2500' };
-  system = await startFaultSystem({ server, accounts: 4, leaseMs, env });
+  system = await startFaultSystem({
+    apps: ['lender-api', 'partner-api', 'webhook-worker'],
+    server,
+    accounts: 4,
+    leaseMs,
+    env,
+  });
   closing.unshift(() => system.close());
   system.workers.push(await system.addWorker());
   system.apis.push(await system.t.system.add('partner-api'));

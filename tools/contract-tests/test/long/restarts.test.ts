@@ -32,9 +32,9 @@ async function startLoaded(from?: string): Promise<void> {
   // Only those behind HAProxy remain.
   system.workers.splice(0);
   system.apis.splice(0);
-  for (const name of appNames) {
-    t.system.apps[name].kill('SIGTERM');
-    expect(await t.system.apps[name].ended).toEqual({ exitCode: 0, signal: null });
+  for (const app of Object.values(t.system.apps)) {
+    app.kill('SIGTERM');
+    expect(await app.ended).toEqual({ exitCode: 0, signal: null });
   }
   const load = system.startLoad(apps.url);
   const lenders = startReads(`${apps.url}/lenders/graphql`, t.accounts.lender.credential, lenderQuery, 4);

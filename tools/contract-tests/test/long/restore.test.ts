@@ -46,7 +46,7 @@ describe.skipIf(isWithoutPostgres)('a restore to an earlier time', () => {
     expect(await receiver.reconcile()).toBe('complete');
 
     // The apps stop first, as the page says.
-    for (const app of [...system.workers.splice(0), t.system.apps['lender-api'], ...system.apis]) {
+    for (const app of [...system.workers.splice(0), ...system.apis]) {
       app.kill('SIGTERM');
       expect(await app.ended).toEqual({ exitCode: 0, signal: null });
     }

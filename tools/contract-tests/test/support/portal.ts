@@ -22,8 +22,12 @@ export async function startPortalSystem(): Promise<PortalSystem> {
   // The origin is a setting, so the port is chosen before the app starts.
   const port = await findFreePort();
   const origin = `http://127.0.0.1:${port}`;
-  const options = { ports: { 'partner-api': port }, appEnv: { 'partner-api': { PORTAL_ORIGIN: origin } } };
-  return { ...(await startTestSystem(options)), origin };
+  const t = await startTestSystem({
+    apps: ['partner-api', 'webhook-worker'],
+    ports: { 'partner-api': port },
+    appEnv: { 'partner-api': { PORTAL_ORIGIN: origin } },
+  });
+  return { ...t, origin };
 }
 
 const refer = parse('mutation { createReferral(input: { clientName: "Grace Hopper" }) { referral { id } } }');

@@ -22,7 +22,10 @@ const arrivesWithinMs = 20_000;
  * kill repeats at most 8 deliveries, and the replay counts each delivery once. Returns how many requests repeated another one.
  */
 export async function expectReplayOfKilledWorkers(kills: number, deliveries: number): Promise<number> {
-  const t = await startTestSystem({ appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '1000' } } });
+  const t = await startTestSystem({
+    apps: ['partner-api', 'webhook-worker'],
+    appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '1000' } },
+  });
   const receiver = await startReceiver();
   const database = await connect(t.database.databaseUrl);
   try {

@@ -9,9 +9,12 @@ import {
   type SystemOptions,
 } from '../../src/start-system.ts';
 
-export type TestAppOptions = Pick<SystemOptions, 'env' | 'appEnv' | 'built' | 'onLine' | 'ports' | 'workspace'>;
+export type TestAppOptions = Pick<
+  SystemOptions,
+  'apps' | 'env' | 'appEnv' | 'built' | 'onLine' | 'ports' | 'workspace'
+>;
 
-/** Starts the three apps as processes. Each has its own login of the database. */
+/** Starts the apps as processes. Each has its own login of the database. */
 export async function startTestApps(database: TestDatabase, options: TestAppOptions) {
   const logins = await perApp(async (name) => pooled(await database.urlFor(groupRole(name))));
   const system = await startSystem({

@@ -15,7 +15,7 @@ export interface TestSystemOptions extends TestAppOptions {
   seeding?: ownSeeding.Seeding;
 }
 
-/** Starts the three apps as processes, with a separate database, and opens one client per account. */
+/** Starts the apps as processes, with a separate database, and opens one client per account. */
 export async function startTestSystem({ server, apply, seeding = ownSeeding, ...appOptions }: TestSystemOptions = {}) {
   const harness = await createHarness(server, apply, seeding);
   const { accounts, database, operator, sql } = harness;

@@ -1,4 +1,4 @@
-import type { RunningApp } from '@deedwire/dev-environment';
+import type { AppName, RunningApp } from '@deedwire/dev-environment';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { findFreePort, type PostgresServer } from '@deedwire/embedded-postgres';
 import {
@@ -19,6 +19,8 @@ import { startLoad, type Load } from './load.ts';
 import { createObserver, type Observer } from './observer.ts';
 
 export interface FaultSystemOptions {
+  /** The apps to start. Defaults to the partner API and the worker. */
+  apps?: readonly AppName[];
   /** Each has two subscriptions. */
   accounts: number;
   /** `WORKER_LEASE_MS`. A worker without processor time for this long loses its shards. */
@@ -81,6 +83,7 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
   const accepted = await openAcceptedLog();
   const workerEnv = { WORKER_LEASE_MS: String(leaseMs) };
   const t = await startTestSystem({
+    apps: ['partner-api', 'webhook-worker'],
     ...further,
     ...(release && {
       workspace: release.folder,
