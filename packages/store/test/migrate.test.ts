@@ -72,6 +72,7 @@ const allMigrations = [
   '0054-drop-cost-processes-needs-0049',
   '0055-processes-behind-poolers',
   '0056-events-that-wait-of-the-own-interface',
+  '0057-persons-that-are-erased-again',
 ];
 
 let database: TestDatabase;

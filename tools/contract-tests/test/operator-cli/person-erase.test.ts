@@ -435,6 +435,16 @@ test('any later command finishes one that was killed', async () => {
   expect(findIn(await dump())).toEqual([]);
 }, 120_000);
 
+test('is erased again after the record was changed', async () => {
+  const { memberId, referralId } = await plant();
+  const numbers = [memberId, referralId].map((id) => id.split('/').at(-1));
+  for (const id of [memberId, referralId]) expect(await erase('--record', id, '--yes')).toMatchObject(accepted);
+  await t.sql('update team_member set last_name = $2 where id = $1', [numbers[0], person.lastName]);
+  await t.sql('update referral set note = $2 where id = $1', [numbers[1], client.note]);
+  for (const id of [memberId, referralId]) expect(await erase('--record', id, '--yes')).toMatchObject(accepted);
+  expect(findIn(await dump())).toEqual([]);
+}, 120_000);
+
 test('more deliveries than one statement takes are counted, read again and erased in parts', async () => {
   const { memberId } = await plant();
   const number = memberId.split('/').at(-1);
