@@ -387,8 +387,8 @@ describe('a session', () => {
 
   test('ends after 30 minutes without use, and after 8 hours', async () => {
     for (const [actor, change] of [
-      ['unused', `last_used_at = now() - interval '30 minutes'`],
-      ['expired', `expires_at = now()`],
+      ['left-for-30-minutes', `last_used_at = now() - interval '30 minutes'`],
+      ['at-the-end-of-8-hours', `expires_at = now()`],
     ] as const) {
       const browser = await openPortal(lender, { actor });
       await harness.sql(`update portal_session set ${change} where actor = $1`, [actor]);
