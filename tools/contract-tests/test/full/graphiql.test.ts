@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startSystem, type System } from '@deedwire/dev-environment';
-import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/harness';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { credentialHeaders } from '@deedwire/testing';
 import { type Page, useBrowser } from '@deedwire/testing/browser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,7 +9,7 @@ import { workspaceRoot } from '../support/workspace-copy.ts';
 const browser = useBrowser('GraphiQL');
 
 let harness: Harness;
-let system: System;
+let urls: Record<'lender' | 'partner', string>;
 
 /** Without the no-break spaces of the editor. */
 async function untilShown(page: Page, selector: string, pattern: RegExp): Promise<void> {
@@ -19,7 +18,7 @@ async function untilShown(page: Page, selector: string, pattern: RegExp): Promis
 }
 
 function addressOf(name: 'lender' | 'partner'): string {
-  return `${system.apps[`${name}-api`].url}/${name}s/graphql`;
+  return `${urls[name]}/${name}s/graphql`;
 }
 
 interface Opened {
@@ -70,7 +69,7 @@ async function open(address: string): Promise<Opened> {
 
 /** Opens the page to which / of the interface leads a browser, and runs its example. */
 async function openExample(name: 'partner' | 'lender'): Promise<Opened> {
-  const opened = await open(String(system.apps[`${name}-api`].url));
+  const opened = await open(urls[name]);
   const { page } = opened;
   expect(page.url()).toBe(addressOf(name));
   expect(opened.versions).toEqual(new Set(['2026-11-01']));
@@ -85,20 +84,15 @@ async function openExample(name: 'partner' | 'lender'): Promise<Opened> {
 describe.skipIf(browser.isAbsent)('GraphiQL in a browser', () => {
   beforeAll(async () => {
     harness = await createHarness();
-    const { database, accounts } = harness;
-    const headersOf = (name: 'lender' | 'partner') => ({
-      GRAPHIQL_HEADERS: JSON.stringify(credentialHeaders(accounts[name].credential)),
-    });
-    system = await startSystem({
-      databaseUrls: await urlsOfApps(database),
-      appEnv: { 'lender-api': headersOf('lender'), 'partner-api': headersOf('partner') },
-    });
+    const { accounts, startApi } = harness;
+    const start = async (name: 'lender' | 'partner'): Promise<string> => {
+      const headers = credentialHeaders(accounts[name].credential);
+      return (await startApi(name, { NODE_ENV: 'development', GRAPHIQL_HEADERS: headers })).url;
+    };
+    urls = { lender: await start('lender'), partner: await start('partner') };
   });
 
-  afterAll(async () => {
-    await system.stop();
-    await harness.close();
-  });
+  afterAll(() => harness.close());
 
   test('runs its example; keeps a query in its tab when the version changes, and changes the example', async () => {
     const opened = await openExample('lender');
