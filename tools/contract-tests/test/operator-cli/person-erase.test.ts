@@ -54,12 +54,13 @@ function findIn(text: string): string[] {
 /** Every row of every table, as pg_dump writes them, and the samples of rows that the planner keeps. */
 async function dump(): Promise<string> {
   const tables = await t.sql(
-    `select c.oid::regclass::text as name from pg_class c where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace`,
+    `select oid::regclass::text as name from pg_class
+     where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace`,
   );
-  let text = '';
-  for (const { name } of [...tables, { name: 'pg_stats' }])
-    for (const { row } of await t.sql(`select t::text as row from ${String(name)} t`)) text += `${String(row)}\n`;
-  return text;
+  const rows = await t.sql(
+    [...tables, { name: 'pg_stats' }].map(({ name }) => `select t::text as row from ${String(name)} t`).join(' union all '),
+  );
+  return rows.map(({ row }) => `${String(row)}\n`).join('');
 }
 
 const good = await startReceiver();
