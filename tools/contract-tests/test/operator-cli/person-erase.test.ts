@@ -221,6 +221,12 @@ describe('an address of two accounts', () => {
        select account_id, interface, event_type, snapshot from webhook_event where record_id = $1 limit 1 returning id`,
       [memberId.split('/').at(-1)],
     );
+    // Without it, a worker sends the event: it examines what is blocked each minute, and when it takes a shard over.
+    await t.sql(
+      `insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+       values ($1, 'lender', 'later.event', '2027-06-01')`,
+      [subscriptions.paused.split('/').at(-1)],
+    );
     await t.sql(
       `insert into webhook_event_queue (account_id, interface, event_id, blocked_on) values ($1, 'lender', $2, 'later.event')`,
       [lender.accountId, event?.['id']],
