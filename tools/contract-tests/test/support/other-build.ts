@@ -1,5 +1,5 @@
-import { globSync } from 'node:fs';
-import { cp, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cpSync, globSync } from 'node:fs';
+import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { succeed } from './command.ts';
 import { workspaceRoot } from './workspace-copy.ts';
@@ -39,7 +39,8 @@ export async function changeBuild(
     { cwd: workspaceRoot },
   );
   for (const path of [...copied, 'scripts/write-contracts.ts'])
-    await cp(join(workspaceRoot, path), join(folder, path), {
+    // Takes half of the time of `cp` of promises.
+    cpSync(join(workspaceRoot, path), join(folder, path), {
       recursive: true,
       verbatimSymlinks: true,
       filter: isNeeded,
