@@ -119,8 +119,6 @@ test('`pnpm new` leaves TODOs that `pnpm check` lists, and nothing else', async 
     `.changeset/partner-${version}.md`,
     `.changeset/referral.declined-${version}.md`,
     `apps/partner-api/src/versions/${version}.ts`,
-    `packages/webhook-rendering/src/lender.renamed/${version}.ts`,
-    `packages/webhook-rendering/src/referral.declined/${version}.ts`,
     'packages/domain/src/event-snapshots.ts',
     'packages/domain/src/event-snapshots.ts',
     'packages/domain/src/personal-data.ts',
@@ -130,6 +128,8 @@ test('`pnpm new` leaves TODOs that `pnpm check` lists, and nothing else', async 
     `packages/webhook-events/src/lender.renamed/${version}.ts`,
     `packages/webhook-events/src/lender.renamed/${version}.ts`,
     `packages/webhook-events/src/referral.declined/${version}.ts`,
+    `packages/webhook-rendering/src/lender.renamed/${version}.ts`,
+    `packages/webhook-rendering/src/referral.declined/${version}.ts`,
   ]);
 });
 
