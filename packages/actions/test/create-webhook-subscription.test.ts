@@ -219,6 +219,12 @@ test('returns every user error at once', async () => {
   await expectNothingCreated();
 });
 
+test('returns at most 20 user errors for hundreds of unknown event types', async () => {
+  const eventTypes = Array.from({ length: 900 }, (_, index) => ({ type: `x${index}` }));
+  const { userErrors } = await create({ eventTypes });
+  expect(userErrors.map(({ code }) => code)).toEqual(Array.from({ length: 20 }, () => 'EVENT_TYPE_UNKNOWN'));
+});
+
 test.each([
   'CALLBACK_URL_FORBIDDEN',
   'CALLBACK_URL_INVALID',
