@@ -84,8 +84,12 @@ describe('sql', () => {
   );
 
   test('fails with one line if the reader of its output has gone', async () => {
-    const child = spawn(process.execPath, [...nodeArguments, 'sql', 'store']);
+    // It begins at the end of its input.
+    const waiting = '--import=data:text/javascript,for await (const chunk of process.stdin);';
+    const child = spawn(process.execPath, [waiting, ...nodeArguments, 'sql', 'store']);
     child.stdout.destroy();
+    await once(child.stdout, 'close');
+    child.stdin.end();
     const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
     expect({ stderr, exitCode }).toEqual({
       stderr: 'deedwire-webhook-receiver: the output cannot be written: write EPIPE\n',

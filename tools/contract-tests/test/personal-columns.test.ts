@@ -60,7 +60,6 @@ const withoutPersons = [
   'audit_entry.login',
   'audit_entry.subject',
   'audit_entry.transaction_id',
-  'cost_process.id',
   'idempotency_key.claim',
   'idempotency_key.mutation',
   'idempotency_key.secret_ciphertext',

@@ -273,7 +273,9 @@ describe('an address of two accounts', () => {
     );
     expect(hasEnded).toBe(false);
     release?.();
-    expect(await erasing).toEqual({ ...accepted, stdout: expect.stringContaining('Nothing of it is left') });
+    // On a busy machine it takes so long that it shows its progress.
+    const end = { exitCode: 0, stderr: expect.stringMatching(/^(?:(?:Deleted|Erased|Vacuuming|Waiting|Counted).*\n)*$/) };
+    expect(await erasing).toEqual({ ...end, stdout: expect.stringContaining('Nothing of it is left') });
     expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
     const sentBefore = [good, broken, hanging].map(({ deliveries: sent }) => sent.length);
     expect(findIn(await dump())).toEqual([]);
