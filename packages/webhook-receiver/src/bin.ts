@@ -24,4 +24,5 @@ process.exitCode = await main(process.argv.slice(2), {
 });
 // What was interrupted may hold connections, and so may a proxy that does not respond.
 if (interruption.signal.aborted) process.exit();
-process.stdout.write('', () => process.stderr.write('', () => process.exit()));
+// An error of standard output ends the process above.
+process.stdout.write('', (error) => error ?? process.stderr.write('', () => process.exit()));

@@ -64,6 +64,7 @@ const withoutPersons = [
   'idempotency_key.mutation',
   'idempotency_key.secret_ciphertext',
   'installation.installation_id',
+  'interface.account_type',
   'interface_use.coordinate',
   'interface_use.version',
   'matter.reference',
