@@ -58,7 +58,9 @@ async function dump(): Promise<string> {
      where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace`,
   );
   const rows = await t.sql(
-    [...tables, { name: 'pg_stats' }].map(({ name }) => `select t::text as row from ${String(name)} t`).join(' union all '),
+    [...tables, { name: 'pg_stats' }]
+      .map(({ name }) => `select t::text as row from ${String(name)} t`)
+      .join(' union all '),
   );
   return rows.map(({ row }) => `${String(row)}\n`).join('');
 }
@@ -274,7 +276,10 @@ describe('an address of two accounts', () => {
     expect(hasEnded).toBe(false);
     release?.();
     // On a busy machine it takes so long that it shows its progress.
-    const end = { exitCode: 0, stderr: expect.stringMatching(/^(?:(?:Deleted|Erased|Vacuuming|Waiting|Counted).*\n)*$/) };
+    const end = {
+      exitCode: 0,
+      stderr: expect.stringMatching(/^(?:(?:Deleted|Erased|Vacuuming|Waiting|Counted).*\n)*$/),
+    };
     expect(await erasing).toEqual({ ...end, stdout: expect.stringContaining('Nothing of it is left') });
     expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
     const sentBefore = [good, broken, hanging].map(({ deliveries: sent }) => sent.length);
