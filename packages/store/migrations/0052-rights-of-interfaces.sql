@@ -151,7 +151,8 @@ begin
       where p.app = 'webhook-worker' and p.last_seen_at > clock_timestamp() - interval '150 seconds'
         and c.contracts::jsonb ? 'renders'
         and not exists (
-          select from jsonb_array_elements(c.contracts::jsonb -> 'renders') as rendered where rendered ->> 'type' = any (event_types)
+          select from jsonb_array_elements(c.contracts::jsonb -> 'renders') as rendered
+          where split_part(rendered ->> 'event', '@', 1) = any (event_types)
         )
       order by p.version
     $$;

@@ -307,7 +307,8 @@ describe('the use of a version', () => {
 
 test('finds the workers that run and render none of the event types', async () => {
   const run = async (version: string, types: readonly string[]): Promise<void> => {
-    const contracts = JSON.stringify({ app: 'webhook-worker', renders: types.map((type) => ({ type })) });
+    const renders = types.map((type) => ({ event: `${type}@2026-11-01` }));
+    const contracts = JSON.stringify({ app: 'webhook-worker', renders });
     await storeAppContracts(worker, 'webhook-worker', contracts);
     await registerProcess(worker, { ...processOf('webhook-worker', hash('sha256', contracts)), version });
   };

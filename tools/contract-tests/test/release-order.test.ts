@@ -6,7 +6,10 @@ const harness = await forFile(createHarness());
 
 /** Stores what the build of a running worker renders. */
 async function run(version: string, types: readonly string[]): Promise<void> {
-  const contracts = JSON.stringify({ app: 'webhook-worker', renders: types.map((type) => ({ type })) });
+  const contracts = JSON.stringify({
+    app: 'webhook-worker',
+    renders: types.map((type) => ({ event: `${type}@2026-11-01` })),
+  });
   await harness.sql(
     `with build as (
        insert into app_contracts (digest, app, contracts)
