@@ -5,7 +5,7 @@ import { toRecordId } from './record-id.ts';
 import { findTeamMemberProblems } from './team.ts';
 import { isEmail } from './text.ts';
 
-/** The values of snapshots that identify nobody. A new field is added here, or to `personEvents`. */
+/** The snapshot values that do not identify a person. Add each new field here or to `personEvents`. */
 const othersInSnapshots = new Set([
   'consecutiveFailures',
   'convertedAt',

@@ -61,7 +61,7 @@ test('finds the coordinates of an operation once', () => {
 });
 
 // On a quiet machine it takes less than 0.5 µs, which is the target.
-test('counting a request takes few microseconds', () => {
+test('counting a request takes a few microseconds', () => {
   const counter = createUseCounter();
   const find = createUsedCoordinates(schema, null);
   const clientIds = Array.from({ length: 1_000 }, (_, index) => `client-${index}`);
