@@ -29,7 +29,10 @@ export interface JobInboxSystem {
   readonly finish: () => Promise<{ effects: unknown[]; interrupted: number }>;
 }
 
-export async function startJobInboxSystem(name: string, { install, unlock }: JobLibrary): Promise<JobInboxSystem> {
+export async function startJobInboxSystem(
+  name: string,
+  { errors, install, unlock }: JobLibrary,
+): Promise<JobInboxSystem> {
   const database = await createTestDatabase({
     template: `webhook_receiver_kill_${name}`,
     async prepare(databaseUrl) {
@@ -42,7 +45,9 @@ export async function startJobInboxSystem(name: string, { install, unlock }: Job
   });
   const pool = new Pool({ connectionString: database.databaseUrl });
   const start = async (role: string): Promise<Process> => {
-    const child = fork(new URL('job-inbox-process.ts', import.meta.url), [database.databaseUrl, secret, name, role], {
+    const databaseUrl = new URL(database.databaseUrl);
+    databaseUrl.searchParams.set('application_name', role);
+    const child = fork(new URL('job-inbox-process.ts', import.meta.url), [databaseUrl.href, secret, name, role], {
       execArgv: ['--conditions=deedwire-source'],
     });
     const [{ port }] = await once(child, 'message');
@@ -62,6 +67,9 @@ export async function startJobInboxSystem(name: string, { install, unlock }: Job
       const exited = once(child, 'exit');
       child.kill('SIGKILL');
       await exited;
+      // Its sessions end later: one could take a job that was unlocked before, for a process that is gone.
+      const sessions = 'select from pg_stat_activity where datname = current_database() and application_name = $1';
+      await eventually(async () => expect((await pool.query(sessions, [role])).rowCount).toBe(0));
       // The library does so after minutes or hours.
       if (role === 'jobs') interrupted += (await pool.query(unlock)).rowCount ?? 0;
       processes[role] = await start(role);
@@ -70,7 +78,8 @@ export async function startJobInboxSystem(name: string, { install, unlock }: Job
     async finish() {
       await eventually(async () => {
         const { rows } = await pool.query('select id from webhook_inbox_receipt where processed_at is null');
-        expect(rows).toEqual([]);
+        const { rows: failed } = await pool.query(errors);
+        expect({ rows, errors: rows.length === 0 ? [] : failed }).toEqual({ rows: [], errors: [] });
       }, 60_000);
       const { rows } = await pool.query('select delivery_id as id, finished from effect');
       for (const { child } of Object.values(processes)) {
