@@ -1,7 +1,7 @@
 import * as documents from './generated/documents.ts';
 import { Link } from './location.tsx';
 import { formatDuration, formatRelative, timeOf } from './time.ts';
-import { Action, Links, useNow, Visible } from './ui.tsx';
+import { Action, Advice, Links, useNow, Visible } from './ui.tsx';
 import { hostOf, numberOf, pauseOf, plural, resultOf, sentences, toneOf } from './words.ts';
 
 export interface Props {
@@ -78,12 +78,12 @@ function Failing({ subscription: { callbackUrl, health, status } }: Pick<Props, 
             `Single requests test it; the next is due ${untilMs > now ? formatRelative(breakerOpenUntil, now) : 'now'}.`,
           health.state === 'FAILING' &&
             failingSince &&
-            `If this goes on until ${pauseAt}, deliveries pause. Nothing is lost.`,
+            `If this goes on until ${pauseAt}, deliveries pause. What has failed until then can be sent again.`,
         )}
       </p>
       {last && (
         <p>
-          <Visible text={last.advice} /> <Link to={`deliveries/${numberOf(last.deliveryId)}`}>See that attempt</Link>
+          <Advice text={last.advice} /> <Link to={`deliveries/${numberOf(last.deliveryId)}`}>See that attempt</Link>
         </p>
       )}
     </>

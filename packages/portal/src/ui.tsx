@@ -49,6 +49,11 @@ export function Heading({ title, above, children }: { title: string; above?: Rea
   );
 }
 
+/** The advice about an attempt. What is in backticks is code. */
+export function Advice({ text }: { text: string }) {
+  return text.split('`').map((part, at) => <Visible key={at} text={part} as={at % 2 === 1 ? 'code' : 'bdi'} />);
+}
+
 /** Text of others. A long one is shown in parts. */
 export function Visible({ text, as: Tag = 'bdi' }: { text: string; as?: 'b' | 'bdi' | 'code' | 'pre' }) {
   const [length, setLength] = useState(20_000);

@@ -5,7 +5,7 @@ import { curlOf } from '../curl.ts';
 import { Delivery, type DeliveryQuery, Exchange, type ExchangeQuery, Payload, Retry } from '../generated/documents.ts';
 import { Link, search, useUrl } from '../location.tsx';
 import { timeOf } from '../time.ts';
-import { Action, Copy, Facts, Heading, Links, Loaded, Relative, State, Time, Visible } from '../ui.tsx';
+import { Action, Advice, Copy, Facts, Heading, Links, Loaded, Relative, State, Time, Visible } from '../ui.tsx';
 import { nameOf, numberOf, plural, resultOf, resultTone, sentences, wordOf } from '../words.ts';
 
 type DeliveryData = NonNullable<DeliveryQuery['webhookDelivery']>;
@@ -87,7 +87,7 @@ function Shown({ delivery }: { delivery: DeliveryData }) {
             <span className="num">{attempt.durationMs.toLocaleString('en')} ms</span>
             {attempt.advice !== null && (
               <span className="advice">
-                {attempt.advice === attempts[at - 1]?.advice ? 'As above.' : <Visible text={attempt.advice} />}
+                {attempt.advice === attempts[at - 1]?.advice ? 'As above.' : <Advice text={attempt.advice} />}
               </span>
             )}
           </li>

@@ -29,7 +29,7 @@ let t: PortalSystem;
 let endpoint: FailingEndpoint;
 let documents: Record<string, string>;
 
-/** The newest delivery that failed. */
+/** The newest delivery that failed, with the advice as it is shown. */
 let failed: { id: string; advice: string };
 
 function pathsOf(): string[] {
@@ -57,7 +57,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
       object
     >(parse('{ webhookDeliveries(status: FAILED) { nodes { id attempts { advice } } } }'), {});
     const [{ id, attempts } = missing()] = webhookDeliveries.nodes;
-    failed = { id, advice: attempts[0]?.advice ?? missing() };
+    failed = { id, advice: (attempts[0]?.advice ?? missing()).replaceAll('`', '') };
   });
   afterAll(async () => {
     await endpoint.receiver.close();
@@ -132,6 +132,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     const subscription = page.locator('section', { hasText: 'CRM of the north' });
     await subscription.getByText('Failing', { exact: true }).waitFor();
     await expect.poll(() => subscription.innerText()).toMatch(/503 since .+ \(2 d/);
+    expect(await subscription.locator('code').allInnerTexts()).toContain('Retry-After');
     expect(await subscription.innerText()).toContain(failed.advice);
 
     // The attempts of a delivery that failed.
