@@ -3,9 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import nodePlop from 'node-plop';
 import { endWithReader } from './end-with-reader.ts';
-import { definePlop } from './new/plopfile.ts';
+import { openPlop } from './new/plopfile.ts';
 
 const help = `Usage: pnpm new event <type> <version> <interface>
        pnpm new event-version <type> <version>
@@ -23,8 +22,7 @@ Exit codes: 0 success, 1 nothing was written, 2 invalid usage.
 endWithReader();
 // pnpm starts scripts in the root of the workspace.
 const root = process.cwd();
-const plop = await nodePlop('', { destBasePath: root, force: false });
-definePlop(plop, root);
+const plop = await openPlop(root);
 
 const { name, values } = readArguments(process.argv.slice(2));
 const kinds = plop.getGeneratorList().map((generator) => generator.name);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ActionType, NodePlopAPI, PromptQuestion } from 'node-plop';
+import nodePlop, { type ActionType, type NodePlopAPI, type PromptQuestion } from 'node-plop';
 import { interfaceNames } from '../../packages/domain/src/interfaces.ts';
 import {
   add,
@@ -27,8 +27,9 @@ const choices = new Map<string, readonly string[]>([
 ]);
 const oneOf = listed(interfaceNames);
 
-/** Defines the generators of `pnpm new`. The changes of each are relative to the root of the workspace. */
-export function definePlop(plop: NodePlopAPI, root: string): void {
+/** The generators of `pnpm new`. The changes of each are relative to the root of the workspace. */
+export async function openPlop(root: string): Promise<NodePlopAPI> {
+  const plop = await nodePlop('', { destBasePath: root, force: false });
   const readText = (path: string): string => readFileSync(join(root, path), 'utf8');
   const readVersions = (path: string): Record<string, unknown> => JSON.parse(readText(path));
 
@@ -159,6 +160,7 @@ export function definePlop(plop: NodePlopAPI, root: string): void {
     description:
       'Change the SDL, then the schema in apps/ until the check "served schemas" passes. An operation that no longer fits needs an example at the new version. A change of the webhook half belongs in every interface.',
   });
+  return plop;
 }
 
 /** The paths of the payload, the typical body and the renderer. */

@@ -4,7 +4,8 @@ import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { openPlop } from '../../../scripts/new/plopfile.ts';
 import { succeed } from './support/command.ts';
 import { workspaceRoot } from './support/workspace-copy.ts';
 
@@ -12,7 +13,7 @@ import { workspaceRoot } from './support/workspace-copy.ts';
 
 let folder: string;
 
-beforeEach(async () => {
+async function copyTemplates(): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), 'deedwire-new-'));
   const created = folder;
   onTestFinished(() => rmSync(created, { recursive: true }));
@@ -56,7 +57,7 @@ beforeEach(async () => {
   await git('config', 'user.name', 'Tester');
   await git('config', 'user.email', 'tester@example.com');
   await commitAll();
-});
+}
 
 function git(...args: string[]): Promise<string> {
   return succeed('git', args, { cwd: folder });
@@ -87,6 +88,8 @@ async function end(child: ReturnType<typeof spawnNew>) {
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   return { stdout, stderr, code: child.exitCode };
 }
+
+const generators = await openPlop(workspaceRoot);
 
 test.each([
   [
@@ -153,18 +156,18 @@ test.each([
       ]),
       [
         'the name of a table',
-        'team-member',
-        'The name "team-member" is taken by the table team_member. Choose another name.',
+        'use-counting',
+        'The name "use-counting" is taken by the table use_counting. Choose another name.',
       ],
     ] as const
   ).map(([what, name, line]): [string, string[], string] => [
     what,
-    ['interface', name, '--title', 'Vendor', '--account', 'VendorAccount'],
+    ['interface', name, 'Vendor', 'VendorAccount'],
     line,
   ]),
   [
     'a title that is none',
-    ['interface', 'vendor', '--title', 'vendor!', '--account', 'VendorAccount'],
+    ['interface', 'vendor', 'vendor!', 'VendorAccount'],
     '"vendor!" is not a title. Write at most 32 letters and spaces, the first one a capital, for example "Billing statement".',
   ],
   ...(
@@ -179,15 +182,15 @@ test.each([
     ] as const
   ).map(([account, line]): [string, string[], string] => [
     `the type ${account}`,
-    ['interface', 'vendor', '--title', 'Vendor', '--account', account],
+    ['interface', 'vendor', 'Vendor', account],
     line,
   ]),
-])('refuses %s in one line', async (_, args, line) => {
-  expect(await runNew(...args)).toEqual({ code: 1, stdout: '', stderr: `${line} Nothing was written.\n` });
-  expect(await git('status', '--porcelain')).toBe('');
+])('refuses %s in one line', async (_, [kind = '', ...values], line) => {
+  await expect(generators.getGenerator(kind).runPrompts(values)).rejects.toThrow(new Error(line));
 });
 
 test('refuses a dirty tree, and a second run with the same name', async () => {
+  await copyTemplates();
   const command = ['event-version', 'referral.declined', '2027-06-01'];
   writeFileSync(join(folder, 'notes.txt'), 'mine');
   expect(await runNew(...command)).toMatchObject({
@@ -197,14 +200,16 @@ test('refuses a dirty tree, and a second run with the same name', async () => {
   });
   await commitAll();
   expect(await runNew(...command)).toMatchObject({ code: 0, stderr: '' });
-  expect(await runNew(...command)).toMatchObject({
+  expect(await runNew(...command)).toEqual({
     code: 1,
+    stdout: '',
     stderr:
       'referral.declined has version 2027-06-01. A new version is a later date than 2027-06-01. Nothing was written.\n',
   });
 });
 
 test('prints what it wrote and what to do next', async () => {
+  await copyTemplates();
   const { stdout } = await runNew('interface-version', 'partner', '2027-06-01');
   const written = (await git('status', '--porcelain', '--untracked-files=all')).trimEnd().split('\n');
   expect(written).toHaveLength(5);
@@ -213,6 +218,7 @@ test('prints what it wrote and what to do next', async () => {
 });
 
 test('writes a name of two words in the case of each language', async () => {
+  await copyTemplates();
   const args = ['interface', 'billing-statement', '--title', 'Billing statement', '--account', 'BillingAccount'];
   expect(await runNew(...args)).toMatchObject({ code: 0, stderr: '' });
   expect(read('packages/domain/src/interfaces.ts')).toContain(
@@ -237,6 +243,7 @@ test('writes a name of two words in the case of each language', async () => {
 });
 
 test('explains its usage', async () => {
+  await copyTemplates();
   expect(await runNew('event', 'lender.renamed')).toMatchObject({
     code: 2,
     stdout: '',
@@ -253,6 +260,7 @@ test('explains its usage', async () => {
 });
 
 test('undoes what it wrote when it is interrupted, and when a file cannot be written', async () => {
+  await copyTemplates();
   const interrupt = `import fs from 'node:fs';
     const write = fs.promises.writeFile;
     let calls = 0;
