@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { openPlop } from '../../../scripts/new/plopfile.ts';
 import { succeed } from './support/command.ts';
 import { workspaceRoot } from './support/workspace-copy.ts';
 
@@ -89,6 +88,13 @@ async function end(child: ReturnType<typeof spawnNew>) {
   return { stdout, stderr, code: child.exitCode };
 }
 
+interface Generators {
+  getGenerator(kind: string): { runPrompts(values: readonly string[]): Promise<object> };
+}
+// No project of the compiler contains the scripts.
+const { openPlop }: { openPlop: (root: string) => Promise<Generators> } = await import(
+  join(workspaceRoot, 'scripts/new/plopfile.ts')
+);
 const generators = await openPlop(workspaceRoot);
 
 test.each([
