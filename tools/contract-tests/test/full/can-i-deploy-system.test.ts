@@ -2,13 +2,18 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
-import { eventually } from '@deedwire/testing';
+import { eventually, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { run } from '../../../../packages/contract-check/src/cli/run.ts';
+import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { changeBuild } from '../support/other-build.ts';
+import { pullSettledDeliveries } from '../support/pull.ts';
+import { subscribe } from '../support/subscribe.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // The apps of this build run, the operator exports the environment, and contract-check answers from the file.
+// `long/can-i-deploy-pairs.test.ts` deploys more builds, in each order.
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 const t = await forFile(startTestSystem({ built: true }));
@@ -52,4 +57,31 @@ test('an app of the last release, which does not register, makes each answer unk
   const answer = await ask('can-i-deploy', '--build', contracts('lender-api'));
   await t.sql(`delete from webhook_worker where name = 'old'`);
   expect(answer).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('webhook-worker unknown (test, seen') });
+});
+
+test('a worker that lacks a version is refused, and what it cannot send waits for one that has it', async () => {
+  const less = await changeBuild(folder, ['webhook-worker'], {
+    'packages/webhook-events/dist/generated/registry.js': (text) =>
+      text.replace(/ {4}\{\n {8}type: 'referral\.declined',[^]*?\n {4}\},\n/, ''),
+    'packages/webhook-rendering/dist/generated/renderers.js': (text) =>
+      text.replace(/ {4}'referral\.declined'.*\n/, ''),
+  });
+  expect(await ask('can-i-deploy', '--build', less.contractsOf('webhook-worker'))).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringContaining('would wait'),
+  });
+
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  const eventType = 'referral.declined';
+  const { id } = await subscribe(t.partner, { callbackUrl: receiver.url, eventTypes: [{ type: eventType }] });
+  await t.system.apps['webhook-worker'].stop();
+  const other = await t.system.add('webhook-worker', {}, less.folder);
+  await t.partner.request(operations.SendTestDocument, { input: { subscriptionId: id, eventType } });
+  await eventually(async () =>
+    expect(await t.sql('select from webhook_event_queue where blocked_on = $1', [eventType])).toHaveLength(1),
+  );
+  await other.stop();
+  await t.system.add('webhook-worker');
+  expect(await pullSettledDeliveries(t.partner, id, 1)).toMatchObject([{ status: 'DELIVERED' }]);
 });

@@ -12,6 +12,7 @@ import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, expect, test, vi } from 'vitest';
 import { run } from '../../../../packages/contract-check/src/cli/run.ts';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import buildWorkspace from '../support/built-workspace.ts';
 import { succeed } from '../support/command.ts';
 import { type Build, buildIn, changeBuild } from '../support/other-build.ts';
 import { pullDeliveries, pullSettledDeliveries } from '../support/pull.ts';
@@ -22,6 +23,7 @@ import { workspaceRoot } from '../support/workspace-copy.ts';
 // what is allowed does not.
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
+await buildWorkspace();
 const t = await forFile(startTestSystem({ built: true }));
 const receiver = await forFile(startReceiver());
 const folder = mkdtempSync(join(tmpdir(), 'can-i-deploy-pairs-'));
