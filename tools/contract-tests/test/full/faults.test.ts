@@ -26,7 +26,8 @@ const timeout = 300_000;
 
 test('delivers every event when workers and APIs are killed under load', { timeout }, async () => {
   const load = system.startLoad();
-  await killAtRandom(system, { kills: 6 });
+  // A worker, one at a failpoint, and an API. `long/kills.test.ts` has more.
+  await killAtRandom(system, { kills: 3 });
   const { accepted } = await expectAllDelivered(system, await load.stop());
   expect(accepted).toBeGreaterThan(50);
 });
@@ -133,6 +134,7 @@ async function alterLogins(clause: string): Promise<void> {
   for (const role of ['partner_api', 'webhook_worker']) await system.observer.run(`alter role ${role}_login ${clause}`);
 }
 
+// The last test: nothing replaces the workers.
 test('delivers every event when worker clocks are ten minutes fast and slow', { timeout }, async () => {
   await Promise.all(system.workers.map((worker) => worker.stop()));
   const skewed = await Promise.all([system.addWorker(clockOffBy(600_000)), system.addWorker(clockOffBy(-600_000))]);
@@ -149,8 +151,6 @@ test('delivers every event when worker clocks are ten minutes fast and slow', { 
   await system.received.waitForMore(50);
   const { retries } = await expectAllDelivered(system, await load.stop());
   expect(retries).toBeGreaterThanOrEqual(2);
-  await Promise.all(system.workers.map((worker) => worker.stop()));
-  system.workers.splice(0, 2, ...(await Promise.all([system.addWorker(), system.addWorker()])));
 });
 
 function clockOffBy(ms: number): Record<string, string> {
