@@ -5,7 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { succeed } from '../support/command.ts';
-import { npmInstall, readJson, type InstalledPackages } from '../support/installed-packages.ts';
+import { readJson, type InstalledPackages } from '../support/installed-packages.ts';
+import { publishedPackages, readPackedPackages } from '../support/packed-packages.ts';
 import { compile, installWithCompilers } from '../support/typescript-consumer.ts';
 
 // It builds, packs and installs, so the timeouts only guard against hanging.
@@ -15,12 +16,20 @@ let project: InstalledPackages;
 let esbuild: { build(options: object): Promise<{ outputFiles: { text: string }[] }> };
 
 beforeAll(async () => {
-  project = await installWithCompilers('5.7.3');
-  await npmInstall(project.folder, ['esbuild@0.28.2']);
+  project = await installWithCompilers(['5.7.3'], ['esbuild@0.28.2']);
   esbuild = createRequire(join(project.folder, 'package.json'))('esbuild');
 });
 
 afterAll(() => project.remove());
+
+// `full/receiver-command.test.ts` installs these three in an empty project, and `long/packages.test.ts` runs the printed commands.
+test('`pnpm packages` prints a command that installs each package with those that it needs', async () => {
+  const { printed, tarballs } = await readPackedPackages();
+  const commands = printed.match(/^npm install '.*'$/gm);
+  expect(commands).toHaveLength(publishedPackages.length);
+  const needed = ['events', 'signing', 'receiver'].map((name) => tarballs[`@deedwire/webhook-${name}`]);
+  expect(commands).toContain(`npm install '${needed.join("' '")}'`);
+});
 
 /** Bundles a module as its users do. In a bundle for browsers, an import of a Node builtin or of a missing package fails. */
 async function bundle(source: string, platform: 'browser' | 'node'): Promise<string> {

@@ -9,7 +9,7 @@ const releases = ['5.7.3', '5.8.3', '5.9.3', '6.0.3', 'of this workspace'] as co
 let project: InstalledPackages;
 
 beforeAll(async () => {
-  project = await installWithCompilers('5.6.3', '5.7.3', '5.8.3', '5.9.3', '6.0.3');
+  project = await installWithCompilers(['5.6.3', '5.7.3', '5.8.3', '5.9.3', '6.0.3']);
 });
 
 afterAll(() => project.remove());

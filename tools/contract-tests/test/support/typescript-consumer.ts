@@ -124,14 +124,17 @@ export const consumers = {
 /** A release of TypeScript, or the one that this workspace compiles with. */
 export type Compiler = `${number}.${number}.${number}` | 'of this workspace';
 
-/** Installs the published packages beside the compilers, and writes the consumers. */
-export async function installWithCompilers(...compilers: Compiler[]): Promise<InstalledPackages> {
+/** Installs the published packages beside the compilers and other packages, and writes the consumers. */
+export async function installWithCompilers(
+  compilers: readonly Compiler[],
+  others: readonly string[] = [],
+): Promise<InstalledPackages> {
   const types = [
     ['@types/node', 'node_modules'],
     ['@types/pg', 'tools/contract-tests/node_modules'],
   ].map(([name = '', folder = '']) => `${name}@${readJson(join(workspaceRoot, folder, name, 'package.json')).version}`);
   const aliases = compilers.map((release) => `typescript-${release}@npm:typescript@${release}`);
-  const project = await installPackages(publishedPackages, [...aliases, ...types]);
+  const project = await installPackages(publishedPackages, [...aliases, ...types, ...others]);
   await project.write('consumer.mts', consumer);
   await project.write('consumer.ts', consumer);
   // `import` of a CommonJS module compiles to `require`, which has no attributes.
