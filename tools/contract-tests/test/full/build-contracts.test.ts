@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   addTeamMember,
@@ -26,7 +24,6 @@ import {
   printSchema,
 } from 'graphql';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { succeed } from '../support/command.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // Compares `dist/contracts.json` of each app with what the processes of this build serve, accept, append and render.
@@ -98,18 +95,6 @@ test('the served versions have the SDL of their files, and the days of their dep
         sdl: read(`packages/${name}-schema/${file}`),
         deprecatedOn: states[version].deprecatedOn,
       });
-  }
-});
-
-test('packing adds the commit, and changes nothing else', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'deedwire-folders-'));
-  try {
-    await succeed(process.execPath, ['scripts/images.ts', '--folders', folder, 'lender-api'], { cwd: workspaceRoot });
-    const head = (await succeed('git', ['rev-parse', 'HEAD'], { cwd: workspaceRoot })).trim();
-    const packed: BuildContracts = JSON.parse(await readFile(join(folder, 'lender-api/dist/contracts.json'), 'utf8'));
-    expect(packed).toEqual({ ...contractsOf('lender-api'), commit: expect.stringContaining(head) });
-  } finally {
-    await rm(folder, { recursive: true });
   }
 });
 

@@ -69,6 +69,8 @@ describe.skipIf(context === null)('the images', () => {
           'org.opencontainers.image.revision': commit,
         },
       });
+      const read = (folder: string): object => JSON.parse(readFileSync(join(folder, 'dist/contracts.json'), 'utf8'));
+      expect(read(join(roots[app] ?? missing(), 'app'))).toEqual({ ...read(join(workspaceRoot, 'apps', app)), commit });
       const command = config.Entrypoint.join(' ').replaceAll('/usr/bin/node', 'node').replace('/app/', '');
       expect(command).toBe(scripts['start'] ?? 'node dist/main.js');
     },
