@@ -11,14 +11,14 @@ import type { DevFile } from '../src/dev-file.ts';
 import { createDevHome, type DevHome, type DevProcess } from './dev-process.ts';
 import { printedCommand, runOperator, waitForWebhook } from './operator-commands.ts';
 
-// A start takes some seconds of CPU time, so these tests share two of them, in this order. `test/full/dev.test.ts` has more.
+// A start takes some seconds of CPU time, so these tests share three of them, in this order. `test/long/dev.test.ts` has more.
 const operator = 'npx -y pnpm@0.0.0 operator';
 let home: DevHome;
 let first: DevProcess;
 let file: DevFile;
 beforeAll(async () => {
   home = await createDevHome();
-  first = home.start();
+  first = home.start({}, { commandArguments: ['--receiver'] });
   file = await home.whenReady(first);
   return () => home.remove();
 });
@@ -80,6 +80,8 @@ describe('the first start', () => {
     const [text = ''] = pattern.exec(first.output()) ?? [];
     const lines = text.split('\n');
     expect(lines.length).toBeLessThan(24);
+    // One for the partner and one for the lender.
+    expect(first.output().match(/^receiver +answered the handshake; its signature verifies$/gm)).toHaveLength(2);
     // The folder of this test is longer than the usual `.local`.
     expect(lines.filter((line) => line.replaceAll(home.path, '.local').length > 80)).toEqual([]);
     expect(text).not.toMatch(new RegExp(`${file.partner.apiKey}|${file.lender.apiKey}|whsec_`));
@@ -129,29 +131,12 @@ describe('the first start', () => {
   });
 });
 
-test('a second start with --receiver keeps the data and prints the webhooks; a third one pauses their subscriptions', async () => {
-  const second = home.start({}, { commandArguments: ['--receiver'] });
-  const { partner, referrals, lender } = await home.whenReady(second);
-  expect(partner.apiKey).toBe(file.partner.apiKey);
-  expect(referrals).toEqual(expect.arrayContaining(file.referrals));
-  // One for the partner and one for the lender.
-  expect(second.output().match(/^receiver +answered the handshake; its signature verifies$/gm)).toHaveLength(2);
-  const created = await runOperator(home, await printedCommand(second));
-  await waitForWebhook(second, 'referral.created', created);
-  await waitForWebhook(
-    second,
-    'referral.converted',
-    await runOperator(home, `${operator} referral convert ${created}`),
-  );
-  const { body } = await postGraphql<{ lender: { id: string } }>(lender.url, lender, { query: '{ lender { id } }' });
-  const member = `--lender ${body.data?.lender.id} --first-name Grace --last-name Hopper --email grace@example.com`;
-  await waitForWebhook(second, 'team_member.added', await runOperator(home, `${operator} member add ${member}`));
-  second.signalGroup('SIGINT');
-  expect(await second.ended).toBe(0);
-
-  const third = home.start();
-  const without = await home.whenReady(third);
-  expect(third.output()).toContain(
+test('a second start keeps the data and pauses the subscriptions of the sample receiver; a third one with --receiver prints the webhooks', async () => {
+  const second = home.start();
+  const without = await home.whenReady(second);
+  expect(without.partner.apiKey).toBe(file.partner.apiKey);
+  expect(without.referrals).toEqual(expect.arrayContaining(file.referrals));
+  expect(second.output()).toContain(
     'Paused the subscriptions of the sample receiver, which does not run without --receiver.\n',
   );
   const query = '{ webhookSubscriptions(first: 20) { nodes { status pausedReason } } }';
@@ -161,12 +146,17 @@ test('a second start with --receiver keeps the data and prints the webhooks; a t
       nodes: [{ status: 'PAUSED', pausedReason: 'OPERATOR' }],
     });
   }
-  third.signalGroup('SIGINT');
-  expect(await third.ended).toBe(0);
+  second.signalGroup('SIGINT');
+  expect(await second.ended).toBe(0);
 
-  const fourth = home.start({}, { commandArguments: ['--receiver'] });
-  await home.whenReady(fourth);
-  await waitForWebhook(fourth, 'referral.created', await runOperator(home, await printedCommand(fourth)));
+  const third = home.start({}, { commandArguments: ['--receiver'] });
+  const { lender } = await home.whenReady(third);
+  const created = await runOperator(home, await printedCommand(third));
+  await waitForWebhook(third, 'referral.created', created);
+  await waitForWebhook(third, 'referral.converted', await runOperator(home, `${operator} referral convert ${created}`));
+  const { body } = await postGraphql<{ lender: { id: string } }>(lender.url, lender, { query: '{ lender { id } }' });
+  const member = `--lender ${body.data?.lender.id} --first-name Grace --last-name Hopper --email grace@example.com`;
+  await waitForWebhook(third, 'team_member.added', await runOperator(home, `${operator} member add ${member}`));
 
   // The commands that need the keys of webhook secrets find them.
   const operate = async (...words: string[]) => {
@@ -179,4 +169,8 @@ test('a second start with --receiver keeps the data and prints the webhooks; a t
   expect(stdout).toMatch(/^HTTP\/1\.1 200 /);
   expect(await operate('subscription', 'test', subscriptionId)).toContain('is queued');
   expect(await operate('subscription', 'rotate', subscriptionId)).toMatch(/\nwhsec_/);
+
+  // Its processes end after it, however it ends: see `test/long/dev-ends.test.ts`.
+  third.child.kill('SIGKILL');
+  await expect.poll(() => home.processes()).toEqual([]);
 });

@@ -22,15 +22,17 @@ export interface SharedApps {
 }
 
 /**
- * Global setup of a test project. Starts the apps that test files share, in the process of the test run, when the first test file
- * asks for them. Stops them when the run ends.
+ * Global setup of test projects. Starts the apps that the test files of all of them share, in the process of the test run, when the
+ * first test file asks for them. Stops them when the run ends.
  */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const run = project.vitest.getRootProject();
+  if ('sharedApps' in run.getProvidedContext()) return undefined;
   const logLines: string[] = [];
   let starting: ReturnType<typeof start> | null = null;
 
   async function start() {
-    const database = await createMigratedDatabaseOn(project.getProvidedContext().postgres);
+    const database = await createMigratedDatabaseOn(run.getProvidedContext().postgres);
     await buildPortal();
     const { system, urls } = await startTestApps(database, {
       onLine: (_app, line) => void logLines.push(line),
@@ -60,7 +62,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     );
   });
   const listening = await listen(server);
-  project.provide('sharedApps', { url: `http://127.0.0.1:${listening.port}/` });
+  run.provide('sharedApps', { url: `http://127.0.0.1:${listening.port}/` });
   return async () => {
     await listening.close();
     const started = await starting?.catch(() => null);

@@ -1,0 +1,44 @@
+import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { createStore } from '@deedwire/store';
+import { expect, test } from 'vitest';
+import { newDevHome } from '../dev-process.ts';
+import { printedCommand, runOperator, waitForWebhook } from '../operator-commands.ts';
+
+test('--receiver exits with 1 when the callback URL is rejected', async () => {
+  const home = await newDevHome();
+  const dev = home.start({ WEBHOOK_CALLBACK_POLICY: 'public' }, { commandArguments: ['--receiver'] });
+  expect(await dev.ended).toBe(1);
+  expect(dev.output()).toMatch(/^The sample receiver cannot be subscribed: .+\n$/m);
+});
+
+test('with DATABASE_URL, uses an empty database; a second start uses it and its subscriptions again, without another handshake; rejects the database of an earlier build', async () => {
+  const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+  const env = { DATABASE_URL: database.databaseUrl };
+  const withReceiver = { commandArguments: ['--receiver'] };
+  const home = await newDevHome();
+  const first = home.start(env, withReceiver);
+  const file = await home.whenReady(first);
+  expect(file.databaseUrl).toBe(database.databaseUrl);
+  const line = /sample receiver +http:\/\/127\.0\.0\.1:(\d+)\//;
+  await expect.poll(first.output).toMatch(line);
+  const [, port = ''] = line.exec(first.output()) ?? [];
+  first.signalGroup('SIGTERM');
+  await expect.poll(() => home.processes()).toEqual([]);
+
+  const second = home.start({ ...env, RECEIVER_PORT: port }, withReceiver);
+  expect((await home.whenReady(second)).partner.apiKey).toBe(file.partner.apiKey);
+  await waitForWebhook(second, 'referral.created', await runOperator(home, await printedCommand(second)));
+  expect(second.output()).not.toContain('handshake');
+  second.signalGroup('SIGTERM');
+  await second.ended;
+
+  const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  await store.query({ name: 'change', text: `update schema_migration set checksum = 'of an earlier build'` }, []);
+  await store.close();
+  const third = home.start(env);
+  expect(await third.ended).toBe(1);
+  expect(third.output()).toContain('Migration 0001-accounts-and-credentials was applied to the database, but');
+  expect(third.output()).toContain('before the first public release');
+  expect(third.output()).toMatch(/\nSet DATABASE_URL to an empty database\.\n$/);
+  await database.drop();
+});
