@@ -4,16 +4,18 @@ import type { TestProject } from 'vitest/node';
 import { dropDatabase, withClient } from './database.ts';
 import { startPostgres } from './start-postgres.ts';
 
-/** Provides one PostgreSQL server for the test run: the one at TEST_DATABASE_URL (as a superuser), or a new one. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+/** Provides one PostgreSQL server for all projects of the test run: the one at TEST_DATABASE_URL (as a superuser), or a new one. */
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const run = project.vitest.getRootProject();
+  if ('postgres' in run.getProvidedContext()) return undefined;
   const namePrefix = `deedwire_test_${randomBytes(3).toString('hex')}_`;
   const existingUrl = process.env['TEST_DATABASE_URL'];
   if (existingUrl) {
-    project.provide('postgres', { url: existingUrl, namePrefix });
+    run.provide('postgres', { url: existingUrl, namePrefix });
     return () => removeAll(existingUrl, namePrefix);
   }
   const server = await startPostgres();
-  project.provide('postgres', { url: server.url, namePrefix });
+  run.provide('postgres', { url: server.url, namePrefix });
   return () => server.stop();
 }
 
