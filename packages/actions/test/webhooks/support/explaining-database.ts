@@ -25,7 +25,7 @@ export function explainingDatabase(connection: Connection): { database: Database
         await connection.run(`prepare measured as ${text}`);
         await connection.run(planning === 'in-index-order' ? beginInIndexOrder() : 'begin');
         await connection.run(`set local plan_cache_mode = force_${mode}_plan`);
-        const [explained] = await connection.run(`explain (analyze, buffers, format json) ${execute}`);
+        const [explained] = await connection.run(`explain (analyze, timing off, buffers, format json) ${execute}`);
         const [locked] = await connection.run(`
           select count(*)::int as locks
           from pg_locks l
