@@ -41,7 +41,6 @@ const longest = [
   'tools/contract-tests/test/full/published-packages.test.ts',
   'tools/contract-tests/test/full/metrics.test.ts',
   'tools/contract-tests/test/full/keep-alive.test.ts',
-  'tools/contract-tests/test/full/outage.test.ts',
   'tools/contract-tests/test/full/operations.test.ts',
   'tools/contract-tests/test/full/portal-pages.test.ts',
   'tools/contract-tests/test/full/receiver-kit-rotation.test.ts',

@@ -61,6 +61,7 @@ async function open(address: string): Promise<Opened> {
       await page.waitForSelector('.graphiql-query-editor .view-line');
     },
     async screenshot(name) {
+      if (process.env['CI'] === 'true') return;
       await mkdir(join(workspaceRoot, 'test-results'), { recursive: true });
       await page.screenshot({ path: join(workspaceRoot, 'test-results', `graphiql-${name}.png`) });
     },
@@ -109,13 +110,11 @@ describe.skipIf(browser.isAbsent)('GraphiQL in a browser', () => {
     // The browser stores the tabs a moment later.
     await page.waitForFunction(`localStorage.getItem('graphiql:tabState').includes('{ lender { name } }')`);
     const before = await opened.tabs();
-    for (const version of ['', '2027-02-01']) {
-      versions.clear();
-      await opened.choose(version);
-      expect(await opened.text('query')).toBe('{ lender { name } }');
-      expect(await opened.tabs()).toBe(before);
-      expect(versions).toEqual(new Set([version || '2026-11-01']));
-    }
+    versions.clear();
+    await opened.choose('');
+    expect(await opened.text('query')).toBe('{ lender { name } }');
+    expect(await opened.tabs()).toBe(before);
+    expect(versions).toEqual(new Set(['2026-11-01']));
     await page.reload();
     await untilShown(page, '.graphiql-query-editor', /\{ lender \{ name \} \}/);
     expect(await opened.tabs()).toBe(before);

@@ -19,13 +19,6 @@ const commands = new Map(
   ]),
 );
 
-/** The quoted lines of the output of the demo. A final `…` stands for the part of a line that differs from run to run. */
-const [, excerpt = ''] = /^```text\n([^]*?)^```$/m.exec(readme) ?? [];
-const quotedLines = excerpt
-  .trimEnd()
-  .split('\n')
-  .map((line) => `\n${line}\n`.replace('…\n', ''));
-
 function command(script: string): string {
   return commands.get(script) ?? `README.md has no command for ${script}`;
 }
@@ -52,16 +45,7 @@ test('demo: ends with the error of an installation that failed', async () => {
   expect(all).not.toMatch(/^ +at /m);
 });
 
-// The order matters: the first command installs.
-test('demo: installs and completes the whole flow', async () => {
-  const { exitCode, stdout, all } = await finished(clone.run(command('demo')));
-  expect(all).toContain('Every step behaved as specified');
-  expect(exitCode).toBe(0);
-  expect(quotedLines).toHaveLength(10);
-  for (const line of quotedLines) expect(stdout).toContain(line);
-});
-
-test('dev: prints the webhook that the command of the quickstart causes, and ends with the command that started it', async () => {
+test('dev: installs, prints the webhook that the command of the quickstart causes, and ends with the command that started it', async () => {
   const quickstart = readFileSync(join(workspaceRoot, 'docs/quickstart.md'), 'utf8');
   const [, create = ''] = /^```sh\n(npx .* operator referral create .*)\n```$/m.exec(quickstart) ?? [];
   const dev = clone.run(`${command('dev')} --receiver`, freePorts);
@@ -84,6 +68,12 @@ test('dev: prints the webhook that the command of the quickstart causes, and end
   dev.kill('SIGKILL');
   await end;
   await vi.waitFor(() => expect(fetch(lender.url)).rejects.toThrow('fetch failed'), polling);
+});
+
+// `demo.test.ts` runs all of it.
+test('demo: starts', async () => {
+  const { exitCode, all } = await finished(clone.run(`${command('demo')} --help`));
+  expect({ exitCode, all }).toMatchObject({ exitCode: 0, all: expect.stringContaining('Usage: ') });
 });
 
 // Set by `.ci/run`, which runs this command with one more project, on a clone.
