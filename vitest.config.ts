@@ -1,21 +1,29 @@
+import { registerHooks } from 'node:module';
 import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-// The conditions that Node applies, plus `deedwire-source`, which resolves our packages to their sources. Vite's defaults
-// include `development`, under which graphql 17 resolves to another file than in Node: two copies of graphql would meet
-// ("from another module or realm"). Do not list `import` or `default`: vitest would pass them to Node, where `import` would
-// also apply to `require`.
-const conditions = ['deedwire-source', 'node', 'module-sync'];
-const resolve = { conditions, externalConditions: conditions };
-// Tests are loaded in the environment `ssr`, global setups in `__vitest__`.
-const shared = { environments: { ssr: { resolve }, __vitest__: { resolve } } };
+// Node loads the tests and the modules that they import, as it loads the apps. Vite's runner takes a third more CPU time. The condition
+// resolves our packages to their sources: here for the global setups, which this process loads.
+const condition = 'deedwire-source';
+registerHooks({
+  resolve: (specifier, context, nextResolve) =>
+    nextResolve(specifier, { ...context, conditions: [...context.conditions, condition] }),
+});
+const shared = { experimental: { viteModuleRunner: false } };
 // In a workflow, `contract-check` would look for the target of our pull request in the repositories that tests create.
 const env = { GITHUB_ACTIONS: '', GITHUB_BASE_REF: '' };
 // The young generation of the processes of vitest: with the default, copying survivors takes an eighth of the CPU time.
-const execArgv = ['--max-semi-space-size=32', '--no-parallel-scavenge'];
+const execArgv = [`--conditions=${condition}`, '--max-semi-space-size=32', '--no-parallel-scavenge'];
 // The times guard against hanging only. A busy machine can need many times the usual duration.
-const bounds = { env, execArgv, testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } };
+const bounds = {
+  ...shared,
+  env,
+  execArgv,
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 120_000 } },
+};
 const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**', '**/test/deploy/**'];
 const postgres = './tools/embedded-postgres/src/vitest-global-setup.ts';
 const built = './tools/contract-tests/test/support/built-workspace.ts';
@@ -73,8 +81,8 @@ class LongestFirst extends BaseSequencer {
 }
 
 export default defineConfig({
-  ...shared,
   test: {
+    ...shared,
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
     // Many tests wait for retries, leases and processes: four workers keep two cores busy for two thirds of the time.
@@ -84,7 +92,6 @@ export default defineConfig({
     // not at the top of a module that several test files import.
     projects: [
       {
-        ...shared,
         test: {
           name: 'unit',
           isolate: false,
@@ -94,7 +101,6 @@ export default defineConfig({
         },
       },
       {
-        ...shared,
         test: {
           name: 'integration',
           isolate: false,
@@ -105,7 +111,6 @@ export default defineConfig({
         },
       },
       {
-        ...shared,
         // Slow tests, run by `pnpm test:full`.
         test: {
           name: 'full',
@@ -116,7 +121,6 @@ export default defineConfig({
         },
       },
       {
-        ...shared,
         // Run by a test of `long`, after it has installed the dependencies of `bench/`.
         test: {
           name: 'bench',
@@ -126,7 +130,6 @@ export default defineConfig({
         },
       },
       {
-        ...shared,
         // Builds and runs the container images: `pnpm test:deploy`.
         test: {
           name: 'deploy',
@@ -136,7 +139,6 @@ export default defineConfig({
         },
       },
       {
-        ...shared,
         // Measurements that take minutes or hours, run by `pnpm test:long`, never in CI.
         test: {
           name: 'long',

@@ -1,22 +1,16 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { missing } from '@deedwire/testing';
+import { type WebhookEventType, webhookEventTypes } from '@deedwire/webhook-events';
+import { expect, onTestFinished, test } from 'vitest';
+import { chooseEventTypes } from './webhook-event-types.ts';
 
-// Other test files of this process must see the real event types.
-afterEach(() => {
-  vi.doUnmock('@deedwire/webhook-events');
-  vi.resetModules();
-});
-
-test('requires a version for an event type without a released version', async () => {
-  vi.doMock('@deedwire/webhook-events', () => ({
-    findEventType: (type: string) => ({
-      type,
-      interfaces: ['partner'],
-      versions: [{ version: '2027-02-01', status: 'preview', deprecatedOn: null, sunsetOn: null }],
-    }),
-    webhookEventTypes: [],
-  }));
-  vi.resetModules();
-  const { chooseEventTypes } = await import('./webhook-event-types.ts');
+test('requires a version for an event type without a released version', () => {
+  const types = webhookEventTypes as WebhookEventType[];
+  const [known = missing()] = types;
+  const versions = known.versions
+    .slice(0, 1)
+    .map((each) => ({ ...each, version: '2027-02-01', status: 'preview' as const }));
+  types.push({ ...known, type: 'matter.closed', interfaces: ['partner'], versions });
+  onTestFinished(() => void types.pop());
   const choose = (version?: string) =>
     chooseEventTypes('partner', [{ type: 'matter.closed', version }], [], new Date('2026-11-20T00:00:00Z'));
 

@@ -1,6 +1,6 @@
 import { type ComponentProps, type MouseEvent, useSyncExternalStore } from 'react';
 import { base } from './api.ts';
-import { marked } from './visible-text.tsx';
+import { marked } from './visible-text.ts';
 
 const changed = 'deedwire-location';
 

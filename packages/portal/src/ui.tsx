@@ -13,7 +13,7 @@ import { type Ability, type Failure, type Query, useMay, useMutation, type UserE
 import type { DocumentId } from './generated/documents.ts';
 import { Link } from './location.tsx';
 import { formatDuration, formatRelative, formatUtc, timeOf } from './time.ts';
-import { beginningOf, marked } from './visible-text.tsx';
+import { beginningOf, marked } from './visible-text.ts';
 import { plural, toneOf, type Tone, wordOf } from './words.ts';
 
 /** The time, which is current to `everyMs`. */

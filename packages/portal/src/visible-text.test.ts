@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { beginningOf, segmentsOf } from './visible-text.tsx';
+import { beginningOf, segmentsOf } from './visible-text.ts';
 
 test.each([
   ['plain\n\ttext', ['plain\n\ttext']],

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { createElement, type ReactNode } from 'react';
 
 /** Controls, format characters, separators that look like nothing, and halves of surrogate pairs. Not line feeds and tabs. */
 const invisible = /((?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{DI}\u2800])\1*/gu;
@@ -28,5 +28,7 @@ export function beginningOf(text: string, length: number): string {
 
 /** Text of others: what is invisible or changes the direction is marked. */
 export function marked(text: string): ReactNode[] {
-  return segmentsOf(text).map((part, at) => (typeof part === 'string' ? part : <mark key={at}>{part.mark}</mark>));
+  return segmentsOf(text).map((part, at) =>
+    typeof part === 'string' ? part : createElement('mark', { key: at }, part.mark),
+  );
 }
