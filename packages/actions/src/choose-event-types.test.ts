@@ -3,6 +3,9 @@ import { type WebhookEventType, webhookEventTypes } from '@deedwire/webhook-even
 import { expect, onTestFinished, test } from 'vitest';
 import { chooseEventTypes } from './webhook-event-types.ts';
 
+const choose = (version?: string) =>
+  chooseEventTypes('partner', [{ type: 'matter.closed', version }], [], new Date('2026-11-20T00:00:00Z'));
+
 test('requires a version for an event type without a released version', () => {
   const types = webhookEventTypes as WebhookEventType[];
   const [known = missing()] = types;
@@ -11,8 +14,6 @@ test('requires a version for an event type without a released version', () => {
     .map((each) => ({ ...each, version: '2027-02-01', status: 'preview' as const }));
   types.push({ ...known, type: 'matter.closed', interfaces: ['partner'], versions });
   onTestFinished(() => void types.pop());
-  const choose = (version?: string) =>
-    chooseEventTypes('partner', [{ type: 'matter.closed', version }], [], new Date('2026-11-20T00:00:00Z'));
 
   expect(choose('2027-02-01')).toEqual({
     eventTypes: [{ type: 'matter.closed', version: '2027-02-01' }],

@@ -38,7 +38,7 @@ test.skipIf(isSkipped)(
       }),
     );
     const { panels }: { panels: { targets: { expr: string }[] }[] } = JSON.parse(dashboard);
-    const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    const expressions = panels.flatMap((panel) => panel.targets.map(({ expr }) => expr));
     const port = await findFreePort();
     const prometheus = spawn(
       'prometheus',

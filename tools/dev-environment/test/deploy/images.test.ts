@@ -23,6 +23,8 @@ function manifestOf(app: string): { version: string; scripts: Record<string, str
   return JSON.parse(readFileSync(join(workspaceRoot, 'apps', app, 'package.json'), 'utf8'));
 }
 
+const contractsIn = (folder: string): object => JSON.parse(readFileSync(join(folder, 'dist/contracts.json'), 'utf8'));
+
 describe.skipIf(context === null)('the images', () => {
   const roots: Record<string, string> = {};
   let commit = '';
@@ -69,8 +71,10 @@ describe.skipIf(context === null)('the images', () => {
           'org.opencontainers.image.revision': commit,
         },
       });
-      const read = (folder: string): object => JSON.parse(readFileSync(join(folder, 'dist/contracts.json'), 'utf8'));
-      expect(read(join(roots[app] ?? missing(), 'app'))).toEqual({ ...read(join(workspaceRoot, 'apps', app)), commit });
+      expect(contractsIn(join(roots[app] ?? missing(), 'app'))).toEqual({
+        ...contractsIn(join(workspaceRoot, 'apps', app)),
+        commit,
+      });
       const command = config.Entrypoint.join(' ').replaceAll('/usr/bin/node', 'node').replace('/app/', '');
       expect(command).toBe(scripts['start'] ?? 'node dist/main.js');
     },
