@@ -67,7 +67,7 @@ function rename(next: Record<keyof typeof names, string>): number {
     [headerPrefix.toUpperCase(), next.headerPrefix.toUpperCase()],
     [userAgent, next.userAgent],
     [`(?<=apiKeyPrefix: ')${apiKeyPrefix}(?=')`, next.apiKeyPrefix],
-    [String.raw`\b${apiKeyPrefix}_(?=[a-z<({$])`, `${next.apiKeyPrefix}_`],
+    [String.raw`\b${apiKeyPrefix}_(?=[a-z<({$[])`, `${next.apiKeyPrefix}_`],
   ].map(([pattern = '', name = '']) => [new RegExp(pattern, 'g'), name] as const);
   const gids = [
     // As it is, and in a regular expression.

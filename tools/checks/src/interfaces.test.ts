@@ -59,7 +59,6 @@ test.each(eventTypes.filter(([type]) => /^webhook[._]/.test(type)))(
 );
 
 test.each([
-  ['.devcontainer', appOrRole],
   ['.github', appOrRole],
   ['deploy', appOrRole],
   ['docs/*.md', appOrRole],

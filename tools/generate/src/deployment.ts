@@ -34,8 +34,15 @@ const partsOfFiles: readonly Parts[] = [
   { path: 'deploy/prometheus/rules.yml', part: 'absent\\(.*"@-api".*\\)', separator: '\n          or ' },
   { path: alarms, part: '.*deedwire_build_info{app="@-api".*\n +values: \'1.*\n', isKept: true },
   { path: alarms, part: ' +- {\n.*"DeedwireMissing".*app="@-api".*\n.*\n +}\n', isKept: true },
+  { path: 'deploy/README.md', part: '`/[a-z-]+/` to `@-api`', separator: ', ' },
+  { path: 'docs/errors.md', part: '`/[a-z-]+/graphql`', separator: ', ' },
+  { path: 'docs/settings.md', part: '\\d+ for `@-api`', separator: ', ' },
   { path: operations, before: 'for app in (?:webhook-worker )?', part: '@-api', separator: ' ' },
   { path: operations, part: '@-api:\\d+', separator: ' ' },
+  { path: operations, before: 'for port in 4003 ', part: '41\\d\\d', separator: ' ' },
+  { path: operations, part: "'127\\.0\\.0\\.1:41\\d\\d'", separator: ', ' },
+  { path: operations, part: '  use_backend @-api .*\n' },
+  { path: operations, part: 'backend @-api\n(?:  .*\n)+' },
   { path: operations, before: 'database deedwire to ', part: 'deedwire_[a-z_]+_api', separator: ', ' },
 ];
 
@@ -74,8 +81,10 @@ function withParts(text: string, { path, part, before = '', separator = '', isKe
   return changed;
 }
 
+/** Something that only the parts of this interface contain. */
 function nameOf(name: InterfaceName): RegExp {
-  return new RegExp(`(?<![a-z-])${name}(?=-api| interface)|(?<![a-z])${roleOf(name)}`);
+  const { path, adminPort } = interfaces[name];
+  return new RegExp(`(?<![a-z-])${name}(?=-api| interface)|(?<![a-z])${roleOf(name)}|${path}/|\\b${adminPort}\\b`);
 }
 
 /** What a file says of the first interface, of another one. */
