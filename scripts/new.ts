@@ -1,6 +1,6 @@
 /** `pnpm new`: writes the files of a new interface, event type or version, with plop, from the templates in `scripts/new/`. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { endWithReader } from './end-with-reader.ts';
@@ -22,6 +22,8 @@ Exit codes: 0 success, 1 nothing was written, 2 invalid usage.
 endWithReader();
 // pnpm starts scripts in the root of the workspace.
 const root = process.cwd();
+/** Exists while changes are written, so that `pnpm check` fails for what a killed process leaves. */
+const unfinished = join(root, '.changeset/unfinished.md');
 const plop = await openPlop(root);
 
 const { name, values } = readArguments(process.argv.slice(2));
@@ -59,6 +61,7 @@ function isUsage(): boolean {
 }
 
 async function create(): Promise<string> {
+  if (existsSync(unfinished)) throw new Error(readFileSync(unfinished, 'utf8').slice('TODO: '.length).trim());
   const generator = plop.getGenerator(name);
   const answers: Record<string, string> = await generator.runPrompts(values);
   const [changed = ''] = execFileSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' }).split('\n');
@@ -76,12 +79,13 @@ async function create(): Promise<string> {
     process.once(signal, () => {
       problem = `Interrupted by ${signal}.`;
     });
+  mkdirSync(dirname(unfinished), { recursive: true });
+  writeFileSync(unfinished, `TODO: \`pnpm new\` was killed. Run \`git restore . && git clean --force -d\`.\n`);
   const { failures } = await plop.setGenerator(name, { ...generator, actions: changes }).runActions(answers);
   problem ??= failures.at(0)?.error;
-  if (problem !== undefined) {
-    for (const restore of undo) restore();
-    throw new Error(problem);
-  }
+  if (problem !== undefined) for (const restore of undo) restore();
+  rmSync(unfinished);
+  if (problem !== undefined) throw new Error(problem);
   // The examples of an interface are many, and alike.
   const shown = new Set(paths.map((path) => path.replace(/(?<=\/examples\/[^/]+\/).*/, '')));
   return `${['Wrote:', ...shown].join('\n  ')}

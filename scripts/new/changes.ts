@@ -31,7 +31,13 @@ export function addText(path: string, text: string): Change {
   return add(path, { template: '{{{text}}}', data: { text } });
 }
 
-export function edit(path: string, transform: (text: string) => string): Change {
+/** @param change what the text becomes. If it stays the same, nothing is written */
+export function edit(path: string, change: (text: string) => string): Change {
+  const transform = (text: string): string => {
+    const changed = change(text);
+    if (changed === text) throw new Error(`${path} has no place for the change that \`pnpm new\` knows.`);
+    return changed;
+  };
   return { type: 'modify', path, pattern: '', template: '', transform };
 }
 

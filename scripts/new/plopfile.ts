@@ -14,7 +14,8 @@ import {
   template,
   withKey,
 } from './changes.ts';
-import { checkAccount, checkName, checkTitle, interfaceChanges } from './interface.ts';
+import { interfaceChanges } from './interface.ts';
+import { checkAccount, checkName, checkTitle } from './interface/checks.ts';
 
 type Answers = Readonly<Record<string, string>>;
 /** Returns true, or one line that says what is wrong. */

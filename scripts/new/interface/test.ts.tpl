@@ -27,17 +27,19 @@ test('a change is delivered as {{snake}}.updated, signed and as its contract say
     { callbackUrl: receiver.url, eventTypes: [{ type: '{{snake}}.updated', version: '{{version}}' }] },
   );
 
-  const {{camel}} = { id: t.accounts['{{name}}'].id, name: 'Harbour “Supplies” 🏠' };
+  const account = { id: t.accounts['{{name}}'].id, name: 'Harbour “Supplies” 🏠' };
   for (let repeat = 0; repeat < 2; repeat += 1)
-    expect(await send(update, { name: {{camel}}.name })).toEqual({ update{{pascal}}: { {{camel}}, userErrors: [] } });
-  expect(await send('{ {{camel}} { id name } }')).toEqual({ {{camel}} });
+    expect(await send(update, { name: account.name })).toEqual({
+      update{{pascal}}: { {{camel}}: account, userErrors: [] },
+    });
+  expect(await send('{ {{camel}} { id name } }')).toEqual({ {{camel}}: account });
 
   const [delivery] = await receiver.waitFor(1);
   const body = String(delivery?.body);
   verifyWebhook({ headers: delivery?.headers ?? {}, body, secret: createWebhookSubscription.webhookSecret });
   expect(parseWebhookBody(body)).toMatchObject({
     kind: 'event',
-    event: { type: '{{snake}}.updated', version: '{{version}}', data: { {{camel}}Id: {{camel}}.id, name: {{camel}}.name } },
+    event: { type: '{{snake}}.updated', version: '{{version}}', data: { {{camel}}Id: account.id, name: account.name } },
   });
 });
 

@@ -37,6 +37,7 @@ async function copyTemplates(): Promise<void> {
     'packages/actions/package.json',
     'packages/actions/src/index.ts',
     'packages/domain/src/interfaces.ts',
+    'packages/domain/src/personal-data.test.ts',
     'packages/lender-schema',
     'packages/partner-schema/examples',
     'packages/store/migrations',
@@ -265,13 +266,34 @@ test('explains its usage', async () => {
   expect(await runNew('--help')).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('undoes what it wrote when it is interrupted, and when a file cannot be written', async () => {
-  await copyTemplates();
+/** Flags with which the process sends itself a signal at the nth file that it writes. */
+function interrupted(signal: 'SIGINT' | 'SIGKILL', nth: number): string[] {
   const interrupt = `import fs from 'node:fs';
     const write = fs.promises.writeFile;
     let calls = 0;
-    fs.promises.writeFile = (...args) => { if (++calls === 5) process.kill(process.pid, 'SIGINT'); return write(...args); };`;
-  const flags = ['--import', `data:text/javascript,${encodeURIComponent(interrupt)}`];
+    fs.promises.writeFile = (...args) => { if (++calls === ${nth}) process.kill(process.pid, '${signal}'); return write(...args); };`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(interrupt)}`];
+}
+
+test.each([1, 5, 40, 90])('is unfinished for `pnpm check` and a second run if it is killed at file %i', async (nth) => {
+  await copyTemplates();
+  const args = ['interface', 'vendor', '--title', 'Vendor', '--account', 'VendorAccount'];
+  expect(await end(spawnNew(interrupted('SIGKILL', nth), args))).toEqual({ code: null, stdout: '', stderr: '' });
+  const left = await git('status', '--porcelain', '--untracked-files=all');
+  expect(left.split('\n').length).toBeGreaterThanOrEqual(nth);
+  const [todo] = read('.changeset/unfinished.md').split('\n');
+  expect(todo).toBe('TODO: `pnpm new` was killed. Run `git restore . && git clean --force -d`.');
+  expect(await runNew(...args)).toMatchObject({ code: 1, stderr: `${todo?.slice(6)} Nothing was written.\n` });
+  expect(await git('status', '--porcelain', '--untracked-files=all')).toBe(left);
+  await git('restore', '.');
+  await git('clean', '--force', '-d');
+  expect(await runNew(...args)).toMatchObject({ code: 0, stderr: '' });
+  expect(read('.changeset/unfinished.md')).toBe('');
+});
+
+test('undoes what it wrote when it is interrupted, and when a file cannot be written', async () => {
+  await copyTemplates();
+  const flags = interrupted('SIGINT', 5);
   const args = ['event', 'lender.renamed', '2027-06-01', 'lender'];
   expect(await end(spawnNew(flags, args))).toEqual({
     code: 1,

@@ -1,0 +1,76 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { interfaceNames, interfaces } from '../../../packages/domain/src/interfaces.ts';
+import { definitionsOf, newestSdl } from './contract.ts';
+import { formsOf } from './forms.ts';
+
+const nameMaxLength = 32;
+
+/** Words of SQL, JavaScript, the SDL and the operator's commands, which a name must not be. Tables of the database are taken too. */
+const reserved = new Set(
+  `all analyse analyze and any app arguments array as asc asymmetric async authorization await binary boolean both break case cast
+  catch check class code collate collation column concurrently const constraint continue create cross current current_catalog
+  current_date current_role current_schema current_time current_timestamp current_user date debugger default deferrable delete desc
+  directive distinct do else end enum error eval event except export extend extends false fetch field finally float for foreign
+  fragment freeze from full function goto grant group having id if ilike implements import in initially inner input instanceof int
+  interface intersect into is isnull join key lateral leading left let like limit localtime localtimestamp mutation name natural new
+  node not notnull null of offset on only operator or order outer overlaps package placing primary private protected public query
+  references repeatable return returning right scalar schema select service session session_user similar some static string
+  subscription super switch symmetric system system_user table tablesample test then this throw time to trailing true try type typeof
+  undefined union unique user using var variadic verbose version void webhook when where while window with worker yield`.split(
+    /\s+/,
+  ),
+);
+
+/** What is wrong with the name of a new interface, or true. */
+export function checkName(root: string, name: string): string | true {
+  const snake = name.replaceAll('-', '_');
+  if (interfaceNames.some((known) => known === name))
+    return `The ${name} interface exists. To add a version, run pnpm new interface-version ${name} <version>.`;
+  if (!/^[a-z]+(?:-[a-z]+)*$/.test(name))
+    return `"${name}" is not a name of an interface. Write small letters, and hyphens between words, for example billing-statement.`;
+  if (name.length > nameMaxLength)
+    return `"${name}" has ${name.length} characters. The name of an interface has at most ${nameMaxLength}, because roles and tables contain it.`;
+  const nouns = globSync('apps/operator-cli/src/commands/*.ts', { cwd: root }).map((file) => file.slice(31, -3));
+  if (reserved.has(snake) || nouns.includes(name) || /^(?:webhook|pg|portal)-/.test(name))
+    return `"${name}" is a word of SQL, JavaScript, GraphQL or the operator's commands. Choose another name.`;
+  const taken = [
+    `apps/${name}-api`,
+    `packages/${name}-schema`,
+    `packages/store/src/${name}.ts`,
+    `packages/actions/src/${name}.ts`,
+  ]
+    .concat(globSync(`packages/webhook-events/src/${snake}.*`, { cwd: root }))
+    .find((path) => existsSync(join(root, path)));
+  if (taken !== undefined) return `The name "${name}" is taken by ${taken}. Choose another name.`;
+  const tables = globSync('packages/store/migrations/*.sql', { cwd: root }).map((path) =>
+    readFileSync(join(root, path), 'utf8'),
+  );
+  return tables.some((text) => new RegExp(`^create table ${snake} `, 'm').test(text))
+    ? `The name "${name}" is taken by the table ${snake}. Choose another name.`
+    : true;
+}
+
+export function checkTitle(title: string): string | true {
+  return /^[A-Z][A-Za-z]*(?: [A-Za-z]+)*$/.test(title) && title.length <= nameMaxLength
+    ? true
+    : `"${title}" is not a title. Write at most ${nameMaxLength} letters and spaces, the first one a capital, for example "Billing statement".`;
+}
+
+/** What is wrong with the type of its accounts, or true. */
+export function checkAccount(root: string, account: string, name: string): string | true {
+  if (!/^[A-Z][A-Za-z]*$/.test(account) || account.length > nameMaxLength)
+    return `"${account}" is not a type. Write at most ${nameMaxLength} letters, the first one a capital, for example VendorAccount.`;
+  const { pascal } = formsOf(name, account, '');
+  const known = new Set(
+    interfaceNames.flatMap((other) => [
+      ...definitionsOf(newestSdl(root, other).text).keys(),
+      ...interfaces[other].records,
+      interfaces[other].accountType,
+    ]),
+  );
+  const isKnown = known.has(account) || ['Boolean', 'Float', 'ID', 'Int', 'String'].includes(account);
+  return isKnown || new RegExp(`^Update${pascal}(?:Input|Payload|UserError)`).test(account)
+    ? `The type ${account} exists. Choose another one, for example ${pascal}Account.`
+    : true;
+}
