@@ -84,7 +84,7 @@ async function create(): Promise<string> {
   const { failures } = await plop.setGenerator(name, { ...generator, actions: changes }).runActions(answers);
   problem ??= failures.at(0)?.error;
   if (problem !== undefined) for (const restore of undo) restore();
-  rmSync(unfinished);
+  rmSync(unfinished, { force: true });
   if (problem !== undefined) throw new Error(problem);
   // The examples of an interface are many, and alike.
   const shown = new Set(paths.map((path) => path.replace(/(?<=\/examples\/[^/]+\/).*/, '')));

@@ -92,7 +92,9 @@ export function interfaceChanges(root: string, { name, title, account }: NewInte
 
     copy(`packages/webhook-events/src/${baseEvent}/${eventDate}.ts`, withDate),
     copy(`packages/webhook-events/fixtures/${baseEvent}/${eventDate}/accept/typical.json`, (copied) =>
-      copied.replace(`"version": "${eventDate}"`, `"version": "${version}"`),
+      copied
+        .replace(`"version": "${eventDate}"`, `"version": "${version}"`)
+        .replace(/(?<="name": ").*(?=")/, 'Harbour Supplies'),
     ),
     copy(`packages/webhook-rendering/src/${baseEvent}/${eventDate}.ts`),
     edit(eventVersions, (versions) => withKey(versions, event, { [version]: preview })),
@@ -115,7 +117,7 @@ export function interfaceChanges(root: string, { name, title, account }: NewInte
     edit('packages/domain/src/sample-snapshots.ts', (samples) =>
       samples.replace(
         /\n {2}\};\n\}\n$/,
-        `\n    '${event}': {\n      ${own.camel}: { id: formatGid(gidNamespace, '${account}', toRecordId('7')), name: 'Harbour & Sons Lending' },\n    },\n  };\n}\n`,
+        `\n    '${event}': {\n      ${own.camel}: { id: formatGid(gidNamespace, '${account}', toRecordId('7')), name: 'Harbour Supplies' },\n    },\n  };\n}\n`,
       ),
     ),
     edit('packages/domain/src/personal-data.test.ts', (list) =>

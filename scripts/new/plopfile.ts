@@ -133,7 +133,7 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
       ),
     ],
     actions: ({ name, title, account } = {}) => interfaceChanges(root, { name, title, account }),
-    description: 'The files are listed in the order in which one reads them.',
+    description: 'The files are listed in the order in which one reads them. docs/your-domain.md has the next steps.',
   });
 
   plop.setGenerator('interface-version', {

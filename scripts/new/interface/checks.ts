@@ -69,7 +69,12 @@ export function checkAccount(root: string, account: string, name: string): strin
       interfaces[other].accountType,
     ]),
   );
-  const isKnown = known.has(account) || ['Boolean', 'Float', 'ID', 'Int', 'String'].includes(account);
+  const files = ['domain/src/record-id.ts', 'actions/src/index.ts', 'graphql-server/src/index.ts'];
+  const isNamed = files.some((file) =>
+    new RegExp(`\\b${account}\\b`).test(readFileSync(join(root, 'packages', file), 'utf8')),
+  );
+  const isKnown =
+    known.has(account) || isNamed || account in globalThis || ['Float', 'ID', 'Int', 'Listener'].includes(account);
   return isKnown || new RegExp(`^Update${pascal}(?:Input|Payload|UserError)`).test(account)
     ? `The type ${account} exists. Choose another one, for example ${pascal}Account.`
     : true;

@@ -49,7 +49,7 @@ export function newSdl(root: string, base: string, from: Forms, own: Forms, vers
   const shared = kept.map((definition) =>
     rename(definition, from, own).replace(
       /(?<=only deliveries of events about )[^]*?(?=The list is empty)/,
-      `your organization, whose\n    global identifier this is. `,
+      'the record with this global identifier. ',
     ),
   );
   return `${[head, ...shared.slice(0, afterMutation), ownTypes, ...shared.slice(afterMutation)].join('\n\n')}\n`;

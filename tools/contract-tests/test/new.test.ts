@@ -38,6 +38,8 @@ async function copyTemplates(): Promise<void> {
     'packages/actions/src/index.ts',
     'packages/domain/src/interfaces.ts',
     'packages/domain/src/personal-data.test.ts',
+    'packages/domain/src/record-id.ts',
+    'packages/graphql-server/src/index.ts',
     'packages/lender-schema',
     'packages/partner-schema/examples',
     'packages/store/migrations',
@@ -152,15 +154,22 @@ test.each([
         '"billing--statement" is not a name of an interface. Write small letters, and hyphens between words, for example billing-statement.',
       ],
       [
+        'a name in Unicode',
+        'lieferantenverhältnis',
+        '"lieferantenverhältnis" is not a name of an interface. Write small letters, and hyphens between words, for example billing-statement.',
+      ],
+      [
         'a name that is too long',
         'a'.repeat(33),
         `"${'a'.repeat(33)}" has 33 characters. The name of an interface has at most 32, because roles and tables contain it.`,
       ],
-      ...['user', 'class', 'mutation', 'organization', 'webhook-hook'].map((name): [string, string, string] => [
-        `a reserved word, ${name}`,
-        name,
-        `"${name}" is a word of SQL, JavaScript, GraphQL or the operator's commands. Choose another name.`,
-      ]),
+      ...['user', 'class', 'mutation', 'scalar', 'current-user', 'organization', 'webhook-hook'].map(
+        (name): [string, string, string] => [
+          `a reserved word, ${name}`,
+          name,
+          `"${name}" is a word of SQL, JavaScript, GraphQL or the operator's commands. Choose another name.`,
+        ],
+      ),
       [
         'the name of a table',
         'use-counting',
@@ -184,6 +193,8 @@ test.each([
         '"vendor" is not a type. Write at most 32 letters, the first one a capital, for example VendorAccount.',
       ],
       ['Lender', 'The type Lender exists. Choose another one, for example VendorAccount.'],
+      ['Organization', 'The type Organization exists. Choose another one, for example VendorAccount.'],
+      ['Promise', 'The type Promise exists. Choose another one, for example VendorAccount.'],
       ['WebhookEvent', 'The type WebhookEvent exists. Choose another one, for example VendorAccount.'],
       ['UpdateVendorInput', 'The type UpdateVendorInput exists. Choose another one, for example VendorAccount.'],
     ] as const

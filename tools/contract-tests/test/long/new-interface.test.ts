@@ -3,11 +3,16 @@ import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AppName } from '@deedwire/dev-environment';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
+import { createLogin, startPostgres } from '@deedwire/embedded-postgres';
 import { type Credential, missing, postGraphql, startReceiver } from '@deedwire/testing';
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import setup from '../support/built-workspace.ts';
 import { succeed } from '../support/command.ts';
+import { subscribe } from '../support/subscribe.ts';
 import { copyWorkspace, workspaceRoot, type WorkspaceCopy } from '../support/workspace-copy.ts';
 
 // Adds an interface in a copy of this workspace, as CONTRIBUTING.md says. The tests of each name build on each other.
@@ -191,6 +196,55 @@ describe.each(added)('$name', ({ name, title, account, snake, camel }) => {
     verifyWebhook({ headers: delivery?.headers ?? {}, body, secret: createWebhookSubscription.webhookSecret });
     // The parser of this workspace does not know the type, as that of an earlier release.
     expect(parseWebhookBody(body)).toMatchObject({ kind: 'unknown_event', event: { type: `${snake}.updated` } });
+  });
+
+  test('builds without it go on beside a database with it, and its app waits for a worker that knows it', async () => {
+    const app: string = `${name}-api`;
+    const filters = [app, 'webhook-worker'].map((each) => `--filter=@deedwire/${each}`);
+    await workspace.pnpm('build', ...filters);
+    await setup();
+    const server = await startPostgres();
+    const lines: string[] = [];
+    const t = await startTestSystem({ server, built: true, onLine: (_, line) => lines.push(line) });
+    onTestFinished(() => t.close());
+    const receiver = await startReceiver();
+    onTestFinished(() => receiver.close());
+    await subscribe(t.partner, { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] });
+    const refer = async (count: number): Promise<void> => {
+      const query = 'mutation { createReferral(input: { clientName: "Grace Hopper" }) { userErrors { code } } }';
+      expect((await postGraphql(t.urls.partner, t.accounts.partner.credential, { query })).body.errors).toBeUndefined();
+      await receiver.waitFor(count);
+    };
+    await refer(1);
+
+    const operator = ['--conditions=deedwire-source', 'apps/operator-cli/src/main.ts', 'database'];
+    const operate = async (command: string, url: string): Promise<string> =>
+      succeed(process.execPath, [...operator, command], { cwd: workspace.folder, env: { DATABASE_URL: url } });
+    await operate('migrate', server.url);
+    await refer(2);
+    const old = t.system.apps['webhook-worker'];
+    await t.system.apps['partner-api'].stop();
+    await t.system.restart('partner-api');
+    await refer(3);
+
+    // Its name is not on the list of this workspace.
+    const starting = t.system.add(
+      app as AppName,
+      { DATABASE_URL: await createLogin(server.url, `${snake}_login`, `${snake}_api`) },
+      workspace.folder,
+      true,
+    );
+    const { version: workerVersion } = JSON.parse(
+      readFileSync(join(workspaceRoot, 'apps/webhook-worker/package.json'), 'utf8'),
+    );
+    const problem = `the webhook-worker ${workerVersion} runs and does not know the ${name} interface; deploy the webhook-worker before ${app}`;
+    await vi.waitFor(() => expect(lines.join('\n')).toContain(problem), { timeout: 60_000, interval: 200 });
+    const operatorUrl = await createLogin(server.url, 'operator_login', 'operator');
+    await expect(operate('check', operatorUrl)).rejects.toThrow(problem);
+    await old.stop();
+    await t.system.add('webhook-worker', {}, workspace.folder, true);
+    await starting;
+    await refer(4);
   });
 
   test('it gets an event type and further versions as the others do', async () => {
