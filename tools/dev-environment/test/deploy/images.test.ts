@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appOf, interfaceNames } from '@deedwire/domain';
+import { appOf, deployedInterfaces } from '@deedwire/domain';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { AppName } from '../../src/app-process.ts';
+import { groupRole } from '../../src/start-system.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
 import { createHarness, type Harness } from '../harness/index.ts';
 import { buildImages, run, tryRun } from './support/containers.ts';
@@ -15,9 +17,8 @@ const context = inject('containers');
 const containers = context ?? { env: {}, folder: '', images: {} };
 const podman = (...podmanArguments: string[]): Promise<string> => run(containers, 'podman', podmanArguments);
 const imageOf = (app: string): string => `localhost/deedwire/${app}:local`;
-const apis = interfaceNames.map(appOf);
+const apis = deployedInterfaces.map(appOf);
 const apps = [...apis, 'webhook-worker', 'operator-cli'];
-const groupRoles = { 'lender-api': 'lender_api', 'partner-api': 'partner_api', 'webhook-worker': 'webhook_worker' };
 
 function manifestOf(app: string): { version: string; scripts: Record<string, string> } {
   return JSON.parse(readFileSync(join(workspaceRoot, 'apps', app, 'package.json'), 'utf8'));
@@ -171,9 +172,9 @@ describe.skipIf(context === null)('the images', () => {
       await harness.close();
     });
 
-    async function start(app: keyof typeof groupRoles, secretKeys: string) {
+    async function start(app: AppName, secretKeys: string) {
       const env = {
-        DATABASE_URL: await harness.database.urlFor(groupRoles[app]),
+        DATABASE_URL: await harness.database.urlFor(groupRole(app)),
         WEBHOOK_SECRET_KEYS: secretKeys,
         HOST: '127.0.0.1',
         PORT: '0',

@@ -4,9 +4,11 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { appOf, deployedInterfaces, interfaces } from '@deedwire/domain';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { groupRole } from '../../src/start-system.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
 import { createHarness, type Harness } from '../harness/index.ts';
 import { isWithout, run, tryRun } from './support/containers.ts';
@@ -16,6 +18,14 @@ import { relay } from './support/relay.ts';
 const context = inject('containers');
 const containers = context ?? { env: {}, folder: '', images: {} };
 const podman = (...podmanArguments: string[]): Promise<string> => run(containers, 'podman', podmanArguments);
+
+const apis = deployedInterfaces.map(appOf).toSorted();
+const servers = [...apis, 'webhook-worker'] as const;
+/** The last one is that of `/ready`. */
+function portsOf(app: string): number[] {
+  const name = deployedInterfaces.find((each) => appOf(each) === app);
+  return name === undefined ? [4003] : [interfaces[name].port, interfaces[name].adminPort];
+}
 
 const manifests = join(workspaceRoot, 'deploy/kubernetes');
 const kustomize = (folder: string): Promise<string> => run(containers, 'kubectl', ['kustomize', folder]);
@@ -86,16 +96,11 @@ describe.skipIf(isWithout('kubectl'))('the manifests', () => {
     expect(invalid).toEqual([]);
     expect(names.toSorted()).toEqual([
       'ConfigMap deedwire',
-      'Deployment lender-api',
-      'Deployment partner-api',
-      'Deployment webhook-worker',
+      ...servers.map((app) => `Deployment ${app}`),
       'Job deedwire-migrate',
       'Namespace deedwire',
-      'PodDisruptionBudget lender-api',
-      'PodDisruptionBudget partner-api',
-      'PodDisruptionBudget webhook-worker',
-      'Service lender-api',
-      'Service partner-api',
+      ...servers.map((app) => `PodDisruptionBudget ${app}`),
+      ...apis.map((app) => `Service ${app}`),
     ]);
   });
 
@@ -120,10 +125,8 @@ describe.skipIf(isWithout('kubectl'))('the manifests', () => {
   test('the load balancer of GKE asks /ready on the admin port of each interface', () => {
     const named = (kind: string, name: string): Document =>
       gke.find((document) => document.kind === kind && document.metadata.name === name) ?? missing();
-    for (const [name, port] of [
-      ['lender-api', 4101],
-      ['partner-api', 4102],
-    ] as const) {
+    for (const name of apis) {
+      const port = portsOf(name)[1];
       const annotations = {
         'cloud.google.com/neg': '{"ingress": true}',
         'cloud.google.com/backend-config': `{"default": "${name}"}`,
@@ -142,7 +145,7 @@ describe.skipIf(isWithout('kubectl'))('the manifests', () => {
 
   test('every pod is restricted and has time to stop, and every server has probes', () => {
     const pods = documents.filter(({ kind }) => kind === 'Deployment' || kind === 'Job');
-    expect(pods).toHaveLength(4);
+    expect(pods).toHaveLength(servers.length + 1);
     for (const { kind, spec } of pods) {
       const pod = spec.template.spec;
       expect(pod.terminationGracePeriodSeconds).toBe(30);
@@ -175,7 +178,6 @@ async function createSecret(name: string, key: string, value: string): Promise<v
 
 describe.skipIf(context === null || isWithout('kubectl'))('the rendered Deployments in Podman', () => {
   const network = 'deedwire-kubernetes';
-  const logins = { 'lender-api': 'lender_api', 'partner-api': 'partner_api', 'webhook-worker': 'webhook_worker' };
   let harness: Harness;
 
   beforeAll(async () => {
@@ -203,8 +205,8 @@ describe.skipIf(context === null || isWithout('kubectl'))('the rendered Deployme
       'webhook-secret-keys',
       `k1:${randomBytes(32).toString('base64')}`,
     );
-    for (const [app, role] of Object.entries(logins)) {
-      const url = new URL(await harness.database.urlFor(role));
+    for (const app of servers) {
+      const url = new URL(await harness.database.urlFor(groupRole(app)));
       url.hostname = gateway;
       url.port = String(databasePort);
       await createSecret(`deedwire-${app}`, 'database-url', url.href);
@@ -212,15 +214,9 @@ describe.skipIf(context === null || isWithout('kubectl'))('the rendered Deployme
 
     // Podman publishes every port of a container on the machine, and so could run one replica only.
     const ports: Record<string, { containerPort: number; hostPort: number }[]> = {};
-    for (const [app, numbers] of [
-      ['lender-api', [4001, 4101]],
-      ['partner-api', [4002, 4102]],
-      ['webhook-worker', [4003]],
-    ] as const) {
+    for (const app of servers) {
       ports[app] = [];
-      for (const containerPort of numbers) ports[app].push({ containerPort, hostPort: await findFreePort() });
-    }
-    for (const app of Object.keys(logins)) {
+      for (const containerPort of portsOf(app)) ports[app].push({ containerPort, hostPort: await findFreePort() });
       const patch = {
         apiVersion: 'apps/v1',
         kind: 'Deployment',
@@ -244,12 +240,12 @@ describe.skipIf(context === null || isWithout('kubectl'))('the rendered Deployme
           literals: ['NODE_ENV=test', 'WEBHOOK_CALLBACK_POLICY=development', 'DATABASE_TIMEOUT_MS=20000'],
         },
       ],
-      images: Object.keys(logins).map((app) => ({
+      images: servers.map((app) => ({
         name: `deedwire/${app}`,
         newName: `localhost/deedwire/${app}`,
         newTag: 'local',
       })),
-      patchesStrategicMerge: Object.keys(logins).map((app) => `${app}.yaml`),
+      patchesStrategicMerge: servers.map((app) => `${app}.yaml`),
     };
     await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(overlay));
     const rendered = join(folder, 'rendered.yaml');
@@ -259,7 +255,7 @@ describe.skipIf(context === null || isWithout('kubectl'))('the rendered Deployme
     const databaseRelay = await relay(gateway, Number(new URL(harness.database.databaseUrl).port), databasePort);
     try {
       const urlOf = (app: string, index: number): string => `http://127.0.0.1:${ports[app]?.[index]?.hostPort}`;
-      for (const url of [urlOf('lender-api', 1), urlOf('partner-api', 1), urlOf('webhook-worker', 0)]) {
+      for (const url of servers.map((app) => urlOf(app, portsOf(app).length - 1))) {
         const problems = async (): Promise<unknown> => (await fetch(`${url}/ready`)).json();
         await expect.poll(() => problems().catch(String)).toEqual({ ready: true, problems: [] });
       }
@@ -273,7 +269,7 @@ describe.skipIf(context === null || isWithout('kubectl'))('the rendered Deployme
           },
         },
       );
-      const names = Object.keys(logins).map((app) => `${app}-pod-0-${app}`);
+      const names = servers.map((app) => `${app}-pod-0-${app}`);
       // Podman does not read terminationGracePeriodSeconds.
       await podman('stop', '--time=30', ...names);
       for (const name of names) expect(await podman('inspect', '--format={{.State.ExitCode}}', name)).toBe('0');

@@ -7,14 +7,15 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { appOf, deployedInterfaces } from '@deedwire/domain';
 import { commandsOf, missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { groupRole } from '../../src/start-system.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
 import { createMigratedDatabase } from '../harness/index.ts';
 import { isWithout } from './support/containers.ts';
 
-const apps = ['lender-api', 'partner-api', 'webhook-worker'] as const;
-const groupRoles = { 'lender-api': 'lender_api', 'partner-api': 'partner_api', 'webhook-worker': 'webhook_worker' };
+const apps = [...deployedInterfaces.map(appOf).toSorted(), 'webhook-worker'] as const;
 const units = globSync('deploy/systemd/*.service', { cwd: workspaceRoot }).toSorted();
 
 const page = readFileSync(join(workspaceRoot, 'docs/operations.md'), 'utf8');
@@ -67,7 +68,7 @@ test('the commands of the units run their folders, which name the commit, and en
     const [name = '', commit = ''] = readFileSync(environmentFile, 'utf8').trim().split('=');
     expect(commit).toMatch(/^[0-9a-f]{40}/);
     // The units read these two with LoadCredential.
-    await writeFile(join(folder, 'database-url'), await database.urlFor(groupRoles[app]));
+    await writeFile(join(folder, 'database-url'), await database.urlFor(groupRole(app)));
     await writeFile(join(folder, 'webhook-secret-keys'), secretKeys);
     const child = spawn(program, words, {
       cwd: join(folder, app),
