@@ -35,6 +35,7 @@ export interface RegisteredEventType {
   readonly type: string;
   /** A one-sentence summary of the event. */
   readonly description: string;
+  /** Those that have it. A later release can add interfaces. */
   readonly interfaces: readonly InterfaceName[];
   /** Oldest first. */
   readonly versions: readonly RegisteredEventVersion[];
@@ -59,6 +60,7 @@ export interface WebhookEventType {
   readonly type: string;
   /** A one-sentence summary of the event. */
   readonly description: string;
+  /** Those that have it. A later release can add interfaces. */
   readonly interfaces: readonly InterfaceName[];
   /** Oldest first. */
   readonly versions: readonly WebhookEventVersion[];

@@ -175,6 +175,7 @@ describe.each(added)('$name', ({ name, title, account, snake, camel }) => {
     const receiver = await startReceiver();
     onTestFinished(() => receiver.close());
     const own = file[name] ?? missing();
+    expect((await fetch(new URL('portal/1/', own.url))).status).toBe(200);
     const send = async <Data>(query: string, input: object): Promise<Data> =>
       (await postGraphql<Data>(own.url, own, { query, variables: { input } })).body.data ?? missing();
     const { createWebhookSubscription } = await send<{ createWebhookSubscription: { webhookSecret: string } }>(
@@ -237,7 +238,7 @@ describe.each(added)('$name', ({ name, title, account, snake, camel }) => {
     const { version: workerVersion } = JSON.parse(
       readFileSync(join(workspaceRoot, 'apps/webhook-worker/package.json'), 'utf8'),
     );
-    const problem = `the webhook-worker ${workerVersion} runs and does not know the ${name} interface; deploy the webhook-worker before ${app}`;
+    const problem = `webhook-worker ${workerVersion} runs and does not know the ${name} interface; deploy the webhook-worker before ${app}`;
     await vi.waitFor(() => expect(lines.join('\n')).toContain(problem), { timeout: 60_000, interval: 200 });
     const operatorUrl = await createLogin(server.url, 'operator_login', 'operator');
     await expect(operate('check', operatorUrl)).rejects.toThrow(problem);
