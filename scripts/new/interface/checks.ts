@@ -35,8 +35,8 @@ export function checkName(root: string, name: string): string | true {
   if (reserved.has(snake) || nouns.includes(name) || /^(?:webhook|pg|portal)-/.test(name))
     return `"${name}" is a word of SQL, JavaScript, GraphQL or the operator's commands. Choose another name.`;
   const taken = [
-    `apps/${name}-api`,
-    `packages/${name}-schema`,
+    `apps/${name}-api/package.json`,
+    `packages/${name}-schema/package.json`,
     `packages/store/src/${name}.ts`,
     `packages/actions/src/${name}.ts`,
   ]

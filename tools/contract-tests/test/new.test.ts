@@ -256,7 +256,10 @@ test('writes a name of two words in the case of each language', async () => {
 
   await commitAll();
   const again = await runNew(...args);
-  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('is taken by apps/billing-statement-api.') });
+  expect(again).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('is taken by apps/billing-statement-api/package.json.'),
+  });
   expect(await git('status', '--porcelain')).toBe('');
 });
 
