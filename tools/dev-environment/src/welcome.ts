@@ -16,11 +16,13 @@ interface Welcome {
  */
 export function welcome({ devFile, variablesFiles, receiverUrl }: Welcome): string {
   const { partner, ...others } = variablesFiles;
+  const [first, ...further] = Object.values(others);
   const addresses: [string, string][] = [
     ...interfaceNames.map((name): [string, string] => [`${name} interface`, devFile[name].url]),
     ...Object.entries(devFile.admin).map(([app, url]): [string, string] => [`${app} health`, `${url}/ready`]),
     ...(receiverUrl === null ? [] : [['sample receiver', receiverUrl] as [string, string]]),
-    ['credentials', `${partner} (partner), ${Object.values(others).join(', ')}`],
+    ['credentials', `${partner} (partner), ${first}`],
+    ...further.map((file): [string, string] => ['', file]),
   ];
   const width = Math.max(...addresses.map(([name]) => name.length));
   const printer = receiverUrl === null ? '`dev --receiver`' : 'The sample receiver';
