@@ -8,7 +8,7 @@ export interface PersonRecord {
   accountId: AccountId;
 }
 
-/** The results of the functions of `migrations/0051-erased-persons.sql` that the operator calls. */
+/** The results of the functions of migrations 0051 and 0060 that the operator calls. */
 interface Results {
   are_erased_deliveries_reread: boolean;
   begin_person_erasure: unknown;
@@ -16,6 +16,8 @@ interface Results {
   end_erased_deliveries: unknown;
   end_person_erasure: unknown;
   erase_person_events: unknown;
+  forget_emptied_table: unknown;
+  forget_keys_of_person: unknown;
   mark_erased_deliveries: unknown;
   person_addresses: { readTo: string | null; rows: (PersonRecord & { address: string })[] };
   person_row: { accountId: AccountId; isErased: boolean; savedResults: number } | null;
