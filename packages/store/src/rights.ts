@@ -21,16 +21,16 @@ export async function rightsOf(database: Database, role: GroupRole): Promise<str
     name: 'rights-of-role',
     text: `
       with schema as (select relnamespace as id from pg_class where oid = to_regclass('schema_migration')), granted as (
-        select lower(privilege_type) as privilege, case relkind when 'S' then 'sequence ' else '' end || relname as object
+        select lower(privilege_type collate "C") as privilege, case relkind when 'S' then 'sequence ' else '' end || relname as object
         from schema, pg_class, aclexplode(relacl)
         where relnamespace = schema.id and not relispartition and grantee = to_regrole($1)
         union all
-        select lower(privilege_type) || ' (' || attname || ')', relname
+        select lower(privilege_type collate "C") || ' (' || attname || ')', relname
         from schema, pg_class
         join pg_attribute on attrelid = pg_class.oid, aclexplode(attacl)
         where relnamespace = schema.id and not relispartition and grantee = to_regrole($1)
         union all
-        select lower(privilege_type), 'routine ' || proname || '(' || pg_get_function_identity_arguments(pg_proc.oid) || ')'
+        select lower(privilege_type collate "C"), 'routine ' || proname || '(' || pg_get_function_identity_arguments(pg_proc.oid) || ')'
         from schema, pg_proc, aclexplode(proacl)
         where pronamespace = schema.id and grantee = to_regrole($1)
       )
