@@ -1,8 +1,10 @@
+import { DatabaseError } from 'pg';
 import { createClient } from './connect.ts';
 import { toStoreError } from './errors.ts';
 
 // PostgreSQL does not throttle VACUUM by itself. As for autovacuum.
 const costDelayMs = 2;
+const undefinedTable = '42P01';
 
 /**
  * Removes deleted rows from tables, their indexes and their statistics, one after the other. It takes no lock that others wait for.
@@ -38,7 +40,10 @@ export async function vacuumTables(
       if (!isAllowed) continue;
       onTable(name);
       // Without `index_cleanup`, indexes keep the values of few rows, and without `analyze`, `pg_statistic` keeps samples of them.
-      await client.query(`vacuum (analyze, index_cleanup on, truncate false) ${name}`);
+      await client.query(`vacuum (analyze, index_cleanup on, truncate false) ${name}`).catch((error: unknown) => {
+        // The worker can drop a partition meanwhile.
+        if (!(error instanceof DatabaseError && error.code === undefinedTable)) throw error;
+      });
     }
     return rows.filter(({ isAllowed }) => !isAllowed).map(({ name }) => name);
   } catch (error) {
