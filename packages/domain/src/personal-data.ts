@@ -1,21 +1,9 @@
-// What identifies a person, in records and in what events keep of them. `deedwire-operator person erase` erases it: the functions of
-// `packages/store/migrations/0051-erased-persons.sql` have the same columns.
+// What identifies a person in events, for `deedwire-operator person erase`. Its test has the columns of records.
 
 import type { RecordId } from './record-id.ts';
-import type { ReferralDetails } from './referral.ts';
-import type { TeamMemberDetails } from './team.ts';
 
 /** The types of the records that identify a person. */
 export type PersonRecordType = 'Referral' | 'TeamMember';
-
-/** The details of a record that identify, and what replaces each: text that is unique, an address that is unique, or null. */
-export const identifyingDetails = {
-  Referral: { clientName: 'text', clientEmail: null, externalReference: null, note: null, declineReason: null },
-  TeamMember: { firstName: 'text', lastName: 'text', email: 'address' },
-} as const satisfies {
-  Referral: Record<keyof ReferralDetails | 'declineReason', 'text' | null>;
-  TeamMember: Record<keyof TeamMemberDetails, 'address' | 'text'>;
-};
 
 const ofMember = ['teamMember.firstName', 'teamMember.lastName', 'teamMember.email'];
 

@@ -1,6 +1,5 @@
 import { erasePerson, type KeptOfPerson } from '@deedwire/actions';
 import { isEmail } from '@deedwire/domain';
-import { vacuumTables } from '@deedwire/store';
 import type { Command } from 'commander';
 import { findDatabaseUrl } from '../database-url.ts';
 import { accountTypes, gidOption } from '../gid.ts';
@@ -55,24 +54,18 @@ It does not reach backups, WAL, standbys, logs and receivers: see docs/operation
         command.error('error: pass --dry-run to list what is kept, or --yes to erase it');
       const input = { address, record, accountId };
       const progress = createProgress(shell, options);
-      const onProgress = (done: string): void => progress.report(done);
-      const onTable = (table: string): void => onProgress(`Vacuuming ${table}`);
       const onFound = (kept: KeptOfPerson): void => {
         progress.end();
         print(shell, options, kept, (found) => describe(shell, found));
       };
-      let unvacuumed: string[] = [];
-      try {
-        await withContext(shell, async (context, config) => {
-          const directUrl = config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config);
-          const vacuum = async (tables: readonly string[]): Promise<void> => {
-            unvacuumed = await vacuumTables(directUrl, tables, onTable);
-          };
-          return erasePerson(context, input, { isDryRun: yes === undefined, onProgress, onFound, vacuum });
-        });
-      } finally {
-        progress.end();
-      }
+      const unvacuumed = await withContext(shell, async (context, config) =>
+        erasePerson(context, input, {
+          isDryRun: yes === undefined,
+          directUrl: config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config),
+          onProgress: (done) => progress.report(done),
+          onFound,
+        }),
+      ).finally(() => progress.end());
       if (unvacuumed.length > 0 && !options.json)
         shell.stderr.write(
           `warning: this login may not vacuum. Until autovacuum runs, files of the database keep deleted rows. Run as the owner: vacuum (analyze, index_cleanup on) ${unvacuumed.join(', ')}\n`,

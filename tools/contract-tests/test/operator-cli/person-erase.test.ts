@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addTeamMember, removeTeamMember, updateTeamMember } from '@deedwire/actions';
 import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
-import { identifyingDetails, placeholderOf, toRecordId } from '@deedwire/domain';
+import { placeholderOf, type ReferralDetails, type TeamMemberDetails, toRecordId } from '@deedwire/domain';
 import { eventually, missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -31,6 +31,15 @@ const client = {
   note: 'Plånted?',
 };
 const planted = [person.firstName, person.lastName, person.email, 'CRM-Plånted', 'Plånted?'];
+
+/** The details of a record that identify, and what replaces each: text that is unique, an address that is unique, or null. */
+const identifyingDetails = {
+  Referral: { clientName: 'text', clientEmail: null, externalReference: null, note: null, declineReason: null },
+  TeamMember: { firstName: 'text', lastName: 'text', email: 'address' },
+} as const satisfies {
+  Referral: Record<keyof ReferralDetails | 'declineReason', 'text' | null>;
+  TeamMember: Record<keyof TeamMemberDetails, 'address' | 'text'>;
+};
 
 /** How a text can be spelled where it is kept. */
 const spellingsOf = (text: string): string[] => [
@@ -416,38 +425,48 @@ test('a removed team member is found by its events, also by two commands at once
   expect(findIn(await dump())).toEqual([]);
 }, 120_000);
 
-test('any later command finishes one that was killed', async () => {
-  await subscribe('lender', broken, ['team_member.added']);
-  const { memberId, referralId } = await plant();
-  await eventually(async () =>
-    expect(await t.sql('select from webhook_pending_delivery where attempts > 0')).not.toEqual([]),
-  );
-  const command = spawn(
-    process.execPath,
-    [
-      '--conditions',
-      'deedwire-source',
-      'apps/operator-cli/src/start.ts',
-      'person',
-      'erase',
-      '--record',
-      memberId,
-      '--yes',
-    ],
-    { cwd: workspaceRoot, env: { ...process.env, ...env, NODE_ENV: 'test' }, stdio: 'ignore' },
-  );
-  const ended = once(command, 'exit');
-  await eventually(async () => expect(await t.sql('select from person_erasure')).toHaveLength(1));
-  command.kill('SIGKILL');
-  await ended;
-  // As if it had been killed after it erased an event from an app of an early release.
-  const number = memberId.split('/').at(-1);
-  await t.sql('update webhook_delivery set record_id = null where record_id = $1', [number]);
-  await t.sql(`update webhook_event set record_id = null, snapshot = '{}' where record_id = $1`, [number]);
-  expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
-  expect(await t.sql('select from person_erasure')).toEqual([]);
-  expect(findIn(await dump())).toEqual([]);
-}, 120_000);
+test.each([
+  ['has begun', 'select from person_erasure where record_id = $1'],
+  [
+    'has ended deliveries',
+    'select from webhook_failed_delivery join webhook_delivery on id = delivery_id where is_erased and record_id = $1',
+  ],
+])(
+  'any later command finishes one that is killed when it %s',
+  async (_, reached) => {
+    await subscribe('lender', broken, ['team_member.added']);
+    const { memberId, referralId } = await plant();
+    await eventually(async () =>
+      expect(await t.sql('select from webhook_pending_delivery where attempts > 0')).not.toEqual([]),
+    );
+    const command = spawn(
+      process.execPath,
+      [
+        '--conditions',
+        'deedwire-source',
+        'apps/operator-cli/src/start.ts',
+        'person',
+        'erase',
+        '--record',
+        memberId,
+        '--yes',
+      ],
+      { cwd: workspaceRoot, env: { ...process.env, ...env, NODE_ENV: 'test' }, stdio: 'ignore' },
+    );
+    const ended = once(command, 'exit');
+    const number = memberId.split('/').at(-1);
+    await eventually(async () => expect(await t.sql(reached, [number])).not.toEqual([]));
+    command.kill('SIGKILL');
+    await ended;
+    // As if it had been killed after it erased an event from an app of an early release.
+    await t.sql('update webhook_delivery set record_id = null where record_id = $1', [number]);
+    await t.sql(`update webhook_event set record_id = null, snapshot = '{}' where record_id = $1`, [number]);
+    expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
+    expect(await t.sql('select from person_erasure')).toEqual([]);
+    expect(findIn(await dump())).toEqual([]);
+  },
+  120_000,
+);
 
 test('is erased again after the record was changed', async () => {
   const { memberId, referralId } = await plant();
@@ -456,6 +475,16 @@ test('is erased again after the record was changed', async () => {
   await t.sql('update team_member set last_name = $2 where id = $1', [numbers[0], person.lastName]);
   await t.sql('update referral set note = $2 where id = $1', [numbers[1], client.note]);
   for (const id of [memberId, referralId]) expect(await erase('--record', id, '--yes')).toMatchObject(accepted);
+  expect(findIn(await dump())).toEqual([]);
+}, 120_000);
+
+test('samples that the planner keeps of a table are erased if it becomes empty', async () => {
+  await t.sql('delete from idempotency_key');
+  for (const number of [1, 2]) await refer(`${number} ${person.email}`);
+  await t.sql('analyze idempotency_key');
+  expect(await t.sql(`select from pg_stats where tablename = 'idempotency_key' and attname = 'key'`)).toHaveLength(1);
+  expect(await erase('--email', person.email, '--yes')).toMatchObject(accepted);
+  expect(await t.sql('select from idempotency_key')).toEqual([]);
   expect(findIn(await dump())).toEqual([]);
 }, 120_000);
 

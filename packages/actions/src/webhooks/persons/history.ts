@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AccountId } from '@deedwire/domain';
+import { type AccountId, personEvents } from '@deedwire/domain';
 import { type Database, onlyRow } from '@deedwire/store';
-import { type DeliveryId, type EventId, type IdRange, storedRange } from '@deedwire/webhooks/tables';
+import { type DeliveryId, type EventId, storedRange } from '@deedwire/webhooks/tables';
 import { splitForward } from '../deliveries/pages.ts';
 
 /** An event of a type that identifies persons. */
@@ -13,7 +13,7 @@ export interface PersonEvent {
   recordId: string | null;
   /** The global identifier of its record. Null once it is erased. */
   recordGid: string | null;
-  /** Null if the record has none in the event. */
+  /** Of a team member. */
   address: string | null;
   isErased: boolean;
 }
@@ -28,26 +28,31 @@ export interface PersonDelivery {
 export type OnProgress = (done: string) => void;
 
 // Each row costs up to a buffer, and each day a few locks.
-const rowsPerPart = 2_000;
+const rowsPerPart = 500;
 const daysPerPart = 4;
 
-/** Leaves the database to others for as long as the work took. */
+/** Leaves the database to others for three quarters of the time. */
 export async function unhurried<Result>(work: () => Promise<Result>): Promise<Result> {
   const startMs = performance.now();
   const result = await work();
-  await sleep(performance.now() - startMs);
+  await sleep(3 * (performance.now() - startMs));
   return result;
 }
 
-/** Reads one part of a table of the history after the other, oldest first. Yields what matches. */
-async function* scan<Row>(
+const selectBounds = {
+  name: 'select-bounds-of-history',
+  text: 'select expired_before as "expiredBefore", clock_timestamp() as now from webhook_retention',
+};
+
+/** Reads the parts of a table of the history from an id on, oldest first. Calls `take` with each row that matches. */
+async function scan(
   database: Database,
-  { noun, columns, row, condition }: Record<'columns' | 'condition' | 'noun' | 'row', string>,
-  range: IdRange,
+  { noun, from, columns, row, condition }: Record<'columns' | 'condition' | 'from' | 'noun' | 'row', string>,
   values: readonly unknown[],
   onProgress: OnProgress,
-): AsyncGenerator<Row[]> {
-  type Part = { readTo: string | null; read: number; rows: Row[] };
+  take: (row: never) => void,
+): Promise<void> {
+  type Part = { readTo: string | null; read: number; rows: never[] };
   const table = noun === 'events' ? 'webhook_event' : 'webhook_delivery';
   const statement = {
     name: `scan-${noun}-of-persons`,
@@ -61,68 +66,63 @@ async function* scan<Row>(
       from part`,
   };
   let read = 0;
+  const bounds = onlyRow(await database.query<{ expiredBefore: string; now: Date }>(selectBounds, []));
+  const range = storedRange({ id: from, expiredBefore: BigInt(bounds.expiredBefore), now: bounds.now });
   for (const { min, before } of splitForward(range, daysPerPart)) {
-    for (let from: bigint | null = min; from !== null;) {
-      const bounds: bigint[] = [from, before];
-      const part: Part = onlyRow(await unhurried(() => database.query<Part>(statement, [...bounds, ...values])));
+    for (let start: bigint | null = min; start !== null;) {
+      const within: unknown[] = [start, before, ...values];
+      const part: Part = onlyRow(await unhurried(() => database.query<Part>(statement, within)));
       read += part.read;
       onProgress(`Read ${read.toLocaleString('en')} ${noun}`);
-      yield part.rows;
-      from = part.readTo === null ? null : BigInt(part.readTo) + 1n;
+      for (const each of part.rows) take(each);
+      start = part.readTo === null ? null : BigInt(part.readTo) + 1n;
     }
   }
 }
 
+const types = [...personEvents.keys()];
+const address = `(snapshot #>> '{teamMember,email}')`;
+
 /**
- * The events of these types. Served by webhook_event_pkey.
- *
- * @param accountIds null for all accounts
+ * The events that can be about the records, or can have the address with this key: those of early releases have no record, and only
+ * `addressKey()` knows how an address can be spelled that is not ASCII. Served by webhook_event_pkey.
  */
 export function scanPersonEvents(
   database: Database,
-  range: IdRange,
-  types: readonly string[],
-  accountIds: readonly AccountId[] | null,
+  { from, recordIds, key }: { from: string; recordIds: readonly string[]; key: string | null },
   onProgress: OnProgress,
-): AsyncGenerator<PersonEvent[]> {
+  take: (event: PersonEvent) => void,
+): Promise<void> {
   const part = {
     noun: 'events',
+    from,
     columns: 'account_id, event_type, record_id, snapshot',
     row: `'accountId', account_id::text, 'type', event_type, 'recordId', record_id::text,
           'recordGid', coalesce(snapshot #>> '{teamMember,id}', snapshot #>> '{referral,id}'),
-          'address', snapshot #>> '{teamMember,email}', 'isErased', snapshot::text = '{}'`,
-    condition: 'event_type = any ($3::text[]) and ($4::bigint[] is null or account_id = any ($4))',
+          'address', ${address}, 'isErased', snapshot::text = '{}'`,
+    // In the locale of the database, the lower case of "I" can be another letter than "i".
+    condition: `event_type = any ($3::text[]) and (record_id is null or record_id = any ($4::bigint[])
+          or $5::text is not null and (lower(${address} collate "C") = $5 or ${address} collate "C" ~ '[^ -~]'))`,
   };
-  return scan(database, part, range, [types, accountIds], onProgress);
+  return scan(database, part, [types, recordIds, key], onProgress, take);
 }
 
-/** The deliveries of these events, and those of events about these records, which may be deleted. Served by webhook_delivery_pkey. */
+/** The deliveries of events about these records, which may be deleted, and of these events. Served by webhook_delivery_pkey. */
 export function scanPersonDeliveries(
   database: Database,
-  range: IdRange,
-  types: readonly string[],
-  events: readonly PersonEvent[],
-  records: readonly { id: string; accountId: AccountId }[],
+  options: { from: string; records: readonly { id: string; accountId: AccountId }[]; eventIds: readonly EventId[] },
   onProgress: OnProgress,
-): AsyncGenerator<PersonDelivery[]> {
+  take: (delivery: PersonDelivery) => void,
+): Promise<void> {
+  const { from, records, eventIds } = options;
   const part = {
     noun: 'deliveries',
+    from,
     columns: 'account_id, subscription_id, event_id, event_type, record_id, erased_at',
     row: `'subscriptionId', subscription_id::text, 'isErased', erased_at is not null`,
     condition: `event_type = any ($3::text[]) and (event_id = any ($4::bigint[])
           or (record_id, account_id) in (select * from unnest($5::bigint[], $6::bigint[])))`,
   };
   const accountIds = records.map(({ accountId }) => accountId);
-  const values = [types, events.map(({ id }) => id), records.map(({ id }) => id), accountIds];
-  return scan(database, part, range, values, onProgress);
-}
-
-/** The ids that stored events and deliveries about records with this id or a later one can have. No event is older than its record. */
-export async function selectHistoryRange(database: Database, id: string): Promise<IdRange> {
-  const statement = {
-    name: 'select-bounds-of-history',
-    text: 'select expired_before as "expiredBefore", clock_timestamp() as now from webhook_retention',
-  };
-  const { expiredBefore, now } = onlyRow(await database.query<{ expiredBefore: string; now: Date }>(statement, []));
-  return storedRange({ id, expiredBefore: BigInt(expiredBefore), now });
+  return scan(database, part, [types, eventIds, records.map(({ id }) => id), accountIds], onProgress, take);
 }
