@@ -4,7 +4,6 @@ import { toStoreError } from './errors.ts';
 
 // PostgreSQL does not throttle VACUUM by itself. As for autovacuum.
 const costDelayMs = 2;
-const undefinedTable = '42P01';
 
 /**
  * Removes deleted rows from tables, their indexes and their statistics, one after the other. It takes no lock that others wait for.
@@ -41,8 +40,8 @@ export async function vacuumTables(
       onTable(name);
       // Without `index_cleanup`, indexes keep the values of few rows, and without `analyze`, `pg_statistic` keeps samples of them.
       await client.query(`vacuum (analyze, index_cleanup on, truncate false) ${name}`).catch((error: unknown) => {
-        // The worker can drop a partition meanwhile.
-        if (!(error instanceof DatabaseError && error.code === undefinedTable)) throw error;
+        // The worker can drop a partition meanwhile: undefined_table.
+        if (!(error instanceof DatabaseError && error.code === '42P01')) throw error;
       });
     }
     return rows.filter(({ isAllowed }) => !isAllowed).map(({ name }) => name);
