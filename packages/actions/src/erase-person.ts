@@ -49,10 +49,7 @@ export interface ErasePersonOptions {
 }
 
 /** What is stored of records. Rows can be in it twice. */
-interface History {
-  events: PersonEvent[];
-  deliveries: PersonDelivery[];
-}
+type History = { events: PersonEvent[]; deliveries: PersonDelivery[] };
 
 /**
  * Erases a person from the records, from what events keep of them, and from the results of requests, and finishes erasures that were

@@ -13,7 +13,6 @@ export interface PersonEvent {
   recordId: string | null;
   /** The global identifier of its record. Null once it is erased. */
   recordGid: string | null;
-  /** Of a team member. */
   address: string | null;
   isErased: boolean;
 }
