@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { addTeamMember } from '@deedwire/actions';
-import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { idAt } from '@deedwire/domain';
 import { postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
+import { workspaceRoot } from '../support/workspace-copy.ts';
 
 const t = await forFile(startTestSystem());
 const { lender, partner } = t.accounts;
@@ -77,10 +80,17 @@ test(
       await addTeamMember(t.operator, { lenderId: lender.id, firstName: 'Ada', lastName: 'Lovelace', email });
       before.push(...(await requestsUntil(new Promise((resolve) => setTimeout(resolve, 15_000)))));
       const startMs = performance.now();
-      const erasing = callOperator(env, 'person', 'erase', '--email', email, '--yes');
+      // In a process of its own: in this one, requests would wait for it.
+      const operator = ['--conditions=deedwire-source', 'apps/operator-cli/src/start.ts'];
+      const command = spawn(process.execPath, [...operator, 'person', 'erase', '--email', email, '--yes'], {
+        cwd: workspaceRoot,
+        env: { ...process.env, ...env },
+        stdio: 'ignore',
+      });
+      const erasing = once(command, 'exit');
       during.push(...(await requestsUntil(erasing)));
-      expect(await erasing).toMatchObject({ exitCode: 0 });
-      process.stdout.write(`erased after ${Math.round(performance.now() - startMs)} ms`);
+      expect(await erasing).toEqual([0, null]);
+      process.stdout.write(`erased after ${Math.round(performance.now() - startMs)} ms\n`);
     }
     for (const share of [0.5, 0.99]) {
       const [a, b] = [quantile(before, share), quantile(during, share)];
