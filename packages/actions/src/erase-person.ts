@@ -99,7 +99,7 @@ export async function erasePerson(
   const tables = tablesOf(history.events, now());
   for (const table of tables) await unhurried(() => callErasing(store, 'forget_emptied_table', table));
   const unvacuumed = await vacuumTables(directUrl, tables, (table) => onProgress(`Vacuuming ${table}`));
-  for (const { type, id } of records) await callErasing(store, 'end_person_erasure', type, id);
+  for (const { type, id } of records) await unhurried(() => callErasing(store, 'end_person_erasure', type, id));
   return unvacuumed;
 }
 
@@ -260,7 +260,7 @@ async function describeKept(
   };
   const add = (table: string, count: number): void => void (tables[table] = (tables[table] ?? 0) + count);
   for (const record of records) {
-    const [row] = await callErasing(store, 'person_row', record.type, record.id);
+    const [row] = await unhurried(() => callErasing(store, 'person_row', record.type, record.id));
     const { isErased = true, savedResults = 0 } = row ?? {};
     add(record.type === 'TeamMember' ? 'team_member' : 'referral', isErased ? 0 : 1);
     add('idempotency_key', savedResults);
