@@ -716,3 +716,18 @@ describe('what an app finds missing in a database', () => {
     await own.drop();
   });
 });
+
+test('the rights are read in a Turkish locale, in which "i" is not the lower case of "I"', async () => {
+  const url = new URL(database.databaseUrl);
+  url.pathname += '_turkish';
+  const name = url.pathname.slice(1);
+  await superuser.run(`create database ${name} template template0 locale_provider icu icu_locale 'tr-TR'`);
+  try {
+    await withClient(url.href, (client) =>
+      client.query('create table schema_migration (); grant insert on schema_migration to operator'),
+    );
+    expect(await withStore(url.href, (store) => rightsOf(store, 'operator'))).toEqual(['insert on schema_migration']);
+  } finally {
+    await superuser.run(`drop database ${name}`);
+  }
+});
