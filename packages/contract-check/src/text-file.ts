@@ -22,19 +22,14 @@ export function readSourceText(file: string): SourceText {
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    failToRead(file, error);
+    const code = errorField(error, 'code') || 'unknown error';
+    failAt(file, problems[code] ?? `cannot be read (${code})`, { cause: error });
   }
   return {
     file,
     text: decodeSourceText(file, bytes),
     readRelative: (path) => readSourceText(join(dirname(file), path)),
   };
-}
-
-/** @param error what the operating system reported */
-export function failToRead(file: string, error: unknown): never {
-  const code = errorField(error, 'code') || 'unknown error';
-  failAt(file, problems[code] ?? `cannot be read (${code})`, { cause: error });
 }
 
 /** The SHA-256 of a text in UTF-8, in hexadecimal. */

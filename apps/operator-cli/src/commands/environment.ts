@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { exportEnvironment } from '@deedwire/actions';
 import type { Command } from 'commander';
 import { withContext } from '../session.ts';
@@ -23,17 +22,9 @@ Changes nothing. The file has no secrets and no personal data, but the ids of cl
     )
     .action(async ({ name, out }: { name: string; out?: string }) => {
       const text = `${JSON.stringify(await withContext(shell, (context) => exportEnvironment(context, name)))}\n`;
-      await (out === undefined ? writePart(shell.stdout.writeUnescaped, text) : replaceFile(out, text));
+      if (out === undefined) return writePart(shell.stdout.writeUnescaped, text);
+      const unfinished = `${out}.unfinished`;
+      await writeFile(unfinished, text, { flush: true });
+      await rename(unfinished, out);
     });
-}
-
-async function replaceFile(path: string, text: string): Promise<void> {
-  const unfinished = `${path}.${randomUUID()}`;
-  try {
-    await writeFile(unfinished, text, { flush: true });
-    await rename(unfinished, path);
-  } catch (error) {
-    await rm(unfinished, { force: true });
-    throw error;
-  }
 }

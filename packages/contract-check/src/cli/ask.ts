@@ -31,10 +31,9 @@ export function ask(version: string | undefined, options: Options, variables: Wo
   const builds = version === undefined ? options.build.map(readBuild) : [];
   const uses = consumer === undefined ? null : readUses(consumer);
   const subject = version ?? uses?.consumer ?? builds.map(nameOf).join(' and ');
-  const maxAgeMs = options.maxAge ?? (version === undefined ? 3_600_000 : 86_400_000);
   const found: Finding[] = [];
   const environment = ifValid(
-    () => readEnvironment(file, name, maxAgeMs, now),
+    () => readEnvironment(file, name, options.maxAge, now),
     ({ message }) => {
       finder(found, file, subject)('deploy/environmentUnusable', file, `${message}.`);
       return null;

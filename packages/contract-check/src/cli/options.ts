@@ -55,8 +55,8 @@ export interface Options {
   readonly build: readonly string[];
   readonly rollback?: string;
   readonly name?: string;
-  /** In milliseconds. The default of the first one depends on the command. */
-  readonly maxAge?: number;
+  /** In milliseconds. */
+  readonly maxAge: number;
   readonly maxGap: number;
   readonly unusedFor: number;
 }
@@ -168,11 +168,11 @@ export function readInvocation(args: readonly string[], version: string): Invoca
     .option('--events <place>', 'the JSON Schemas of the events that it handles; repeatable', addText, [])
     .addOption(headerOption)
     .option('--output <file>', 'write to this file instead of the standard output');
-  addAsking(add('can-i-deploy', 'answer whether builds or a consumer fit what runs in an environment'))
+  addAsking(add('can-i-deploy', 'answer whether builds or a consumer fit what runs in an environment'), '1h')
     .option('--build <file>', 'the dist/contracts.json of a build; repeatable', addText, [])
     .option('--consumer <file>', 'what a consumer uses: the output of contract-check uses')
     .option('--rollback <version>', 'also check that this version, or APP@VERSION, can be deployed again');
-  addAsking(add('can-i-retire', 'answer whether a version is unused in an environment')).argument(
+  addAsking(add('can-i-retire', 'answer whether a version is unused in an environment'), '24h').argument(
     '<version>',
     'lender@2026-11-01, or referral.converted@2026-11-01',
   );
@@ -235,29 +235,22 @@ function checkUses({ schema, documents, events }: Options): void {
     throw new UsageError('uses', 'only one of --schema and --events can be -');
 }
 
-function addAsking(command: Command): Command {
+function addAsking(command: Command, maxAge: string): Command {
   return command
     .option('--environment <file>', 'the file of deedwire-operator environment export (required)')
     .option('--name <environment>', 'the name that the environment must have')
-    .option(
-      '--max-age <duration>',
-      'the age above which the file is no evidence (default: 1h, can-i-retire: 24h)',
-      parseDuration,
-    )
-    .addOption(
-      new Option('--max-gap <duration>', 'how long an app may not have counted its use on a UTC day')
-        .argParser(parseDuration)
-        .default(600_000, '10m'),
-    )
-    .addOption(
-      new Option('--unused-for <duration>', 'how long a version must be unused and deprecated')
-        .argParser(parseDuration)
-        .default(parseDuration('90d'), '90d'),
-    )
+    .addOption(duration('--max-age', 'the age above which the file is no evidence', maxAge))
+    .addOption(duration('--max-gap', 'how long an app may not have counted its use on a UTC day', '10m'))
+    .addOption(duration('--unused-for', 'how long a version must be unused and deprecated', '90d'))
     .option('--root <folder>', 'the folder of contract-exceptions.json', '.')
     .option('--base <ref>', 'the branch in which an exception must be (default: as for workspace)')
     .option('--today <day>', 'the day on which exceptions must hold, YYYY-MM-DD', parseDay)
     .addOption(new Option('--format <format>', 'how to print the answer').choices(['text', 'json']).default('text'));
+}
+
+function duration(name: string, description: string, otherwise: string): Option {
+  const option = new Option(`${name} <duration>`, description).argParser(parseDuration);
+  return option.default(parseDuration(otherwise), otherwise);
 }
 
 function parseDuration(text: string): number {

@@ -209,13 +209,7 @@ async function changelog(options: Options, environment: WorkflowEnvironment): Pr
 async function apiReport(files: readonly string[], { out }: Options): Promise<RunResult> {
   const reports = [...(await createApiReports(files))];
   if (out === undefined) return printed(reports.map(([, text]) => text.trimEnd()).join('\n'));
-  const written = reports.map(([name, text]) => {
-    const path = join(out, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-    return path;
-  });
-  return printed(written.join('\n'));
+  return printed(reports.map(([name, text]) => write(join(out, name), text)).join('\n'));
 }
 
 /** Writes the same text to a file or to the standard output. */
@@ -229,14 +223,18 @@ async function uses(
   const schema = await readSources(options.schema, { ...context, isGraphql: true });
   const events = await readSources(options.events, { ...context, isGraphql: false });
   const result = printed(JSON.stringify(usesOf(consumer, schema, documents, events), null, 2));
-  if (output === undefined) return result;
+  return output === undefined ? result : printed(write(output, terminalText(result.stdout, { keepsLines: true })));
+}
+
+/** Writes a file, and the folders around it. Returns its path. */
+function write(path: string, text: string): string {
   try {
-    mkdirSync(dirname(output), { recursive: true });
-    writeFileSync(output, terminalText(result.stdout, { keepsLines: true }));
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
   } catch (error) {
-    failAt(output, `cannot be written (${errorField(error, 'code')})`, { cause: error });
+    failAt(path, `cannot be written (${errorField(error, 'code')})`, { cause: error });
   }
-  return printed(output);
+  return path;
 }
 
 function printed(text: string): RunResult {

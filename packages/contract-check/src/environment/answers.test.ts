@@ -102,9 +102,7 @@ test('says no with the reason and what to deploy first', async () => {
 `;
   expect(await canIDeploy(asked)).toMatchObject({
     exitCode: 1,
-    stdout: expect.stringContaining(
-      `${expected}    Deploy a version of webhook-worker that knows referral.archived first.\n`,
-    ),
+    stdout: expect.stringContaining(`${expected}    Deploy a version of webhook-worker that fits first.\n`),
   });
   const next = buildOf('webhook-worker', '0.5.0', {
     renders: { ...worker.renders, 'referral.archived@2026-11-01': [] },

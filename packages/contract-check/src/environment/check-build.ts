@@ -1,50 +1,21 @@
 import { compareGraphql } from '../graphql/compare-graphql.ts';
 import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
 import { dayOf } from '../workspace/version-status.ts';
-import type { Build } from './generated/files.ts';
+import type { Build, Environment } from './generated/files.ts';
 import { idOf, nameOf, type Party, type Question } from './question.ts';
 import { uncountedUse, usesOf } from './use-coverage.ts';
 
 /** Asks whether a build fits the database, each party, and what clients and subscriptions use. */
 export function checkBuild(question: Question, own: Party): void {
-  const { environment, parties, known, found } = question;
-  const { build } = own;
+  const { environment, parties, found } = question;
+  const { app } = own.build;
   const apps = [...environment.expectedApps, ...environment.otherApps];
-  const noApp = `${build.app} is no app of ${environment.environment}: ${apps.join(', ')}.`;
-  if (!apps.includes(build.app)) found('deploy/appUnknown', build.app, noApp);
+  if (!apps.includes(app))
+    found('deploy/appUnknown', app, `${app} is no app of ${environment.environment}: ${apps.join(', ')}.`);
   checkMigration(question, own);
-  checkPairs();
-  if (isWorker(question, build)) checkDropped(question, own);
-  for (const party of parties) if (party.isLive && party.build.app === build.app) checkServed(question, own, party);
-
-  /** Each writer and worker, of which one is the build, or of which the worker has to render a pin that the build accepts. */
-  function checkPairs(): void {
-    const accepted = acceptedPins(question, build);
-    const used = [...environment.pins, ...environment.queued].flatMap(({ event }) => event ?? []);
-    const needed = [...used, ...accepted, ...parties.flatMap((party) => acceptedPins(question, party.build))];
-    for (const writer of [own, ...parties])
-      for (const worker of [own, ...parties]) {
-        if (writer === own && worker === own) continue;
-        const isOwn = writer === own || worker === own;
-        // What another writer accepts already does not break by this build, which may be what repairs it.
-        const kept = isOwn ? [] : acceptedPins(question, writer.build);
-        const added = accepted.filter((event) => !kept.includes(event));
-        for (const misfit of misfits(question, writer, worker, isOwn ? needed : added)) {
-          const { rule, contract, message } = misfit;
-          if (!isOwn && rule !== 'deploy/snapshotInsufficient') continue;
-          const other = worker === own ? writer : worker;
-          const fits = (each: Build): boolean =>
-            each.app === worker.build.app &&
-            misfits(question, writer, { ...worker, build: each }, needed).every(
-              (left) => typeOf(left.contract) !== typeOf(contract),
-            );
-          const fit = worker === own ? undefined : known.find(fits);
-          const what = worker === own ? misfit.ofWriter : misfit.ofWorker;
-          const first = fit === undefined ? `a version of ${other.build.app} that ${what}` : nameOf(fit);
-          found(rule, `${idOf(other.build)} ${contract}`, message, `Deploy ${first} first.`);
-        }
-      }
-  }
+  checkPairs(question, own);
+  if (isWorker(question, own.build)) checkDropped(question, own);
+  for (const party of parties) if (party.isLive && party.build.app === app) checkServed(question, own, party);
 }
 
 function checkMigration({ environment, found }: Question, { build: { migration }, label }: Party): void {
@@ -57,58 +28,64 @@ function checkMigration({ environment, found }: Question, { build: { migration }
   if (needsMigration !== null && number < Number(needsMigration)) found('deploy/migrationTooLate', migration, ends);
 }
 
+/** Each writer and worker, of which one is the build, or of which the worker has to render a pin that the build accepts. */
+function checkPairs(question: Question, own: Party): void {
+  const { environment, parties, known, found } = question;
+  const all = [own, ...parties];
+  const used = [...environment.pins, ...environment.queued].flatMap(({ event }) => event ?? []);
+  const needed = [...used, ...all.flatMap(({ build }) => acceptedPins(question, build))];
+  for (const writer of all)
+    for (const worker of all) {
+      if (writer === own && worker === own) continue;
+      const isOwn = writer === own || worker === own;
+      // What another writer accepts already does not break by this build, which may be what repairs it.
+      const kept = acceptedPins(question, writer.build);
+      const added = acceptedPins(question, own.build).filter((event) => !kept.includes(event));
+      for (const { rule, contract, message } of misfits(question, writer, worker, isOwn ? needed : added)) {
+        if (!isOwn && rule !== 'deploy/snapshotInsufficient') continue;
+        const other = worker === own ? writer.build : worker.build;
+        const fits = (build: Build): boolean =>
+          build.app === other.app &&
+          misfits(question, writer, { ...worker, build }, needed).every(
+            (left) => typeOf(left.contract) !== typeOf(contract),
+          );
+        const fit = worker === own ? undefined : known.find(fits);
+        const first = fit === undefined ? `a version of ${other.app} that fits` : nameOf(fit);
+        found(rule, `${idOf(other)} ${contract}`, message, `Deploy ${first} first.`);
+      }
+    }
+}
+
 /** What a writer, which appends events and accepts pins, has that a worker cannot handle. */
 function misfits(question: Question, writer: Party, worker: Party, events: readonly string[]) {
   if (!isWorker(question, worker.build)) return [];
   const { appends } = writer.build;
-  const unknown = appends.map(({ type }) => type).filter((type) => !knows(worker.build, type));
-  return [
-    ...unknown.map((type) => ({
-      rule: 'deploy/typeUnknown' as const,
-      contract: type,
-      message: `${worker.label} does not know ${type}, which ${writer.label} appends. These events would wait.`,
-      ofWorker: `knows ${type}`,
-      ofWriter: `does not append ${type}`,
-    })),
-    ...acceptedPins(question, writer.build)
-      .filter((event) => !renders(worker.build, event) && !unknown.includes(typeOf(event)))
-      .map((event) => ({
-        rule: 'deploy/versionNotRendered' as const,
-        contract: event,
-        message: `${worker.label} cannot render ${event}, which ${writer.label} accepts as a pin. These events would wait.`,
-        ofWorker: `renders ${event}`,
-        ofWriter: `does not accept ${event}`,
-      })),
-    ...worker.build.renders
-      .filter(({ event }) => events.includes(event))
-      .flatMap(({ event, needs }) => {
-        const appended = appends.find(({ type }) => type === typeOf(event));
-        const lacking = appended === undefined ? null : lackingIn(appended.snapshot, needs);
-        return lacking === null ? [] : [{ event, lacking }];
-      })
-      .map(({ event, lacking }) => ({
-        rule: 'deploy/snapshotInsufficient' as const,
-        contract: event,
-        message: `${worker.label} cannot render ${event} from what ${writer.label} appends: ${lacking} These deliveries would fail.`,
-        ofWorker: `renders ${event} from it`,
-        ofWriter: `appends what ${event} needs`,
-      })),
-  ];
+  const unknown = appends.flatMap(({ type }) => lackedBy(worker, type, `${writer.label} appends`) ?? []);
+  const unrendered = acceptedPins(question, writer.build)
+    .filter((event) => !unknown.some(({ contract }) => contract === typeOf(event)))
+    .flatMap((event) => lackedBy(worker, event, `${writer.label} accepts as a pin`) ?? []);
+  const insufficient = worker.build.renders.flatMap(({ event, needs }) => {
+    const appended = events.includes(event) ? appends.find(({ type }) => type === typeOf(event)) : undefined;
+    const lacking = appended === undefined ? null : lackingIn(appended.snapshot, needs);
+    if (lacking === null) return [];
+    const message = `${worker.label} cannot render ${event} from what ${writer.label} appends: ${lacking} These deliveries would fail.`;
+    return [{ rule: 'deploy/snapshotInsufficient' as const, contract: event, message }];
+  });
+  return [...unknown, ...unrendered, ...insufficient];
 }
 
 /** What a worker lacks of what subscriptions pin, and of what is queued. */
-function checkDropped({ environment, found }: Question, { build, label }: Party): void {
+function checkDropped({ environment, found }: Question, own: Party): void {
   for (const [event, pins] of Map.groupBy(environment.pins, (pin) => pin.event)) {
-    if (event === null || renders(build, event)) continue;
-    const message = `${label} cannot render ${event}, which ${pinnedBy(pins)}. These events would wait.`;
-    found('deploy/versionNotRendered', event, message, movePins);
+    const lacked = event === null ? null : lackedBy(own, event, pinnedBy(pins));
+    if (lacked !== null) found(lacked.rule, lacked.contract, lacked.message, movePins);
   }
   if (environment.isQueueCut)
     found('deploy/queueTooLong', 'queue', 'Not all types in the queue are known: it is too long.');
   for (const { type, event, count } of environment.queued) {
-    if (event === null ? knows(build, type) : renders(build, event)) continue;
-    const message = `${label} does not know ${event ?? type}, which is queued (${count}).`;
-    found('deploy/typeUnknown', `queue ${event ?? type}`, message, 'Let the live worker deliver them first.');
+    const lacked = lackedBy(own, event ?? type, `is queued (${count})`);
+    const first = 'Let the live worker deliver them first.';
+    if (lacked !== null) found(lacked.rule, `queue ${lacked.contract}`, lacked.message, first);
   }
 }
 
@@ -136,33 +113,39 @@ function checkServed(question: Question, own: Party, other: Party): void {
     /** @param isUsers whether only the users of the coordinate lose something */
     function lost(coordinate: string, problem: string, isUsers: boolean): void {
       const key = `${served.version} ${coordinate}`;
-      const isCounted = environment.counting.some(
-        ({ app, coordinates }) => app === build.app && coordinates.split('\n').includes(key),
-      );
-      const counted = isUsers && isCounted ? coordinate : null;
-      const pins = environment.pins.filter((pin) => counted === null && `${pin.interface}@${pin.version}` === version);
-      const uses = usesOf(question, version, counted);
+      const counted =
+        isUsers &&
+        environment.counting.some(({ app, coordinates }) => app === build.app && coordinates.split('\n').includes(key));
+      const pins = environment.pins.filter((pin) => !counted && `${pin.interface}@${pin.version}` === version);
+      const uses = usesOf(question, version, counted ? coordinate : null);
       const users = [...new Set([...pins.map(({ id }) => id), ...uses.map(({ client }) => client)])];
       const place = `${idOf(other.build)} ${version} ${coordinate}`.trim();
+      const used = `${label} ${problem} It is used by ${users.join(', ')}.`;
       const first = `Move these clients first, or deploy a version of ${build.app} that keeps it.`;
-      if (users.length > 0)
-        return found(
-          'deploy/usedContractBroken',
-          place,
-          `${label} ${problem} It is used by ${users.join(', ')}.`,
-          first,
-        );
-      const missing = uncountedUse(question, served.interface, counted && key);
-      if (missing.length > 0)
-        found('deploy/useNotCounted', place, `${label} ${problem} Its use is unknown: ${missing.join(' ')}`);
+      if (users.length > 0) return found('deploy/usedContractBroken', place, used, first);
+      const missing = uncountedUse(question, served.interface, counted ? key : null).join(' ');
+      if (missing !== '') found('deploy/useNotCounted', place, `${label} ${problem} Its use is unknown: ${missing}`);
     }
   }
 }
 
 const movePins = 'Move these pins to another version first.';
 
-function pinnedBy([first, ...others]: readonly { readonly id: string }[]): string {
+function pinnedBy([first, ...others]: Environment['pins']): string {
   return others.length === 0 ? `${first?.id} pins` : `${first?.id} and ${others.length} more pin`;
+}
+
+/**
+ * Null if a worker knows a contract: a type, or a version of an event.
+ *
+ * @param use who needs it: `partner-api 0.5.0 appends`
+ */
+function lackedBy({ build, label }: Party, contract: string, use: string) {
+  if (build.renders.some(({ event }) => event === contract || typeOf(event) === contract)) return null;
+  const [rule, verb] = contract.includes('@')
+    ? (['deploy/versionNotRendered', 'cannot render'] as const)
+    : (['deploy/typeUnknown', 'does not know'] as const);
+  return { rule, contract, message: `${label} ${verb} ${contract}, which ${use}. These events would wait.` };
 }
 
 /** Why a worker cannot render from a snapshot. Null if it can. */
@@ -190,14 +173,6 @@ function isWorker({ known }: Question, { app }: Build): boolean {
 /** The type of an event version, or a type as it is. */
 function typeOf(event: string): string {
   return event.split('@', 1).join('');
-}
-
-function knows(worker: Build, type: string): boolean {
-  return worker.renders.some(({ event }) => typeOf(event) === type);
-}
-
-export function renders(worker: Build, event: string): boolean {
-  return worker.renders.some((each) => each.event === event);
 }
 
 export function sdlOf({ build }: Party, { file, sdl }: Build['serves'][number]) {

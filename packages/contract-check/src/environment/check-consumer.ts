@@ -12,7 +12,7 @@ import { readGraphqlSchema } from '../graphql/read-contract.ts';
 import type { SourceText } from '../text-file.ts';
 import { coordinatesOf } from '../uses/coordinates.ts';
 import { documentRules, parseDocument } from '../uses/read-documents.ts';
-import { acceptedPins, renders, sdlOf } from './check-build.ts';
+import { acceptedPins, sdlOf } from './check-build.ts';
 import type { Build, Uses } from './generated/files.ts';
 import { idOf, type Party, type Question } from './question.ts';
 
@@ -24,14 +24,12 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
   const files = known.flatMap((build) => [...build.serves, ...build.pins, ...build.renders]);
   for (const used of [...schema, ...events]) {
     const name = `${used.package ?? 'no package'} ${used.packageVersion ?? ''} ${used.file ?? used.sha256}`;
-    if (!isPublished(used, files) || (pin === null && schema.includes(used))) {
-      const message = `${consumer} was built against an unpublished contract: ${name}.`;
+    const message = `${consumer} was built against an unpublished contract: ${name}.`;
+    if (!isPublished(used, files) || (pin === null && schema.includes(used)))
       found('deploy/contractUnpublished', name, message, 'Build it against a published version first.');
-    }
   }
-  const serving = ofAppsWith((build) => servedOf(build).length > 0);
-  if (schema.length > 0 && serving.length === 0) missing(schema[0]?.package ?? 'its schema');
-  for (const party of serving) {
+  const serves = (build: Build): boolean => servedOf(build).length > 0;
+  for (const party of schema.length === 0 ? [] : ofAppsWith(schema[0]?.package ?? 'its schema', serves)) {
     const served = servedOf(party.build).find(({ version }) => version === pin);
     if (served === undefined) broken(party, `version ${pin}`, 'does not serve it');
     else
@@ -40,27 +38,23 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
   }
   for (const { event } of events) {
     const type = event.slice(0, event.indexOf('@') + 1);
-    const workers = ofAppsWith((build) => build.renders.length > 0);
-    const accepting = ofAppsWith(({ pins }) => pins.some((each) => each.event.startsWith(type)));
-    if (workers.length === 0 || accepting.length === 0) missing(event);
-    for (const party of workers) if (!renders(party.build, event)) broken(party, event, 'does not render it');
-    for (const party of accepting)
+    for (const party of ofAppsWith(event, ({ renders }) => renders.length > 0))
+      if (!party.build.renders.some((each) => each.event === event)) broken(party, event, 'does not render it');
+    for (const party of ofAppsWith(event, ({ pins }) => pins.some((each) => each.event.startsWith(type))))
       if (!acceptedPins(question, party.build).includes(event)) broken(party, event, 'does not accept it as a pin');
-  }
-
-  /** Also an older build of such an app, which has nothing of it. */
-  function ofAppsWith(has: (build: Build) => boolean): Party[] {
-    const apps = new Set(known.filter(has).map(({ app }) => app));
-    return parties.filter(({ build }) => apps.has(build.app));
   }
 
   function servedOf(build: Build): Build['serves'] {
     return build.serves.filter((served) => schema.some((used) => used.package === served.package));
   }
 
-  function missing(what: string): void {
-    const message = `${consumer} needs ${what}, for which no build is live.`;
-    found('deploy/appNotLive', what, message, 'Deploy one first.');
+  /** The live builds of the apps that have what is needed: also an older one, which has nothing of it. */
+  function ofAppsWith(needed: string, has: (build: Build) => boolean): Party[] {
+    const apps = new Set(known.filter(has).map(({ app }) => app));
+    const live = parties.filter(({ build }) => apps.has(build.app));
+    const missing = `${consumer} needs ${needed}, for which no build is live.`;
+    if (live.length === 0) found('deploy/appNotLive', needed, missing, 'Deploy one first.');
+    return live;
   }
 
   function broken({ build, label }: Party, contract: string, problem: string): void {

@@ -8,6 +8,7 @@ import { npmPackageFiles } from './npm-package.ts';
 import {
   filesOfFolder,
   filesOfTarball,
+  isForeign,
   isPattern,
   readAmong,
   readMatching,
@@ -110,10 +111,11 @@ function failWithoutPath(place: string): never {
   failAt(place, `${problem} the path of the file: ${place}${end}PATH`);
 }
 
-function readLocal(path: string): SourceText[] {
+/** @param onLink receives the path of each symbolic link, which a pattern does not follow */
+export function readLocal(path: string, onLink?: (path: string) => void): SourceText[] {
   if (existsSync(path) || !isPattern(path)) return [readSourceText(path)];
   const { base, glob } = picomatch.scan(path);
-  const files = filesOfFolder(base === '' ? '.' : base) ?? new Map();
+  const files = filesOfFolder(base === '' ? '.' : base, isForeign, onLink) ?? new Map();
   return readMatching(files, glob, path);
 }
 
