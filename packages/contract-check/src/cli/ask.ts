@@ -2,7 +2,7 @@ import { checkBuild } from '../environment/check-build.ts';
 import { checkConsumer } from '../environment/check-consumer.ts';
 import { checkRetirement } from '../environment/check-retirement.ts';
 import { readBuild, readEnvironment, readUses, span } from '../environment/environment.ts';
-import type { Build } from '../environment/generated/files.ts';
+import type { Build, Environment } from '../environment/generated/files.ts';
 import { finder, idOf, nameOf, type Finding, type Party, type Question } from '../environment/question.ts';
 import { readGraphqlSchema } from '../graphql/read-contract.ts';
 import { findMergeBase, type WorkflowEnvironment } from '../history/merge-base.ts';
@@ -27,66 +27,21 @@ export type Answer = ReturnType<typeof ask>;
  * @throws {InputError} when the build or the consumer is invalid. If the file of the environment is, the answer is unknown.
  */
 export function ask(version: string | undefined, options: Options, variables: WorkflowEnvironment, now: Date) {
-  const { environment: file, rollback, name, maxGap: maxGapMs, unusedFor: unusedForMs, consumer } = options;
+  const { environment: file, name, maxAge, maxGap: maxGapMs, unusedFor: unusedForMs, consumer } = options;
   const builds = version === undefined ? options.build.map(readBuild) : [];
   const uses = consumer === undefined ? null : readUses(consumer);
   const subject = version ?? uses?.consumer ?? builds.map(nameOf).join(' and ');
   const found: Finding[] = [];
+  const gaps = new Set<string>();
   const environment = ifValid(
-    () => readEnvironment(file, name, options.maxAge, now),
+    () => readEnvironment(file, name, maxAge, now),
     ({ message }) => {
       finder(found, file, subject)('deploy/environmentUnusable', file, `${message}.`);
       return null;
     },
   );
-  const answered = (
-    findings: readonly Finding[],
-    place: string,
-    takenAt: string | null,
-    parties: readonly Party[],
-  ) => ({
-    answer: findings[0]?.answer ?? ('yes' as const),
-    subject,
-    question: version === undefined ? 'can-i-deploy' : 'can-i-retire',
-    environment: place,
-    /** Null if the file is no evidence. */
-    takenAt,
-    checkedAgainst: parties.map(({ label }) => label),
-    findings,
-  });
-  if (environment === null) return { ...answered(found, file, null, []), overruled: [], gaps: [], exceptions: [] };
-  const stored = Object.values(environment.contracts);
-  const known = [...builds, ...stored];
-  const window = { known, unusedForMs, maxGapMs, gaps: new Set<string>() };
-  const about = (id: string, parties: readonly Party[]): Question => ({
-    environment,
-    parties,
-    ...window,
-    found: finder(found, environment.environment, id),
-  });
-  const ofAll = about(version ?? uses?.consumer ?? builds.map(idOf).join(' '), []);
-  const live = liveBuilds(ofAll, now);
-  const isBack = (build: Build): boolean =>
-    idOf(build) === rollback ||
-    (build.version === rollback && (uses !== null || builds.some(({ app }) => app === build.app)));
-  const back = stored
-    .filter((build) => isBack(build) && isReadable(build))
-    .map((build): Party => ({ build, label: `${nameOf(build)} (rollback)`, isLive: false }));
-  if (rollback !== undefined && back.length === 0) {
-    const valid = `Those that are: ${stored.map(idOf).toSorted().join(', ')}.`;
-    ofAll.found('deploy/rollbackUnknown', rollback, `Valid contracts of ${rollback} are not in ${file}.`, valid);
-  }
-  const parties = [...live, ...back];
-  const own = builds.map((build): Party => ({ build, label: nameOf(build), isLive: false }));
-  // Also each with those before it: they are deployed together, and every order must fit.
-  for (const [index, each] of own.entries())
-    checkBuild(about(idOf(each.build), [...parties, ...own.slice(0, index)]), each);
-  // The rollback follows when the new builds run.
-  if (own.length > 0) for (const each of back) checkBuild(about(idOf(each.build), [...live, ...own]), each);
-  if (uses !== null) checkConsumer({ ...ofAll, parties }, uses, consumer ?? '');
-  if (version !== undefined) checkRetirement({ ...ofAll, parties }, version);
-
-  const exceptions = exceptionsIn(options, variables);
+  const checked = environment === null ? [] : check(environment);
+  const exceptions = environment === null ? { listed: [], merged: null } : exceptionsIn(options, variables);
   const today = options.today ?? dayOf(now);
   const { overruled = [], left = [] } = Object.groupBy(found, (finding) =>
     exceptions.listed.some((each) => each.package === finding.package && isHolding(each, finding, exceptions, today))
@@ -95,11 +50,52 @@ export function ask(version: string | undefined, options: Options, variables: Wo
   );
   const findings = left.toSorted((a, b) => a.answer.localeCompare(b.answer));
   return {
-    ...answered(findings, environment.environment, environment.takenAt, parties),
+    answer: findings[0]?.answer ?? ('yes' as const),
+    subject,
+    question: version === undefined ? 'can-i-deploy' : 'can-i-retire',
+    environment: environment?.environment ?? file,
+    /** Null if the file is no evidence. */
+    takenAt: environment?.takenAt ?? null,
+    checkedAgainst: checked.map(({ label }) => label),
+    findings,
     overruled,
-    gaps: [...window.gaps],
+    gaps: [...gaps],
     exceptions: reportExceptions(exceptions, [...Map.groupBy(found, (each) => each.package)], today),
   };
+
+  /** Checks the builds, the consumer or the version. Returns what they were checked against. */
+  function check(evidence: Environment): Party[] {
+    const known = [...builds, ...Object.values(evidence.contracts)];
+    const about = (id: string, parties: readonly Party[]): Question => {
+      const reporter = finder(found, evidence.environment, id);
+      return { environment: evidence, parties, known, unusedForMs, maxGapMs, gaps, found: reporter };
+    };
+    const ofAll = about(version ?? uses?.consumer ?? builds.map(idOf).join(' '), []);
+    const live = liveBuilds(ofAll, now);
+    const back = options.rollback === undefined ? [] : rollbackTo(options.rollback, ofAll);
+    const parties = [...live, ...back];
+    const own = builds.map((build): Party => ({ build, label: nameOf(build), isLive: false }));
+    // Also each with those before it: they are deployed together, and every order must fit.
+    for (const [index, each] of own.entries())
+      checkBuild(about(idOf(each.build), [...parties, ...own.slice(0, index)]), each);
+    // The rollback follows when the new builds run.
+    if (own.length > 0) for (const each of back) checkBuild(about(idOf(each.build), [...live, ...own]), each);
+    if (uses !== null) checkConsumer({ ...ofAll, parties }, uses, consumer ?? '');
+    if (version !== undefined) checkRetirement({ ...ofAll, parties }, version);
+    return parties;
+  }
+
+  function rollbackTo(wanted: string, { environment: { contracts }, found: report }: Question): Party[] {
+    const stored = Object.values(contracts);
+    const isWanted = (build: Build): boolean =>
+      idOf(build) === wanted ||
+      (build.version === wanted && (uses !== null || builds.some(({ app }) => app === build.app)));
+    const back = stored.filter((build) => isWanted(build) && isReadable(build));
+    const valid = `Those that are: ${stored.map(idOf).toSorted().join(', ')}.`;
+    if (back.length === 0)
+      report('deploy/rollbackUnknown', wanted, `Valid contracts of ${wanted} are not in ${file}.`, valid);
+    return back.map((build) => ({ build, label: `${nameOf(build)} (rollback)`, isLive: false }));
+  }
 }
 
 /** The live builds. Reports each process without one, and each expected app without a process. */
