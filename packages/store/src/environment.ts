@@ -1,4 +1,4 @@
-import { appOf, interfaceNames, interfaces, portalClientPattern } from '@deedwire/domain';
+import { interfaceNames, interfaces, portalClientPattern } from '@deedwire/domain';
 import { type Database, onlyRow } from './database.ts';
 import { neededMigration } from './pending-migrations.ts';
 
@@ -41,8 +41,8 @@ const list = (query: string) => `(select coalesce(json_agg(l), '[]') from (${que
 const eventsMax = 10_000;
 const deliveriesMax = 100_000;
 
-/** A process stores its counts every minute. */
-const isCounting = `state = 'OPEN' and recorded_at >= now() - interval '150 seconds'`;
+/** A process stores its counts every minute. One whose time is in the future did not run on since the clock was set back. */
+const isCounting = `state = 'OPEN' and recorded_at between now() - interval '150 seconds' and now() + interval '1 second'`;
 
 /**
  * The periods in which use may be lost: after the last counts of a process that was killed or could not store them, in an overflow,
@@ -51,7 +51,7 @@ const isCounting = `state = 'OPEN' and recorded_at >= now() - interval '150 seco
 const gaps = `
   select app, "from", until, reason
   from (
-    select app, counted_until as "from",
+    select app, case when counted_until > now() then now() - interval '1 minute' else counted_until end as "from",
       case state when 'LOST' then seen_at else least(seen_at + interval '1 minute', now()) end as until,
       case state when 'LOST' then 'counts were not stored' else 'a process ended without storing its counts' end as reason
     from use_counting
@@ -83,20 +83,24 @@ export async function selectEnvironment(database: Database, gidNamespace: string
       with live as materialized (
         select app, version, digest, started_at as "startedAt", last_seen_at as "lastSeenAt"
         from app_process
-        where last_seen_at > now() - case app when 'operator-cli' then interval '24 hours' else '3 minutes' end
+        where last_seen_at > now() - case when app = 'operator-cli'
+          -- After an outage, others may not have reached the database yet.
+          or not exists (select from use_counting where ${isCounting} and counted_from < now() - interval '3 minutes')
+          then interval '24 hours' else '3 minutes' end
       ), unregistered as (
-        select app
-        from (values ${interfaceNames.map((name) => `('${appOf(name)}')`).join(', ')}) as known (app)
-        -- As apps of releases that do not register name their connections.
-        where exists (
-          select from pg_stat_activity
-          where datname = current_database() and application_name = 'deedwire-' || app || '-costs'
+        select distinct substring(application_name from '^deedwire-(.*-api)') as app
+        from pg_stat_activity
+        where datname = current_database() and (
+          -- As APIs of releases that do not register name their connections.
+          application_name ~ '^deedwire-.*-api-costs$'
+          -- A login of the owner of the tables, which cannot register.
+          or not pg_has_role(usesysid, to_regrole(replace(substring(application_name from '^deedwire-(.*-api)$'), '-', '_')), 'member')
         )
         union all
         select 'webhook-worker'
         -- One that was killed is in both for 3 minutes, so that it hides no other.
         where (select count(*) from webhook_worker where leased_until > now() - interval '3 minutes')
-          > (select count(*) from live where app = 'webhook-worker')
+          > (select count(*) from live where app = 'webhook-worker' and "lastSeenAt" > now() - interval '3 minutes')
       ), waiting_event as materialized (
         select event_id from webhook_event_queue where event_id is not null limit ${eventsMax}
       ), waiting_delivery as materialized (

@@ -33,9 +33,37 @@ const row = (from: number, until: number, change: Partial<Row> = {}): Row => ({
   ...change,
 });
 
-describe('gaps', () => {
-  beforeEach(() => superuser.run('delete from use_counting'));
+async function insert(rows: readonly Row[]): Promise<void> {
+  for (const { from, until, recorded, seen, state } of rows)
+    await superuser.run(
+      `insert into use_counting (app, process_id, coordinates, counted_from, counted_until, recorded_at, seen_at, state)
+       select 'lender-api', $1, '', now() - f, now() - u, now() - r, now() - s, $6
+       from (values (make_interval(mins => $2), make_interval(mins => $3), make_interval(mins => $4), make_interval(mins => $5)))
+         as minutes (f, u, r, s)`,
+      [randomUUID(), from, until, recorded, seen, state],
+    );
+}
+beforeEach(() => superuser.run('delete from use_counting'));
 
+test.each([
+  ['has ended once others have counted for 3 minutes', [row(10, 1, { state: 'OPEN' })], []],
+  [
+    'counts as live after an outage of the database, until others have counted for 3 minutes',
+    [row(20, 10, { state: 'LOST', seen: 1 }), row(1, 0, { state: 'OPEN' })],
+    ['0.4.0'],
+  ],
+])('a process that was seen 10 minutes ago %s', async (_, rows, versions) => {
+  await insert(rows);
+  await superuser.run(
+    `insert into app_process (id, app, version, started_at, last_seen_at)
+     select gen_random_uuid(), 'lender-api', '0.4.0', t, t from (select now() - interval '10 minutes') as seen (t)`,
+  );
+  const { processes } = await selectEnvironment(operator, 'service');
+  await superuser.run('delete from app_process');
+  expect((processes as { version: string }[]).map(({ version }) => version)).toEqual(versions);
+});
+
+describe('gaps', () => {
   test.each<[string, Row[], [from: number, until: number, reason: string][]]>([
     ['none while a process counts', [row(240, 1, { state: 'OPEN' })], []],
     ['none between processes that overlap', [row(240, 120), row(180, 2, { state: 'OPEN' })], []],
@@ -70,16 +98,14 @@ describe('gaps', () => {
       [row(240, 1, { state: 'OPEN' }), row(210, 180, { state: 'OPEN', seen: 1, recorded: 180 })],
       [[180, 0, 'a process ended without storing its counts']],
     ],
-    ['none of a process whose clock was ahead', [row(-1, -2, { state: 'OPEN' })], []],
+    ['none of a process whose clock was ahead', [row(-1, -2)], []],
+    [
+      'of a process that was killed after the clock was set back',
+      [row(240, -60, { state: 'OPEN' }), row(240, 1, { state: 'OPEN' })],
+      [[1, 0, 'a process ended without storing its counts']],
+    ],
   ])('%s', async (_, rows, gaps) => {
-    for (const { from, until, recorded, seen, state } of rows)
-      await superuser.run(
-        `insert into use_counting (app, process_id, coordinates, counted_from, counted_until, recorded_at, seen_at, state)
-         select 'lender-api', $1, '', now() - f, now() - u, now() - r, now() - s, $6
-         from (values (make_interval(mins => $2), make_interval(mins => $3), make_interval(mins => $4), make_interval(mins => $5)))
-           as minutes (f, u, r, s)`,
-        [randomUUID(), from, until, recorded, seen, state],
-      );
+    await insert(rows);
     const selected = await selectEnvironment(operator, 'service');
     const { takenAt, gaps: found } = selected as {
       takenAt: Date;

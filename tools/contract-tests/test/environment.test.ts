@@ -143,6 +143,20 @@ test('apps of a release that does not register are live processes without a buil
   ]);
 });
 
+test('an API whose login cannot register is a live process without a build', async () => {
+  await t.sql(`create role other_login login password 'x'`);
+  const url = new URL(await t.database.urlFor('partner_api'));
+  Object.assign(url, { username: 'other_login', password: 'x' });
+  url.searchParams.set('application_name', 'deedwire-partner-api');
+  const api = await connect(url.href);
+  const { processes } = await exported();
+  await api.close();
+  await t.sql('drop role other_login');
+  expect(processes.filter(({ version }) => version === 'unknown')).toMatchObject([
+    { app: 'partner-api', digest: null },
+  ]);
+});
+
 test('a worker that was killed hides no worker of a release that does not register', async () => {
   t.system.apps['webhook-worker'].kill('SIGKILL');
   await t.system.apps['webhook-worker'].ended;
