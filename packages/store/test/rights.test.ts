@@ -56,6 +56,8 @@ describe('the catalog', () => {
       'audit_change',
       'audit_portal_session',
       'begin_person_erasure',
+      'check_home',
+      'check_homes',
       'check_portal_session',
       'count_kept_of_person',
       'create_cost_bucket',
@@ -71,6 +73,8 @@ describe('the catalog', () => {
       'maintain_audit_log',
       'mark_erased_deliveries',
       'merge_audit_claim',
+      'next_freeze',
+      'offer_home',
       'person_addresses',
       'person_row',
       'record_use',
@@ -90,6 +94,7 @@ describe('the catalog', () => {
       'webhook_note_pause',
       'webhook_oldest_queued_event',
       'webhook_raise_alerts',
+      'webhook_unquiet_workers',
       'webhook_workers_without',
     ]);
   });
@@ -107,6 +112,7 @@ describe('the catalog', () => {
       'advance_sequences: operator',
       'are_erased_deliveries_reread: operator',
       'begin_person_erasure: operator',
+      'check_homes: lender_api operator',
       'count_kept_of_person: operator',
       'delete_expired_idempotency_keys: webhook_worker',
       'delete_expired_portal_sessions: webhook_worker',
@@ -137,6 +143,7 @@ describe('the catalog', () => {
       'webhook_has_worker: lender_api operator',
       'webhook_oldest_queued_event: lender_api',
       'webhook_raise_alerts: webhook_worker',
+      'webhook_unquiet_workers: operator',
       'webhook_workers_without: lender_api operator',
     ]);
   });

@@ -40,6 +40,14 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     },
   ],
   [
+    'account_home',
+    {
+      rowsOf: ['lender'],
+      insert: `insert into account_home (account_id, cell) values (${account}, 0)`,
+      isChild: false,
+    },
+  ],
+  [
     'team_member',
     child(
       ['lender'],
