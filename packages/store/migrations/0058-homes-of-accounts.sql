@@ -51,6 +51,8 @@ begin
     language plpgsql volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    -- A plan from when the table was empty must not read all of it.
+    set enable_seqscan = off
     as $$
     declare
       away bigint;

@@ -21,6 +21,14 @@ export interface ApiKeyRow {
   costRestoreRate: number;
 }
 
+/** Why an account cannot be changed here: it leaves for another cell, or is at home in one. Then it cannot be read either. */
+export type Away = 'FROZEN' | 'FOREIGN';
+
+/** Of an account `a`. */
+export const awayColumn = `(
+        select case when w.is_frozen then 'FROZEN' else 'FOREIGN' end from account_away w where w.account_id = a.id
+      ) as away`;
+
 const apiKeyColumns = `
   k.key_id as "keyId", k.key_hash as "keyHash", k.created_at as "createdAt", k.expires_at as "expiresAt",
   k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt", c.client_id as "clientId", c.account_id as "accountId",
@@ -28,17 +36,20 @@ const apiKeyColumns = `
   c.cost_maximum as "costMaximum", c.cost_restore_rate as "costRestoreRate"`;
 
 /** Served by api_key_pkey. Row-level security hides the keys of the other interface from an API. */
-export async function selectApiKey(database: Database, keyId: string): Promise<ApiKeyRow | null> {
+export async function selectApiKey(
+  database: Database,
+  keyId: string,
+): Promise<(ApiKeyRow & { away: Away | null }) | null> {
   const statement = {
     name: 'select-api-key',
     text: `
-      select ${apiKeyColumns}
+      select ${apiKeyColumns}, ${awayColumn}
       from api_key k
       join api_client c on c.id = k.api_client_id
       join account a on a.id = c.account_id
       where k.key_id = $1`,
   };
-  return firstRow(await database.query<ApiKeyRow>(statement, [keyId]));
+  return firstRow(await database.query<ApiKeyRow & { away: Away | null }>(statement, [keyId]));
 }
 
 /** Oldest first. Served by api_client_by_account and api_key_by_client. */

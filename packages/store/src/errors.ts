@@ -117,6 +117,22 @@ export class CellMismatchError extends Error {
 /** A statement waited too long for a lock. It can succeed later. */
 export class LockTimeoutError extends StoreUnavailableError {}
 
+/**
+ * The account is frozen, because it leaves for another cell, or is at home in another one. A change of it wrote nothing. It can succeed
+ * later, here or there.
+ */
+export class AccountAwayError extends Error {
+  readonly code = 'ACCOUNT_AWAY';
+  override readonly name = 'AccountAwayError';
+
+  constructor(options?: ErrorOptions) {
+    super('The account is frozen, or at home in another cell. Nothing was changed. Try again later.', options);
+  }
+}
+
+/** SQLSTATE of the function check_homes(). */
+export const awayState = 'ZH001';
+
 /** The server ended a statement that took too long. With less to do, it can succeed. */
 export class StatementTimeoutError extends StoreUnavailableError {}
 
@@ -190,9 +206,10 @@ function isUnavailable(error: unknown): boolean {
   return pgMessages.test(error.message);
 }
 
-/** `StoreUnavailableError` if the error means that the database is unavailable, otherwise the error itself. */
+/** `StoreUnavailableError` or `AccountAwayError` if that is what the error means, otherwise the error itself. */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof DatabaseError && error.code === lockNotAvailable) return new LockTimeoutError(error);
   if (error instanceof DatabaseError && error.code === queryCanceled) return new StatementTimeoutError(error);
+  if (error instanceof DatabaseError && error.code === awayState) return new AccountAwayError({ cause: error });
   return isUnavailable(error) ? new StoreUnavailableError(error) : error;
 }

@@ -167,7 +167,7 @@ export interface IdempotencySecretRow extends IdempotencyKeyRef {
   recordId: RecordId<'WebhookSubscription'> | null;
 }
 
-/** A page of all idempotency keys, in the order of their primary key, which serves it. Bounded also if few have a secret. */
+/** A page of all idempotency keys of this cell, in the order of their primary key, which serves it. Bounded also if few have a secret. */
 export async function selectIdempotencySecrets(
   database: Database,
   after: IdempotencyKeyRef | null,
@@ -178,8 +178,9 @@ export async function selectIdempotencySecrets(
     text: `
       select account_id as "accountId", interface as "interfaceName", mutation, key,
         secret_ciphertext as "secretCiphertext", record_id as "recordId"
-      from idempotency_key
+      from idempotency_key k
       where (account_id, mutation, key) > ($1, $2, $3)
+        and not exists (select from account_away w where w.account_id = k.account_id and not w.is_frozen)
       order by account_id, mutation, key
       limit $4`,
     planning: 'in-index-order' as const,

@@ -12,6 +12,7 @@ export { type Database, firstRow, onlyRow, type Statement, type Transaction } fr
 export { type DatabaseRisk, describeRisk, findDatabaseRisks } from './database-settings.ts';
 export { violatesPrimaryKey } from './record-id-collision.ts';
 export {
+  AccountAwayError,
   CellMismatchError,
   LockTimeoutError,
   MigrationBlockedError,

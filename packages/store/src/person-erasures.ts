@@ -35,11 +35,15 @@ export async function callErasing<Name extends keyof Results>(
   return (await database.query<{ result: Results[Name] }>(statement, values)).map(({ result }) => result);
 }
 
-/** The records whose erasure began and has not ended. */
+/** The records of accounts at home whose erasure began and has not ended. */
 export async function selectOpenErasures(database: Database): Promise<PersonRecord[]> {
   const statement = {
     name: 'select-open-erasures',
-    text: `select record_type as type, record_id as id, account_id as "accountId" from person_erasure order by record_id`,
+    text: `
+      select record_type as type, record_id as id, account_id as "accountId"
+      from person_erasure p
+      where not exists (select from account_away w where w.account_id = p.account_id)
+      order by record_id`,
   };
   return database.query<PersonRecord & Record<string, unknown>>(statement, []);
 }

@@ -1,4 +1,5 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
+import { type Away, awayColumn } from './credentials.ts';
 import { type Database, firstRow } from './database.ts';
 import { keysetConditions, type PageQuery } from './page-query.ts';
 
@@ -133,6 +134,8 @@ export interface PortalSessionRow {
   schemaVersion: string;
   costMaximum: number;
   costRestoreRate: number;
+  /** Null: the account is at home. */
+  away: Away | null;
   /** Null if an operator created the link. */
   keyId: string | null;
   abilities: PortalAbility[];
@@ -151,7 +154,7 @@ const sessions = `
     a.organization_id as "organizationId", c.client_id as "clientId", c.schema_version as "schemaVersion",
     c.cost_maximum as "costMaximum", c.cost_restore_rate as "costRestoreRate", s.key_id as "keyId", s.abilities, s.actor,
     s.return_url as "returnUrl", s.subscription_id as "subscriptionId", s.started_at as "startedAt",
-    s.last_used_at as "lastUsedAt", s.last_used_at < now() - interval '1 minute' as "isUseDue", s.expires_at as "expiresAt"
+    s.last_used_at as "lastUsedAt", s.last_used_at < now() - interval '1 minute' as "isUseDue", s.expires_at as "expiresAt", ${awayColumn}
   from portal_session s
   join account a on a.id = s.account_id
   join api_client c on c.id = s.api_client_id`;

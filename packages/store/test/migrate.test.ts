@@ -73,6 +73,7 @@ const allMigrations = [
   '0055-processes-behind-poolers',
   '0056-events-that-wait-of-the-own-interface',
   '0057-persons-that-are-erased-again',
+  '0058-homes-of-accounts',
   '0060-what-erasing-left',
 ];
 

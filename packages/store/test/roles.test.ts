@@ -106,6 +106,8 @@ test('grants each app exactly these rights', async () => {
     {
       "lender_api": [
         "account: select",
+        "account_away: select",
+        "account_home: select",
         "api_client: select",
         "api_key: select update(last_used_at)",
         "audit_entry: insert(account_id) insert(action) insert(actor) insert(actor_type) insert(address) insert(details) insert(interface) insert(request_id) insert(subject)",
@@ -136,6 +138,8 @@ test('grants each app exactly these rights', async () => {
       ],
       "operator": [
         "account: insert select update(name) update(webhook_listeners_forbidden_at)",
+        "account_away: select",
+        "account_home: select",
         "api_client: insert select update(cost_maximum) update(cost_restore_rate) update(schema_version)",
         "api_key: insert select update(expires_at) update(revoked_at)",
         "app_contracts: select",
@@ -178,6 +182,8 @@ test('grants each app exactly these rights', async () => {
       ],
       "partner_api": [
         "account: select",
+        "account_away: select",
+        "account_home: select",
         "api_client: select",
         "api_key: select update(last_used_at)",
         "audit_entry: insert(account_id) insert(action) insert(actor) insert(actor_type) insert(address) insert(details) insert(interface) insert(request_id) insert(subject)",
@@ -208,6 +214,8 @@ test('grants each app exactly these rights', async () => {
         "webhook_subscription_sequence: insert(interface) insert(subscription_id) select",
       ],
       "webhook_worker": [
+        "account_away: select",
+        "account_home: select",
         "record_number: usage",
         "schema_migration: select",
         "webhook_attempt: insert select",

@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import type { Client, DatabaseError } from 'pg';
-import { concernsRelation, StoreUnavailableError, toStoreError } from '../errors.ts';
+import { awayState, concernsRelation, StoreUnavailableError, toStoreError } from '../errors.ts';
 import { isRecordIdCollision, recordIdAttemptsMax } from '../record-id-collision.ts';
 import { ShortLivedMap } from '../short-lived-map.ts';
 import { FairQueue } from './fair-queue.ts';
@@ -281,8 +281,8 @@ export class SharedWriter {
 
 const lockNotAvailable = '55P03';
 
-/** A new transaction can succeed: values and constraints of one write, conflicts, locks, cancelled statements. */
-const repeatableStates = /^(?:22|23|40001|40P01|55P03|57014)/;
+/** A new transaction can succeed: values, constraints or the account of one write, conflicts, locks, cancelled statements. */
+const repeatableStates = /^(?:22|23|40001|40P01|55P03|57014|ZH001)/;
 
 /** The connection had ended before the transaction began, or soon after it. Not: the server did not respond in time. */
 function isOfIdleConnection({ mayBeCommitted, cause }: LostConnectionError): boolean {
@@ -294,10 +294,10 @@ function isOfKey(error: DatabaseError): boolean {
   return error.code === lockNotAvailable && concernsRelation(error, 'idempotency_key');
 }
 
-/** The rows of the account are refused, or another transaction has locked it. Not: a partition is missing for all accounts. */
+/** The account or its rows are refused, or another transaction has locked it. Not: a partition is missing for all accounts. */
 function isOfAccount(error: DatabaseError): boolean {
   if (error.code === lockNotAvailable) return concernsRelation(error, 'account');
-  return /^2[23]/.test(error.code ?? '') && toStoreError(error) === error;
+  return error.code === awayState || (/^2[23]/.test(error.code ?? '') && toStoreError(error) === error);
 }
 
 function unavailable(cause: unknown): StoreUnavailableError {

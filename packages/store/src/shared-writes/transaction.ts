@@ -1,3 +1,4 @@
+import type { AccountId } from '@deedwire/domain';
 import { type Client, DatabaseError, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { type Database, onlyRow, type Statement } from '../database.ts';
 import { endsSession } from '../errors.ts';
@@ -49,7 +50,7 @@ export class LostConnectionError extends Error {
 
 /**
  * Commits writes in one transaction, in two flights. The statements of a flight are sent at once; each gets its response. The
- * first flight claims the idempotency keys and draws ids and the time, the second inserts the rows and commits. No two writes
+ * first flight checks the homes of the accounts, draws ids and the time and claims the idempotency keys, the second inserts the rows and commits. No two writes
  * may have the same key. Notifies the workers: with the second flight, behind `commit`, if `notifiesWithCommit` says so. They
  * then look for work in vain if the server answered `commit` with a rollback.
  *
@@ -74,12 +75,12 @@ export async function commitTogether(
   };
 
   const keys = writes.flatMap(({ key }) => key ?? []);
-  const { begun, claiming, drawing } = inOnePiece(client, () => ({
+  const { begun, drawing, claiming } = inOnePiece(client, () => ({
     begun: send('begin', { text: `${options.begin}; set local lock_timeout = ${lockMs}` }),
+    drawing: draw(database, new Set(writes.map(({ accountId }) => accountId)), sum(writes.map(({ ids }) => ids))),
     claiming: keys.length === 0 ? Promise.resolve(new Set()) : claimIdempotencyKeys(database, keys, claimSeconds),
-    drawing: draw(database, sum(writes.map(({ ids }) => ids))),
   }));
-  const failure = await failureOf([begun, claiming, drawing], false);
+  const failure = await failureOf([begun, drawing, claiming], false);
   if (failure !== null) {
     await failureOf([send('rollback', { text: 'rollback' })], false);
     throw new RolledBackError(failure, true);
@@ -143,13 +144,15 @@ async function failureOf(flight: readonly Promise<unknown>[], mayBeCommitted: bo
   return first;
 }
 
-async function draw(database: Database, ids: number): Promise<Drawn> {
+/** Checks the homes of accounts, and draws what their writes need. */
+async function draw(database: Database, accounts: ReadonlySet<AccountId>, ids: number): Promise<Drawn> {
   const statement = {
     name: 'draw-for-writes',
     text: `
-      select now()::timestamptz(3) as now, array(select new_record_id()::text from generate_series(1, $1::int)) as ids`,
+      select now()::timestamptz(3) as now, array(select new_record_id()::text from generate_series(1, $1::int)) as ids
+      where check_homes($2)`,
   };
-  return onlyRow(await database.query<{ now: Date; ids: string[] }>(statement, [ids]));
+  return onlyRow(await database.query<{ now: Date; ids: string[] }>(statement, [ids, [...accounts]]));
 }
 
 /** The rows of each statement, by columns. The statements are in the order in which they first occur. */

@@ -14,7 +14,7 @@ export interface SubscriptionSecret extends SubscriptionSecretRef {
 }
 
 /**
- * The secrets of a page of all subscriptions of all accounts, by id, also of deleted ones. A subscription has one, or two from
+ * The secrets of a page of all subscriptions of this cell, by id, also of deleted ones. A subscription has one, or two from
  * the start of a rotation until it is completed. Served by webhook_subscription_pkey.
  *
  * @param limit how many subscriptions to read
@@ -28,8 +28,9 @@ export async function selectSubscriptionSecrets(
     name: 'select-subscription-secrets',
     text: `
       select id, secret_ciphertext as "secretCiphertext", next_secret_ciphertext as "nextSecretCiphertext"
-      from webhook_subscription
+      from webhook_subscription s
       where id > $1
+        and not exists (select from account_away w where w.account_id = s.account_id and not w.is_frozen)
       order by id
       limit $2`,
     planning: 'in-index-order' as const,
