@@ -206,7 +206,7 @@ export interface PortalSession extends Omit<PortalSessionRow, 'id' | 'subscripti
 }
 
 function toSession({ gidNamespace }: ActionContext, row: PortalSessionRow): PortalSession {
-  const { id, subscriptionId, interfaceName, accountId, accountName, clientId, schemaVersion } = row;
+  const { id, subscriptionId, interfaceName, accountId, accountName, clientId, schemaVersion, away } = row;
   const costLimit = { maximum: row.costMaximum, restoreRate: row.costRestoreRate };
   return {
     ...row,
@@ -214,7 +214,7 @@ function toSession({ gidNamespace }: ActionContext, row: PortalSessionRow): Port
     recordId: id,
     account: { id: formatAccountGid(gidNamespace, interfaceName, accountId), name: accountName },
     subscriptionId: subscriptionId && formatGid(gidNamespace, 'WebhookSubscription', subscriptionId),
-    client: { accountId, clientId, interfaceName, schemaVersion, costLimit },
+    client: { accountId, clientId, interfaceName, schemaVersion, costLimit, away },
   };
 }
 

@@ -58,6 +58,7 @@ describe('valid credentials', () => {
         interfaceName: 'lender',
         schemaVersion: '2026-11-01',
         costLimit: { maximum: 2_000, restoreRate: 200 },
+        away: null,
       },
       keyId: generated.keyId,
     });
@@ -233,6 +234,15 @@ describe('the cache', () => {
     clock.ms = 900;
     await authenticator.authenticate(credentials);
     expect(findApiKey).toHaveBeenCalledTimes(2);
+  });
+
+  test('keeps no key of an account that is away', async () => {
+    const { authenticator, findApiKey } = setUp({ ...stored, away: 'FROZEN' });
+    for (let count = 1; count <= 3; count += 1) {
+      await authenticator.authenticate(credentials);
+      expect(findApiKey).toHaveBeenCalledTimes(count);
+    }
+    expect(findApiKey).toHaveBeenLastCalledWith(generated.keyId, true);
   });
 
   test('rejects a longer time with a RangeError', () => {

@@ -9,7 +9,7 @@ import type { StoredApiKey } from './stored-api-key.ts';
 
 export type AuthenticatedClient = Pick<
   StoredApiKey,
-  'clientId' | 'accountId' | 'interfaceName' | 'schemaVersion' | 'costLimit'
+  'clientId' | 'accountId' | 'interfaceName' | 'schemaVersion' | 'costLimit' | 'away'
 >;
 
 /** For the log and metrics. The response must not contain it. */
@@ -66,6 +66,8 @@ export interface Authenticator {
   ): AuthenticationResult | Promise<AuthenticationResult>;
 }
 
+type Known = { key: StoredApiKey; isFresh: boolean };
+
 export const maxCacheMs = 900;
 const recordUseEveryMs = 60_000;
 export const requestsWithoutKeyPerSecond = 50;
@@ -94,9 +96,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     recordUse(keyId, now());
   }
 
-  function accept({ keyId, clientId, accountId, schemaVersion, costLimit }: StoredApiKey): AuthenticationResult {
+  function accept({ keyId, clientId, accountId, schemaVersion, costLimit, away }: StoredApiKey): AuthenticationResult {
     noteUse(keyId);
-    return { kind: 'authenticated', client: { clientId, accountId, interfaceName, schemaVersion, costLimit }, keyId };
+    const client = { clientId, accountId, interfaceName, schemaVersion, costLimit, away: away ?? null };
+    return { kind: 'authenticated', client, keyId };
   }
 
   const given = Buffer.alloc(noKey.keyHash.length);
@@ -109,7 +112,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const known = keys.peek(peekKeyId(apiKey));
     given.write(hashAsText(apiKey), 'latin1');
     const isSame = timingSafeEqual(given, known?.key.keyHash ?? noKey.keyHash);
-    if (!known?.isFresh || !isSame) return null;
+    if (!isUsable(known) || !isSame) return null;
     const { key } = known;
     if (key.clientId !== clientId || key.organizationId !== organizationId) return null;
     if (key.interfaceName !== interfaceName || key.revokedAt !== null) return null;
@@ -140,7 +143,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const known = keys.peek(keyId);
     const isProven = refusalOf(known?.key ?? null) === null;
     // Only a match is answered from the cache: a wrong key takes as long as an unknown one.
-    if (isProven && known?.isFresh) return accept(known.key);
+    if (isProven && isUsable(known)) return accept(known.key);
 
     if (!isProven && !limiter.take(address)) return refuseOffline('rate_limited', 'rate_limited', keyId);
     const refund = (): void => {
@@ -158,6 +161,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     refund();
     return accept(stored);
   }
+}
+
+/** An account that is away can come home, or leave, at any moment: its keys are read for each request. */
+function isUsable(known: Known | null): known is Known {
+  return known !== null && known.isFresh && !known.key.away;
 }
 
 /** Without a lookup: nothing can be found out about any key. */

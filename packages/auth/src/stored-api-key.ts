@@ -26,4 +26,6 @@ export interface StoredApiKey {
   /** The version that the client pins. It applies to requests that do not name a version. */
   schemaVersion: string;
   costLimit: CostLimit;
+  /** The account leaves for another cell and cannot be changed, or is at home in one and cannot be read either. Null: neither. */
+  away?: 'FROZEN' | 'FOREIGN' | null;
 }

@@ -6,6 +6,7 @@ import { RequestError } from './request-error.ts';
 /** The public code of each error that the lower layers throw on purpose, by its `code`. Any other error is a bug. */
 const publicCodes: ReadonlyMap<unknown, ErrorCode> = new Map([
   ['STORE_UNAVAILABLE', 'SERVICE_UNAVAILABLE'],
+  ['ACCOUNT_AWAY', 'SERVICE_UNAVAILABLE'],
   ['EGRESS_UNAVAILABLE', 'SERVICE_UNAVAILABLE'],
   ['BAD_USER_INPUT', 'BAD_USER_INPUT'],
   ['EVENT_MISSING', 'SERVICE_UNAVAILABLE'],

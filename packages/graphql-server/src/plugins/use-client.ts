@@ -1,4 +1,5 @@
 import type { PortalSession } from '@deedwire/actions';
+import { AccountAwayError } from '@deedwire/store';
 import type { AuthenticatedRequest, RequestAuthenticator } from '../authentication/authenticate-request.ts';
 import type { RefusalPace } from '../cost/refusal-pace.ts';
 import { RequestAccount, type SharedByClients } from '../cost/request-account.ts';
@@ -28,6 +29,7 @@ export function useClient({ authenticator, pace, shared }: ClientOptions): Reque
     }
     const tooManyConnections = http.authenticated(client.clientId);
     if (tooManyConnections) throw new RequestError(tooManyConnections.code, tooManyConnections);
+    if (client.away === 'FOREIGN') throw new AccountAwayError();
   }
 
   return {

@@ -1,4 +1,5 @@
 import { bodyCost, readingCost, rejectionCost, toPoints } from '@deedwire/operation-analysis';
+import { AccountAwayError } from '@deedwire/store';
 import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import type { EndTurn } from '../cost/client-slots.ts';
 import { OperationCharge } from '../cost/operation-charge.ts';
@@ -70,6 +71,10 @@ export function useCost(limits: RequestLimits): RequestPlugin {
     const account = present(state.account);
     const { bodyBytes, paid } = state;
     const operation = selectOperation(document, operationName ?? null);
+    if (operation.operation === 'mutation' && state.client?.away) {
+      account.refund(paid);
+      throw new AccountAwayError();
+    }
     const { requestedQueryCost: largest, priceOf } = pricing.price(document, operation, args.variableValues ?? {});
     const reading = Math.max(bodyCost(bodyBytes, limits), paid);
     const charged = Math.max(largest, reading);
@@ -99,7 +104,9 @@ export function useCost(limits: RequestLimits): RequestPlugin {
         const used = Math.max(rejectionCost(bodyBytes, limits), paid);
         cost = { requestedQueryCost: Math.max(charged, used), actualQueryCost: used };
       } else {
-        const used = withExtraWork(Math.max(priceOf(result.data, result.errors), reading));
+        // The account was frozen since its key was read.
+        const isAway = result.errors?.some(({ originalError }) => originalError instanceof AccountAwayError) ?? false;
+        const used = isAway ? 0 : withExtraWork(Math.max(priceOf(result.data, result.errors), reading));
         cost = { requestedQueryCost: charged, actualQueryCost: used };
       }
     } catch (error) {

@@ -4,6 +4,7 @@ import type { PortalSession } from '@deedwire/actions';
 import { type AddressLimiter, type AuthenticationRefusal, createKeyCache, maxCacheMs } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
 import { addressBlock } from '@deedwire/service-runtime';
+import { AccountAwayError } from '@deedwire/store';
 import { present, type RequestState } from '../plugins/request-state.ts';
 import { isOfOrigin } from './origin.ts';
 
@@ -29,7 +30,7 @@ export interface SessionAuthenticatorOptions {
   monotonicMs: () => number;
 }
 
-/** Finds the session of a cookie. A session is cached for up to 900 ms; an unknown token never is. */
+/** Finds the session of a cookie. A session is cached for up to 900 ms, unless its account is away; an unknown token never is. */
 export function createSessionAuthenticator(options: SessionAuthenticatorOptions) {
   const { origin, findSession: find, recordUse, limiter, refuse, monotonicMs } = options;
   const sessions = createKeyCache({ find, monotonicMs, maxAgeMs: maxCacheMs, maxSize: 10_000 });
@@ -39,7 +40,7 @@ export function createSessionAuthenticator(options: SessionAuthenticatorOptions)
       const token = readCookie(state.message, cookieName(options));
       const known = typeof token === 'string' ? sessions.peek(hashOf(token)) : null;
       const isProven = known !== null && refusalOf(known.key, state) === null && isOfOrigin(state.message, origin);
-      return known?.isFresh && isProven ? known.key : check(state, token, isProven);
+      return known?.isFresh && isProven && !known.key.away ? known.key : check(state, token, isProven);
     },
 
     /** Forgets the session of a request, which has ended. */
@@ -60,6 +61,7 @@ export function createSessionAuthenticator(options: SessionAuthenticatorOptions)
     const reason = session === null ? 'unknown' : refusalOf(session, state);
     if (session === null || reason !== null) return refuse(reason ?? 'unknown', state, session);
     if (!isProven) limiter.refund(block);
+    if (session.away === 'FOREIGN') throw new AccountAwayError();
     recordUse(session);
     return session;
   }
