@@ -86,6 +86,7 @@ const belongsToRegistration: Readonly<Record<LoopName, boolean>> = {
   backlog: true,
   replays: true,
   change: true,
+  freezes: true,
   settle: false,
   sharing: false,
   retention: false,
@@ -99,6 +100,7 @@ const belongsToRegistration: Readonly<Record<LoopName, boolean>> = {
 const loopsOfFailures: Partial<Record<EngineEvent['kind'], LoopName>> = {
   'renewal-failed': 'lease',
   'sharing-failed': 'sharing',
+  'freeze-unacknowledged': 'freezes',
   'shard-unreadable': 'shards',
   'backlog-unavailable': 'backlog',
   'replay-unavailable': 'replays',

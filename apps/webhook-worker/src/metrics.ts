@@ -79,6 +79,11 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
     (queue) => queue.oldestDueSeconds,
   );
   gaugeOfDatabase(
+    'deedwire_accounts_frozen_seconds',
+    'How long the account has been frozen that has been for longest, because it leaves for another cell.',
+    (queue) => queue.frozenSeconds,
+  );
+  gaugeOfDatabase(
     'deedwire_webhook_partitions_ahead',
     'For how many days after today the history has partitions.',
     (queue) => queue.daysAhead,

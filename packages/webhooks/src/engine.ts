@@ -31,6 +31,8 @@ import { BacklogRemover } from './subscriptions/backlog-remover.ts';
 import { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 import { raiseAlerts } from './subscriptions/raise-alerts.ts';
 import type { EventTypePin } from './subscriptions/read-pins.ts';
+import { FreezeWatch } from './workers/freeze-watch.ts';
+import { homesChanged } from './workers/sql/freezes.ts';
 import { workersChanged } from './workers/sql/shard-rows.ts';
 import { Workers } from './workers/workers.ts';
 
@@ -134,6 +136,7 @@ export interface WebhookEngine {
 export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngine {
   const { store, clock, random, onEvent, leaseMs = defaultLeaseMs } = options;
   const writer = { workerId: () => workers.id, onFenced: () => workers.fencedOut() };
+  const pollMs = options.pollMs === 0 ? neverMs : options.pollMs;
   let isStalled = false;
 
   const exchanges = options.exchangeRetentionDays === 0 ? null : new Exchanges({ store, clock, onEvent });
@@ -197,7 +200,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       if (event.kind === 'fan-out-fenced') workers.fencedOut();
       onEvent(event);
     },
-    limits: { pollMs: options.pollMs === 0 ? neverMs : options.pollMs },
+    limits: { pollMs },
     traceFanOut: options.traceFanOut,
   });
 
@@ -242,6 +245,16 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     onEvent,
   });
 
+  const freezes = new FreezeWatch({
+    store,
+    clock,
+    workerId: writer.workerId,
+    pollMs,
+    lanes: dispatcher,
+    flush: () => Promise.all([statistics.write(), exchanges?.flush()]),
+    onEvent,
+  });
+
   const retention = createRetention({
     store,
     directUrl: options.directUrl,
@@ -259,20 +272,23 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
   return {
     async start() {
       await workers.start();
+      freezes.start();
       await fanOut.prepare();
       retention.start();
     },
     wake(payload) {
       const isForAll = payload === null || payload === '';
       if (isForAll || payload === workersChanged) workers.wake();
-      if (isForAll) fanOut.wake(null);
-      else if (payload !== workersChanged && workers.shards.has(Number(payload))) fanOut.wake([Number(payload)]);
+      if (isForAll || payload === homesChanged) {
+        freezes.wake();
+        fanOut.wake(null);
+      } else if (payload !== workersChanged && workers.shards.has(Number(payload))) fanOut.wake([Number(payload)]);
     },
     stopClaiming: () => dispatcher.stopClaiming(),
     async drain() {
       // If something of what follows does not end, only what is counted from now on is lost.
       void statistics.write();
-      await Promise.all([workers.leave(), retention.stop()]);
+      await Promise.all([workers.leave(), retention.stop(), freezes.stop()]);
       await fanOut.stop();
       await backlogs.stop();
       await replays.stop();

@@ -182,7 +182,9 @@ export type WorkersEvent =
   /** Sharing the shards failed. It is retried. */
   | { kind: 'sharing-failed'; error: unknown }
   /** A renewal, or sharing the shards, has succeeded after it had failed. */
-  | { kind: 'loop-resumed'; loop: 'lease' | 'sharing' };
+  | { kind: 'loop-resumed'; loop: 'lease' | 'sharing' | 'freezes' }
+  /** A freeze of accounts could not be acknowledged. It is retried. */
+  | { kind: 'freeze-unacknowledged'; error: unknown };
 
 /** Events of fan-out for logs and metrics. Alarms need an operator. */
 export type FanOutEvent =

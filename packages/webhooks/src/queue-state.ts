@@ -1,4 +1,5 @@
 import { onlyRow, type Store } from '@deedwire/store';
+import { isHome } from './kernel/sql.ts';
 import { historyTables } from './retention/partitions.ts';
 import { readDaysAhead } from './retention/sql/partitions.ts';
 
@@ -10,9 +11,11 @@ export interface QueueState {
   readonly deliveriesPending: number;
   /**
    * For how long the delivery that has been due longest has waited, in seconds. 0 if none is due. Without subscriptions that are
-   * paused, and receivers that have failed or asked to wait. Of at most 100,000 subscriptions.
+   * paused or not at home, and receivers that have failed or asked to wait. Of at most 100,000 subscriptions.
    */
   readonly oldestDueSeconds: number;
+  /** For how long the account has been frozen that has been for longest, in seconds. 0 if none is frozen. */
+  readonly frozenSeconds: number;
   /** Subscriptions by the reason why they are paused. */
   readonly paused: Readonly<Record<string, number>>;
   /**
@@ -29,7 +32,7 @@ const subscriptionsMax = 100_000;
 
 /**
  * Served by webhook_event_queue_ready, webhook_pending_delivery_pkey, webhook_pending_delivery_due,
- * webhook_subscription_by_shard and webhook_subscription_episode_open. Jumps from subscription to subscription, so that the number of their deliveries does not matter.
+ * webhook_subscription_by_shard, webhook_subscription_episode_open and account_home_frozen. Jumps from subscription to subscription, so that the number of their deliveries does not matter.
  */
 export async function readQueueState(store: Store): Promise<QueueState> {
   const statement = {
@@ -65,9 +68,15 @@ export async function readQueueState(store: Store): Promise<QueueState> {
           left join webhook_receiver_state receiver
             on receiver.subscription_id = subscription.id and receiver.url_number = subscription.url_number
           where subscription.deleted_at is null and subscription.paused_reason is null
+            and ${isHome('subscription.account_id')}
             and coalesce(receiver.consecutive_failures, 0) = 0
             and coalesce(receiver.hold_until <= clock_timestamp(), true)
         ) as "oldestDueSeconds",
+        (
+          select coalesce(extract(epoch from greatest(interval '0', clock_timestamp() - min(frozen_at)))::float8, 0)
+          from account_home
+          where frozen_at is not null
+        ) as "frozenSeconds",
         (
           select coalesce(json_object_agg(reason, subscriptions), '{}')
           from (

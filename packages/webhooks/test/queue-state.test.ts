@@ -54,6 +54,7 @@ test('an empty database', async () => {
     eventsQueued: 0,
     deliveriesPending: 0,
     oldestDueSeconds: 0,
+    frozenSeconds: 0,
     paused: {},
     disrupted: {},
     daysAhead: 60,
@@ -112,4 +113,15 @@ test('counts disrupted subscriptions that have failed within the hour, and recov
 test('no delivery is due', async () => {
   await subscribe(-500);
   expect(await readQueueState(store)).toMatchObject({ deliveriesPending: 1, oldestDueSeconds: 0 });
+});
+
+test('an account is frozen, so its deliveries are not late', async () => {
+  const id = await subscribe(500);
+  await sql(
+    `insert into account_home (account_id, cell, frozen_at)
+     select account_id, 1, now() - interval '10 minutes' from webhook_subscription where id = $1`,
+    [id],
+  );
+  const { frozenSeconds, oldestDueSeconds } = await readQueueState(store);
+  expect({ frozen: Math.floor(frozenSeconds / 60), oldestDueSeconds }).toEqual({ frozen: 10, oldestDueSeconds: 0 });
 });

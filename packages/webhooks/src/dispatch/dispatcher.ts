@@ -199,6 +199,21 @@ export class Dispatcher {
     if (lane !== undefined) this.#scheduler.close(lane);
   }
 
+  /** The accounts with lanes in memory. */
+  accounts(): AccountId[] {
+    return this.#registry.accounts;
+  }
+
+  /**
+   * Closes all lanes of accounts that are no longer at home. Returns a function that tells whether none of their deliveries is in
+   * flight or not recorded yet.
+   */
+  closeAccounts(ids: ReadonlySet<AccountId>): () => boolean {
+    const lanes = this.#registry.all().filter(({ account }) => ids.has(account.id));
+    for (const lane of lanes) this.#scheduler.close(lane);
+    return () => !lanes.some(({ known }) => known.values().some(({ isClaimed }) => isClaimed));
+  }
+
   /** Closes all lanes of a shard that another worker will own. */
   closeShard(shard: Shard): void {
     for (const lane of this.#registry.inShard(shard)) this.#scheduler.close(lane);

@@ -35,6 +35,10 @@ export class LaneRegistry {
     return this.#accounts.get(id);
   }
 
+  get accounts(): AccountId[] {
+    return [...this.#accounts.keys()];
+  }
+
   findOrAdd({ subscriptionId, accountId }: LaneId): Lane {
     const found = this.#lanes.get(subscriptionId);
     if (found !== undefined) return found;

@@ -21,7 +21,7 @@ export interface DispatchStorage {
   refill(lane: SubscriptionId, options: RefillOptions): Promise<Refill>;
   /** Reads the next deliveries that the marks make due, in the order of their ids. Skips those that are due soon anyway. */
   walk(lane: SubscriptionId, options: WalkOptions): Promise<Walk>;
-  /** Reads targets. The result contains no subscription that is paused or deleted. */
+  /** Reads targets. The result contains no subscription that is paused or deleted, or whose account is not at home. */
   targets(lanes: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, LaneTarget>>;
   /**
    * Records results, except those whose delivery another transaction has locked. Throws if it refuses one of them: then none is

@@ -62,12 +62,22 @@ export class Exchanges {
   }
 
   /** Stores what waits, unless the database refuses it. */
-  async stop(): Promise<void> {
-    this.#cancelTimer?.();
+  async flush(): Promise<void> {
+    this.#cancel();
     await this.#writing;
-    this.#cancelTimer?.();
+    this.#cancel();
     for (this.#failures = 0; this.#waiting.length > 0 && this.#failures === 0;) await this.#write();
+  }
+
+  async stop(): Promise<void> {
+    await this.flush();
+    this.#cancel();
     this.#waiting = [];
+  }
+
+  #cancel(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
   }
 
   #writeAfter(delayMs: number): void {

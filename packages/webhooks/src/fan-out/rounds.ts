@@ -18,7 +18,7 @@ import type { PickedEntry, RoundPlan } from './round-plan.ts';
 import { blockedOnRefusal } from './sql/blocked-queue.ts';
 import { readEvents, type ReadEvents } from './sql/events.ts';
 import { countEntryClaims } from './sql/queue.ts';
-import { areGone, isStaleRound, readLockedAccounts, writeRound } from './sql/round.ts';
+import { AccountsAwayError, areGone, isStaleRound, readLockedAccounts, writeRound } from './sql/round.ts';
 import { endSpans, startSpans, type FanOutSpan, type TraceFanOut } from './trace-fan-out.ts';
 
 /** While so many writes have an unknown outcome, their rounds wait for it. */
@@ -76,6 +76,7 @@ interface Round {
  * | finds an entry deleted   | another write has deleted it: the lanes of the round are read             | at the end, after a delay        |
  * | fails before it is sent  |                                                                           | at the end, after a delay        |
  * | is fenced out            | all shards are removed                                                    | never: it leaves memory          |
+ * | finds an account away    | the others are written at once. Reads leave it out until it is home       | at the end of the round          |
  * | is refused               | its halves are written. A single entry is blocked                         | at the end of the round          |
  *
  * A write of unknown outcome that was not executed can still be, before another one of its entries. So its lanes are also read when
@@ -123,6 +124,7 @@ export class Rounds {
       await writeRound(store, workerId, { ...emptyRound, done, blocked });
       return true;
     } catch (error) {
+      if (error instanceof AccountsAwayError) return false;
       if (!(error instanceof FencedOutError)) onEvent({ kind: 'fan-out-unavailable', call: 'change', error });
       else if (!account.isRemoved) onFenced();
       return false;
@@ -211,6 +213,12 @@ export class Rounds {
     const { onUncertain, onFenced, onEvent } = this.#options;
     if (error instanceof FencedOutError) {
       if (turns.some(({ account }) => !account.isRemoved)) onFenced();
+    } else if (error instanceof AccountsAwayError) {
+      for (const { account } of turns) if (error.accounts.has(account.id)) round.unwritten.add(account);
+      await this.#write(
+        round,
+        turns.filter(({ account }) => !error.accounts.has(account.id)),
+      );
     } else if (error instanceof LockTimeoutError) await this.#locked(round, turns, writing);
     else if (error instanceof StoreUnavailableError) {
       onEvent({ kind: 'fan-out-unavailable', call: 'round', error });

@@ -25,6 +25,22 @@ export function pgArray(values: readonly PlainValue[]): string {
   return `${text}}`;
 }
 
+/**
+ * A condition: the account is neither frozen nor at home in another cell. Every statement has it that begins work for an account, or
+ * writes a row of it; not those that record attempts, for which a freeze waits. With the offset, PostgreSQL looks each account
+ * up, and plans no join that reads the whole table once it is large.
+ *
+ * @param account an expression of the statement
+ */
+export const isHome = (account: string): string =>
+  `not exists (select from account_away where account_away.account_id = ${account} offset 0)`;
+
+/** As `isHome`, of the account of a subscription. */
+export const isOfHome = (subscription: string): string =>
+  `not exists (
+          select from webhook_subscription s join account_away using (account_id) where s.id = ${subscription} offset 0
+        )`;
+
 /** Encodes any texts as a PostgreSQL array. */
 export function pgTextArray(values: readonly (string | null)[]): string {
   let text = '{';

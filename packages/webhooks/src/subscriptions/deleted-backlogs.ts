@@ -1,7 +1,7 @@
 import { type Database, onlyRow, type Statement } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
 import type { AccountId, DeliveryId, SubscriptionId, LaneId, Shard } from '../kernel/ids.ts';
-import { pgArray } from '../kernel/sql.ts';
+import { isHome, pgArray } from '../kernel/sql.ts';
 
 // webhook_worker by primary key.
 const insertStatement: Statement = {
@@ -9,7 +9,7 @@ const insertStatement: Statement = {
   text: `
     with ${liveWorker}, noted as (
       insert into webhook_deleted_backlog (account_id, subscription_id)
-      select $3, $2 from worker
+      select $3, $2 from worker where ${isHome('$3::bigint')}
       on conflict do nothing
     )
     select exists (select from worker) as "isAlive"`,
@@ -83,7 +83,7 @@ const deletePendingStatement: Statement = {
   name: 'delete-pending-of-deleted',
   text: `
     with ${liveWorker}, found as (
-      select p.delivery_id, p.ctid
+      select p.delivery_id, p.ctid, s.account_id
       from webhook_subscription s
       cross join unnest($3::bigint[]) listed (delivery_id)
       cross join lateral (
@@ -99,6 +99,7 @@ const deletePendingStatement: Statement = {
       from worker
       cross join found
       join webhook_pending_delivery p on p.ctid = found.ctid and p.delivery_id = found.delivery_id
+        and ${isHome('found.account_id')}
       for update of p skip locked
     ), deleted as (
       delete from webhook_pending_delivery p
@@ -114,7 +115,7 @@ const deletePendingStatement: Statement = {
 /**
  * Deletes pending deliveries of a deleted subscription. Does nothing if the subscription was not deleted.
  *
- * @returns the deliveries that another transaction holds or has replaced. Delete them later.
+ * @returns the deliveries that another transaction holds or has replaced, or whose account is not at home. Delete them later.
  */
 export async function deletePendingOfDeleted(
   database: Database,
@@ -134,11 +135,11 @@ const deleteStatement: Statement = {
     with ${liveWorker}, receiver as (
       delete from webhook_receiver_state r
       using worker, webhook_subscription s
-      where s.id = $2 and s.deleted_at is not null and r.subscription_id = $2
+      where s.id = $2 and s.deleted_at is not null and r.subscription_id = $2 and ${isHome('s.account_id')}
     ), backlog as (
       delete from webhook_deleted_backlog b
       using worker
-      where b.shard = ($3::bigint & 63)::smallint and b.subscription_id = $2
+      where b.shard = ($3::bigint & 63)::smallint and b.subscription_id = $2 and ${isHome('b.account_id')}
     )
     select exists (select from worker) as "isAlive"`,
 };

@@ -1,7 +1,7 @@
 import type { Transaction } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
 import { type AccountId, type SubscriptionId, shardOf } from '../kernel/ids.ts';
-import { rememberedOwnerPause } from '../kernel/sql.ts';
+import { isHome, rememberedOwnerPause } from '../kernel/sql.ts';
 import type { EventTypePin } from './read-pins.ts';
 
 export interface PausedSubscription {
@@ -38,7 +38,7 @@ export async function pauseRetiredSubscriptions(
               from unnest($2::text[], $3::text[]) as v (event_type, event_version)
               join webhook_subscription_event_type t on t.event_type = v.event_type and t.event_version = v.event_version
               join webhook_subscription p on p.id = t.subscription_id
-              where p.deleted_at is null and p.paused_reason is distinct from 'VERSION_RETIRED'
+              where p.deleted_at is null and p.paused_reason is distinct from 'VERSION_RETIRED' and ${isHome('p.account_id')}
               limit $4
             ))
             and s.deleted_at is null and s.paused_reason is distinct from 'VERSION_RETIRED'

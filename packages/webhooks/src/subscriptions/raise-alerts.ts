@@ -8,7 +8,7 @@ import {
 } from '@deedwire/store';
 import { FencedOutError, liveWorker, rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
 import type { Shard, SubscriptionId } from '../kernel/ids.ts';
-import { pgArray } from '../kernel/sql.ts';
+import { isHome, pgArray } from '../kernel/sql.ts';
 
 /** Of one transaction, which locks them and reports up to 10,000 failed deliveries of each. */
 const batchMax = 20;
@@ -48,7 +48,7 @@ const selectStatement: Statement = {
     select coalesce(json_agg(s.id::text order by random()), '[]') as ids
     from changed
     join webhook_subscription s using (id)
-    where s.shard = any ($1::smallint[])`,
+    where s.shard = any ($1::smallint[]) and ${isHome('s.account_id')}`,
 };
 
 // A subscription that another transaction changes, which can last, has its turn later. A change waits for this transaction.

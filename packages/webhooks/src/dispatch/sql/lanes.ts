@@ -1,7 +1,7 @@
 import { type Database, firstRow, onlyRow, type Statement } from '@deedwire/store';
 import { FencedOutError, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, DeliveryId, SubscriptionId, LaneId, Shard } from '../../kernel/ids.ts';
-import { pgArray, secretColumns } from '../../kernel/sql.ts';
+import { isHome, pgArray, secretColumns } from '../../kernel/sql.ts';
 import { cleanLaneState, type LaneState } from '../lane-state.ts';
 import { type LaneMarks, markMaxAgeMs } from '../lane-walk.ts';
 
@@ -9,7 +9,7 @@ import { type LaneMarks, markMaxAgeMs } from '../lane-walk.ts';
 const selectLaneStatement: Statement = {
   name: 'select-lane',
   text: `
-    select account_id, paused_reason is null and deleted_at is null as is_active, deleted_at is not null as is_deleted,
+    select account_id, paused_reason is null and deleted_at is null and ${isHome('s.account_id')} as is_active, deleted_at is not null as is_deleted,
       exists (select from webhook_pending_delivery p where p.subscription_id = s.id) as has_pending
     from webhook_subscription s
     where id = $1`,
@@ -17,7 +17,7 @@ const selectLaneStatement: Statement = {
 
 export interface StoredLane {
   readonly laneId: LaneId;
-  /** Neither paused nor deleted. */
+  /** Neither paused nor deleted, and its account is at home. */
   readonly isActive: boolean;
   readonly isDeleted: boolean;
   readonly hasPending: boolean;
@@ -64,11 +64,11 @@ const selectLanesStatement: Statement = {
     from page
     left join lateral (
       select true as found from webhook_pending_delivery p where p.subscription_id = page.id limit 1
-    ) pending on page.paused_reason is null`,
+    ) pending on page.paused_reason is null and ${isHome('page.account_id')}`,
 };
 
 export interface LanePage {
-  /** Active subscriptions of the page with pending deliveries, and whether they have a mark that can still make one due. */
+  /** Active subscriptions at home of the page with pending deliveries, and whether they have a mark that can still make one due. */
   readonly lanes: readonly (LaneId & { readonly mayBeMarked: boolean })[];
   /** Where the next page starts. Null if there are no further subscriptions. */
   readonly last: SubscriptionId | null;
@@ -111,6 +111,7 @@ const selectTargetsStatement: Statement = {
     from (select exists (select from webhook_worker where id = $1 and alive) as "isAlive") worker
     left join webhook_subscription s
       on worker."isAlive" and s.id = any($2::bigint[]) and s.paused_reason is null and s.deleted_at is null
+        and ${isHome('s.account_id')}
     left join webhook_receiver_state r on r.subscription_id = s.id and r.url_number = s.url_number`,
 };
 
@@ -152,7 +153,7 @@ export interface StoredTarget extends StoredSecrets {
   readonly marks: LaneMarks;
 }
 
-/** Reads the targets of subscriptions. The result contains no subscription that is paused or deleted. */
+/** Reads the targets of subscriptions. The result contains none that is paused or deleted, or whose account is not at home. */
 export async function selectTargets(
   database: Database,
   workerId: WorkerId,

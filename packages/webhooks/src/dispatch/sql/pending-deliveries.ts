@@ -2,7 +2,7 @@ import type { Database, Statement } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, DeliveryId, EventId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
 import { originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
-import { idRange, pgArray, pgTextArray, pendingRow, unlockedPendingRow } from '../../kernel/sql.ts';
+import { idRange, isHome, pgArray, pgTextArray, pendingRow, unlockedPendingRow } from '../../kernel/sql.ts';
 import { soonMs } from '../lane-walk.ts';
 import type { ClaimedDelivery, DeliveryKey, Refill, RefillOptions, Walk, WalkOptions } from '../storage.ts';
 
@@ -285,6 +285,7 @@ const countClaimsStatement: Statement = {
       set takes = r.claims + 1
       from worker, unnest($2::bigint[], $3::bigint[], $4::int[]) r (subscription_id, delivery_id, claims)
       where p.ctid = ${unlockedPendingRow} and p.takes between r.claims and r.claims + 1
+        and ${isHome('p.account_id')}
       returning p.delivery_id
     )
     select exists (select from worker) as "isAlive", array(select delivery_id::text from counted) as counted`,

@@ -1,6 +1,7 @@
 import type { Database, Statement } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import {
+  isHome,
   markTime,
   mayBeMarked,
   pendingRow,
@@ -275,6 +276,7 @@ const hastenSubscriptionsStatement: Statement = {
       from worker, unnest($2::bigint[], $3::int[]) r (id, url_number)
       join webhook_subscription s on s.id = r.id and s.url_number = r.url_number
       where s.paused_reason is null and s.deleted_at is null and ${mayBeMarked('hastened_at', '1 hour')}
+        and ${isHome('s.account_id')}
       for no key update of s skip locked
     ), marked as (
       update webhook_subscription s
@@ -290,7 +292,7 @@ const hastenSubscriptionsStatement: Statement = {
 
 /**
  * Makes deliveries due that wait because their receivers failed, unless it was done within the last hour, and appends the changes to
- * the queue, for the owner of the shard. Skips subscriptions that are paused or deleted, whose URL has changed, or that another
+ * the queue, for the owner of the shard. Skips subscriptions that are paused or deleted or not at home, whose URL has changed, or that another
  * transaction has locked: it would delay the results of other accounts, and a later success sets the mark.
  *
  * @param settlements in the order of their subscriptions

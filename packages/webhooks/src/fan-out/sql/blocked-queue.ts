@@ -1,7 +1,7 @@
 import type { Database } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, SubscriptionId, Shard } from '../../kernel/ids.ts';
-import { pgArray, pgTextArray } from '../../kernel/sql.ts';
+import { isHome, pgArray, pgTextArray } from '../../kernel/sql.ts';
 import type { QueuePosition } from '../queued-account.ts';
 
 /** `webhook_event_queue.blocked_on` of an entry that the database refused, or of a change that could not be applied. */
@@ -153,6 +153,7 @@ export async function unblockEntries(
         update webhook_event_queue q set blocked_on = null
         from worker, unnest($3::bigint[]) as entry (position)
         where q.ctid = (select ctid from webhook_event_queue where shard = $2 and position = entry.position limit 1)
+          and ${isHome('q.account_id')}
         returning q.position
       )
       select exists (select from worker) as "isAlive", (select count(*)::int from unblocked) as count`,

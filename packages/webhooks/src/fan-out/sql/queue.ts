@@ -2,7 +2,7 @@ import { toRecordId } from '@deedwire/domain';
 import { type Database, onlyRow } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, Shard } from '../../kernel/ids.ts';
-import { pgArray } from '../../kernel/sql.ts';
+import { isHome, pgArray } from '../../kernel/sql.ts';
 import type { QueuedAccount, QueueEntry, QueuePosition } from '../queued-account.ts';
 import type { PickedEntry } from '../round-plan.ts';
 
@@ -71,7 +71,8 @@ const nextAccount = (above: string): string => `
 
 /**
  * Finds up to `accountsMax` accounts with entries that are not left out, and reads up to `entriesMax` entries of each. Jumps from
- * account to account, so that the number of their entries does not matter, and over what is left out. Blocked entries are left out.
+ * account to account, so that the number of their entries does not matter, and over what is left out. Blocked entries and accounts
+ * that are not at home are left out.
  * The skips of a shard are in the order of their accounts.
  *
  * Served by webhook_event_queue_by_account.
@@ -100,6 +101,7 @@ export async function readQueue(
           )
           select account_id from next
         ) found
+        where ${isHome('found.account_id')}
         limit $7
       )${readEntries}`,
   };
@@ -134,6 +136,7 @@ export async function readAccounts(
     text: `
       with account as (
         select * from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::int[]) as known (shard, id, after, entries_max)
+        where ${isHome('known.id')}
       )${readEntries}`,
   };
   const rows = await database.query<Row & Record<string, unknown>>(statement, [
@@ -193,7 +196,7 @@ export async function countEntryClaims(
         from worker, unnest($2::smallint[], $3::bigint[], $4::int[]) as entry (shard, position, claims)
         where q.ctid = (
           select ctid from webhook_event_queue where shard = entry.shard and position = entry.position limit 1
-        )
+        ) and ${isHome('q.account_id')}
         returning q.position
       )
       select exists (select from worker) as "isAlive", (select count(*) from counted)::int as counted`,

@@ -19,6 +19,7 @@ export interface WrittenRound {
 
 interface Row {
   isAlive: boolean;
+  away: string | null;
   deliveryIds: string | null;
   sequencesBefore: string | null;
   payloads: number;
@@ -45,7 +46,10 @@ function roundStatement(name: string, isExceptional: boolean): Statement {
   return {
     name,
     text: `
-      with ${liveWorker},
+      with live_${liveWorker},
+      away as (select account_id from account_away where account_id = any($30::bigint[])),
+      -- Of a round with an account that is not at home, nothing is written.
+      worker as (select id from live_worker where not exists (select from away)),
       done as (
         delete from webhook_event_queue q using worker, ${roundEntries} where q.ctid = ${rowOfEntry} and e.blocked_on is null
         returning q.position
@@ -112,10 +116,10 @@ function roundStatement(name: string, isExceptional: boolean): Statement {
       deferred as (
         insert into webhook_event_queue (account_id, interface, event_id, subscription_id, blocked_on)
         select r.account_id, r.interface, r.event_id, r.subscription_id, r.blocked_on
-        from worker, unnest($30::bigint[], $31::interface_name[], $32::bigint[], $33::bigint[], $34::text[])
+        from worker, unnest($31::bigint[], $32::interface_name[], $33::bigint[], $34::bigint[], $35::text[])
           as r (account_id, interface, event_id, subscription_id, blocked_on)
       )`)}
-      select exists (select from worker) as "isAlive",
+      select exists (select from live_worker) as "isAlive", (select string_agg(account_id::text, ',') from away) as away,
         (select string_agg(id::text, ',' order by number) from delivery) as "deliveryIds",
         (select array_to_string(last_before, ',') from sequences) as "sequencesBefore",
         (select count(*) from payload)::int as payloads,
@@ -148,6 +152,7 @@ const exceptionalRound = roundStatement('fan-out-write-round-with-exceptions', t
  *
  * @param isExceptional use the statement for rounds with exceptions
  * @throws {FencedOutError} if the worker was declared dead. Nothing was written.
+ * @throws {AccountsAwayError} if accounts are not at home. Nothing was written.
  */
 export async function writeRound(
   database: Database,
@@ -160,12 +165,24 @@ export async function writeRound(
   if (isExceptional) parameters.push(...exceptionParameters(plan));
   const rows = await database.query<Row>(statement, [workerId, ...parameters]);
   const row = rowOfLiveWorker(rows, workerId);
+  if (row.away !== null) throw new AccountsAwayError(new Set(split(row.away).map((id) => toRecordId(id))));
   return {
     deliveryIds: split(row.deliveryIds).map((id) => toRecordId(id)),
     sequencesBefore: split(row.sequencesBefore).map(Number),
     writtenAtMs: Number(row.writtenAtMs),
     storedAllPayloads: row.payloads === plan.payloads.length,
   };
+}
+
+/** Accounts of a round are not at home, so it wrote nothing. */
+export class AccountsAwayError extends Error {
+  override readonly name = 'AccountsAwayError';
+  readonly accounts: ReadonlySet<AccountId>;
+
+  constructor(accounts: ReadonlySet<AccountId>) {
+    super(`The accounts ${[...accounts].join(', ')} are not at home.`);
+    this.accounts = accounts;
+  }
 }
 
 /** Whether the write failed because an entry is no longer in the queue. It then wrote nothing. */
@@ -282,6 +299,7 @@ function roundParameters(plan: RoundPlan): unknown[] {
     pgArray(deliveries.flatMap(({ event }) => (event.isTest ? [event.id] : []))),
     pgArray(subscriptions.flatMap(({ index, isListener }) => (isListener ? [index + 1] : []))),
     pgArray(deliveries.map(({ event }) => event.recordId)),
+    pgArray([...new Set(entries.map(({ account }) => account.id))]),
   ];
 }
 

@@ -2,7 +2,7 @@ import type { Database, Statement } from '@deedwire/store';
 import { FencedOutError, liveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { DeliveryId } from '../../kernel/ids.ts';
 import { originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
-import { idRange, pendingRow, pgArray, TextDictionary } from '../../kernel/sql.ts';
+import { idRange, isHome, pendingRow, pgArray, TextDictionary } from '../../kernel/sql.ts';
 import type { FeedResult, OpenReplay, ReplayPart } from '../storage.ts';
 import { dueOfRetry } from './retry.ts';
 
@@ -19,7 +19,7 @@ const feedStatement: Statement = {
       from worker
       join webhook_replay r on r.id = $2 and r.last_id = $3 and r.ended_at is null and r.cancelled_at is null
       join webhook_subscription s on s.id = r.subscription_id and s.account_id = r.account_id
-        and s.paused_reason is null and s.deleted_at is null
+        and s.paused_reason is null and s.deleted_at is null and ${isHome('s.account_id')}
       for no key update of r
     ), found as materialized (
       select r.id as replay_id, r.account_id, r.interface, r.subscription_id, l.number, l.id, l.event_id,

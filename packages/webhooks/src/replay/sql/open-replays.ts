@@ -1,7 +1,7 @@
 import type { Database, Statement } from '@deedwire/store';
 import { FencedOutError, liveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, SubscriptionId, Shard } from '../../kernel/ids.ts';
-import { pgArray } from '../../kernel/sql.ts';
+import { isHome, pgArray } from '../../kernel/sql.ts';
 import type { OpenReplay } from '../storage.ts';
 
 /** Retries come first, because a person waits for each, then those that are open longest. The others follow once these have ended. */
@@ -42,7 +42,7 @@ const selectOpenStatement: Statement = {
         select id, account_id, deleted_at
         from webhook_subscription
         where id = replayed.subscription_id and account_id = replayed.account_id
-          and (paused_reason is null or deleted_at is not null)
+          and (paused_reason is null or deleted_at is not null) and ${isHome('replayed.account_id')}
         limit 1
       ) s
       cross join lateral (
@@ -72,7 +72,8 @@ interface OpenRow extends Omit<OpenReplay, 'lane'> {
 }
 
 /**
- * Reads the retries and replays that are in progress in these shards, without those of paused subscriptions. Ends those of
+ * Reads the retries and replays that are in progress in these shards, without those of paused subscriptions and of accounts that are not at
+ * home. Ends those of
  * deleted ones.
  */
 export async function selectOpenReplays(

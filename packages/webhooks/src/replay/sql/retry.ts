@@ -1,6 +1,6 @@
 import type { Database, Statement } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
-import { pendingRow, unlockedPendingRow } from '../../kernel/sql.ts';
+import { isHome, pendingRow, unlockedPendingRow } from '../../kernel/sql.ts';
 import type { OpenReplay } from '../storage.ts';
 
 /**
@@ -30,7 +30,7 @@ const retryStatement: Statement = {
       from worker
       join webhook_replay r on r.id = $2 and r.ended_at is null and r.cancelled_at is null
       join webhook_subscription s on s.id = r.subscription_id and s.account_id = r.account_id
-        and s.paused_reason is null and s.deleted_at is null
+        and s.paused_reason is null and s.deleted_at is null and ${isHome('s.account_id')}
       for no key update of r
     ), moved as (
       update webhook_pending_delivery p set due_at = ${dueOfRetry} from r where p.ctid = ${unlockedPendingRow} returning 1

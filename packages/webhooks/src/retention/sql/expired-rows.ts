@@ -1,6 +1,7 @@
 import { nearestIdAt } from '@deedwire/domain';
 import { type Database, onlyRow } from '@deedwire/store';
 import type { DeliveryId, EventId, ReplayId, SubscriptionId, Shard } from '../../kernel/ids.ts';
+import { isHome, isOfHome } from '../../kernel/sql.ts';
 
 /** The result of one batch of a walk over a table. */
 export interface Batch<Key> {
@@ -61,8 +62,8 @@ export async function expirePendingDeliveries(
     // Index: the primary key of webhook_pending_delivery.
     text: `
       with scanned as materialized (
-        select ctid, subscription_id, delivery_id, delivery_id < $3 or event_id < $4 as is_expired
-        from webhook_pending_delivery
+        select ctid, subscription_id, delivery_id, (delivery_id < $3 or event_id < $4) and ${isHome('p.account_id')} as is_expired
+        from webhook_pending_delivery p
         where (subscription_id, delivery_id) > ($1::bigint, $2::bigint)
         order by subscription_id, delivery_id
         limit $5
@@ -117,8 +118,8 @@ export async function deleteExpiredQueueEntries(
     // Index: the primary key of webhook_event_queue.
     text: `
       with scanned as materialized (
-        select ctid, shard, position, coalesce(event_id < $3, false) as is_expired
-        from webhook_event_queue
+        select ctid, shard, position, coalesce(event_id < $3, false) and ${isHome('q.account_id')} as is_expired
+        from webhook_event_queue q
         where (shard, position) > ($1::smallint, $2::bigint)
         order by shard, position
         limit $4
@@ -161,8 +162,8 @@ export async function deleteOldFailures(
     // Index: the primary key of webhook_failed_delivery.
     text: `
       with scanned as materialized (
-        select ctid, subscription_id, delivery_id
-        from webhook_failed_delivery
+        select ctid, subscription_id, delivery_id, delivery_id < $3 and ${isOfHome('f.subscription_id')} as is_due
+        from webhook_failed_delivery f
         where (subscription_id, delivery_id) > ($1::bigint, $2::bigint)
         order by subscription_id, delivery_id
         limit $4
@@ -171,7 +172,7 @@ export async function deleteOldFailures(
         select f.ctid
         from scanned s
         join webhook_failed_delivery f on f.ctid = s.ctid
-        where s.delivery_id < $3
+        where s.is_due
         for update of f skip locked
       ),
       deleted as (
@@ -181,7 +182,7 @@ export async function deleteOldFailures(
         returning f.delivery_id
       )
       select count(*)::int as scanned,
-        (count(*) filter (where delivery_id < $3))::int as due,
+        (count(*) filter (where is_due))::int as due,
         (select count(*) from deleted)::int as changed,
         (select jsonb_build_object('subscriptionId', subscription_id::text, 'deliveryId', delivery_id::text)
          from scanned order by subscription_id desc, delivery_id desc limit 1) as last
@@ -209,8 +210,8 @@ export async function deleteOldReplays(
             case when delivery_id is null then coalesce(cancelled_at, ended_at) < $5
               else id < $3 and (ended_at is not null or cancelled_at is not null) end,
             false
-          ) as is_due
-        from webhook_replay
+          ) and ${isHome('r.account_id')} as is_due
+        from webhook_replay r
         where id > $1::bigint and id < greatest($2::bigint, $3::bigint)
         order by id
         limit $4
@@ -242,8 +243,8 @@ export async function deleteOldStatistics(database: Database, hoursBefore: Date)
     text: `
       with old as materialized (
         select ctid
-        from webhook_hour_statistics
-        where hour < $1
+        from webhook_hour_statistics old
+        where hour < $1 and ${isOfHome('old.subscription_id')}
         order by hour
         limit $2
       ), deleted as (
