@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  createWebhookListener,
+  deleteWebhookSubscription,
+  replayWebhookEvents,
+  retryWebhookDelivery,
+  rotateWebhookSecret,
+} from '@deedwire/actions';
+import { createHarness, createTestAccounts, type Harness } from '@deedwire/dev-environment/harness';
+import { eventually, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
+import { expect, onTestFinished, test } from 'vitest';
+import { freezeAtRequests } from './support/freeze-under-load.ts';
+import { comeHome, freeze, hashTables, leave, untilQuiet } from './support/homes.ts';
+
+async function open(): Promise<{ harness: Harness; receiver: Receiver }> {
+  const harness = await createHarness();
+  onTestFinished(() => harness.close());
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  return { harness, receiver };
+}
+
+const number = (id: string): string => id.slice(id.lastIndexOf('/') + 1);
+const refused = { status: 503, code: 'SERVICE_UNAVAILABLE', retryAfter: '5' };
+
+test('an account that leaves is read until it is at home elsewhere, and no request that is refused costs points', async () => {
+  const { harness } = await open();
+  const { partner } = harness.accounts;
+  const { partner: other } = await createTestAccounts(harness.operator);
+  // Without the points that time restores.
+  await harness.sql('update api_client set cost_restore_rate = 1');
+  const service = await harness.startPartnerApi();
+  await service.whenReady;
+  let sent = 0;
+  const send = async (query: string, { credential } = partner) => {
+    // Reading a document costs points.
+    const unread = `${query} # ${'x'.repeat(5_000)} ${(sent += 1)}`;
+    const { status, headers, body } = await postGraphql(`${service.url}/partners/graphql`, credential, {
+      query: unread,
+    });
+    const left = Number(headers.get('RateLimit')?.match(/r=(\d+)/)?.[1]);
+    const result = { status, code: body.errors?.[0]?.extensions.code, retryAfter: headers.get('Retry-After') };
+    return { ...result, left };
+  };
+  const read = '{ partner { name } }';
+  const refer =
+    'mutation { createReferral(input: { clientName: "Client", idempotencyKey: "1" }) { userErrors { code } } }';
+  const ids = [partner.accountId];
+
+  expect(await send(read)).toMatchObject({ status: 200 });
+  const before = await send(read);
+  await freeze(harness, ids);
+  // Its key is cached: the transaction finds the freeze.
+  const atOnce = await send(refer);
+  expect(atOnce).toMatchObject(refused);
+  await sleep(1_000);
+  const later = await send(refer);
+  expect(later).toMatchObject(refused);
+  expect(Math.abs(later.left - before.left)).toBeLessThan(5);
+  expect(await harness.sql('select from referral')).toEqual([]);
+  expect(await harness.sql('select from idempotency_key')).toEqual([]);
+  expect(await send(read)).toMatchObject({ status: 200 });
+  expect(await send(refer, other)).toMatchObject({ status: 200 });
+
+  await leave(harness, ids);
+  expect(await send(read)).toMatchObject(refused);
+  expect(await send(refer)).toMatchObject(refused);
+  expect(await send(read, other)).toMatchObject({ status: 200 });
+  await comeHome(harness, ids);
+  expect(await send(refer)).toMatchObject({ status: 200 });
+  expect(await send(read)).toMatchObject({ status: 200 });
+});
+
+test('a freeze at each request refuses only what comes after it, and loses and doubles nothing', async () => {
+  const { harness, receiver } = await open();
+  const { partner: staying } = await createTestAccounts(harness.operator);
+  const service = await harness.startPartnerApi();
+  await service.whenReady;
+  await harness.startWorker();
+  const url = `${service.url}/partners/graphql`;
+  const counts = await freezeAtRequests(harness, { url, leaving: harness.accounts.partner, staying, receiver }, 50);
+  expect(counts.acknowledged).toBeGreaterThan(50);
+  expect(counts.refused).toBeGreaterThan(0);
+});
+
+test('the worker writes no row of accounts that are not at home, and does what waits once they are', async () => {
+  const { harness, receiver } = await open();
+  const { partnerApi, accounts, sql } = harness;
+  const { partner } = accounts;
+  const failing = await startReceiver();
+  onTestFinished(() => failing.close());
+  failing.onDelivery = (response) => void response.writeHead(500).end();
+  const kept = await harness.subscribe(receiver.url, ['referral.created', 'webhook_subscription.disrupted']);
+  const broken = await harness.subscribe(failing.url, ['referral.created']);
+  const deleted = await harness.subscribe(failing.url, ['referral.created']);
+  let worker = await harness.startWorker();
+  await harness.refer(3);
+  await receiver.waitFor(3);
+  await failing.waitFor(6);
+  await eventually(async () =>
+    expect(await sql('select from webhook_pending_delivery where attempts = 1')).toHaveLength(6),
+  );
+  await harness.stopWorker(worker);
+
+  // Everything that a worker can do waits.
+  await harness.refer(2);
+  await replayWebhookEvents(partnerApi, partner, {
+    subscriptionId: kept.id,
+    onlyFailed: false,
+    since: new Date('2026-01-02T00:00:00Z'),
+  });
+  const [failedDelivery] = await sql(
+    `with failed as (
+       delete from webhook_pending_delivery
+       where (subscription_id, delivery_id) in (
+         select subscription_id, min(delivery_id) from webhook_pending_delivery where subscription_id = $1 group by 1
+       )
+       returning *
+     )
+     insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
+     select subscription_id, delivery_id, interface from failed
+     returning delivery_id::text as id`,
+    [number(broken.id)],
+  );
+  await retryWebhookDelivery(partnerApi, partner, {
+    id: `gid://service/WebhookDelivery/${String(failedDelivery?.['id'])}`,
+  });
+  await deleteWebhookSubscription(partnerApi, partner, { id: deleted.id });
+  await rotateWebhookSecret(partnerApi, partner, { id: kept.id });
+  await createWebhookListener(partnerApi, partner, { eventTypes: [{ type: 'referral.created' }] });
+  await sql(`do $$ begin
+    update webhook_pending_delivery set due_at = now();
+    update webhook_subscription set rotation_started_at = now() - interval '2 days', rotation_ends_at = now() - interval '1 day'
+      where rotation_ends_at is not null;
+    update webhook_subscription set last_read_at = now() - interval '3 days' where kind = 'LISTENER';
+    update webhook_receiver_state set failing_since = now() - interval '1 hour';
+    insert into webhook_failure_to_report (subscription_id, delivery_id, failed_at)
+      select subscription_id, delivery_id, now() - interval '1 hour' from webhook_failed_delivery;
+    insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until, created_at)
+      values (${partner.accountId}, 'partner', 'm', 'k', '', gen_random_uuid(), now(), now() - interval '2 days');
+    insert into portal_session (account_id, interface, abilities, actor, link_hash, expires_at)
+      values (${partner.accountId}, 'partner', '{READ}', 'a', sha256('a'), now() + interval '1 minute');
+    set local session_replication_role = replica;
+    update portal_session set expires_at = now() - interval '2 days';
+    set local session_replication_role = origin;
+    insert into webhook_replay (account_id, interface, subscription_id, only_failed, per_second, from_id, until_id, last_id)
+      values (${partner.accountId}, 'partner', ${number(broken.id)}, true, 50, 0, 1, 0);
+    update webhook_replay set ended_at = now() - interval '1 year' where subscription_id = ${number(broken.id)} and delivery_id is null;
+    insert into webhook_hour_statistics (subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed)
+      values (${number(kept.id)}, date_trunc('hour', now()) - interval '1 year', 1, 'partner', 1, 0, 0);
+    end $$`);
+  const sent = receiver.deliveries.length + failing.deliveries.length;
+  const ids = Object.values(accounts).map(({ accountId }) => accountId);
+  const frozenAt = await freeze(harness, ids);
+  const rows = await hashTables(harness);
+  for (const state of ['frozen', 'foreign']) {
+    worker = await harness.startWorker();
+    if (state === 'frozen') await untilQuiet(harness, frozenAt);
+    await sleep(6_000);
+    // Of another cell, these are still deleted by their age.
+    const old = state === 'foreign' && { idempotency_key: null, portal_session: null };
+    expect(await hashTables(harness)).toEqual({ ...rows, ...old });
+    expect(receiver.deliveries.length + failing.deliveries.length).toBe(sent);
+    if (state === 'foreign') break;
+    await harness.stopWorker(worker);
+    await leave(harness, ids);
+  }
+
+  // The worker runs, and nothing wakes it but the rows.
+  failing.onDelivery = receiver.onDelivery;
+  await comeHome(harness, ids);
+  const startedMs = performance.now();
+  await eventually(async () => expect(receiver.deliveries.length).toBeGreaterThanOrEqual(3 + 2 + 3));
+  expect(performance.now() - startedMs).toBeLessThan(3_000);
+  await eventually(async () =>
+    expect(
+      await sql(`select
+        (select count(*) from webhook_event_queue)::int as queued,
+        (select count(*) from webhook_replay where ended_at is null)::int as replays,
+        (select count(*) from webhook_pending_delivery)::int as pending`),
+    ).toEqual([{ queued: 0, replays: 0, pending: 0 }]),
+  );
+});
+
+test('a worker is quiet once the attempt that was in flight is recorded', async () => {
+  const { harness, receiver } = await open();
+  const { sql, accounts } = harness;
+  const answer = Promise.withResolvers<void>();
+  receiver.onDelivery = (response) => void answer.promise.then(() => response.writeHead(204).end());
+  await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.startWorker({ POLL_INTERVAL_MS: 0 });
+  await harness.refer(2);
+  await receiver.waitFor(1);
+  const frozenAt = await freeze(harness, [accounts.partner.accountId]);
+  const unquiet = () => sql('select name from webhook_unquiet_workers($1)', [frozenAt]);
+  await sleep(500);
+  expect(await unquiet()).toHaveLength(1);
+  answer.resolve();
+  await untilQuiet(harness, frozenAt);
+  const attempts = await sql('select from webhook_attempt');
+  expect(attempts).toHaveLength(receiver.deliveries.length);
+  await sleep(1_000);
+  expect(receiver.deliveries).toHaveLength(attempts.length);
+  expect(await sql('select sum(delivered)::int as delivered from webhook_hour_statistics')).toEqual([
+    { delivered: attempts.length },
+  ]);
+});
+
+test('a worker whose lease has expired is declared dead by the freeze', async () => {
+  const { harness } = await open();
+  const { sql } = harness;
+  await sql(
+    `insert into webhook_worker (name, leased_until) values ('stopped', now() - interval '1 second'), ('live', now() + interval '1 minute')`,
+  );
+  const frozenAt = await freeze(harness, [harness.accounts.partner.accountId]);
+  expect(await sql('select name from webhook_unquiet_workers($1)', [frozenAt])).toEqual([{ name: 'live' }]);
+  expect(await sql('select name from webhook_worker where alive')).toEqual([{ name: 'live' }]);
+});
