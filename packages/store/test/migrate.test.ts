@@ -74,6 +74,7 @@ const allMigrations = [
   '0056-events-that-wait-of-the-own-interface',
   '0057-persons-that-are-erased-again',
   '0058-homes-of-accounts',
+  '0059-splits-of-cells',
   '0060-what-erasing-left',
 ];
 

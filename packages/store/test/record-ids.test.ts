@@ -94,6 +94,52 @@ describe('new_record_id()', () => {
   });
 });
 
+const refused = 'This database is not the new side of a split.';
+const takeNumber = () => superuser.run('select take_cell_number()');
+const prepareSplit = () =>
+  superuser.run(`insert into cell_split (from_cell, to_cell, organization_ids, standbys) values (0, 5, '{}', '{}')`);
+const installation = async () => (await superuser.run('select * from installation'))[0] ?? {};
+
+describe('take_cell_number()', () => {
+  test('gives the new side of a split its own number, seed and id, once', async () => {
+    const before = await installation();
+    await expect(takeNumber()).rejects.toThrow(refused);
+    await prepareSplit();
+    await expect(takeNumber()).rejects.toThrow(refused);
+    await superuser.run(`update cell_split set freeze_lsn = '0/1'`);
+    await takeNumber();
+    const after = await installation();
+    expect(after['cell']).toBe(5);
+    expect(after['id_seed']).not.toBe(before['id_seed']);
+    expect(after['installation_id']).not.toBe(before['installation_id']);
+    expect(await read(superuser, '(new_record_id() >> 12) & 1023')).toBe('5');
+    expect(await read(superuser, `pg_get_functiondef('new_record_id'::regproc)`)).toContain(
+      `'${String(after['id_seed'])}'`,
+    );
+    await expect(takeNumber()).rejects.toThrow(refused);
+  });
+
+  test('is refused while an app is connected, and to the logins of apps', async () => {
+    await prepareSplit();
+    await superuser.run(`update cell_split set freeze_lsn = '0/1'`);
+    const app = await connect(`${database.databaseUrl}?application_name=deedwire-partner-api`);
+    await expect(takeNumber()).rejects.toThrow('Apps are connected to the new side.');
+    await app.close();
+    await superuser.run('set role operator');
+    await expect(takeNumber()).rejects.toThrow('permission denied');
+  });
+});
+
+test('an organization that moves gets no account', async () => {
+  const { id } = await insertOrganization(store, 'Harbour');
+  const insert = () =>
+    superuser.run(`insert into account (interface, organization_id, name) values ('lender', $1, 'Harbour')`, [id]);
+  await superuser.run('insert into organization_home values ($1, 5, now())', [id]);
+  await expect(insert()).rejects.toThrow('belongs to the cell 5');
+  await superuser.run('delete from organization_home');
+  await insert();
+});
+
 describe('a drawn id that already exists', () => {
   // As if every id was drawn in the same millisecond.
   const frozenClock = `(1::bigint << 22) | (nextval('record_number') & 4095)`;

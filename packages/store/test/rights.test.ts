@@ -78,6 +78,7 @@ describe('the catalog', () => {
       'person_addresses',
       'person_row',
       'record_use',
+      'refuse_account_elsewhere',
       'register_process',
       'reread_erased_deliveries',
       'sequence_states',

@@ -28,6 +28,14 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   ['interface', { rowsOf: ['lender'], insert: null, isChild: false }],
   ['installation', { rowsOf: ['lender'], insert: null, isChild: false }],
   [
+    'cell_split',
+    {
+      rowsOf: ['lender'],
+      insert: `insert into cell_split (from_cell, to_cell, organization_ids, standbys) values (0, 5, '{}', '{}')`,
+      isChild: false,
+    },
+  ],
+  [
     'organization',
     { rowsOf: ['lender'], insert: `insert into organization (name) select $1::interface_name::text`, isChild: false },
   ],
@@ -44,6 +52,14 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     {
       rowsOf: ['lender'],
       insert: `insert into account_home (account_id, cell) values (${account}, 0)`,
+      isChild: false,
+    },
+  ],
+  [
+    'organization_home',
+    {
+      rowsOf: ['lender'],
+      insert: `insert into organization_home (organization_id, cell) select id, 5 from organization limit 1`,
       isChild: false,
     },
   ],
