@@ -192,8 +192,9 @@ export async function convertReferral(
   const matterId = await context.store.transaction(async (transaction) => {
     const referral = await lockOpenReferral(context, transaction, input.referralId);
     const { closedAt } = await closeReferral(transaction, referral.id, { status: 'CONVERTED', reason: null });
-    const { number, openedAt } = await reserveMatterNumber(transaction);
-    const reference = formatMatterReference(number, openedAt);
+    const reserved = await reserveMatterNumber(transaction);
+    const { openedAt } = reserved;
+    const reference = formatMatterReference(reserved);
     const { id } = await insertMatter(transaction, referral.id, { reference, openedAt });
     const matterGid = formatGid(context.gidNamespace, 'Matter', id);
     const account = { id: referral.accountId, interfaceName: 'partner' } as const;

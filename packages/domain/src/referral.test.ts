@@ -49,9 +49,12 @@ test('allows only an open referral to be closed', () => {
   ]);
 });
 
-test('includes the year in the reference of a matter', () => {
-  expect(formatMatterReference('42', new Date('2026-12-31T23:59:59Z'))).toBe('M-2026-000042');
-  expect(formatMatterReference('1234567', new Date('2027-01-01T00:00:00Z'))).toBe('M-2027-1234567');
+test.each([
+  [{ cell: 0, number: '42', openedAt: new Date('2026-12-31T23:59:59Z') }, 'M-2026-000042'],
+  [{ cell: 0, number: '1234567', openedAt: new Date('2027-01-01T00:00:00Z') }, 'M-2027-1234567'],
+  [{ cell: 5, number: '42', openedAt: new Date('2026-12-31T23:59:59Z') }, 'M5-2026-000042'],
+])('includes the year, and a cell that is not 0, in the reference of a matter: %j', (matter, reference) => {
+  expect(formatMatterReference(matter)).toBe(reference);
 });
 
 test.each(['', ' ', 'x'.repeat(1001), 'a\0b', '\ud800'])('rejects %j as a reason for declining', (reason) => {

@@ -1,16 +1,20 @@
 import type { RecordId } from '@deedwire/domain';
 import { onlyRow, type Database } from './database.ts';
 
-/**
- * Reserves the office code and the number for the reference of the next matter. A number is never used twice; a rollback
- * leaves a gap.
- */
-export async function reserveMatterNumber(database: Database): Promise<{ number: string; openedAt: Date }> {
+/** What the reference of a matter is made of. Cells count matters separately. */
+export interface MatterNumber {
+  cell: number;
+  number: string;
+  openedAt: Date;
+}
+
+/** Reserves the number of the next matter. A number is never used twice; a rollback leaves a gap. */
+export async function reserveMatterNumber(database: Database): Promise<MatterNumber> {
   const statement = {
     name: 'reserve-matter-number',
-    text: `select nextval('matter_number') as number, now()::timestamptz(3) as "openedAt"`,
+    text: `select cell, nextval('matter_number') as number, now()::timestamptz(3) as "openedAt" from installation`,
   };
-  return onlyRow(await database.query<{ number: string; openedAt: Date }>(statement, []));
+  return onlyRow(await database.query<Record<string, unknown> & MatterNumber>(statement, []));
 }
 
 export async function insertMatter(
