@@ -106,7 +106,7 @@ export async function selectEnvironment(database: Database, gidNamespace: string
       ), waiting_delivery as materialized (
         select event_type, event_version from webhook_pending_delivery limit ${deliveriesMax}
       )
-      select installation_id as installation, now() as "takenAt",
+      select installation_id as installation, cell, now() as "takenAt",
         (select array_agg(name order by name) from schema_migration) as migrations,
         ${list(`
           select * from live

@@ -22,12 +22,18 @@ import type { Options } from './options.ts';
 export type Answer = ReturnType<typeof ask>;
 
 /**
- * Answers `can-i-deploy`, or `can-i-retire` for a version.
+ * Answers `can-i-deploy`, or `can-i-retire` for a version, in the environment of a file.
  *
  * @throws {InputError} when the build or the consumer is invalid. If the file of the environment is, the answer is unknown.
  */
-export function ask(version: string | undefined, options: Options, variables: WorkflowEnvironment, now: Date) {
-  const { environment: file, name, maxAge, maxGap: maxGapMs, unusedFor: unusedForMs, consumer } = options;
+export function ask(
+  version: string | undefined,
+  file: string,
+  options: Options,
+  variables: WorkflowEnvironment,
+  now: Date,
+) {
+  const { name, maxAge, maxGap: maxGapMs, unusedFor: unusedForMs, consumer } = options;
   const builds = version === undefined ? options.build.map(readBuild) : [];
   const uses = consumer === undefined ? null : readUses(consumer);
   const subject = version ?? uses?.consumer ?? builds.map(nameOf).join(' and ');
@@ -54,6 +60,8 @@ export function ask(version: string | undefined, options: Options, variables: Wo
     subject,
     question: version === undefined ? 'can-i-deploy' : 'can-i-retire',
     environment: environment?.environment ?? file,
+    /** Null if the file is no evidence or earlier than cells. */
+    cell: environment?.cell ?? null,
     /** Null if the file is no evidence. */
     takenAt: environment?.takenAt ?? null,
     checkedAgainst: checked.map(({ label }) => label),

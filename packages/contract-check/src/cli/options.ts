@@ -51,7 +51,7 @@ export interface Options {
   readonly consumer: string;
   /** The file to write to. Undefined for the standard output. */
   readonly output?: string;
-  readonly environment: string;
+  readonly environment: readonly string[];
   readonly build: readonly string[];
   readonly rollback?: string;
   readonly name?: string;
@@ -237,7 +237,7 @@ function checkUses({ schema, documents, events }: Options): void {
 
 function addAsking(command: Command, maxAge: string): Command {
   return command
-    .option('--environment <file>', 'the file of deedwire-operator environment export (required)')
+    .option('--environment <file>', 'the file of deedwire-operator environment export (required); repeatable', addFirst)
     .option('--name <environment>', 'the name that the environment must have')
     .addOption(duration('--max-age', 'the age above which the file is no evidence', maxAge))
     .addOption(duration('--max-gap', 'how long an app may not have counted its use on a UTC day', '10m'))
@@ -263,6 +263,11 @@ function parseDuration(text: string): number {
 
 function addText(text: string, list: readonly string[]): readonly string[] {
   return [...list, text];
+}
+
+/** Without a default, so that a required option can be missing. */
+function addFirst(text: string, list: readonly string[] | undefined): readonly string[] {
+  return [...(list ?? []), text];
 }
 
 function parseConsumer(name: string): string {

@@ -5,7 +5,8 @@ import { renderExceptions } from './render-text.ts';
 
 /** Renders the answer: the reasons or the yes, then the evidence with its age. */
 export function renderAnswer({ answer, question, subject, findings, ...rest }: Answer, now: Date): string {
-  const { environment, takenAt, checkedAgainst, overruled, gaps, exceptions } = rest;
+  const { cell, takenAt, checkedAgainst, overruled, gaps, exceptions } = rest;
+  const environment = `${rest.environment}${cell ? `, cell ${cell}` : ''}`;
   const age = (at: string): string => `taken ${span(now.getTime() - Date.parse(at))} ago (${at})`;
   const can = question === 'can-i-retire' ? 'can be retired in' : subject.includes(' and ') ? 'fit' : 'fits';
   const sentences = [

@@ -94,9 +94,13 @@ async function invoke(
     case 'can-i-deploy':
     case 'can-i-retire': {
       const now = new Date();
-      const answer = ask(given[0], options, environment, now);
-      const text = options.format === 'json' ? JSON.stringify(answer, null, 2) : renderAnswer(answer, now);
-      return { ...printed(text), exitCode: exitCodes[answer.answer] };
+      const answers = options.environment.map((file) => ask(given[0], file, options, environment, now));
+      const worst = (['no', 'unknown'] as const).find((each) => answers.some(({ answer }) => answer === each)) ?? 'yes';
+      const text =
+        options.format === 'json'
+          ? JSON.stringify(answers.length === 1 ? answers[0] : answers, null, 2)
+          : answers.map((answer) => renderAnswer(answer, now)).join('\n');
+      return { ...printed(text), exitCode: exitCodes[worst] };
     }
     case 'find':
       return printed(renderFound(findSchemas(options.root), options.root, options.write === true));

@@ -113,6 +113,26 @@ test('says no with the reason and what to deploy first', async () => {
   });
 });
 
+test('all environments must say yes, and the answer names the one that does not', async () => {
+  const first = exported(environmentOf(undefined, { cell: 0 }));
+  const asked = (needsMigration: string | null) => {
+    const second = file('cell-5.json', exported(environmentOf(undefined, { cell: 5, needsMigration })));
+    return canIDeploy({ environment: first, builds: [newApi], args: ['--environment', second] });
+  };
+  expect(await asked(null)).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/^yes: .* production\.\n[^]*^yes: .* production, cell 5\.\n/m),
+  });
+  expect(await asked('0048')).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringMatching(
+      /^yes: .* production\.\n[^]*^no: [^]*would not start[^]*^Evidence: production, cell 5, taken/m,
+    ),
+  });
+  const absent = ['--environment', join(folder, 'absent.json')];
+  expect(await canIDeploy({ environment: first, builds: [newApi], args: absent })).toMatchObject({ exitCode: 3 });
+});
+
 describe.each<
   readonly [what: string, builds: readonly Build[], changes: Parameters<typeof environmentOf>[1], expected: string]
 >([

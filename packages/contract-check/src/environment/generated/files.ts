@@ -30,6 +30,10 @@ export interface Environment {
   environment: Text;
   installation: Text;
   /**
+   * The number in the ids of its records. Earlier files have none.
+   */
+  cell?: number;
+  /**
    * By the clock of the database.
    */
   takenAt: string;
