@@ -14,6 +14,8 @@ const schema = z
     ...databaseTlsConfig,
     /** Defaults to the database of a running `pnpm dev`. */
     DATABASE_URL: appVariables.DATABASE_URL.optional(),
+    /** The standby that a split promotes. For `cell split` only. */
+    NEW_CELL_DATABASE_URL: appVariables.DATABASE_URL.optional(),
     DATABASE_DIRECT_URL: appVariables.DATABASE_DIRECT_URL,
     DATABASE_PREPARED_STATEMENTS: appVariables.DATABASE_PREPARED_STATEMENTS,
     /** The folder of `pnpm dev`. Defaults to `.local` in the workspace. */

@@ -2,6 +2,7 @@ import { RefusedError } from '@deedwire/actions';
 import { Command, CommanderError, Help } from 'commander';
 import { addAccountCommands, addInterfaceCommands } from './commands/account.ts';
 import { addAuditCommands } from './commands/audit.ts';
+import { addCellCommands } from './commands/cell.ts';
 import { addClientCommands } from './commands/client.ts';
 import { addCredentialCommands } from './commands/credential.ts';
 import { addDatabaseCommands } from './commands/database.ts';
@@ -37,7 +38,7 @@ export async function runOperator(surroundings: Surroundings, commandArguments: 
 function createProgram(shell: Shell, isJson: boolean): Command {
   const program = new Command('deedwire-operator')
     .description(
-      'Manage accounts, credentials, referrals, webhooks, persons, versions, the portal, secrets and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
+      'Manage accounts, credentials, referrals, webhooks, persons, versions, the portal, secrets, the database and cells. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
     )
     .configureHelp({
       optionDescription: (option) => `${option.mandatory ? '(required) ' : ''}${new Help().optionDescription(option)}`,
@@ -68,6 +69,7 @@ function createProgram(shell: Shell, isJson: boolean): Command {
   addVersionCommands(program, shell);
   addEnvironmentCommands(program, shell);
   addDatabaseCommands(program, shell);
+  addCellCommands(program, shell);
   nameHelp(program, program.name());
   return program;
 }

@@ -177,3 +177,17 @@ export { type Delay, delayReasons } from './webhooks/deliveries/delay.ts';
 export { shownAttemptErrors } from './webhooks/deliveries/attempt-advice.ts';
 export { createEventWaits } from './webhooks/pull/event-waits.ts';
 export { noteListenerRead } from './webhooks/subscriptions/listeners.ts';
+export {
+  abortSplit,
+  activateSplit,
+  freezeSplit,
+  listCells,
+  type PrepareInput,
+  prepareSplit,
+  promoteSplit,
+  readSplit,
+  type SplitReport,
+  type SplitStep,
+  type SplitStepOfTwo,
+  waitForSplit,
+} from './split-cell.ts';

@@ -12,6 +12,8 @@ export const databaseTlsConfig = {
 
 export type DatabaseTlsConfig = z.output<z.ZodObject<typeof databaseTlsConfig>>;
 
+const urls = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'NEW_CELL_DATABASE_URL'] as const;
+
 const found: Record<ConnectionProtection, string | null> = {
   local: null,
   'verified-tls': null,
@@ -32,10 +34,10 @@ export function databaseTlsProblem(url: string, { NODE_ENV, DATABASE_TLS }: Data
 
 /** For `superRefine`: adds the problems of the URLs to those of the other variables. */
 export function checkDatabaseTls(
-  config: DatabaseTlsConfig & { DATABASE_URL?: string | undefined; DATABASE_DIRECT_URL?: string | undefined },
+  config: DatabaseTlsConfig & Partial<Record<(typeof urls)[number], string | undefined>>,
   context: z.core.$RefinementCtx,
 ): void {
-  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const) {
+  for (const name of urls) {
     const url = config[name];
     // The variable itself reports a URL that cannot be used.
     if (url === undefined || !databaseUrlVariable().safeParse(url).success) continue;

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 export const secretVariables: ReadonlySet<string> = new Set([
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
+  'NEW_CELL_DATABASE_URL',
   'WEBHOOK_PROXY_URL',
   'WEBHOOK_SECRET',
   'WEBHOOK_SECRET_KEYS',

@@ -7,6 +7,7 @@ export {
   findDatabaseProblems,
   findLostStatements,
 } from './check-database.ts';
+export { type CellSession, withCellSession } from './cell-session.ts';
 export { connectionProtection, DatabaseUrlError, type ConnectionProtection } from './connection-options.ts';
 export { type Database, firstRow, onlyRow, type Statement, type Transaction } from './database.ts';
 export { type DatabaseRisk, describeRisk, findDatabaseRisks } from './database-settings.ts';

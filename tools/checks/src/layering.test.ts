@@ -89,6 +89,7 @@ const storeParts: Record<string, readonly string[]> = {
     '.',
     'accounts',
     'audit',
+    'cell-splits',
     'credentials',
     'environment',
     'idempotency',

@@ -6,7 +6,7 @@ import { migrateDatabase, withAnyDatabase, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, notes, print, tableFor, type OutputOptions } from '../verb.ts';
 
-const cellMax = 1023;
+export const cellMax = 1023;
 const waitMinutesMax = 1440;
 const defaultWaitMinutes = 10;
 
@@ -132,7 +132,7 @@ function urlFor(databaseUrl: string, { login, password }: ProposedLogin): string
   return url.href;
 }
 
-function parseUpTo(max: number, unit: string): (value: string) => number {
+export function parseUpTo(max: number, unit: string): (value: string) => number {
   return (value) => {
     if (!/^\d{1,4}$/.test(value) || Number(value) > max) {
       throw new InvalidArgumentError(`It must be a whole number${unit} from 0 to ${max}.`);

@@ -1,0 +1,184 @@
+import {
+  abortSplit,
+  activateSplit,
+  freezeSplit,
+  listCells,
+  prepareSplit,
+  promoteSplit,
+  readSplit,
+  type SplitReport,
+  type SplitStep,
+  type SplitStepOfTwo,
+  waitForSplit,
+} from '@deedwire/actions';
+import { parseGid, type RecordId } from '@deedwire/domain';
+import { StoreUnavailableError, withCellSession } from '@deedwire/store';
+import type { Command } from 'commander';
+import { findDatabaseUrl } from '../database-url.ts';
+import { readInput } from '../read-input.ts';
+import { withContext } from '../session.ts';
+import type { Shell } from '../shell.ts';
+import { formatRecord } from '../table.ts';
+import { addVerb, print, tableFor, type OutputOptions } from '../verb.ts';
+import { cellMax, parseUpTo } from './database.ts';
+
+interface StepOptions extends OutputOptions {
+  dryRun?: true;
+  yes?: true;
+  to: number;
+  leave?: string;
+  stay?: string;
+  standby?: string[];
+  /** In seconds. */
+  wait: number;
+  map: string;
+}
+
+const listMaxBytes = 50_000_000;
+const waitSecondsMax = 3_600;
+
+const oldIsHeld = 'Another operator works on a split of this cell.';
+const newIsHeld =
+  'NEW_CELL_DATABASE_URL leads to the database of the old side, or the session of another command has not ended there.';
+
+export function addCellCommands(program: Command, shell: Shell): void {
+  const noun = program.command('cell').description('list cells, and split one');
+  const split = noun.command('split').description('split this cell: docs/cells.md shows the steps in order');
+
+  addVerb(noun, 'list', 'list the cells of what this database has rows of').action(async (options: OutputOptions) => {
+    const cells = await withContext(shell, listCells);
+    print(shell, options, cells, () =>
+      tableFor(shell, cells, {
+        cell: ({ cell, isOwn }) => (isOwn ? `${cell} (this one)` : cell),
+        organizations: ({ organizations }) => organizations,
+        accounts: ({ accounts }) => accounts,
+        frozen: ({ frozenAccounts }) => frozenAccounts,
+        'frozen since': ({ frozenSince }) => frozenSince,
+      }),
+    );
+  });
+
+  addVerb(split, 'status', 'show the last split').action(async (options: OutputOptions) => {
+    const found = await withContext(shell, readSplit);
+    print(shell, options, found, () => {
+      if (found === null) return 'No split was prepared';
+      const { id: _, organizationIds, standbys, ...shown } = found;
+      const lists = { organizations: organizationIds.length, standbys: standbys.join(', ') };
+      return formatRecord(Object.entries({ ...shown, ...lists }));
+    });
+  });
+
+  addStep('prepare', 'check both sides, and store which organizations leave', async (step, options, command) => {
+    const { to: toCell, leave, stay, standby: standbys = [] } = options;
+    if (leave === undefined && stay === undefined) command.error('error: pass --leave, --stay or both');
+    const [leaving, staying] = [await readList(shell, step, leave), await readList(shell, step, stay)];
+    return step.withNewSide((both) => prepareSplit(both, { toCell, leaving, staying, standbys }));
+  })
+    .requiredOption('--to <number>', 'the number of the new cell', parseUpTo(cellMax, ''))
+    .option('--leave <file>', 'the organizations that leave, one global identifier in a line; - is standard input')
+    .option('--stay <file>', 'the organizations that stay; without --leave, all others leave')
+    .option('--standby <name...>', 'a standby of the old side, by its application_name, besides those that stream');
+
+  addWait(
+    addStep('freeze', 'refuse changes of what leaves, and wait until none is open', async (step, { wait }) =>
+      freezeSplit(step, { waitMs: wait * 1000 }),
+    ),
+    30,
+  );
+
+  addWait(
+    addVerb(split, 'wait', 'wait until the standbys have the freeze').action(async (options: StepOptions) => {
+      const waitMs = options.wait * 1000;
+      await take(options, true, (step) => step.withNewSide((both) => waitForSplit(both, { waitMs })));
+    }),
+    60,
+  );
+
+  addStep('promote', 'promote the new side', async (step) => step.withNewSide(promoteSplit));
+
+  addStep('activate', 'give the new side its number, and both sides their homes', async (step, { map: mapFile }) =>
+    step.withNewSide((both) => activateSplit(both, { mapFile })),
+  ).option('--map <file>', 'the map of moved organizations, as HAProxy names it', '/etc/haproxy/cells.map');
+
+  addStep('abort', 'end a split before its new side is promoted', async (step) => {
+    try {
+      return await step.withNewSide((both) => abortSplit(both, both.newSide));
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      return abortSplit(step, null);
+    }
+  });
+
+  type Step = SplitStep & {
+    withNewSide: (work: (step: SplitStepOfTwo) => Promise<SplitReport>) => Promise<SplitReport>;
+  };
+
+  function addStep(
+    name: string,
+    description: string,
+    work: (step: Step, options: StepOptions, command: Command) => Promise<SplitReport>,
+  ): Command {
+    return addVerb(split, name, description)
+      .option('--dry-run', 'check what can be checked, and change nothing')
+      .option('--yes', 'take the step')
+      .action(async (options: StepOptions, command: Command) => {
+        const { dryRun, yes } = options;
+        if ((dryRun === undefined) === (yes === undefined))
+          command.error('error: pass --dry-run to check the step, or --yes to take it');
+        await take(options, yes === undefined, (step) => work(step, options, command));
+      });
+  }
+
+  /** Takes a step in a session with the old side, prints what it took. */
+  async function take(
+    options: OutputOptions,
+    isDryRun: boolean,
+    work: (step: Step) => Promise<SplitReport>,
+  ): Promise<void> {
+    const done = await withContext(shell, async (context, config) => {
+      const { DATABASE_DIRECT_URL: directUrl, NEW_CELL_DATABASE_URL: newUrl } = config;
+      return withCellSession(directUrl ?? findDatabaseUrl(config), oldIsHeld, async (oldSide) => {
+        const step = { context, oldSide, isDryRun };
+        return work({
+          ...step,
+          withNewSide(workOfTwo) {
+            if (newUrl === undefined) throw new Error('Set NEW_CELL_DATABASE_URL to the URL of the standby.');
+            return withCellSession(newUrl, newIsHeld, (newSide) => workOfTwo({ ...step, newSide }));
+          },
+        });
+      });
+    });
+    print(shell, options, done, ({ step, parts, routes }) => {
+      if (parts === null) return [`${step}: done before`, ...routes].join('\n');
+      const total = parts.reduce((sum, { ms }) => sum + ms, 0);
+      const table = tableFor(shell, parts, {
+        part: ({ part }) => part,
+        ms: ({ ms }) => ms,
+        found: ({ found }) => found,
+      });
+      return [`${step}${done.isDryRun ? ' (dry run)' : ''}: ${total} ms`, table, ...routes].join('\n');
+    });
+  }
+}
+
+function addWait(verb: Command, seconds: number): void {
+  const parse = parseUpTo(waitSecondsMax, ' of seconds');
+  verb.option('--wait <seconds>', `how long to wait, 0 to ${waitSecondsMax}`, parse, seconds);
+}
+
+/** Null without a file. @throws {Error} if a line is no global identifier of an organization */
+async function readList(
+  shell: Shell,
+  { context }: SplitStep,
+  path: string | undefined,
+): Promise<RecordId<'Organization'>[] | null> {
+  if (path === undefined) return null;
+  const lines = (await readInput(shell, path, listMaxBytes)).toString().split(/\s+/);
+  return lines
+    .filter((line) => line !== '')
+    .map((line) => {
+      const id = parseGid(context.gidNamespace, 'Organization', line);
+      if (id === null) throw new Error(`${path} has ${line}, which is not the global identifier of an organization.`);
+      return id;
+    });
+}

@@ -1,0 +1,79 @@
+import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { connect } from '@deedwire/testing';
+import { expect, onTestFinished, test } from 'vitest';
+
+async function startCell() {
+  const database = await createMigratedDatabase();
+  const superuser = await connect(database.databaseUrl);
+  onTestFinished(async () => {
+    await superuser.close();
+    await database.drop();
+  });
+  const env = {
+    DATABASE_URL: await database.urlFor('operator'),
+    DATABASE_DIRECT_URL: database.databaseUrl,
+    NEW_CELL_DATABASE_URL: database.databaseUrl,
+  };
+  return { env, run: (sql: string) => superuser.run(sql) };
+}
+
+test('a cell that was never split lists itself, and refuses to freeze', async () => {
+  const { env } = await startCell();
+  expect(await callOperator(env, 'cell', 'list')).toEqual({
+    exitCode: 0,
+    stdout:
+      'cell          organizations  accounts  frozen  frozen since\n0 (this one)  0              0         0       -\n',
+    stderr: '',
+  });
+  expect(await callOperator(env, 'cell', 'split', 'status')).toMatchObject({ stdout: 'No split was prepared\n' });
+  expect(await callOperator(env, 'cell', 'split', 'freeze', '--yes')).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'error: No split is open. Run `cell split prepare` first.\n',
+  });
+});
+
+test('a step needs a superuser, two servers, and --dry-run or --yes', async () => {
+  const { env } = await startCell();
+  const freeze = (variables: object, ...args: string[]) =>
+    callOperator({ ...env, ...variables }, 'cell', 'split', 'freeze', ...args);
+  expect(await freeze({})).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('pass --dry-run') });
+  expect(await freeze({}, '--dry-run', '--yes')).toMatchObject({ exitCode: 2 });
+  expect(await freeze({ DATABASE_DIRECT_URL: env.DATABASE_URL }, '--yes')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('needs the login of a superuser'),
+  });
+  const prepare = (variables: object, ...args: string[]) =>
+    callOperator({ ...env, ...variables }, 'cell', 'split', 'prepare', '--dry-run', '--to', '5', ...args);
+  expect(await prepare({})).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('pass --leave') });
+  expect(await prepare({ NEW_CELL_DATABASE_URL: undefined }, '--leave', '-')).toMatchObject({
+    exitCode: 1,
+    stderr: 'error: Set NEW_CELL_DATABASE_URL to the URL of the standby.\n',
+  });
+  const far = { NODE_ENV: 'production', NEW_CELL_DATABASE_URL: 'postgres://db.example/deedwire' };
+  expect(await prepare(far, '--leave', '-')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('NEW_CELL_DATABASE_URL must use verified TLS'),
+  });
+  expect(await prepare({}, '--leave', '-')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('leads to the database of the old side'),
+  });
+});
+
+test('a matter of a cell that is not 0 has the number of the cell in its reference', async () => {
+  const { env, run } = await startCell();
+  await run(
+    `insert into cell_split (from_cell, to_cell, organization_ids, standbys, freeze_lsn) values (0, 5, '{}', '{}', '0/1')`,
+  );
+  await run('select take_cell_number()');
+  await run(`insert into organization (name) values ('Harbour')`);
+  await run(`insert into account (interface, organization_id, name) select 'partner', id, 'Harbour' from organization`);
+  await run(`insert into referral (account_id, client_name) select id, 'Ada' from account`);
+  const [{ id } = {}] = await run(`select 'gid://service/Referral/' || id as id from referral`);
+  expect(await callOperator(env, 'referral', 'convert', String(id))).toMatchObject({ exitCode: 0 });
+  expect(await run('select reference from matter')).toEqual([
+    { reference: expect.stringMatching(/^M5-\d{4}-000001$/) },
+  ]);
+  expect(await run(`select (id >> 12) & 1023 as cell from matter`)).toEqual([{ cell: '5' }]);
+});

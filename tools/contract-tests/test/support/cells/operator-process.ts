@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { eventually } from '@deedwire/testing';
+import { expect } from 'vitest';
+import { workspaceRoot } from '../workspace-copy.ts';
+import type { CellServer } from './cell-servers.ts';
+
+/** Starts an operator's command in a process of its own, and kills it without warning once one of its statements waits for a lock. */
+export async function killWaitingOperator(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  server: CellServer,
+  input: string,
+): Promise<void> {
+  const child = spawn(process.execPath, ['--conditions=deedwire-source', 'apps/operator-cli/src/main.ts', ...args], {
+    cwd: workspaceRoot,
+    env: { ...process.env, ...env },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.stdin?.end(input);
+  const ended = once(child, 'exit');
+  await eventually(async () => {
+    expect(child.exitCode).toBe(null);
+    const waiting = await server.run(`
+      select from pg_stat_activity where application_name = 'deedwire-split' and wait_event_type = 'Lock'`);
+    expect(waiting).toHaveLength(1);
+  });
+  child.kill('SIGKILL');
+  await ended;
+}
