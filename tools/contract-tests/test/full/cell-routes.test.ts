@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { RunningApp } from '@deedwire/dev-environment';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
+import { findFreePort } from '@deedwire/embedded-postgres';
+import { findProgram } from '@deedwire/testing';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startProxyProcess } from '../support/proxies/proxy-process.ts';
+import { startReads } from '../support/reads.ts';
+import { workspaceRoot } from '../support/workspace-copy.ts';
+
+// The shipped configuration of HAProxy, with other addresses and paths. Both cells use one database, so that each answers all
+// organizations, and a request fails only by its route.
+
+const isWithoutHaproxy = process.env['CI'] !== 'true' && findProgram('haproxy') === undefined;
+
+/** As HAProxy takes it. */
+function addressOf({ url, adminUrl }: Pick<RunningApp, 'adminUrl' | 'url'>): string {
+  return `${new URL(url ?? '').host} port ${new URL(adminUrl).port}`;
+}
+
+async function startCells() {
+  const t = await startTestSystem({ apps: ['lender-api', 'partner-api'], env: { TRUSTED_PROXIES: '127.0.0.1' } });
+  const others = { lenders: await t.system.add('lender-api'), partners: await t.system.add('partner-api') };
+  const folder = await mkdtemp(join(tmpdir(), 'cell-routes-'));
+  const [map, socket, port] = [join(folder, 'cells.map'), join(folder, 'admin.sock'), await findFreePort()];
+  await writeFile(map, '');
+  const addresses: Record<string, string> = {
+    'lenders-0': addressOf(t.system.apps['lender-api']),
+    'partners-0': addressOf(t.system.apps['partner-api']),
+    'lenders-5': addressOf(others.lenders),
+    'partners-5': addressOf(others.partners),
+  };
+  const shipped = await readFile(join(workspaceRoot, 'deploy/haproxy/cells.cfg'), 'utf8');
+  const configuration = shipped
+    .replaceAll('/etc/haproxy/cells.map', map)
+    .replace('/run/haproxy/admin.sock', socket)
+    .replace('bind :80', `bind 127.0.0.1:${port}\n  http-after-response set-header X-Test-Backend %b`)
+    .replaceAll(
+      /^backend (\S+)\n {2}server a .*$/gm,
+      (_, name: string) => `backend ${name}\n  server a ${addresses[name]}`,
+    );
+  const url = `http://127.0.0.1:${port}`;
+  const proxy = await startProxyProcess('haproxy', configuration, () => fetch(url));
+  return {
+    t,
+    url,
+    map,
+    /** Runs a command of HAProxy. Resolves with what it answers. */
+    async command(line: string): Promise<string> {
+      const connection = connect(socket);
+      connection.end(`${line}\n`);
+      return (await text(connection)).trim();
+    },
+    async stop(): Promise<void> {
+      await proxy.stop();
+      await t.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+let addresses = 0;
+
+interface Sent {
+  path: string;
+  organization: string | string[] | undefined;
+  clientId: string;
+  apiKey: string;
+}
+
+/** The answer, without what differs between two answers, and the backend that gave it. */
+async function send(url: string, { path, organization, clientId, apiKey }: Sent) {
+  const sent = request(`${url}${path}`, {
+    method: 'POST',
+    agent: false,
+    headers: {
+      'content-type': 'application/json',
+      'x-service-client-id': clientId,
+      'x-service-api-key': apiKey,
+      // Few requests without a valid key are answered for one address.
+      'x-forwarded-for': `192.0.2.${(addresses += 1)}`,
+      ...(organization !== undefined && { 'x-service-organization-id': organization }),
+    },
+  });
+  sent.end(JSON.stringify({ query: '{ __typename }' }));
+  const [response] = await once(sent, 'response');
+  const { 'x-test-backend': backend, ...headers } = response.headers;
+  const compared = Object.entries(headers).filter(([name]) => !['connection', 'date', 'keep-alive'].includes(name));
+  const answer = JSON.stringify([response.statusCode, Object.fromEntries(compared), await text(response)]);
+  return { backend, answer: answer.replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, '<id>') };
+}
+
+describe.skipIf(isWithoutHaproxy)('the configuration of HAProxy for cells', async () => {
+  if (isWithoutHaproxy) return;
+  const cells = await startCells();
+  afterAll(() => cells.stop());
+  const { t, url } = cells;
+  const { credential } = t.accounts.partner;
+  const organization = credential.organizationId;
+  const number = BigInt(organization.split('/').at(-1) ?? '');
+  const inCell = (cell: bigint) => `gid://service/Organization/${(number & ~(1023n << 12n)) | (cell << 12n)}`;
+  const partner = { path: '/partners/graphql', ...credential, organization };
+
+  test.each([
+    ['the cell of its id', { organization: inCell(5n) }, 'partners-5'],
+    ['the cell of its id', { organization: inCell(0n) }, 'partners-0'],
+    ['the first cell if there is no such cell', { organization: inCell(1023n) }, 'partners-0'],
+    [
+      'the first cell of the interface without a header',
+      { path: '/lenders/graphql', organization: undefined },
+      'lenders-0',
+    ],
+    ['the interface of the path', { path: '/lenders/graphql', organization: inCell(5n) }, 'lenders-5'],
+    [
+      'the cell of a page of the portal',
+      { path: `/lenders/portal/${number | (5n << 12n)}/`, organization: undefined },
+      'lenders-5',
+    ],
+    [
+      'the cell of a page of the portal, whatever the header is',
+      { path: `/partners/portal/${number | (5n << 12n)}/deliveries`, organization },
+      'partners-5',
+    ],
+    ['some cell for another path', { path: '/' }, 'partners-0'],
+  ])('sends a request to %s: %j', async (_, changes, backend) => {
+    expect((await send(url, { ...partner, ...changes })).backend).toBe(backend);
+  });
+
+  test('answers requests without a known organization as the interface does', async () => {
+    const wrong = [
+      undefined,
+      '',
+      ' ',
+      '0',
+      '-1',
+      String(number),
+      `${organization}x`,
+      `${organization}/`,
+      `x${organization}`,
+      organization.toUpperCase(),
+      inCell(5n),
+      inCell(1023n),
+      'gid://service/Organization/99999999999999999999999',
+      'gid://service/Organization/9223372036854775807',
+      `gid://other/Organization/${number}`,
+      `gid://service/Lender/${number}`,
+      `${organization}, ${organization}`,
+      [organization, organization],
+      [organization, inCell(5n)],
+      [inCell(5n), organization],
+      'x'.repeat(1000),
+    ];
+    const direct = t.urls.partner.replace('/partners/graphql', '');
+    for (const each of wrong)
+      for (const apiKey of [
+        credential.apiKey,
+        `${credential.apiKey.slice(0, -1)}${credential.apiKey.endsWith('x') ? 'y' : 'x'}`,
+      ]) {
+        const sent = { ...partner, organization: each, apiKey };
+        const { answer } = await send(direct, sent);
+        expect(answer).toMatch(/^\[401,/);
+        expect((await send(url, sent)).answer).toBe(answer);
+      }
+  });
+
+  test('moves an organization at run time without a failed request', async () => {
+    const reads = startReads(`${url}/partners/graphql`, credential, '{ partner { name } }', 4);
+    const line = (verb: string, cell: number) => `${verb} map ${cells.map} ${number} ${cell}`;
+    expect(await cells.command(`${line('add', 5)}; add map ${cells.map} 4711 5`)).toBe('');
+    for (let change = 1; change <= 300; change += 1) {
+      const cell = change % 2 === 0 ? 5 : 0;
+      expect(await cells.command(line('set', cell))).toBe('');
+      expect((await send(url, partner)).backend).toBe(`partners-${cell}`);
+    }
+    expect(
+      (await send(url, { ...partner, path: `/partners/portal/${number}/`, organization: undefined })).backend,
+    ).toBe('partners-5');
+    const { responses, failures } = await reads.stop();
+    expect([...failures]).toEqual([]);
+    expect(responses).toBeGreaterThan(100);
+  });
+});
