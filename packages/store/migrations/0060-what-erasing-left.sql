@@ -51,7 +51,8 @@ begin
           'claimed_until', now(), 'record_deleted', false, 'created_at', now()
         )
         from pg_class c, substring(pg_get_expr(c.relpartbound, c.oid) from '\d+') first_id, {schema}.account a
-        where c.oid = emptied
+        -- No row of an account that is away can be written.
+        where c.oid = emptied and not exists (select from {schema}.account_away w where w.account_id = a.id)
         limit 1
       );
       execute format('analyze %s', emptied);
