@@ -7,7 +7,6 @@ import { signing } from './comparisons/signing.ts';
 import { delivery } from './delivery/delivery.ts';
 import { graphql } from './graphql/graphql.ts';
 import { saveResult, writePage } from './page/write-page.ts';
-import { plugins } from './plugins/plugins.ts';
 import { portal } from './portal/portal.ts';
 import { replay } from './replay/replay.ts';
 import { services } from './services/services.ts';
@@ -20,7 +19,6 @@ const benches: readonly Bench[] = [
   graphql,
   comparisonBench(sender),
   comparisonBench(signing),
-  plugins,
   portal,
   services,
   versions,

@@ -24,17 +24,6 @@ it('graphql compares our apps with three servers', async () => {
   });
 });
 
-it('plugins compares our app without plugins, without hooks and with every hook', async () => {
-  const names = ['as-shipped', 'as-shipped-again', 'no-hooks', 'every-hook'];
-  const rates = { perSecond: positive, rateRatio: { mean: positive, low: positive, high: positive } };
-  expect(await reportOf('plugins')).toMatchObject({
-    bench: 'plugins',
-    quick: true,
-    machine,
-    results: [32, 1].flatMap((connections) => names.map((name) => ({ name, connections, ...rates }))),
-  });
-});
-
 // The bench fails unless each delivery arrives once, each peer settles all, and each of ours has one attempt.
 it('delivery compares our engine with three queues, and measures its other parts', async () => {
   const perSecond = { deliveriesPerSecond: positive };
