@@ -227,8 +227,8 @@ test('accounts that stay locked delay no account whose lock was released', async
   await releasing.run('begin');
   await releasing.run('select from account where id = $1 for update', [account(3)]);
   const store = openStore({ timeouts: { ...patientTimeouts, lockMs: 200 } });
-  for (const of of [0, 1, 2, 3])
-    await expect(store.write(refer('early', { of }))).rejects.toThrow(StoreUnavailableError);
+  for (const held of [0, 1, 2, 3])
+    await expect(store.write(refer('early', { of: held }))).rejects.toThrow(StoreUnavailableError);
   const locked = [0, 1, 2, 0, 1, 2].map((of) => store.write(refer('locked', { of })));
   const released = store.write(refer('released', { of: 3 }));
   await releasing.run('commit');

@@ -231,9 +231,9 @@ describe('delivery list', () => {
     }
     const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
     for (const time of [dayAgo, '24h', 'yesterday']) {
-      for (const of of [[], partner]) {
-        expect((await listed('delivery', 'list', ...of, '--since', time)).length).toBeGreaterThan(3);
-        expect(await listed('delivery', 'list', ...of, '--until', time)).toEqual([]);
+      for (const filter of [[], partner]) {
+        expect((await listed('delivery', 'list', ...filter, '--since', time)).length).toBeGreaterThan(3);
+        expect(await listed('delivery', 'list', ...filter, '--until', time)).toEqual([]);
       }
     }
   });
@@ -420,8 +420,8 @@ describe('in a terminal', () => {
     const [, account = ''] = (await inTerminal(80, 'account', 'list', '--interface', 'partner')).split('\n');
     const [short = ''] = account.split(' ');
     expect(short).toMatch(/^Partner\/\d+$/);
-    for (const of of [short, numberOf(short)])
-      expect(await listed('client', 'list', '--account', of)).toEqual(
+    for (const name of [short, numberOf(short)])
+      expect(await listed('client', 'list', '--account', name)).toEqual(
         await listed('client', 'list', '--account', `gid://service/${short}`),
       );
   });
