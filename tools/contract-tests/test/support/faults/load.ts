@@ -29,8 +29,7 @@ export interface LoadOptions {
   concurrency?: number;
 }
 
-// What a fault meets is requests in flight. More of them would take most of the CPU time of the tests.
-const pauseMs = 60;
+const pauseMs = 20;
 const retryMs = 100;
 // Longer than any fault. Guards against a request that is never accepted.
 const acceptedWithinMs = 120_000;
