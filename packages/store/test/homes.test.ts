@@ -175,21 +175,24 @@ test('a statement that began before a freeze is refused if it has not checked, a
          where relation = 'account_home'::regclass and pid <> pg_backend_pid()
            and database = (select oid from pg_database where datname = current_database())`,
       );
-    // Its snapshot is from before the sleep, and its row is checked afterwards.
-    const slow = other
-      .run(`insert into referral (account_id, client_name) select $1, 'Slow' from pg_sleep(1)`, [account])
-      .catch((error: unknown) => error);
-    await eventually(async () =>
-      expect(
-        await superuser.run(
-          `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
-        ),
-      ).toHaveLength(1),
-    );
-    await freeze();
-    expect(await holders()).toEqual([]);
-    expect(await slow).toMatchObject({ code: 'ZH001' });
-    await superuser.run('delete from account_home');
+    // Their snapshots are from before the sleep, and they check afterwards.
+    for (const statement of [
+      `insert into referral (account_id, client_name) select $1, 'Slow' from pg_sleep(1)`,
+      'select check_homes(array[$1::bigint]) from pg_sleep(1)',
+    ]) {
+      const slow = other.run(statement, [account]).catch((error: unknown) => error);
+      await eventually(async () =>
+        expect(
+          await superuser.run(
+            `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
+          ),
+        ).toHaveLength(1),
+      );
+      await freeze();
+      expect(await holders()).toEqual([]);
+      expect(await slow).toMatchObject({ code: 'ZH001' });
+      await superuser.run('delete from account_home');
+    }
 
     await other.run('begin');
     await other.run('select check_homes(array[$1::bigint])', [account]);

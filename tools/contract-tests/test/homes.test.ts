@@ -93,12 +93,13 @@ test('the worker writes no row of accounts that are not at home, and does what w
   const kept = await harness.subscribe(receiver.url, ['referral.created', 'webhook_subscription.disrupted']);
   const broken = await harness.subscribe(failing.url, ['referral.created']);
   const deleted = await harness.subscribe(failing.url, ['referral.created']);
+  const waiting = await harness.subscribe(failing.url, ['referral.created']);
   let worker = await harness.startWorker();
   await harness.refer(3);
   await receiver.waitFor(3);
-  await failing.waitFor(6);
+  await failing.waitFor(9);
   await eventually(async () =>
-    expect(await sql('select from webhook_pending_delivery where attempts = 1')).toHaveLength(6),
+    expect(await sql('select from webhook_pending_delivery where attempts = 1')).toHaveLength(9),
   );
   await harness.stopWorker(worker);
 
@@ -130,6 +131,7 @@ test('the worker writes no row of accounts that are not at home, and does what w
   await createWebhookListener(partnerApi, partner, { eventTypes: [{ type: 'referral.created' }] });
   await sql(`do $$ begin
     update webhook_pending_delivery set due_at = now();
+    delete from webhook_subscription_event_type where subscription_id = ${number(waiting.id)};
     update webhook_subscription set rotation_started_at = now() - interval '2 days', rotation_ends_at = now() - interval '1 day'
       where rotation_ends_at is not null;
     update webhook_subscription set last_read_at = now() - interval '3 days' where kind = 'LISTENER';

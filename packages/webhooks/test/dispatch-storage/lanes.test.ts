@@ -1,6 +1,6 @@
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { selectLane, selectLanesOfShard } from '../../src/dispatch/sql/lanes.ts';
+import { selectLane, selectLanesOfShard, selectTargets } from '../../src/dispatch/sql/lanes.ts';
 import { type SubscriptionId, type LaneId, type Shard, shardOf } from '../../src/kernel/ids.ts';
 import { subscriptionId } from '../dispatch/ids.ts';
 import { StorageWorld } from './support.ts';
@@ -50,4 +50,19 @@ test('one lane is read with its state', async () => {
   expect(await read(paused)).toEqual({ laneId: laneId(paused), isActive: false, isDeleted: false, hasPending: true });
   expect(await read(deleted)).toEqual({ laneId: laneId(deleted), isActive: false, isDeleted: true, hasPending: true });
   expect(await read(subscriptionId(1))).toBeNull();
+});
+
+test('an account that is not at home has no lanes and no targets', async () => {
+  const { account, admin, store, workerId } = world;
+  const targets = async (): Promise<SubscriptionId[]> =>
+    (await selectTargets(store, workerId, [active])).map(({ subscriptionId: id }) => id);
+  expect(await targets()).toEqual([active]);
+  for (const home of ['1, next_freeze()', '1, null', '0, next_freeze()']) {
+    await admin.run(`insert into account_home select $1, ${home}`, [account.id]);
+    expect(await targets()).toEqual([]);
+    expect((await selectLanesOfShard(store, shardOf(account.id), null, 10)).lanes).toEqual([]);
+    expect(await read(active)).toMatchObject({ isActive: false });
+    await admin.run('delete from account_home');
+  }
+  expect(await targets()).toEqual([active]);
 });

@@ -270,3 +270,35 @@ test('a round of a worker that was declared dead is not written under its new id
   expect(await world.count('webhook_delivery')).toBe(0);
   expect(world.ofKind('fan-out-fenced')).toEqual([]);
 });
+
+test('a round leaves an account that has left since it was read, writes the others, and continues once it is home', async () => {
+  const world = await FanOutWorld.create();
+  const [leaving, staying] = [await seedAccount(world.store), await seedAccount(world.store)];
+  for (const account of [leaving, staying])
+    await world.store.transaction((transaction) => seedSubscription(transaction, account));
+  let isLeaving = true;
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-read-events'(run) {
+      if (isLeaving)
+        await world.rows('insert into account_home select $1, 1, next_freeze() on conflict do nothing', [leaving.id]);
+      return run();
+    },
+  });
+  const accountsOf = async (table: string): Promise<unknown[]> => {
+    const rows = await world.rows<{ id: string }>(`select distinct account_id::text as id from ${table}`);
+    return rows.map(({ id }) => id);
+  };
+  world.start({ store });
+  await expect.poll(() => world.isQueueEmpty(), waits).toBe(true);
+  await world.store.transaction(async (transaction) => {
+    for (const account of [leaving, staying]) await seedEvents(transaction, account, 3);
+  });
+  await expect.poll(() => world.offered.length, waits).toBe(3);
+  await expect.poll(() => accountsOf('webhook_event_queue'), waits).toEqual([leaving.id]);
+  expect(await accountsOf('webhook_delivery')).toEqual([staying.id]);
+  expect(world.ofKind('fan-out-unavailable')).toEqual([]);
+  isLeaving = false;
+  await world.rows('delete from account_home');
+  await expect.poll(() => world.isQueueEmpty(), waits).toBe(true);
+  expect(world.offered).toHaveLength(6);
+});
