@@ -31,7 +31,8 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     'cell_split',
     {
       rowsOf: ['lender'],
-      insert: `insert into cell_split (from_cell, to_cell, organization_ids, standbys) values (0, 5, '{}', '{}')`,
+      insert: `insert into cell_split (from_cell, to_cell, organization_ids, standbys)
+        select 0, 5, '{}', '{}' where $1 = 'lender'`,
       isChild: false,
     },
   ],
@@ -58,8 +59,11 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   [
     'organization_home',
     {
-      rowsOf: ['lender'],
-      insert: `insert into organization_home (organization_id, cell) select id, 5 from organization limit 1`,
+      // After all accounts, and of an organization without any: it refuses them.
+      rowsOf: interfaceNames.slice(-1),
+      insert: `
+        with other as (insert into organization (name) values ($1) returning id)
+        insert into organization_home (organization_id, cell) select id, 5 from other`,
       isChild: false,
     },
   ],
