@@ -1,4 +1,4 @@
-import { type Store, StoreUnavailableError, violatesPrimaryKey } from '@deedwire/store';
+import { AccountAwayError, type Store, StoreUnavailableError, violatesPrimaryKey } from '@deedwire/store';
 import type { DispatchStorageEvent, Reports, WritesForWorker } from '../events.ts';
 import { FencedOutError, type WorkerId } from '../fence/fence.ts';
 import { failpoint } from '../kernel/failpoint.ts';
@@ -104,6 +104,8 @@ async function settleNumbered(
   try {
     return await settleWithChanges(store, workerId, batch);
   } catch (error) {
+    // Frozen after the statement that hastens began. A repetition leaves the account out.
+    if (error instanceof AccountAwayError) return settleWithChanges(store, workerId, batch);
     if (!violatesPrimaryKey(error, 'webhook_attempt')) throw error;
     const keys = batch.map(({ delivery }) => delivery);
     if ((await renumberPending(store, workerId, keys)) === 0) throw error;

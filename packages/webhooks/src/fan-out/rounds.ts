@@ -1,4 +1,4 @@
-import { LockTimeoutError, StoreUnavailableError, type Store } from '@deedwire/store';
+import { AccountAwayError, LockTimeoutError, StoreUnavailableError, type Store } from '@deedwire/store';
 import type { OnFanOutEvent, RoundKind } from '../events.ts';
 import { FencedOutError, type WorkerId } from '../fence/fence.ts';
 import { Backoff } from '../kernel/clock.ts';
@@ -77,6 +77,7 @@ interface Round {
  * | fails before it is sent  |                                                                           | at the end, after a delay        |
  * | is fenced out            | all shards are removed                                                    | never: it leaves memory          |
  * | finds an account away    | the others are written at once. Reads leave it out until it is home       | at the end of the round          |
+ * | is frozen meanwhile      | nothing is written: it would have put off entries of the account          | at the end, after a delay        |
  * | is refused               | its halves are written. A single entry is blocked                         | at the end of the round          |
  *
  * A write of unknown outcome that was not executed can still be, before another one of its entries. So its lanes are also read when
@@ -219,7 +220,8 @@ export class Rounds {
         round,
         turns.filter(({ account }) => !error.accounts.has(account.id)),
       );
-    } else if (error instanceof LockTimeoutError) await this.#locked(round, turns, writing);
+    } else if (error instanceof AccountAwayError) await this.#delay(round, turns);
+    else if (error instanceof LockTimeoutError) await this.#locked(round, turns, writing);
     else if (error instanceof StoreUnavailableError) {
       onEvent({ kind: 'fan-out-unavailable', call: 'round', error });
       if (writing === null) await this.#delay(round, turns);

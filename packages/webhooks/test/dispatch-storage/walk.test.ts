@@ -6,6 +6,7 @@ import type { Walk, WalkOptions } from '../../src/dispatch/storage.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { releaseShards } from '../../src/workers/sql/shard-rows.ts';
+import { holdQueue } from '../support/seed.ts';
 import { failure, StorageWorld, success } from './support.ts';
 
 let world: StorageWorld;
@@ -241,4 +242,14 @@ test('marks in the future are ignored', async () => {
     );
     expect((await world.storage.targets([lane])).get(lane)?.marks).toEqual(noMarks);
   }
+});
+
+test('a result is recorded if its account is frozen while it hastens', async () => {
+  const { deliveries } = await world.seedLane(1);
+  const freezeMeanwhile = await holdQueue(world.superuser);
+  const settlement = success(deliveries[0], {}, { hastens: true });
+  const settling = world.storage.settle([settlement]);
+  await freezeMeanwhile(world.account);
+  expect(await settling).toEqual(new Map([[settlement, 'settled']]));
+  await world.admin.run('delete from account_home');
 });

@@ -11,7 +11,7 @@ import { readAccounts, readQueue } from '../../src/fan-out/sql/queue.ts';
 import { type Shard, shardOf } from '../../src/kernel/ids.ts';
 import { appendSubscriptionChange } from '../../src/outbox/outbox.ts';
 import { explain } from '../dispatch-storage/explain.ts';
-import { type SeededAccount, seedAccount } from '../support/seed.ts';
+import { holdQueue, type SeededAccount, seedAccount } from '../support/seed.ts';
 import { closeAfterTest, FanOutWorld, laterRenderer } from './fan-out-world.ts';
 import { interceptStore } from './faulty-store.ts';
 
@@ -285,3 +285,17 @@ test.each(['generic', 'custom'] as const)(
     }
   },
 );
+
+test('an entry is not refused if its account is frozen while it is put off', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedAccount(world.store);
+  await world.subscribe(account, '2026-11-01');
+  await world.subscribe(account, 'unknown');
+  await world.addEvents(account, 1);
+  const freezeMeanwhile = await holdQueue(world.store);
+  world.start();
+  await freezeMeanwhile(account);
+  await world.rows('delete from account_home');
+  await vi.waitFor(() => expect(numbersOf(world, account)).toEqual([1]), waits);
+  expect(world.ofKind('entry-refused')).toEqual([]);
+});

@@ -117,3 +117,19 @@ export async function seedWorker(database: Database): Promise<WorkerId> {
   };
   return onlyRow(await database.query<{ id: WorkerId }>(statement, [])).id;
 }
+
+/** Slows inserts into the queue down. The function that is returned freezes an account during the next one, and ends that. */
+export async function holdQueue(admin: Database): Promise<(account: SeededAccount) => Promise<void>> {
+  const run = (text: string, values: unknown[] = []) => admin.query({ name: '', text }, values);
+  await run(`
+    do $do$ begin
+      create function hold() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return new; end $$;
+      create trigger a_hold before insert on webhook_event_queue for each row execute function hold();
+    end $do$`);
+  const sleeping = `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
+  return async ({ id }) => {
+    while ((await run(sleeping)).length === 0);
+    await run('insert into account_home values ($1, 1, next_freeze())', [id]);
+    await run('drop trigger a_hold on webhook_event_queue');
+  };
+}
