@@ -251,7 +251,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     workerId: writer.workerId,
     pollMs,
     lanes: dispatcher,
-    flush: () => Promise.all([statistics.write(), exchanges?.flush()]),
+    flush: () => Promise.all([statistics.flush(), exchanges?.flush()]),
     onEvent,
   });
 

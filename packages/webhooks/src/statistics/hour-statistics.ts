@@ -92,13 +92,18 @@ export class HourStatistics {
     return this.#writing;
   }
 
+  /** Writes what was counted before the call, unless the database refuses it. */
+  async flush(): Promise<void> {
+    // A write that fails can take as long as a statement may, and a second one would too.
+    const isRefused = this.#writing !== null && !(await this.#writing);
+    if (!isRefused) await this.write();
+  }
+
   /** Writes what was counted, unless the database refuses it. Call it when nothing more is counted. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTimer?.();
-    // A write that fails can take as long as a statement may, and a second one would too.
-    const isRefused = this.#writing !== null && !(await this.#writing);
-    if (!isRefused) await this.write();
+    await this.flush();
     this.#drop(this.#hours);
     this.#hours = [];
   }

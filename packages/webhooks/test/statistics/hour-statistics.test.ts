@@ -355,16 +355,17 @@ test('a stop waits for a write that fails, and does not repeat it', async () => 
   expect(clock.timers).toBe(0);
 });
 
-test('a stop writes what was counted while an earlier write ran', async () => {
+test.each(['stop', 'flush'] as const)('a %s writes what was counted while an earlier write ran', async (end) => {
   const statistics = startCounting();
   count(statistics, one);
   void statistics.write();
   count(statistics, one);
   count(statistics, other);
-  await statistics.stop();
+  await statistics[end]();
   expect(await rows()).toMatchObject([
     { id: one, delivered: 2 },
     { id: other, delivered: 1 },
   ]);
+  await statistics.stop();
   expect(clock.timers).toBe(0);
 });
