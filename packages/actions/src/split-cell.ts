@@ -173,8 +173,11 @@ export async function freezeSplit(step: SplitStep, { waitMs }: { waitMs: number 
   if (isDryRun) return report('freeze', split, true, timer.parts);
   const deadlineMs = performance.now() + waitMs;
   try {
-    // A round finds the accounts that were created before the last one.
-    while ((await oldSide.transaction((transaction) => freezeHomes(transaction, split))) !== null) {
+    // A round finds the accounts that were created before the last one. The first one waits although nothing is left to freeze: a
+    // command that was killed may have frozen it without waiting.
+    for (let isFirst = true; ; isFirst = false) {
+      const frozenAt = await oldSide.transaction((transaction) => freezeHomes(transaction, split));
+      if (frozenAt === null && !isFirst) break;
       let open = await selectHomeReaders(oldSide);
       await poll(deadlineMs, async () => {
         const still = new Map((await selectHomeReaders(oldSide)).map((reader) => [reader.transaction, reader]));

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 async function startCell() {
   const database = await createMigratedDatabase();
+  const { databaseUrl } = database;
   const superuser = await connect(database.databaseUrl);
   onTestFinished(async () => {
     await superuser.close();
@@ -14,7 +15,7 @@ async function startCell() {
     DATABASE_DIRECT_URL: database.databaseUrl,
     NEW_CELL_DATABASE_URL: database.databaseUrl,
   };
-  return { env, run: (sql: string) => superuser.run(sql) };
+  return { env, databaseUrl, run: (sql: string) => superuser.run(sql) };
 }
 
 test('a cell that was never split lists itself, and refuses to freeze', async () => {
@@ -76,4 +77,24 @@ test('a matter of a cell that is not 0 has the number of the cell in its referen
     { reference: expect.stringMatching(/^M5-\d{4}-000001$/) },
   ]);
   expect(await run(`select (id >> 12) & 1023 as cell from matter`)).toEqual([{ cell: '5' }]);
+});
+
+test('a freeze that goes on after a kill waits for the transactions from before it', async () => {
+  const { env, databaseUrl, run } = await startCell();
+  await run(`insert into organization (name) values ('Harbour')`);
+  await run(`insert into account (interface, organization_id, name) select 'partner', id, 'Harbour' from organization`);
+  await run(
+    `insert into cell_split (from_cell, to_cell, organization_ids, standbys) select 0, 5, array_agg(id), '{}' from organization`,
+  );
+  const open = await connect(databaseUrl);
+  onTestFinished(() => open.close());
+  await open.run('begin');
+  await open.run(`insert into referral (account_id, client_name) select id, 'Ada' from account`);
+  // The killed command has committed this.
+  await run('insert into organization_home select id, 5, next_freeze() from organization');
+  await run('insert into account_home select id, 5, next_freeze() from account');
+  const freeze = () => callOperator(env, 'cell', 'split', 'freeze', '--yes', '--wait', '1');
+  expect(await freeze()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('a transaction stays open') });
+  await open.run('commit');
+  expect(await freeze()).toMatchObject({ exitCode: 0 });
 });
