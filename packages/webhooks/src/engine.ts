@@ -279,10 +279,10 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     wake(payload) {
       const isForAll = payload === null || payload === '';
       if (isForAll || payload === workersChanged) workers.wake();
-      if (isForAll || payload === homesChanged) {
-        freezes.wake();
-        fanOut.wake(null);
-      } else if (payload !== workersChanged && workers.shards.has(Number(payload))) fanOut.wake([Number(payload)]);
+      // This worker may have registered again: it has acknowledged nothing under its new id.
+      if (isForAll || payload === workersChanged || payload === homesChanged) freezes.wake();
+      if (isForAll || payload === homesChanged) fanOut.wake(null);
+      else if (payload !== workersChanged && workers.shards.has(Number(payload))) fanOut.wake([Number(payload)]);
     },
     stopClaiming: () => dispatcher.stopClaiming(),
     async drain() {

@@ -208,6 +208,16 @@ test('a worker is quiet once the attempt that was in flight is recorded', async 
   ]);
 });
 
+test('a worker that starts during a freeze, or registers again, acknowledges it without polling', async () => {
+  const { harness } = await open();
+  const frozenAt = await freeze(harness, [harness.accounts.partner.accountId]);
+  await harness.startWorker({ POLL_INTERVAL_MS: 0 });
+  await untilQuiet(harness, frozenAt);
+  await harness.sql('update webhook_worker set alive = false');
+  await eventually(async () => expect(await harness.sql('select from webhook_worker where alive')).toHaveLength(1));
+  await untilQuiet(harness, frozenAt);
+});
+
 test('a worker whose lease has expired is declared dead by the freeze', async () => {
   const { harness } = await open();
   const { sql } = harness;

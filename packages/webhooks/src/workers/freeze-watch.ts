@@ -42,6 +42,7 @@ export class FreezeWatch {
   /** Call it when the worker is registered. */
   start(): void {
     this.#isStarted = true;
+    this.wake();
     void this.#poll();
   }
 
