@@ -58,6 +58,10 @@ begin
       away bigint;
       known text;
     begin
+      -- At a higher level, the snapshot can be older than the lock.
+      if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'Accounts are changed at the isolation level READ COMMITTED only.' using errcode = 'feature_not_supported';
+      end if;
       select account_id into away from {schema}.account_away where account_id = any (accounts) limit 1;
       if found then
         raise exception using

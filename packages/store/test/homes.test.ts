@@ -221,3 +221,16 @@ test('a transaction of many accounts does not remember them all', async () => {
   await superuser.run('rollback');
   expect(known?.['characters']).toBeLessThan(2_000);
 });
+
+test.each(['repeatable read', 'serializable'])(
+  'refuses changes at %s, whose snapshot may be from before a freeze',
+  async (level) => {
+    await superuser.run(`begin isolation level ${level}`);
+    try {
+      const change = superuser.run(`insert into referral (account_id, client_name) select max(id), 'Old' from account`);
+      await expect(change).rejects.toMatchObject({ code: '0A000' });
+    } finally {
+      await superuser.run('rollback');
+    }
+  },
+);
