@@ -60,7 +60,7 @@ begin
     begin
       -- At a higher level, the snapshot can be older than the lock.
       if current_setting('transaction_isolation') <> 'read committed' then
-        raise exception 'Accounts are changed at the isolation level READ COMMITTED only.' using errcode = 'feature_not_supported';
+        raise exception 'An account is changed by a transaction that is read committed.' using errcode = 'insufficient_privilege';
       end if;
       select account_id into away from {schema}.account_away where account_id = any (accounts) limit 1;
       if found then
