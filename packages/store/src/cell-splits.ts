@@ -135,6 +135,9 @@ export async function insertSplit(database: Database, split: NewSplit): Promise<
   await run(database, text, [split.fromCell, split.toCell, split.organizationIds, split.standbys]);
 }
 
+/** Sessions read all of the table as long as they have plans from when it was empty. */
+const planAnew = 'analyze account_home';
+
 /**
  * Freezes the homes that are not frozen yet, in a transaction. Returns when those were frozen, which the workers have to notice, or
  * null if there were none.
@@ -154,7 +157,9 @@ export async function freezeHomes(transaction: Database, { organizationIds, toCe
       returning frozen_at
     )
     select max(frozen_at) as "frozenAt" from (table organizations union all table accounts) frozen`;
-  return onlyRow(await run<{ frozenAt: Date | null }>(transaction, text, [organizationIds, toCell])).frozenAt;
+  const { frozenAt } = onlyRow(await run<{ frozenAt: Date | null }>(transaction, text, [organizationIds, toCell]));
+  await run(transaction, planAnew);
+  return frozenAt;
 }
 
 /** The workers that may still send or record deliveries of what is frozen. Declares workers without a lease dead. */
@@ -216,6 +221,7 @@ export async function activateNewSide(transaction: Database, split: CellSplit): 
       on conflict do nothing`;
     await run(transaction, text, [split.fromCell, split.organizationIds]);
   }
+  await run(transaction, planAnew);
   // Those of the old side would be waited for, and their counts expected.
   await run(transaction, 'delete from app_process');
   await run(transaction, `update use_counting set state = 'ENDED' where state = 'OPEN'`);

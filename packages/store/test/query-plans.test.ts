@@ -33,6 +33,7 @@ const fill = `
     from generate_series(1, 2000) n;
   insert into audit_entry (actor_type, actor, action, subject)
     select 'OPERATOR', 'ada', 'referral.create', n::text from generate_series(1, 2000) n;
+  insert into account_home select id, 0 from account;
   analyze`;
 
 const database = await forFile(createMigratedDatabase());
