@@ -7,7 +7,7 @@ import { migrate } from '@deedwire/store';
 import { connect, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CellServer, type CellServers, startCellServers } from '../support/cells/cell-servers.ts';
-import { killWaitingOperator } from '../support/cells/operator-process.ts';
+import { killOperator, killWaitingOperator } from '../support/cells/operator-process.ts';
 import { killAll, processesOfServer } from '../support/failover/owned-programs.ts';
 import { isWithoutPostgres, postgresFolder } from '../support/failover/programs.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
@@ -215,6 +215,20 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     await reader.close();
     expect((await frozen).exitCode).toBe(0);
     for (const args of inOrder.slice(2)) await take(args);
+    await expectSplit();
+  });
+
+  test('waits for transactions from before a freeze whose operator was killed meanwhile', async () => {
+    await takeBefore('freeze');
+    const reader = await connect(old.url);
+    await reader.run('begin; select from account_home');
+    await killOperator(['cell', 'split', ...steps.freeze], { ...env }, async () =>
+      expect(await old.run('select from account_home')).toHaveLength(4),
+    );
+    const { exitCode, stderr } = await run(['freeze', '--yes', '--wait', '1']);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('a transaction stays open')]);
+    await reader.close();
+    for (const args of inOrder.slice(1)) await take(args);
     await expectSplit();
   });
 

@@ -12,6 +12,25 @@ export async function killWaitingOperator(
   server: CellServer,
   input: string,
 ): Promise<void> {
+  await killOperator(
+    args,
+    env,
+    async () => {
+      const waiting = await server.run(`
+        select from pg_stat_activity where application_name = 'deedwire-split' and wait_event_type = 'Lock'`);
+      expect(waiting).toHaveLength(1);
+    },
+    input,
+  );
+}
+
+/** Starts an operator's command in a process of its own, and kills it without warning once `expectMoment` does not throw. */
+export async function killOperator(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  expectMoment: () => Promise<void>,
+  input = '',
+): Promise<void> {
   const child = spawn(process.execPath, ['--conditions=deedwire-source', 'apps/operator-cli/src/main.ts', ...args], {
     cwd: workspaceRoot,
     env: { ...process.env, ...env },
@@ -21,9 +40,7 @@ export async function killWaitingOperator(
   const ended = once(child, 'exit');
   await eventually(async () => {
     expect(child.exitCode).toBe(null);
-    const waiting = await server.run(`
-      select from pg_stat_activity where application_name = 'deedwire-split' and wait_event_type = 'Lock'`);
-    expect(waiting).toHaveLength(1);
+    await expectMoment();
   });
   child.kill('SIGKILL');
   await ended;
