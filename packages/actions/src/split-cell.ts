@@ -108,11 +108,14 @@ export async function prepareSplit(step: SplitStepOfTwo, input: PrepareInput): P
   const connected = await selectStandbys(oldSide);
   const isWaitedFor = connected.some(({ name, isSynchronous }) => isSynchronous && name === next.standbyName);
   refuseIf(isWaitedFor, `Each commit waits for ${next.standbyName}. Take it out of synchronous_standby_names.`);
-  const names = connected.map(({ name }) => name);
-  const missing = input.standbys.filter((name) => !names.includes(name));
+  const waited = next.synchronousStandbyNames;
+  refuseIf(waited !== '', `The new side would wait for ${waited}. Reset synchronous_standby_names there.`);
+  const standbys = connected.map(({ name }) => name);
+  const missing = input.standbys.filter((name) => !standbys.includes(name));
   refuseIf(missing.length > 0, `These standbys of the old side do not stream: ${missing.join(', ')}.`);
-  const standbys = names.filter((_, index) => index !== names.indexOf(next.standbyName));
-  timer.note('other standbys', standbys.length === 0 ? 'none' : standbys.join(', '));
+  // The new side is one of `standbys`, because it could not be told from another standby of its name.
+  const others = standbys.filter((_, index) => index !== standbys.indexOf(next.standbyName));
+  timer.note('other standbys', others.length === 0 ? 'none' : others.join(', '));
   timer.note('disk of the old side', await checkDisk('old', old));
   timer.note('disk of the new side', await checkDisk('new', next));
   const split = { fromCell: await selectCell(oldSide), toCell, organizationIds, standbys };

@@ -272,6 +272,21 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     await eventually(async () => expect(await twin.run(homesOf)).toEqual(split));
   });
 
+  test('does not take the new side for another standby of its name', async () => {
+    const twin = await servers.addStandby('twin');
+    for (const server of [twin, next]) {
+      await server.run(`alter system set primary_conninfo = '${old.url}'`);
+      await server.run('select pg_reload_conf()');
+    }
+    const names = `select distinct application_name as name from pg_stat_replication where state = 'streaming'`;
+    await eventually(async () => expect(await old.run(names)).toEqual([{ name: 'walreceiver' }]));
+    await take(steps.prepare);
+    await twin.kill();
+    await take(steps.freeze);
+    await eventually(async () => expect(await next.run('select from account_home')).toHaveLength(4));
+    await expectRefused(steps.promote, /A failover could forget the freeze: walreceiver/);
+  });
+
   test('goes on after the old primary or the new side was killed', async () => {
     for (const args of inOrder) {
       for (const server of args[0] === 'freeze' ? [old] : [old, next]) {
@@ -340,6 +355,9 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
       await old.run('alter system reset synchronous_standby_names');
       await old.run('select pg_reload_conf()');
       await expectRefused(prepare('--standby', 'twin'), /do not stream: twin/);
+      await next.run(`alter system set synchronous_standby_names = 'twin'`);
+      await next.run('select pg_reload_conf()');
+      await eventually(async () => expect((await run(prepare())).stderr).toContain('would wait for twin'));
       await next.run(`alter system set primary_conninfo = ''`);
       await next.run('select pg_reload_conf()');
       await eventually(async () => expect((await run(prepare())).stderr).toContain('The standby does not stream'));
