@@ -49,19 +49,21 @@ export interface CellOwner {
   frozenSince: Date | null;
 }
 
+const openSplit = 'activated_at is null and aborted_at is null';
+
 /** Runs a statement of a command that runs rarely: it is not prepared. */
 function run<Row>(database: Database, text: string, values: readonly unknown[] = []) {
   return database.query<Record<string, unknown> & Row>({ name: '', text }, values);
 }
 
-/** The last split, whether it is open or not. Reads a table of a few rows. */
+/** The open split, or else the last one, whatever the clocks of its servers said. Reads a table of a few rows. */
 export async function selectSplit(database: Database): Promise<CellSplit | null> {
   const text = `
     select id, from_cell as "fromCell", to_cell as "toCell", organization_ids::text[] as "organizationIds", standbys,
       prepared_at as "preparedAt", frozen_at as "frozenAt", freeze_lsn::text as "freezeLsn", promoted_at as "promotedAt",
       activated_at as "activatedAt", aborted_at as "abortedAt"
     from cell_split
-    order by prepared_at desc
+    order by (${openSplit}) desc, prepared_at desc
     limit 1`;
   return firstRow(await run<CellSplit>(database, text));
 }
@@ -184,8 +186,6 @@ export function selectHomeReaders(database: Database): Promise<{ transaction: st
       and relation in ('account_home'::regclass, 'organization_home'::regclass) and l.pid is distinct from pg_backend_pid()`;
   return run(database, text);
 }
-
-const openSplit = 'activated_at is null and aborted_at is null';
 
 /** Deletes the homes of what does not leave after all. The freeze is no longer stored. */
 export async function unfreezeHomes(transaction: Database): Promise<void> {
