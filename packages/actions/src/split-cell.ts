@@ -58,8 +58,10 @@ export interface SplitStepOfTwo extends SplitStep {
 /** A standby that lacks more is not current. */
 const lagMaxBytes = 64 * 1024 * 1024;
 const pollMs = 20;
-/** HAProxy reads a line of at most 16 kB. */
-const routesPerLine = 200;
+/** HAProxy reads lines of at most 16 kB, less what it reserves. */
+const routesMaxLength = 15_000;
+/** Without the name of the map: `set map  9223372036854775807 1023; `. */
+const routeMaxLength = 35;
 
 // The names of the variables, for messages.
 const oldUrl = 'DATABASE_DIRECT_URL, or DATABASE_URL without it,';
@@ -298,6 +300,7 @@ function routesOf({ fromCell, toCell, organizationIds }: CellSplit, mapFile: str
     const verb = ((BigInt(id) >> 12n) & 1023n) === BigInt(fromCell) ? 'add' : 'set';
     return `${verb} map ${mapFile} ${id} ${toCell}`;
   });
+  const routesPerLine = Math.floor(routesMaxLength / (mapFile.length + routeMaxLength));
   return Array.from({ length: Math.ceil(commands.length / routesPerLine) }, (_, line) =>
     commands.slice(line * routesPerLine, (line + 1) * routesPerLine).join('; '),
   );
