@@ -58,6 +58,8 @@ export interface SplitStepOfTwo extends SplitStep {
 /** A standby that lacks more is not current. */
 const lagMaxBytes = 64 * 1024 * 1024;
 const pollMs = 20;
+/** Streaming standbys have flushed what was written before after some milliseconds. */
+const standbysMs = 5_000;
 /** HAProxy reads lines of at most 16 kB, less what it reserves. */
 const routesMaxLength = 15_000;
 /** Without the name of the map: `set map  9223372036854775807 1023; `. */
@@ -276,7 +278,7 @@ export async function promoteSplit(step: SplitStepOfTwo): Promise<SplitReport> {
 export async function activateSplit(step: SplitStepOfTwo, { mapFile }: { mapFile: string }): Promise<SplitReport> {
   const { oldSide, newSide, isDryRun } = step;
   const timer = createTimer();
-  await describeSides(oldSide, newSide);
+  const { old } = await describeSides(oldSide, newSide);
   const split = await requireSplit(oldSide);
   refuseIf(split.abortedAt !== null, noSplit);
   refuseIf(split.promotedAt === null, 'The new side is not promoted. Run `cell split promote` first.');
@@ -285,7 +287,17 @@ export async function activateSplit(step: SplitStepOfTwo, { mapFile }: { mapFile
   const routes = routesOf(split, mapFile);
   if (split.activatedAt !== null) return { ...report('activate', split, isDryRun, null), routes };
   if (isDryRun) return { ...report('activate', split, true, timer.parts), routes };
-  if ((await selectCell(newSide)) !== split.toCell) await record(newSide, step, 'activate', split, activateNewSide);
+  if ((await selectCell(newSide)) !== split.toCell) {
+    // `abort` after a failover that forgot it would let both sides own what leaves. A standby that was lost must not block the end.
+    await poll(performance.now() + standbysMs, async () => {
+      const late = await selectStandbysBefore(oldSide, [], old.lsn);
+      return (
+        late[0] &&
+        `A failover could forget that the new side is promoted: ${late.join(', ')} did not flush it. Try again.`
+      );
+    });
+    await record(newSide, step, 'activate', split, activateNewSide);
+  }
   timer.note('new side', `cell ${split.toCell}`);
   await setReadOnly(newSide, false);
   timer.note('read-only', 'no longer');

@@ -273,6 +273,44 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     await eventually(async () => expect(await twin.run(homesOf)).toEqual(split));
   });
 
+  test.each([true, false])(
+    'goes on after the old side failed over, and its standby knew of promote: %j',
+    async (knew) => {
+      const twin = await servers.addStandby('twin');
+      await takeBefore('activate');
+      await eventually(async () =>
+        expect(await twin.run('select promoted_at from cell_split')).not.toEqual([{ promoted_at: null }]),
+      );
+      await old.kill();
+      await twin.run('select pg_promote()');
+      if (!knew) await twin.run('update cell_split set promoted_at = null');
+      old = twin;
+      env = { ...env, DATABASE_URL: twin.url };
+      if (!knew) {
+        await expectRefused(['abort', '--yes'], /The new side is promoted/);
+        await expectRefused(steps.activate, /is not promoted/);
+        await take(steps.promote);
+      }
+      await take(steps.activate);
+      await expectSplit();
+    },
+  );
+
+  test('activates only when the standbys of the old side know of promote', async () => {
+    const twin = await servers.addStandby('twin');
+    await takeBefore('promote');
+    const [receiver] = await twin.run('select pid from pg_stat_wal_receiver');
+    process.kill(Number(receiver?.['pid']), 'SIGSTOP');
+    try {
+      await take(steps.promote);
+      await expectRefused(steps.activate, /A failover could forget that the new side is promoted: twin/);
+    } finally {
+      process.kill(Number(receiver?.['pid']), 'SIGCONT');
+    }
+    await take(steps.activate);
+    await expectSplit();
+  });
+
   test('does not take the new side for another standby of its name', async () => {
     const twin = await servers.addStandby('twin');
     for (const server of [twin, next]) {
