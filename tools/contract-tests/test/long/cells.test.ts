@@ -302,7 +302,7 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     const [receiver] = await twin.run('select pid from pg_stat_wal_receiver');
     process.kill(Number(receiver?.['pid']), 'SIGSTOP');
     try {
-      await take(steps.promote);
+      expect(await take(steps.promote)).toContain('no longer a standby');
       await expectRefused(steps.activate, /A failover could forget that the new side is promoted: twin/);
     } finally {
       process.kill(Number(receiver?.['pid']), 'SIGCONT');
