@@ -25,7 +25,7 @@ export interface CellServer {
 
 export interface CellServers {
   primary: CellServer;
-  /** Starts a standby of a server, which streams under its name. */
+  /** Starts a standby of a server, and resolves when it streams under its name. */
   addStandby(name: string, of?: CellServer): Promise<CellServer>;
   /** Runs a script as the owner of the servers, and resolves with its output. Rejects if it fails. */
   shell(script: string, env: Readonly<Record<string, string>>): Promise<string>;
@@ -110,8 +110,8 @@ export async function startCellServers(): Promise<CellServers> {
       primary,
       addPrimary,
       shell: (script, env) => folder.run('bash', ['-euc', script], env),
-      addStandby: (name, of = primary) =>
-        add(name, (dataDirectory) =>
+      async addStandby(name, of = primary) {
+        const standby = await add(name, (dataDirectory) =>
           folder.run(program('pg_basebackup'), [
             '--write-recovery-conf',
             '--checkpoint=fast',
@@ -119,7 +119,11 @@ export async function startCellServers(): Promise<CellServers> {
             `--pgdata=${dataDirectory}`,
             `--dbname=${of.url}?application_name=${name}`,
           ]),
-        ),
+        );
+        const streaming = `select from pg_stat_replication where application_name = $1 and state = 'streaming'`;
+        await eventually(async () => expect(await of.run(streaming, [name])).toHaveLength(1));
+        return standby;
+      },
       stop,
     };
   } catch (error) {
