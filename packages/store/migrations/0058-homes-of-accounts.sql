@@ -1,6 +1,9 @@
 -- Which cell owns an account. A cell splits: its database is copied, and each side keeps a part of the accounts. Apps of earlier
 -- releases do not read the table, and a change of theirs of an account that is away fails.
 
+-- Numbers of cells end at 1023.
+-- squawk-ignore-file prefer-bigint-over-smallint
+
 -- No row: the account is at home. A row of the own cell that is not frozen says the same, and is deleted instead.
 create table account_home (
   account_id bigint primary key references account,

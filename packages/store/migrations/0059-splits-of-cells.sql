@@ -1,6 +1,9 @@
 -- A cell splits: a standby of it is promoted, takes a number of its own and keeps the organizations that leave. Only the owner of the
 -- tables splits cells, with `deedwire-operator cell split`.
 
+-- Numbers of cells end at 1023.
+-- squawk-ignore-file prefer-bigint-over-smallint
+
 -- The splits of this cell. The new side has a copy of its row.
 create table cell_split (
   id uuid primary key default gen_random_uuid(),
