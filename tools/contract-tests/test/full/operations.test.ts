@@ -71,7 +71,6 @@ exec ${process.execPath} --conditions=deedwire-source ${workspaceRoot}/apps/$app
     ['deploy/prometheus/rules.yml', `${folder}/rules.yml`],
     ['interval: 15s', 'interval: 1s'],
     ['127.0.0.1:9090', `127.0.0.1:${await findFreePort()}`],
-    ['4101 4102 4003', Object.values(adminPorts).join(' ')],
     [/\b4101\b/g, String(adminPorts.lender)],
     [/\b4102\b/g, String(adminPorts.partner)],
     [/\b4003\b/g, String(adminPorts.worker)],
