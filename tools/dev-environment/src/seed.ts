@@ -13,7 +13,7 @@ import {
 } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { type InterfaceName, interfaces } from '@deedwire/domain';
-import type { Store } from '@deedwire/store';
+import type { createStore, Store } from '@deedwire/store';
 import { type AccountKey, ofAccounts } from './account-key.ts';
 import type { DevAccount, DevSeed } from './dev-state.ts';
 
@@ -21,6 +21,8 @@ import type { DevAccount, DevSeed } from './dev-state.ts';
 export interface Seeding {
   seed: typeof seed;
   ensureOpenReferrals: typeof ensureOpenReferrals;
+  /** Of the release of the migrations. That of this build can call functions that the database lacks. */
+  createStore?: typeof createStore;
 }
 
 const openReferrals = 25;

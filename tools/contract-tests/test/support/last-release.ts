@@ -41,11 +41,15 @@ export async function checkOutLastRelease(migration?: string): Promise<Release> 
   const [packageManager = ''] = manifest.packageManager.split('+');
   const pnpm = (...args: string[]): Promise<string> => succeed('npx', ['-y', packageManager, ...args], { cwd: folder });
   await pnpm('install', '--frozen-lockfile', '--prefer-offline');
+  const load = (path: string) => import(pathToFileURL(join(folder, path)).href);
   const migrations = await readMigrations(pathToFileURL(`${join(folder, migrationsPath)}/`));
   return {
     folder,
     migrate: (databaseUrl) => applyMigrations(databaseUrl, migrations, {}),
-    seeding: () => import(pathToFileURL(join(folder, 'tools/dev-environment/src/seed.ts')).href),
+    async seeding() {
+      const { createStore } = await load('packages/store/src/index.ts');
+      return { ...(await load('tools/dev-environment/src/seed.ts')), createStore };
+    },
     // Without git, turbo reads all files of the dependencies.
     build: () => pnpm('--recursive', '--filter-prod={./apps/*}...', 'run', 'build'),
     remove: () => rm(folder, { recursive: true }),

@@ -8,9 +8,10 @@ export function openActionContext(
   role: GroupRole,
   databaseUrl: string,
   secretKeys: Map<string, Buffer>,
+  openStore = createStore,
 ): WebhookActionContext & OperatorContext & { close(): Promise<void> } {
   const applicationName = `test-${role}`;
-  const store = createStore({ databaseUrl, applicationName, timeouts: patientTimeouts });
+  const store = openStore({ databaseUrl, applicationName, timeouts: patientTimeouts });
   const sender = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/test' });
   return {
     store,

@@ -32,7 +32,7 @@ export async function createHarness(
 ) {
   const database = await createMigratedDatabase(server, apply);
   const secretKeys = new Map([['test', randomBytes(32)]]);
-  const operator = openActionContext('operator', await database.urlFor('operator'), secretKeys);
+  const operator = openActionContext('operator', await database.urlFor('operator'), secretKeys, seeding?.createStore);
   const partnerApi = openActionContext('partner_api', await database.urlFor('partner_api'), secretKeys);
   const superuser = createStore({
     databaseUrl: database.databaseUrl,
