@@ -223,8 +223,9 @@ async function readHistory(
       events.push(event);
   });
   await onEvents();
-  const early = events.flatMap(({ id, recordId }) => (recordId === null ? [id] : []));
-  await scanPersonDeliveries(store, { from, records, eventIds: early }, onProgress, (row) => deliveries.push(row));
+  // A worker of an earlier release writes no record beside the event of a delivery.
+  const eventIds = events.map(({ id }) => id);
+  await scanPersonDeliveries(store, { from, records, eventIds }, onProgress, (row) => deliveries.push(row));
 }
 
 function idsInParts<Id extends string>(rows: readonly { id: Id }[]): Id[][] {
