@@ -18,6 +18,7 @@ export type Planning = 'for-values' | 'in-index-order';
 const inIndexOrder: SessionSettings = {
   plan_cache_mode: 'force_custom_plan',
   enable_seqscan: 'off',
+  jit: 'off',
   enable_bitmapscan: 'off',
   enable_sort: 'off',
   enable_incremental_sort: 'off',
@@ -49,7 +50,7 @@ export async function setPlanning(client: ClientBase, isInIndexOrder: boolean, t
   else orderedConnections.delete(client);
 }
 
-/** Begins a transaction that reads in the order of indexes, with these settings, in one round trip. */
+/** Begins a transaction for one statement in the order of indexes, with these settings, in one round trip. */
 export function beginInIndexOrder(settings: SessionSettings = {}): string {
-  return beginWith({ ...settings, ...inIndexOrder }, 'begin read only');
+  return beginWith({ ...settings, ...inIndexOrder });
 }

@@ -222,6 +222,13 @@ test('a transaction of many accounts does not remember them all', async () => {
   expect(known?.['characters']).toBeLessThan(2_000);
 });
 
+test('a check of homes reads no table as a whole: PostgreSQL would compile its plan', async () => {
+  await superuser.run('begin; set local enable_seqscan = off');
+  const plan = await superuser.run('explain select from account_away where account_id = 1');
+  await superuser.run('rollback');
+  expect(JSON.stringify(plan)).toContain('installation_pkey');
+});
+
 test.each(['repeatable read', 'serializable'])(
   'refuses changes at %s, whose snapshot may be from before a freeze',
   async (level) => {

@@ -76,6 +76,7 @@ const allMigrations = [
   '0058-homes-of-accounts',
   '0059-splits-of-cells',
   '0060-what-erasing-left',
+  '0062-cell-by-its-index',
 ];
 
 let database: TestDatabase;

@@ -63,6 +63,9 @@ test.each([
 ])('applies to statements in the order of an index, %s', async (_, direct) => {
   const store = openStore(direct === undefined ? undefined : `${database.databaseUrl}${direct}`);
   expect(await settings(store, 'in-index-order')).toEqual({ seqscan: 'off', lock: '1234ms' });
+  // The worker deletes old statistics so.
+  const deleting = `with deleted as (delete from webhook_hour_statistics returning 1) select count(*)::int from deleted`;
+  expect(await store.query({ name: 'delete', text: deleting, planning: 'in-index-order' }, [])).toEqual([{ count: 0 }]);
 });
 
 test('a connection reads in the order of an index until another statement or a transaction comes', async () => {
