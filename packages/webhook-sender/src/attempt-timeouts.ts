@@ -5,6 +5,8 @@ export interface AttemptTimeouts {
 }
 
 export interface Deadline {
+  /** Whether the time has passed. A process that was stopped finds that before the timer calls `onExpire`. */
+  readonly hasPassed: boolean;
   /** Has no effect on a deadline that has expired or is canceled. */
   cancel(): void;
 }
@@ -36,6 +38,10 @@ class Entry implements Deadline {
     this.list = list;
     this.expiresAtMs = expiresAtMs;
     this.onExpire = onExpire;
+  }
+
+  get hasPassed(): boolean {
+    return performance.now() >= this.expiresAtMs;
   }
 
   cancel(): void {

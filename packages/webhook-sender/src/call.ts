@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { type AttemptCause, describeCause } from './attempt-cause.ts';
 import { AttemptError, type AttemptErrorClass, errorCode } from './attempt-error.ts';
+import type { Deadline } from './attempt-timeouts.ts';
 import { type Connection, ResponseSizeError } from './connection-pool.ts';
 import { type DetailsPolicy, keptBodyBytes } from './details-policy.ts';
 import { errors, headersToWrite } from './undici.ts';
@@ -43,6 +44,7 @@ export class Call implements Dispatcher.DispatchHandler {
   readonly #onEnd: (exchange: Call) => void;
   readonly #policy: DetailsPolicy | null;
   #requestHeaders: readonly string[] = [];
+  #deadline: Deadline | null = null;
   #headers: HeaderRecord = noHeaders;
   /** Null if the body is not kept. */
   #kept: Buffer[] | null = null;
@@ -101,9 +103,10 @@ export class Call implements Dispatcher.DispatchHandler {
   }
 
   /** @param nowMs by `performance.now()` */
-  start({ path, headers, body }: PostRequest, nowMs: number): void {
+  start({ path, headers, body }: PostRequest, nowMs: number, deadline: Deadline | null = null): void {
     const { client, socket } = this.connection;
     this.#requestHeaders = headers;
+    this.#deadline = deadline;
     this.#sentAtMs = nowMs;
     this.#bytesWrittenBefore = socket.bytesWritten;
     this.connection.readMax = socket.bytesRead + maxResponseBytes;
@@ -119,8 +122,15 @@ export class Call implements Dispatcher.DispatchHandler {
    * Removes headers that were added to the request, such as `traceparent` and `baggage`, which receivers must not get. Instrumentations
    * of undici add them when it creates the request (`undici:request:create`): later than any interceptor sees it. undici calls this
    * handler as its last step before it writes the headers.
+   *
+   * While the process was stopped, another one can have taken over. So nothing is written after the deadline.
    */
-  onRequestStart(): void {
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#deadline?.hasPassed) {
+      this.timeOut();
+      controller.abort(new Error('The deadline has passed'));
+      return;
+    }
     const headers = headersToWrite(this.connection.client);
     headers.length = this.#requestHeaders.length;
     for (let i = 0; i < headers.length; i += 1) headers[i] = this.#requestHeaders[i] ?? '';

@@ -74,7 +74,7 @@ export class Attempt {
 
   #send(connection: Connection, nowMs: number): void {
     this.exchange = new Call(connection, this.request.policy, (exchange) => this.#onExchangeEnd(exchange));
-    this.exchange.start(this.request, nowMs);
+    this.exchange.start(this.request, nowMs, this.#deadline);
   }
 
   async #sendOnNewConnection(): Promise<void> {

@@ -33,10 +33,10 @@ function poster(url: string, onTake: (socket: Socket) => void) {
     body: Buffer.from('{}'),
     policy: null,
   };
-  return () =>
+  return (startMs = performance.now()) =>
     new Promise<Outcome>((resolve) => {
       const onEnd: OnAttemptEnd = (response, error) => resolve({ status: response?.status, error: error?.code });
-      startAttempt(dependencies, request, performance.now(), onEnd);
+      startAttempt(dependencies, request, startMs, onEnd);
     });
 }
 
@@ -65,4 +65,19 @@ test('a request that was written is not sent again', async () => {
   expect(await post()).toEqual({ status: 200, error: undefined });
   expect(await post()).toEqual({ status: undefined, error: 'CONNECTION_FAILED' });
   expect([reused, requests]).toEqual([1, 2]);
+});
+
+test('a process that was stopped for longer than the deadline sends nothing when it goes on', async () => {
+  let requests = 0;
+  const receiver = await httpReceiver((response) => {
+    requests += 1;
+    response.end();
+  });
+  const post = poster(`http://127.0.0.1:${receiver.port}/`, () => {});
+  // On a new connection, and on an idle one. The timer has not noticed yet that the time has passed.
+  for (const sent of [0, 1]) {
+    expect(await post(performance.now() - 5_000)).toEqual({ status: undefined, error: 'TIMEOUT' });
+    expect(requests).toBe(sent);
+    expect(await post()).toEqual({ status: 200, error: undefined });
+  }
 });
