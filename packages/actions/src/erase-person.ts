@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  type AccountId,
   addressKey,
   formatAccountGid,
   formatGid,
@@ -7,11 +8,13 @@ import {
   parseGid,
   personEvents,
   type PersonRecordType,
+  placeholderOf,
   timeOf,
   toRecordId,
 } from '@deedwire/domain';
 import { type Transaction, vacuumTables } from '@deedwire/store';
 import { callErasing, type PersonRecord, selectOpenErasures } from '@deedwire/store/person-erasures';
+import { selectTime } from '@deedwire/store/time';
 import { workerOf } from '@deedwire/webhooks/outbox';
 import type { DeliveryId } from '@deedwire/webhooks/tables';
 import { findAccount } from './accounts.ts';
@@ -57,18 +60,18 @@ type History = { events: PersonEvent[]; deliveries: PersonDelivery[] };
  *
  * @returns the tables that the login of `directUrl` may not vacuum
  * @throws {RefusedError} `NOT_FOUND` if the account does not exist, `INVALID` if `record` is of another type, or if several accounts
- * have the address and `accountId` names none. Then nothing is erased.
+ * have the address and `accountId` names none, `CONFLICT` if another team member has the placeholder. Then nothing is erased.
  */
 export async function erasePerson(
   context: OperatorContext,
   input: PersonInput,
   { isDryRun, directUrl, onProgress, onFound }: ErasePersonOptions,
 ): Promise<string[]> {
-  const { store, operator, now } = context;
-  const startId = idAt(now());
+  const { store, operator } = context;
+  const startedAt = await selectTime(store);
   const history: History = { events: [], deliveries: [] };
   const found = await findRecords(context, input, onProgress);
-  await readHistory(context, found, oldestOf(found), history, onProgress);
+  await readHistory(context, found, history, onProgress);
   const kept = await describeKept(context, found, history);
   onFound(kept);
   if (isDryRun) return [];
@@ -76,27 +79,33 @@ export async function erasePerson(
     throw new RefusedError('INVALID', 'Several accounts have this address, so nothing was erased. Add --account.');
   const own = kept.tables.length > 0 ? found : [];
   const open = (await selectOpenErasures(store)).filter((each) => !own.some((other) => nameOf(other) === nameOf(each)));
-  await readHistory(context, open, oldestOf(open), history, onProgress);
+  await readHistory(context, open, history, onProgress);
   const records = [...own, ...open];
   if (records.length === 0) return [];
 
-  await store.transaction(async (transaction) => {
-    await nameOperator(transaction, operator, 'person.erase');
-    for (const { type, id, accountId } of records) {
+  for (const { type, id, accountId } of records) {
+    const begin = async (transaction: Transaction): Promise<void> => {
+      await nameOperator(transaction, operator, 'person.erase');
       await callErasing(transaction, 'forget_keys_of_person', type, id);
       await callErasing(transaction, 'begin_person_erasure', type, id, accountId);
-    }
-  });
+    };
+    await unhurried(() => store.transaction(begin)).catch((error: unknown) => {
+      if (!(error instanceof Error && 'constraint' in error && error.constraint === 'team_member_email')) throw error;
+      const message = `Another team member has ${placeholderOf(id, 'address')}, the placeholder of ${nameOf({ type, id })}.`;
+      throw new RefusedError('CONFLICT', `${message} Change this address, and run the command again.`);
+    });
+  }
   type By = 'end_erased_deliveries' | 'erase_person_events' | 'mark_erased_deliveries';
   const erase = async (by: By, rows: readonly { id: string }[]): Promise<void> => {
     for (const ids of idsInParts(rows)) await unhurried(() => callErasing(store, by, ids));
   };
   // What was written since. Once events are erased, they get no further deliveries.
-  await readHistory(context, records, startId, history, onProgress, () => erase('erase_person_events', history.events));
+  const since = { from: idAt(startedAt), onEvents: () => erase('erase_person_events', history.events) };
+  await readHistory(context, records, history, onProgress, since);
   await erase('mark_erased_deliveries', history.deliveries);
   await waitForWorkers(context, history.deliveries, onProgress);
   await erase('end_erased_deliveries', history.deliveries);
-  const tables = tablesOf(history.events, now());
+  const tables = tablesOf(history, startedAt);
   for (const table of tables) await unhurried(() => callErasing(store, 'forget_emptied_table', table));
   const unvacuumed = await vacuumTables(directUrl, tables, (table) => onProgress(`Vacuuming ${table}`));
   for (const { type, id } of records) await unhurried(() => callErasing(store, 'end_person_erasure', type, id));
@@ -139,109 +148,101 @@ async function waitForWorkers(
 }
 
 /**
- * The records of a person. With an address: those that have it, or had it in an event that is kept.
+ * The record that is named, or the records that have an address, or had it in an event that is kept.
  *
  * @throws {RefusedError} `NOT_FOUND` if the account does not exist, `INVALID` if `record` is of another type
  */
 async function findRecords(
   context: ActionContext,
-  { address, record, accountId: accountGid }: PersonInput,
+  { address = '', record, accountId: accountGid }: PersonInput,
   onProgress: OnProgress,
 ): Promise<PersonRecord[]> {
   const { store, gidNamespace } = context;
-  const accountId = accountGid === undefined ? null : (await findAccount(context, null, accountGid)).id;
-  const key = address === undefined ? null : addressKey(address);
-  const hasAddress = ({ address: of }: { address: string | null }): boolean => of !== null && addressKey(of) === key;
-  const named = record === undefined ? null : toRecord(gidNamespace, record);
-  const records: PersonRecord[] = [];
-  if (named !== null) {
+  if (record !== undefined) {
+    const [named] = recordTypes.flatMap((type) => {
+      const id = parseGid<PersonRecordType>(gidNamespace, type, record);
+      return id === null ? [] : [{ type, id }];
+    });
+    if (named === undefined)
+      throw new RefusedError('INVALID', `${record} is neither a Referral nor a TeamMember of this installation.`);
     const [row] = await callErasing(store, 'person_row', named.type, named.id);
-    if (row) return [{ ...named, accountId: row.accountId }];
-  } else if (record !== undefined) {
-    throw new RefusedError('INVALID', `${record} is neither a Referral nor a TeamMember of this installation.`);
-  } else {
-    for (const type of ['TeamMember', 'Referral'] as const)
-      for (let after: string | null = '0'; after !== null;) {
-        const from: string = after;
-        const [part] = await unhurried(() => callErasing(store, 'person_addresses', type, from));
-        records.push(...(part?.rows.filter(hasAddress) ?? []));
-        after = part?.readTo ?? null;
-      }
+    // Of a removed team member, events are left, and deliveries for a week longer.
+    const left: History = { events: [], deliveries: [] };
+    if (!row) await readHistory(context, [{ ...named, accountId: null }], left, onProgress);
+    const of = row ?? left.events[0] ?? left.deliveries[0];
+    return of ? [{ ...named, accountId: of.accountId }] : [];
   }
+  const accountId = accountGid === undefined ? null : (await findAccount(context, null, accountGid)).id;
+  const key = addressKey(address);
+  const records = new Map<string, PersonRecord>();
+  const add = (each: PersonRecord | null, of: string | null): void => {
+    if (each === null || of === null || addressKey(of) !== key) return;
+    if (accountId === null || each.accountId === accountId) records.set(nameOf(each), each);
+  };
+  for (const type of recordTypes)
+    for (let after: string | null = '0'; after !== null;) {
+      const from: string = after;
+      const [part] = await unhurried(() => callErasing(store, 'person_addresses', type, from));
+      for (const row of part?.rows ?? []) add(row, row.address);
+      after = part?.readTo ?? null;
+    }
   // A removed team member, and an earlier address, are in events only.
-  const part = { from: named?.id ?? '1', recordIds: named ? [named.id] : [], key };
-  await scanPersonEvents(store, part, onProgress, (event) => {
-    const of = recordOf(gidNamespace, event);
-    if (of !== null && (named === null ? hasAddress(event) : nameOf(of) === nameOf(named))) records.push(of);
-  });
-  const byName = new Map(records.map((each) => [nameOf(each), each]));
-  return [...byName.values()].filter((each) => accountId === null || each.accountId === accountId);
+  const all = { from: '1', recordIds: [], key };
+  await scanPersonEvents(store, all, onProgress, (event) => add(recordOf(event), event.address));
+  return [...records.values()];
 }
 
-function toRecord(gidNamespace: string, gid: string): Omit<PersonRecord, 'accountId'> | null {
-  for (const type of ['TeamMember', 'Referral'] as const) {
-    const id = parseGid(gidNamespace, type, gid);
-    if (id !== null) return { type, id };
-  }
-  return null;
-}
+const recordTypes = ['TeamMember', 'Referral'] as const;
 
-/** The record of an event. Null if it was erased, and an app of an early release wrote it. */
-function recordOf(gidNamespace: string, { type, recordId, recordGid, accountId }: PersonEvent): PersonRecord | null {
+function recordOf({ type, recordId, accountId }: PersonEvent): PersonRecord | null {
   const recordType = personEvents.get(type)?.recordType;
-  if (recordType === undefined) return null;
-  if (recordId !== null) return { type: recordType, id: toRecordId<PersonRecordType>(recordId), accountId };
-  const named = recordGid === null ? null : toRecord(gidNamespace, recordGid);
-  return named?.type === recordType ? { ...named, accountId } : null;
+  return recordType && recordId !== null ? { type: recordType, id: toRecordId(recordId), accountId } : null;
 }
 
 function nameOf({ type, id }: Pick<PersonRecord, 'id' | 'type'>): string {
   return `${type} ${id}`;
 }
 
-function oldestOf(records: readonly PersonRecord[]): string {
-  return records.map(({ id }) => id).toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))[0] ?? '0';
-}
-
-/** Adds the events and deliveries of these records to a history, from an id on. */
+/** Adds the events and deliveries of these records to a history, by default all of them. */
 async function readHistory(
-  { store, gidNamespace }: ActionContext,
-  records: readonly PersonRecord[],
-  from: string,
+  { store }: ActionContext,
+  records: readonly (Omit<PersonRecord, 'accountId'> & { accountId: AccountId | null })[],
   { events, deliveries }: History,
   onProgress: OnProgress,
-  onEvents = async (): Promise<void> => {},
+  { from, onEvents }: { from?: string; onEvents?: () => Promise<void> } = {},
 ): Promise<void> {
-  if (records.length === 0) return;
+  const recordIds = records.map(({ id }) => id).toSorted((a, b) => Number(BigInt(a) - BigInt(b)));
+  const [oldest] = recordIds;
+  if (oldest === undefined) return;
   const names = new Set(records.map(nameOf));
   const accountIds = new Set(records.map(({ accountId }) => accountId));
-  const options = { from, recordIds: records.map(({ id }) => id), key: null };
-  await scanPersonEvents(store, options, onProgress, (event) => {
-    const record = recordOf(gidNamespace, event);
+  const of = { from: from ?? oldest, recordIds, key: null };
+  await scanPersonEvents(store, of, onProgress, (event) => {
+    const record = recordOf(event);
     // The event of an early release is erased, and its deliveries may not be.
     if (record === null ? event.isErased && accountIds.has(event.accountId) : names.has(nameOf(record)))
       events.push(event);
   });
-  await onEvents();
+  await onEvents?.();
   // A worker of an earlier release writes no record beside the event of a delivery.
   const eventIds = events.map(({ id }) => id);
-  await scanPersonDeliveries(store, { from, records, eventIds }, onProgress, (row) => deliveries.push(row));
+  await scanPersonDeliveries(store, { ...of, eventIds }, onProgress, (row) => deliveries.push(row));
 }
 
-function idsInParts<Id extends string>(rows: readonly { id: Id }[]): Id[][] {
+function* idsInParts<Id extends string>(rows: readonly { id: Id }[]): Generator<Id[]> {
   const ids = [...new Set(rows.map(({ id }) => id))];
-  return Array.from({ length: Math.ceil(ids.length / idsPerStatement) }, (_, part) =>
-    ids.slice(part * idsPerStatement, (part + 1) * idsPerStatement),
-  );
+  while (ids.length > 0) yield ids.splice(0, idsPerStatement);
 }
 
 const dayMs = 86_400_000;
 
 /** The tables and partitions from which something is deleted. */
-function tablesOf(events: readonly PersonEvent[], now: Date): string[] {
-  const days = new Set(events.map(({ id }) => Math.floor(timeOf(id).getTime() / dayMs)));
+function tablesOf({ events, deliveries }: History, now: Date): string[] {
+  const daysOf = (rows: History['deliveries' | 'events']): Set<number> =>
+    new Set(rows.map(({ id }) => Math.floor(timeOf(id).getTime() / dayMs)));
+  const days = daysOf(events);
   const tables = ['team_member', 'referral', 'idempotency_key'];
-  for (let day = Math.min(...days); (day - 1) * dayMs < now.getTime(); day += 1) {
+  for (let day = Math.min(...days, ...daysOf(deliveries)); (day - 1) * dayMs < now.getTime(); day += 1) {
     const suffix = new Date(day * dayMs).toISOString().slice(0, 10).replaceAll('-', '');
     // An exchange belongs to the day on which it was stored.
     tables.push(`webhook_exchange_${suffix}`);
@@ -255,23 +256,22 @@ async function describeKept(
   records: readonly PersonRecord[],
   { events, deliveries }: History,
 ): Promise<KeptOfPerson> {
-  const tables: Record<string, number> = {
-    webhook_event: events.filter(({ isErased }) => !isErased).length,
-    webhook_delivery: deliveries.filter(({ isErased }) => !isErased).length,
+  const tables: Record<string, number> = {};
+  const add = (counts: Record<string, number>): void => {
+    for (const [table, count] of Object.entries(counts)) tables[table] = (tables[table] ?? 0) + count;
   };
-  const add = (table: string, count: number): void => void (tables[table] = (tables[table] ?? 0) + count);
-  for (const record of records) {
-    const [row] = await unhurried(() => callErasing(store, 'person_row', record.type, record.id));
-    const { isErased = true, savedResults = 0 } = row ?? {};
-    add(record.type === 'TeamMember' ? 'team_member' : 'referral', isErased ? 0 : 1);
-    add('idempotency_key', savedResults);
+  const keptOf = (rows: History['deliveries' | 'events']): number => rows.filter(({ isErased }) => !isErased).length;
+  add({ webhook_event: keptOf(events), webhook_delivery: keptOf(deliveries) });
+  for (const { type, id } of records) {
+    const [row] = await unhurried(() => callErasing(store, 'person_row', type, id));
+    const table = type === 'TeamMember' ? 'team_member' : 'referral';
+    if (row) add({ [table]: Number(!row.isErased), idempotency_key: row.savedResults });
   }
-  const [ofEvents, ofDeliveries] = [idsInParts(events), idsInParts(deliveries)];
-  for (let part = 0; part < Math.max(ofEvents.length, ofDeliveries.length); part += 1) {
-    const ids = [ofEvents[part] ?? [], ofDeliveries[part] ?? []];
-    const [counts = {}] = await unhurried(() => callErasing(store, 'count_kept_of_person', ...ids));
-    for (const [table, count] of Object.entries(counts)) add(table, count);
-  }
+  const addOf = async (...ids: readonly (readonly string[])[]): Promise<void> => {
+    for (const counts of await unhurried(() => callErasing(store, 'count_kept_of_person', ...ids))) add(counts);
+  };
+  for (const ids of idsInParts(events)) await addOf(ids, []);
+  for (const ids of idsInParts(deliveries)) await addOf([], ids);
   return {
     records: records.map(({ type, id, accountId }) => ({
       recordId: formatGid<PersonRecordType>(gidNamespace, type, id),

@@ -1,24 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AccountId, personEvents } from '@deedwire/domain';
 import { type Database, onlyRow } from '@deedwire/store';
+import { selectTime } from '@deedwire/store/time';
 import { type DeliveryId, type EventId, storedRange } from '@deedwire/webhooks/tables';
 import { splitForward } from '../deliveries/pages.ts';
+import { selectExpiredBefore } from '../replay/replays.ts';
 
 /** An event of a type that identifies persons. */
 export interface PersonEvent {
   id: EventId;
   accountId: AccountId;
   type: string;
-  /** The number of its record. Null if an app of an early release wrote the event. */
+  /** Null if the event is erased, and an app of an early release wrote it. */
   recordId: string | null;
-  /** The global identifier of its record. Null once it is erased. */
-  recordGid: string | null;
   address: string | null;
   isErased: boolean;
 }
 
 export interface PersonDelivery {
   id: DeliveryId;
+  accountId: AccountId;
   subscriptionId: string;
   isErased: boolean;
 }
@@ -37,11 +38,6 @@ export async function unhurried<Result>(work: () => Promise<Result>): Promise<Re
   await sleep(3 * (performance.now() - startMs));
   return result;
 }
-
-const selectBounds = {
-  name: 'select-bounds-of-history',
-  text: 'select expired_before as "expiredBefore", clock_timestamp() as now from webhook_retention',
-};
 
 /** Reads the parts of a table of the history from an id on, oldest first. Calls `take` with each row that matches. */
 async function scan(
@@ -65,8 +61,8 @@ async function scan(
       from part`,
   };
   let read = 0;
-  const bounds = onlyRow(await database.query<{ expiredBefore: string; now: Date }>(selectBounds, []));
-  const range = storedRange({ id: from, expiredBefore: BigInt(bounds.expiredBefore), now: bounds.now });
+  const expiredBefore = BigInt(await selectExpiredBefore(database));
+  const range = storedRange({ id: from, expiredBefore, now: await selectTime(database) });
   for (const { min, before } of splitForward(range, daysPerPart)) {
     for (let start: bigint | null = min; start !== null;) {
       const within: unknown[] = [start, before, ...values];
@@ -96,9 +92,8 @@ export function scanPersonEvents(
     noun: 'events',
     from,
     columns: 'account_id, event_type, record_id, snapshot',
-    row: `'accountId', account_id::text, 'type', event_type, 'recordId', record_id::text,
-          'recordGid', coalesce(snapshot #>> '{teamMember,id}', snapshot #>> '{referral,id}'),
-          'address', ${address}, 'isErased', snapshot::text = '{}'`,
+    row: `'accountId', account_id::text, 'type', event_type, 'address', ${address}, 'isErased', snapshot::text = '{}',
+          'recordId', coalesce(record_id::text, substring(coalesce(snapshot #>> '{teamMember,id}', snapshot #>> '{referral,id}') from '[0-9]+$'))`,
     // In the locale of the database, the lower case of "I" can be another letter than "i".
     condition: `event_type = any ($3::text[]) and (record_id is null or record_id = any ($4::bigint[])
           or $5::text is not null and (lower(${address} collate "C") = $5 or ${address} collate "C" ~ '[^ -~]'))`,
@@ -109,19 +104,16 @@ export function scanPersonEvents(
 /** The deliveries of events about these records, which may be deleted, and of these events. Served by webhook_delivery_pkey. */
 export function scanPersonDeliveries(
   database: Database,
-  options: { from: string; records: readonly { id: string; accountId: AccountId }[]; eventIds: readonly EventId[] },
+  { from, recordIds, eventIds }: { from: string; recordIds: readonly string[]; eventIds: readonly EventId[] },
   onProgress: OnProgress,
   take: (delivery: PersonDelivery) => void,
 ): Promise<void> {
-  const { from, records, eventIds } = options;
   const part = {
     noun: 'deliveries',
     from,
     columns: 'account_id, subscription_id, event_id, event_type, record_id, erased_at',
-    row: `'subscriptionId', subscription_id::text, 'isErased', erased_at is not null`,
-    condition: `event_type = any ($3::text[]) and (event_id = any ($4::bigint[])
-          or (record_id, account_id) in (select * from unnest($5::bigint[], $6::bigint[])))`,
+    row: `'accountId', account_id::text, 'subscriptionId', subscription_id::text, 'isErased', erased_at is not null`,
+    condition: 'event_type = any ($3::text[]) and (event_id = any ($4::bigint[]) or record_id = any ($5::bigint[]))',
   };
-  const accountIds = records.map(({ accountId }) => accountId);
-  return scan(database, part, [types, eventIds, records.map(({ id }) => id), accountIds], onProgress, take);
+  return scan(database, part, [types, eventIds, recordIds], onProgress, take);
 }
