@@ -59,6 +59,8 @@ test.each([
   ['ADA@LENDER.EXAMPLE', 'ada@lender.example'],
   ['Ádá@x.example'.normalize('NFD'), 'ÁDÁ@X.EXAMPLE'],
   ['ＡＤＡ@x.example', 'ada@x.example'],
+  ['Ada@Bücher.example', 'ada@xn--bcher-kva.example'],
+  ['ada@XN--BCHER-KVA.example', 'ada@bücher.example'.normalize('NFD')],
 ])('%s and %s are one address', (a, b) => expect(addressKey(a)).toBe(addressKey(b)));
 
 test('an address with other letters is another one', () => {

@@ -22,7 +22,8 @@ export function placeholderOf(id: RecordId<PersonRecordType>, kind: 'address' | 
   return kind === 'text' ? `erased-${id}` : `erased-${id}@erased.invalid`;
 }
 
-/** The same for addresses that differ in case only, or in how Unicode spells a character. */
+/** The same for addresses that differ in case only, in how Unicode spells a character, or in how ASCII spells a domain (`xn--`). */
 export function addressKey(address: string): string {
-  return address.normalize('NFKC').toLowerCase().normalize('NFKC');
+  const key = address.normalize('NFKC').toLowerCase().normalize('NFKC');
+  return key.replace(/[^@]*[^ -~][^@]*$/, (domain) => URL.parse(`http://${domain}`)?.hostname ?? domain);
 }
