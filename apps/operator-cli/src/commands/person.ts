@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { findDatabaseUrl } from '../database-url.ts';
 import { accountTypes, gidOption } from '../gid.ts';
 import { createProgress } from '../progress.ts';
+import { readInput } from '../read-input.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, notes, type OutputOptions, print, tableFor } from '../verb.ts';
@@ -20,10 +21,7 @@ export function addPersonCommands(program: Command, shell: Shell): void {
   const noun = program.command('person').description('erase the data of persons');
 
   addVerb(noun, 'erase', 'list what is kept of a team member or of the client of a referral, and erase it')
-    .option(
-      '--email <address>',
-      'the address, in any case: of records that have it, or had it in an event that is kept',
-    )
+    .option('--email <address>', 'of records that have it, or had it in an event that is kept; - for standard input')
     .addOption(
       gidOption(shell, 'record', 'a team member, which may be removed, or a referral', 'TeamMember', 'Referral'),
     )
@@ -41,17 +39,21 @@ requests that are being sent. After an interruption, run any erasure again: it f
 
 If several accounts have the address, they are listed, and nothing is erased without --account.
 
-It does not reach backups, WAL, standbys, logs and receivers: see docs/operations.md.
+It does not reach backups, WAL, standbys, logs and receivers: see docs/operations.md. The list of processes shows an
+address that is not read from standard input.
 
   deedwire-operator person erase --email ada@lender.example --dry-run
+  deedwire-operator person erase --email - --yes < address.txt
   deedwire-operator person erase --record TeamMember/4711 --yes`),
     )
     .action(async (options: EraseOptions, command: Command) => {
-      const { email: address, record, account: accountId, dryRun, yes } = options;
-      if ((address === undefined) === (record === undefined)) command.error('error: pass either --email or --record');
-      if (address !== undefined && !isEmail(address)) command.error(`error: ${address} is not an email address`);
+      const { email, record, account: accountId, dryRun, yes } = options;
+      if ((email === undefined) === (record === undefined)) command.error('error: pass either --email or --record');
       if ((dryRun === undefined) === (yes === undefined))
         command.error('error: pass --dry-run to list what is kept, or --yes to erase it');
+      const address = email === '-' ? (await readInput(shell, email, 1_000)).toString().trim() : email;
+      if (address !== undefined && !isEmail(address))
+        command.error(`error: ${email === '-' ? 'standard input' : email} is not an email address`);
       const input = { address, record, accountId };
       const progress = createProgress(shell, options);
       const onFound = (kept: KeptOfPerson): void => {
