@@ -109,7 +109,8 @@ async function createLink(
   if (gid !== null && (subscriptionId === null || !(await selectSubscription(store, accountId, subscriptionId))))
     userErrors.push(inputError('NOT_FOUND', 'subscriptionId', 'You have no subscription with this identifier.'));
   // The audit log keeps it for good. An operator is named there anyway.
-  if (isCaller(by) && isSubscriptionName(actor) && /[@\s]/u.test(actor)) userErrors.push(actorNoId);
+  if (actor !== (isCaller(by) ? null : by.name) && isSubscriptionName(actor) && /[@\s]/u.test(actor))
+    userErrors.push(actorNoId);
   if (portalOrigin === null) userErrors.push(unavailable);
   if (portalOrigin === null || userErrors.length > 0) return { portalLink: null, userErrors };
 

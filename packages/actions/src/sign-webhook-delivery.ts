@@ -77,6 +77,6 @@ async function readPayloadOfDelivery(context: ActionContext, delivery: WebhookDe
   if (body !== null) return body;
   throw new RefusedError(
     'CONFLICT',
-    `The delivery ${delivery.id} has no payload: it could not be rendered, or its retention period has ended.`,
+    `The delivery ${delivery.id} has no payload: it could not be rendered, its retention period has ended, or a person was erased.`,
   );
 }

@@ -861,6 +861,10 @@ describe('deedwire-operator portal', async () => {
       exitCode: 1,
       stderr: expect.stringContaining('60 to 600 seconds'),
     });
+    expect(await operate('link', ...options, '--actor', 'ada@lender.example')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('The actor contains @'),
+    });
   });
 
   test('the client of the portal gets no key and no pin', async () => {
