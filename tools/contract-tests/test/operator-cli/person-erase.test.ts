@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addTeamMember, removeTeamMember, updateTeamMember } from '@deedwire/actions';
-import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
+import { callOperator, callOperatorWith, startTestSystem } from '@deedwire/dev-environment/harness';
 import { placeholderOf, type ReferralDetails, type TeamMemberDetails, toRecordId } from '@deedwire/domain';
 import { eventually, missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
@@ -476,6 +476,110 @@ test('is erased again after the record was changed', async () => {
   await t.sql('update referral set note = $2 where id = $1', [numbers[1], client.note]);
   for (const id of [memberId, referralId]) expect(await erase('--record', id, '--yes')).toMatchObject(accepted);
   expect(findIn(await dump())).toEqual([]);
+}, 120_000);
+
+test('a delivery that a worker of an earlier release stored without its record is not sent', async () => {
+  const receiver = await startReceiver({ onDelivery: (response) => response.writeHead(500).end() });
+  onTestFinished(() => receiver.close());
+  const subscription = await subscribe('lender', receiver, ['team_member.added']);
+  const number = subscription.split('/').at(-1);
+  const { memberId } = await plant();
+  await eventually(async () =>
+    expect(
+      await t.sql('select from webhook_pending_delivery where subscription_id = $1 and attempts = 1', [number]),
+    ).toHaveLength(1),
+  );
+  await t.sql('update webhook_delivery set record_id = null where subscription_id = $1', [number]);
+  expect(await erase('--record', memberId, '--yes')).toMatchObject(accepted);
+  const sent = receiver.deliveries.length;
+  await ask(
+    'lender',
+    `mutation ($input: SendPendingWebhookDeliveriesInput!) {
+       sendPendingWebhookDeliveries(input: $input) { userErrors { message } } }`,
+    { input: { subscriptionId: subscription } },
+  );
+  await addTeamMember(t.operator, {
+    lenderId: lender.id,
+    firstName: 'Ida',
+    lastName: 'B',
+    email: 'ida@lender.example',
+  });
+  await receiver.waitFor(sent + 1);
+  expect(receiver.deliveries.slice(sent).flatMap(({ body }) => findIn(body.toString()))).toEqual([]);
+  expect((await statusesOf('lender', subscription)).at(-1)).toBe('EXPIRED ERASED');
+  expect(await erase('--email', person.email, '--yes')).toMatchObject(accepted);
+  expect(findIn(await dump())).toEqual([]);
+}, 120_000);
+
+test('details of attempts are erased after the events of a removed team member were dropped', async () => {
+  await subscribe('lender', broken, ['team_member.removed']);
+  const { memberId } = await plant();
+  await removeTeamMember(t.operator, { teamMemberId: memberId });
+  const number = memberId.split('/').at(-1);
+  await eventually(async () =>
+    expect(
+      await t.sql(
+        `select from webhook_exchange e join webhook_delivery d on d.id = e.delivery_id
+         where d.record_id = $1 and d.event_type = 'team_member.removed' and e.body is not null`,
+        [number],
+      ),
+    ).not.toEqual([]),
+  );
+  // A week later.
+  for (const table of ['webhook_pending_delivery', 'webhook_payload', 'webhook_event'])
+    await t.sql(
+      `delete from ${table} where ${table === 'webhook_event' ? 'id' : 'event_id'} in (select event_id from webhook_delivery where record_id = $1)`,
+      [number],
+    );
+  await t.sql(`analyze webhook_exchange_${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`);
+  expect(await erase('--record', memberId, '--yes')).toMatchObject(accepted);
+  expect(await erase('--email', person.email, '--yes')).toMatchObject(accepted);
+  expect(findIn(await dump())).toEqual([]);
+}, 120_000);
+
+test('an account that is frozen, and a placeholder that another member has, are named, and nothing is changed', async () => {
+  const { memberId } = await plant();
+  const placeholder = `erased-${memberId.split('/').at(-1)}@erased.invalid`;
+  const other = await addTeamMember(t.operator, {
+    lenderId: lender.id,
+    firstName: 'A',
+    lastName: 'B',
+    email: placeholder,
+  });
+  await eventually(async () => expect(await t.sql('select from webhook_event_queue')).toEqual([]));
+  const before = await erasable();
+  const refused = await erase('--record', memberId, '--yes');
+  expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`has ${placeholder}`) });
+  await t.sql('insert into account_home values ($1, 0, next_freeze())', [lender.accountId]);
+  const frozen = await erase('--record', memberId, '--yes');
+  expect(frozen).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('The account is frozen') });
+  expect(await erasable()).toEqual(before);
+  await t.sql('delete from account_home');
+  await updateTeamMember(t.operator, { teamMemberId: other.id, email: 'b@lender.example' });
+  expect(await erase('--record', memberId, '--yes')).toMatchObject(accepted);
+  expect(await erase('--email', person.email, '--yes')).toMatchObject(accepted);
+  expect(findIn(await dump())).toEqual([]);
+}, 120_000);
+
+test('an address is read from standard input, and its domain can be in ASCII', async () => {
+  await plant();
+  const ascii = 'ördög.žluťoučký@xn--plnted-jua.example';
+  const given = await callOperatorWith(
+    { env, input: Buffer.from(`${ascii}\n`) },
+    'person',
+    'erase',
+    '--email',
+    '-',
+    '--dry-run',
+  );
+  expect(given).toMatchObject({ ...accepted, stdout: expect.stringContaining('team_member') });
+  const none = await callOperatorWith({ env, input: Buffer.from('ada') }, 'person', 'erase', '--email', '-', '--yes');
+  expect(none).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('standard input is not an email address'),
+  });
+  for (const { id } of [lender, partner])
+    expect(await erase('--email', person.email, '--account', id, '--yes')).toMatchObject(accepted);
 }, 120_000);
 
 test('samples that the planner keeps of a table are erased if it becomes empty', async () => {
