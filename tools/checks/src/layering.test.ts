@@ -100,6 +100,7 @@ const storeParts: Record<string, readonly string[]> = {
     'processes',
     'referrals',
     'team-members',
+    'time',
   ],
   'graphql-server': ['.', 'cost-buckets', 'processes'],
   'operator-cli': ['.'],
