@@ -95,7 +95,7 @@ async function readMemory(adminUrl: string, pid: number | undefined) {
   // First, because it creates garbage in the app.
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const metrics = await readMetrics(adminUrl);
-  const spaces = metrics.matchAll(/^nodejs_heap_space_size_total_bytes\{space="(\w+)"\} (\S+)$/gm);
+  const spaces = metrics.matchAll(/^nodejs_heap_space_size_total_bytes\{space="(\w+)".*\} (\S+)$/gm);
   return {
     resident: statusBytes(status, 'VmRSS'),
     /** The most that was ever resident. */
@@ -112,7 +112,7 @@ async function readMetrics(adminUrl: string): Promise<string> {
 }
 
 function metric(metrics: string, name: string): number {
-  const [, value] = new RegExp(String.raw`^${name} (\S+)$`, 'm').exec(metrics) ?? [];
+  const [, value] = new RegExp(String.raw`^${name}(?:\{.*\})? (\S+)$`, 'm').exec(metrics) ?? [];
   if (value === undefined) throw new Error(`The app has no metric ${name}.`);
   return Number(value);
 }

@@ -12,13 +12,15 @@ await runMain(async () => {
   const config = readWorkerConfig();
   const logger = createLogger({ name: 'webhook-worker', level: config.LOG_LEVEL });
   const metrics = new Registry();
-  const worker = createWorker({ config, logger, metrics, version, tracing: await loadTracing(version) });
+  const tracing = await loadTracing(version);
+  const worker = createWorker({ config, logger, metrics, version, tracing });
   await startService({
     app: 'webhook-worker',
     version,
     config,
     logger,
     metrics,
+    tracing,
     registration: {
       database: worker.database,
       app: 'webhook-worker',

@@ -177,6 +177,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     config,
     logger,
     metrics,
+    tracing,
     ...(options.contracts && { registration: { ...process, database: store, contracts: options.contracts } }),
     pools: { requests: store.poolState, keys: unprovenKeyStore.poolState, costs: costStore.poolState },
     clients: {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLogger, withChosenFields } from './logger.ts';
+import { createLogger, nameCell, withChosenFields } from './logger.ts';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
@@ -11,6 +11,21 @@ test('writes one JSON object per line', () => {
   const line = logged((logger) => logger.info({ requestId: 'r1' }, 'served'));
   expect(JSON.parse(line)).toMatchObject({ level: 'info', name: 'test', requestId: 'r1', msg: 'served' });
   expect(JSON.parse(line).time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+});
+
+test('names the cell in later lines, also of loggers that were derived before', () => {
+  const text = logged((logger) => {
+    const derived = withChosenFields(logger);
+    logger.info('starting');
+    nameCell(logger, 5);
+    logger.info('ready');
+    derived.info({ status: 200 }, 'request');
+  });
+  const cells = text
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { cell?: number }).cell);
+  expect(cells).toEqual([undefined, 5, 5]);
 });
 
 test('redacts secrets in fields, nested objects, messages and errors', () => {

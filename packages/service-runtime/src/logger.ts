@@ -55,17 +55,31 @@ export function logAt(atMs: number, write: () => void): void {
   }
 }
 
-/** The time as a member of the line. Many lines have the same millisecond, and formatting it costs more than the rest. */
-function createTimestamp(): () => string {
+const timestamps = new WeakMap<Logger, ReturnType<typeof createTimestamp>>();
+
+/** Adds the cell to the later lines of a logger and of its children. */
+export function nameCell(logger: Logger, cell: number): void {
+  timestamps.get(logger)?.nameCell(cell);
+}
+
+/** The time and the cell as members of the line. Many lines have the same millisecond, and formatting it costs more than the rest. */
+function createTimestamp() {
   let ms = Number.NaN;
-  let member = '';
-  return () => {
-    const nowMs = lineMs ?? Date.now();
-    if (nowMs !== ms) {
-      ms = nowMs;
-      member = `,"time":"${new Date(nowMs).toISOString()}"`;
-    }
-    return member;
+  let cellMember = '';
+  let members = '';
+  return {
+    members(): string {
+      const nowMs = lineMs ?? Date.now();
+      if (nowMs !== ms) {
+        ms = nowMs;
+        members = `,"time":"${new Date(nowMs).toISOString()}"${cellMember}`;
+      }
+      return members;
+    },
+    nameCell(cell: number): void {
+      cellMember = `,"cell":${cell}`;
+      ms = Number.NaN;
+    },
   };
 }
 
@@ -124,10 +138,11 @@ export function createLogger(
   { name, level }: { name: string; level: LogLevel },
   destination?: DestinationStream,
 ): Logger {
+  const timestamp = createTimestamp();
   const options = {
     name,
     level,
-    timestamp: createTimestamp(),
+    timestamp: timestamp.members,
     formatters: { level: (label: string) => ({ level: label }) },
     redact: {
       paths: secretNames.flatMap((key) => [key, key.startsWith('[') ? `*${key}` : `*.${key}`]),
@@ -141,5 +156,6 @@ export function createLogger(
     logger.warn(counts, 'log lines were dropped because standard output was not read');
   };
   const logger: Logger = pino(options, destination ?? withLineKinds(openStandardOutput(onRecovered)));
+  timestamps.set(logger, timestamp);
   return logger;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DatabaseRisk, describeRisk, type PoolState } from '@deedwire/store';
+import { drawCell } from '@deedwire/store/processes';
 import type { Registry } from 'prom-client';
 import type { z } from 'zod';
 import { noAddresses, trustedProxiesVariable } from './address-ranges.ts';
@@ -12,12 +13,13 @@ import type { HttpResponse } from './http/http-response.ts';
 import { createHttpServer, type RequestContext } from './http/http-server.ts';
 import type { RenderRefusal } from './http/refusal.ts';
 import { doWaitingWork } from './late-work.ts';
-import type { Logger } from './logger.ts';
+import { type Logger, nameCell } from './logger.ts';
 import { watchReadiness } from './readiness.ts';
 import { type Registration, startRegistration } from './registration.ts';
 import type { RuntimeConfig } from './runtime-config.ts';
 import { createServerMetrics } from './server-metrics.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
+import type { Tracing } from './tracing.ts';
 
 export interface HandlerContext extends RequestContext {
   /** True once the service has become ready. Before that, the handler should respond with 503. */
@@ -43,8 +45,12 @@ export interface ServiceOptions {
   logger: Logger;
   /** `startService` adds the process metrics to it. */
   metrics: Registry;
-  /** How the process registers its build, from the moment at which it is ready. */
+  /**
+   * How the process registers its build, from the moment at which it is ready. From then on, its metrics, its log and its spans name
+   * the cell of the database: a database takes another number only while no app is connected.
+   */
   registration?: Omit<Registration, 'version'>;
+  tracing?: Tracing | null;
   /** The pools of connections to the database, by name, for the metrics. */
   pools?: Readonly<Record<string, () => PoolState>>;
   /**
@@ -97,15 +103,31 @@ export function startService(options: ServiceOptions): Promise<RunningService>;
 export async function startService(
   options: ServiceOptions & { clients?: ClientServer },
 ): Promise<RunningService | RunningServer> {
-  const { config, logger, metrics, failures = () => [], risks, stopAcceptingWork, drain, close } = options;
+  const {
+    config,
+    logger,
+    metrics,
+    registration,
+    failures = () => [],
+    risks,
+    stopAcceptingWork,
+    drain,
+    close,
+  } = options;
   const readiness = watchReadiness({ check: options.readiness, failures, onReady, logger });
   async function onReady(): Promise<void> {
     const found = (await risks?.()) ?? [];
+    if (registration) await nameCellOf(registration);
     await options.onReady?.();
-    if (options.registration)
-      registered = startRegistration({ ...options.registration, version: options.version, logger });
+    if (registration) registered = startRegistration({ ...registration, version: options.version, logger });
     for (const { setting } of found) serverMetrics.onDatabaseRisk(setting);
     if (found.length > 0) logger.warn({ risks: found.map(describeRisk) }, 'the database can lose acknowledged changes');
+  }
+  async function nameCellOf({ database }: Pick<Registration, 'database'>): Promise<void> {
+    const cell = await drawCell(database);
+    metrics.setDefaultLabels({ cell });
+    nameCell(logger, cell);
+    if (options.tracing) options.tracing.cell = cell;
   }
   const serverMetrics = createServerMetrics(metrics, {
     build: { app: options.app, version: options.version, commit: config.DEEDWIRE_COMMIT },

@@ -92,6 +92,14 @@ test('a span has its cause as the parent, and the trace of a client as a link', 
   ]);
 });
 
+test('a span names the cell once it is known', async () => {
+  register(1);
+  const tracing = await loaded();
+  tracing.cell = 5;
+  tracing.start('query', { kind: 'server', attributes: { a: 1 } });
+  expect(started[0]?.options.attributes).toEqual({ a: 1, 'deedwire.cell': 5 });
+});
+
 test('a span ends with a status only if it failed', async () => {
   register(1);
   const tracing = await loaded();

@@ -29,6 +29,8 @@ export interface TracedSpan {
 
 /** Starts spans in the SDK that the operator has loaded. */
 export interface Tracing {
+  /** An attribute of all spans, once it is known. */
+  cell?: number;
   start(name: string, options: SpanOptions): TracedSpan;
 }
 
@@ -45,6 +47,7 @@ export async function loadTracing(version: string): Promise<Tracing | null> {
 }
 
 class OpenTelemetryTracing implements Tracing {
+  cell?: number;
   readonly #api: Api;
   readonly #tracer: Tracer;
   readonly #kinds: Record<SpanOptions['kind'], SpanKind>;
@@ -64,7 +67,7 @@ class OpenTelemetryTracing implements Tracing {
     const outer = cause === null ? root : api.trace.setSpanContext(root, { ...cause, isRemote: true });
     const options = {
       kind: this.#kinds[kind],
-      attributes,
+      attributes: this.cell === undefined ? attributes : { ...attributes, 'deedwire.cell': this.cell },
       links,
       ...(startMs !== undefined && { startTime: startMs }),
     };

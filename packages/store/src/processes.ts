@@ -26,6 +26,12 @@ export async function registerProcess(
   return onlyRow(await database.query<{ known: boolean }>(statement, [app, id, version, digest])).known;
 }
 
+/** The number of the cell, as new ids have it: apps may not read the table that has it. */
+export async function drawCell(database: Database): Promise<number> {
+  const statement = { name: 'draw-cell', text: 'select ((new_record_id() >> 12) & 1023)::int as cell' };
+  return onlyRow(await database.query<{ cell: number }>(statement, [])).cell;
+}
+
 /** Stores the contracts of a build, once. */
 export async function storeAppContracts(database: Database, app: RegisteredApp, contracts: string): Promise<void> {
   await database.query({ name: 'store-app-contracts', text: 'select store_app_contracts($1, $2)' }, [app, contracts]);

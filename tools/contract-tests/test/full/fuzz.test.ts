@@ -66,7 +66,7 @@ function recordDuration(startedAtMs: number, input: string): void {
 
 async function residentBytes(): Promise<number> {
   const text = await (await fetch(`${t.system.apps['lender-api'].adminUrl}/metrics`)).text();
-  return Number(/^process_resident_memory_bytes (\d+)$/m.exec(text)?.[1]);
+  return Number(/^process_resident_memory_bytes\{cell="0"\} (\d+)$/m.exec(text)?.[1]);
 }
 
 interface Received {

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await postGraphql(t.urls.lender, t.accounts.lender.credential, { query: '{ lender { name } }' });
   const worker = t.system.apps['webhook-worker'];
   // The worker reads the state of the queue every 30 s, once it owns shards.
-  while (!(await metricsOf(worker)).includes('deedwire_webhook_partitions_ahead ')) await sleep(100);
+  while (!(await metricsOf(worker)).includes('deedwire_webhook_partitions_ahead{')) await sleep(100);
   exported = {};
   for (const [name, app] of Object.entries(t.system.apps)) exported[name] = await metricsOf(app);
 });
@@ -73,20 +73,22 @@ test('the metrics have one prefix, except those of the process and of Node, and 
 
 test('the info metric has the version and the commit, and others what is left to do', async () => {
   const worker = exported['webhook-worker'] ?? '';
-  expect(worker).toMatch(/^deedwire_build_info\{app="webhook-worker",version="\d+\.\d+\.\d+",commit="0123abc"\} 1$/m);
+  expect(worker).toMatch(
+    /^deedwire_build_info\{app="webhook-worker",version="\d+\.\d+\.\d+",commit="0123abc",cell="0"\} 1$/m,
+  );
   expect(exported['lender-api']).toMatch(
-    /^deedwire_build_info\{app="lender-api",version="\d+\.\d+\.\d+",commit="unknown"\} 1$/m,
+    /^deedwire_build_info\{app="lender-api",version="\d+\.\d+\.\d+",commit="unknown",cell="0"\} 1$/m,
   );
   expect(worker.split('\n')).toEqual(
     expect.arrayContaining([
-      'deedwire_ready 1',
+      'deedwire_ready{cell="0"} 1',
       // Referrals were created before the worker started.
-      expect.stringMatching(/^deedwire_events_queued \d+$/),
-      expect.stringMatching(/^deedwire_webhook_deliveries_pending \d+$/),
-      expect.stringMatching(/^deedwire_webhook_oldest_due_seconds \S+$/),
-      'deedwire_webhook_breakers{state="open"} 0',
-      'deedwire_webhook_subscriptions_paused{reason="FAILING"} 0',
-      'deedwire_database_waiting{pool="lease"} 0',
+      expect.stringMatching(/^deedwire_events_queued\{cell="0"\} \d+$/),
+      expect.stringMatching(/^deedwire_webhook_deliveries_pending\{cell="0"\} \d+$/),
+      expect.stringMatching(/^deedwire_webhook_oldest_due_seconds\{cell="0"\} \S+$/),
+      'deedwire_webhook_breakers{state="open",cell="0"} 0',
+      'deedwire_webhook_subscriptions_paused{reason="FAILING",cell="0"} 0',
+      'deedwire_database_waiting{pool="lease",cell="0"} 0',
     ]),
   );
 });

@@ -190,7 +190,7 @@ test('a mutation, the fan-out of its event and each attempt are one trace, of wh
   const [mutation] = await spansNamed('mutation Refer', 1);
   const [fanOut] = await spansNamed('fan-out referral.created', 1);
   const [failed, succeeded] = await spansNamed('attempt referral.created', 2);
-  const common = { 'deedwire.request.id': requestId };
+  const common = { 'deedwire.cell': 0, 'deedwire.request.id': requestId };
   expect(mutation).toMatchObject({
     app: 'partner-api',
     kind: 2,
@@ -230,7 +230,8 @@ test('a mutation, the fan-out of its event and each attempt are one trace, of wh
   }
   // The log names the request as without traces.
   const attempts = output.log.split('\n').filter((line) => line.includes('"msg":"attempt"'));
-  expect(attempts.map((line) => (JSON.parse(line) as { requestId: string }).requestId)).toContain(requestId);
+  const lines = attempts.map((line) => JSON.parse(line) as unknown);
+  expect(lines).toContainEqual(expect.objectContaining({ requestId, cell: 0 }));
 });
 
 test('a worker that reads the delivery again continues the trace', async () => {

@@ -230,7 +230,7 @@ describe.skipIf(context === null)('the images', () => {
       }
       for (const { adminUrl, id } of [lender, partner, worker]) {
         const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-        expect(metrics).toContain(`,commit="${commit}"} 1\n`);
+        expect(metrics).toContain(`,commit="${commit}",cell="0"} 1\n`);
         const pid = await podman('inspect', '--format={{.State.Pid}}', id);
         const status = readFileSync(`/proc/${pid}/status`, 'utf8');
         expect(status).toMatch(/^Uid:\t10001\t10001\t10001\t10001$/m);

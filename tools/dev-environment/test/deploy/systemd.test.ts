@@ -89,7 +89,7 @@ test('the commands of the units run their folders, which name the commit, and en
       const { msg, adminUrl }: { msg: string; adminUrl?: string } = JSON.parse(line);
       if (msg !== 'listening') continue;
       await expect.poll(async () => (await fetch(`${adminUrl}/ready`)).status).toBe(200);
-      expect(await (await fetch(`${adminUrl}/metrics`)).text()).toContain(`,commit="${commit}"} 1\n`);
+      expect(await (await fetch(`${adminUrl}/metrics`)).text()).toContain(`,commit="${commit}",cell="0"} 1\n`);
       child.kill('SIGTERM');
     }
     expect(await exited).toEqual([0, null]);
