@@ -6,8 +6,11 @@ import type { ErrorCode } from './errors/error-table.ts';
 export interface ServedRequest {
   /** Undefined when the request failed before a version was chosen. */
   schemaVersion: string | undefined;
-  /** The code of the request's error, or of its failed fields. Null when nothing failed. */
-  code: ErrorCode | 'CLIENT_CLOSED_REQUEST' | null;
+  /**
+   * The code of the request's error, or of its failed fields. Null when nothing failed. Clients see `ACCOUNT_AWAY` as
+   * `SERVICE_UNAVAILABLE`: the account is frozen or at home in another cell.
+   */
+  code: ErrorCode | 'ACCOUNT_AWAY' | 'CLIENT_CLOSED_REQUEST' | null;
   durationMs: number;
 }
 
@@ -18,7 +21,7 @@ export function createRequestMetrics(
 ): (served: ServedRequest) => void {
   const durations = new Histogram({
     name: 'deedwire_graphql_request_duration_seconds',
-    help: 'Time from the request head to the response, by interface, schema version and outcome (an error code, CLIENT_CLOSED_REQUEST or OK).',
+    help: 'Time from the request head to the response, by interface, schema version and outcome (an error code, ACCOUNT_AWAY, CLIENT_CLOSED_REQUEST or OK).',
     labelNames: ['interface', 'version', 'outcome'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],

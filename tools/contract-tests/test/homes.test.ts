@@ -66,6 +66,10 @@ test('an account that leaves is read until it is at home elsewhere, and no reque
   expect(await send(read)).toMatchObject(refused);
   expect(await send(refer)).toMatchObject(refused);
   expect(await send(read, other)).toMatchObject({ status: 200 });
+  const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+  // Two of the account while it was frozen, and two while it was foreign, before their version was known.
+  expect(metrics.match(/_count\{.*outcome="ACCOUNT_AWAY"\} 2$/gm)).toHaveLength(2);
+  expect(metrics).not.toContain('SERVICE_UNAVAILABLE');
   await comeHome(harness, ids);
   expect(await send(refer)).toMatchObject({ status: 200 });
   expect(await send(read)).toMatchObject({ status: 200 });

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { doLater, logAt, type Logger, withChosenFields } from '@deedwire/service-runtime';
+import { AccountAwayError } from '@deedwire/store';
 import type { RefusalPace } from '../cost/refusal-pace.ts';
 import type { ServedRequest } from '../request-metrics.ts';
 import type { RequestState, RequestPlugin } from './request-state.ts';
@@ -14,8 +15,9 @@ export interface RequestLogOptions {
 /** The maximum of delayed responses to dropped requests. Behind a proxy, each of them occupies a connection. */
 const lateRefusalsMax = 500;
 
-/** In place of an error code. nginx has the status 499 for it. */
+/** In place of an error code. nginx has the status 499 for the first one. */
 const clientGone = 'CLIENT_CLOSED_REQUEST' as const;
+const accountAway = 'ACCOUNT_AWAY' as const;
 
 /** Delays the refusals of a client that has too few points. Then logs and counts each request, after its response. */
 export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogOptions): RequestPlugin {
@@ -34,9 +36,10 @@ export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogO
   }
 
   function describe(state: RequestState): void {
-    const { message, http, client, keyId, version, code, startedMs, isLogged, isDropped } = state;
+    const { message, http, client, keyId, version, causes, startedMs, isLogged, isDropped } = state;
     const waitedMs = state.pauses?.waitedMs ?? 0;
     const hasLine = !isLogged && !isDropped;
+    const code = causes.some((cause) => cause instanceof AccountAwayError) ? accountAway : state.code;
     const line = {
       requestId: http.requestId,
       clientRequestId: hasLine ? readClientRequestId(message) : undefined,
@@ -48,7 +51,7 @@ export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogO
       code: state.isClientGone ? clientGone : code,
       durationMs: Math.round((performance.now() - startedMs - waitedMs) * 1000) / 1000,
     };
-    state.afterwards = writeLater(line, state.causes, hasLine, waitedMs);
+    state.afterwards = writeLater(line, causes, hasLine, waitedMs);
   }
 
   /** Runs after the response, so it gets values: what kept the request would let it survive until the next full collection. */
