@@ -67,6 +67,8 @@ test('counts events that wait for fan-out, without blocked ones, and pending del
   await sql(`update webhook_event_queue set blocked_on = 'referral.created'
     where position = (select min(position) from webhook_event_queue)`);
   expect(await readQueueState(store)).toMatchObject({ eventsQueued: 4, deliveriesPending: 3 });
+  await sql('insert into account_home (account_id, cell) values ($1, 1)', [account.id]);
+  expect(await readQueueState(store)).toMatchObject({ eventsQueued: 0, deliveriesPending: 3 });
 });
 
 test('the oldest due delivery is that of a subscription that may send, and whose receiver works', async () => {
