@@ -15,6 +15,7 @@ import {
   type NewSplit,
   selectCell,
   selectCells,
+  selectEarlierProcesses,
   selectHomeReaders,
   selectOwnOrganizations,
   selectSplit,
@@ -98,6 +99,9 @@ export async function prepareSplit(step: SplitStepOfTwo, input: PrepareInput): P
   refuseIf(open !== null, `A split to the cell ${open?.toCell} is open. Finish it, or run \`cell split abort\`.`);
   const isKnown = await knowsCell(oldSide, toCell);
   refuseIf(isKnown, `The number ${toCell} is in use. Choose one that no cell has had.`);
+  const earlier = await selectEarlierProcesses(oldSide);
+  const found = `Processes of earlier releases run, which know no freeze: ${earlier.join(', ')}.`;
+  refuseIf(earlier.length > 0, `${found} Replace them. One that was killed counts for 3 minutes.`);
   timer.note('organizations', `${organizationIds.length} leave`);
 
   refuseIf(!next.isStandby, `${newUrl} leads to a server that is no standby. Start one with pg_basebackup -R.`);

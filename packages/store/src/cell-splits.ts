@@ -88,12 +88,15 @@ export async function selectCell(database: Database): Promise<number> {
   return onlyRow(await run<{ cell: number }>(database, 'select cell from installation')).cell;
 }
 
+/** Programs that receive the log and never become primaries: unlike standbys, they replay nothing. */
+const isStandby = `(replay_lsn is not null or application_name not in ('pg_basebackup', 'pg_receivewal'))`;
+
 /** The standbys of a primary, by `application_name`. */
 export function selectStandbys(database: Database): Promise<{ name: string; isSynchronous: boolean }[]> {
   const text = `
     select application_name as name, sync_state in ('sync', 'quorum') as "isSynchronous"
     from pg_stat_replication
-    where state = 'streaming'
+    where state = 'streaming' and ${isStandby}
     order by application_name`;
   return run(database, text);
 }
@@ -105,7 +108,7 @@ export async function selectStandbysBefore(database: Database, standbys: string[
     from (
       select name, count(*) as wanted from unnest($1::text[]) name group by name
       union all
-      select application_name, count(*) from pg_stat_replication where state <> 'backup' group by application_name
+      select application_name, count(*) from pg_stat_replication where state <> 'backup' and ${isStandby} group by application_name
     ) w
     where wanted > (
       select count(*) from pg_stat_replication where application_name = name and state = 'streaming' and flush_lsn >= $2::pg_lsn
@@ -123,6 +126,18 @@ export async function knowsCell(database: Database, cell: number): Promise<boole
       or exists (select from organization where (id >> 12) & 1023 = $1)
       or exists (select from account where (id >> 12) & 1023 = $1) as known`;
   return onlyRow(await run<{ known: boolean }>(database, text, [cell])).known;
+}
+
+/** The processes that run and are older than homes: their workers acknowledge no freeze. Without those of unknown builds, as from sources. */
+export async function selectEarlierProcesses(database: Database): Promise<string[]> {
+  const text = `
+    select distinct p.app || ' ' || p.version as name
+    from app_process p
+    join app_contracts c using (digest)
+    where p.app <> 'operator-cli' and last_seen_at > now() - interval '3 minutes'
+      and (contracts::json ->> 'migration') collate "C" < '0058'
+    order by name`;
+  return (await run<{ name: string }>(database, text)).map(({ name }) => name);
 }
 
 /** The organizations that this cell owns. */

@@ -148,6 +148,10 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
       await expectDryRun(args);
       printed.push(await take(args));
       readOnly.push(...(await next.run('show default_transaction_read_only')));
+      if (args === steps.promote) {
+        const check = await callOperatorWith({ env: { DATABASE_URL: next.url } }, 'database', 'check');
+        expect(check.stdout).toContain('on the new side of a split, only `cell split activate` changes it');
+      }
       await eventually(async () => expect(await take(args)).toMatch(/^(?:wait: \d+ ms|\w+: done before)\n/));
     }
     expect(printed).toEqual(
@@ -273,6 +277,21 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     await eventually(async () => expect(await twin.run(homesOf)).toEqual(split));
   });
 
+  test('does not wait for a program that only archives the log', async () => {
+    const folder = `${old.dataDirectory}-archive`;
+    const receiver = `mkdir '${folder}'; exec '${postgresFolder}/pg_receivewal' --no-loop -D '${folder}' -d '${old.url}'`;
+    // It ends with its server.
+    const received = servers.shell(receiver, {}).catch(() => {});
+    const streaming = `select from pg_stat_replication where state = 'streaming'`;
+    await eventually(async () => expect(await old.run(streaming)).toHaveLength(2));
+    expect(await take(steps.prepare)).toMatch(/^other standbys +\d+ +none$/m);
+    for (const args of inOrder.slice(1)) await take(args);
+    await expectSplit();
+    expect(await old.run(streaming)).toHaveLength(1);
+    await old.kill();
+    await received;
+  });
+
   test.each([true, false])(
     'goes on after the old side failed over, and its standby knew of promote: %j',
     async (knew) => {
@@ -360,6 +379,24 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
         { leaving: 3 },
       ]);
       await expectRefused(['prepare', '--to', '6', '--stay', list, '--yes'], /A split to the cell 5 is open/);
+    });
+
+    test('while processes of a release without homes run', async () => {
+      const register = (app: string, digit: string, migration: string) =>
+        old.run(
+          `with contract as (
+             insert into app_contracts (digest, app, contracts) values (repeat('${digit}', 64), '${app}', '{"migration":"${migration}"}')
+           )
+           insert into app_process (id, app, version, digest, started_at, last_seen_at)
+           values (gen_random_uuid(), '${app}', '1.2.3', repeat('${digit}', 64), now(), now())`,
+        );
+      await register('partner-api', 'a', '0057-persons-that-are-erased-again');
+      await register('webhook-worker', 'b', '0057-persons-that-are-erased-again');
+      await register('lender-api', 'c', '0058-homes-of-accounts');
+      await register('operator-cli', 'd', '0049-processes-and-use');
+      await expectRefused(prepare(), /know no freeze: partner-api 1\.2\.3, webhook-worker 1\.2\.3\. Replace them/);
+      await old.run(`update app_process set last_seen_at = now() - interval '4 minutes' where app like '%r%'`);
+      expect(await take(steps.prepare)).toContain('2 leave');
     });
 
     test('a server that is no standby of this system', async () => {
