@@ -4,12 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** What `--save` writes. It changes nothing that is measured. */
 const SAVED = ['bench/results', 'docs'];
 
-/**
- * The first digits of the commit of a checkout, with `-dirty` after it if files differ that a bench
- * can run.
- *
- * @param folder of this checkout by default
- */
+/** The first digits of the commit of a checkout, with `-dirty` after it if files differ that a bench can run. */
 export function currentCommit(folder = new URL('../../', import.meta.url)): string {
   const git = (...options: string[]): string =>
     execFileSync('git', ['-C', fileURLToPath(folder), ...options], { encoding: 'utf8' }).trim();

@@ -7,9 +7,7 @@ export async function withCleanup<Result>(work: (defer: Defer) => Promise<Result
   try {
     return await work((close) => closers.push(close));
   } finally {
-    for (const close of closers.toReversed()) {
-      // A later start may need an earlier one until it is closed.
-      await close();
-    }
+    // A later start may need an earlier one until it is closed.
+    for (const close of closers.toReversed()) await close();
   }
 }

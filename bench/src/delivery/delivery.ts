@@ -1,5 +1,6 @@
 import { type Bench, benchOfParts, part } from '../bench.ts';
 import { measureOurPair } from './our-pair.ts';
+import { measureCells } from './parts/cells.ts';
 import { measureFair } from './parts/fair.ts';
 import { measureHanging } from './parts/hanging.ts';
 import { measureHistory } from './parts/history.ts';
@@ -75,6 +76,7 @@ export const delivery: Bench = benchOfParts({
       measureMemory,
       report.memoryMarkdown,
     ),
+    cells: part('CPU per delivery of two cells beside one: 4 minutes', measureCells, report.cellsMarkdown),
     exchanges: part(
       'deliveries per second with the details of attempts, and without (WEBHOOK_EXCHANGE_RETENTION_DAYS=0)',
       // Longer than other parts: a worker that was idle may keep the details of 200 successes at once.

@@ -1,8 +1,12 @@
+import { median } from 'simple-statistics';
 import type { ProcessMemory } from '../app-process.ts';
+import type { ResultOf } from '../bench.ts';
 import type { DeliveryReport } from '../page/results.ts';
 import { markdownTable, times, wholeNumber } from '../report.ts';
+import { cpuMicroseconds, medianRatio } from '../rounds.ts';
 import { latencyHeader, latencyRow } from './latency.ts';
 import type { PairResult } from './our-pair.ts';
+import type { measureCells } from './parts/cells.ts';
 import type { RatesResult } from './parts/rates.ts';
 import type { WriteResult } from './parts/write.ts';
 import type { RateResult } from './rate-rounds.ts';
@@ -63,7 +67,6 @@ export function hangingMarkdown(result: DeliveryReport['hanging']): string {
 }
 
 export function pairMarkdown({ rounds, perRound, workloads: each, rateRatio: overall }: PairResult): string {
-  const [mean, low, high] = [overall.mean, overall.low, overall.high].map((ratio) => ratio.toFixed(3));
   const tables = each.map(({ name, title, results, rateRatio: ratio }) =>
     [
       markdownTable([
@@ -76,8 +79,13 @@ export function pairMarkdown({ rounds, perRound, workloads: each, rateRatio: ove
   return [
     `Deliveries per second: ${rounds} interleaved rounds of ${wholeNumber(perRound)} deliveries, medians.`,
     ...tables,
-    `Over all rounds: ${mean} × (geometric mean; with a probability of 95 % from ${low} to ${high} ×).`,
+    ratioMarkdown(overall),
   ].join('\n\n');
+}
+
+export function ratioMarkdown(ratio: PairResult['rateRatio']): string {
+  const [mean, low, high] = [ratio.mean, ratio.low, ratio.high].map((each) => each.toFixed(3));
+  return `Over all rounds: ${mean} × (geometric mean; with a probability of 95 % from ${low} to ${high} ×).`;
 }
 
 export function workersMarkdown({ accounts, results }: DeliveryReport['workers']): string {
@@ -104,6 +112,11 @@ export function accountMarkdown(result: DeliveryReport['account']): string {
     ['measured', wholeNumber(deliveriesPerSecond)],
     [`bound: ${inFlight} requests in flight`, wholeNumber(bound)],
   ]);
+}
+
+export function cellsMarkdown({ perSecond, one, two }: ResultOf<typeof measureCells>): string {
+  const [alone, both] = [one, two].map((each) => cell(median(each.map(cpuMicroseconds)), 'µs'));
+  return `CPU per delivery at ${perSecond} events/s: ${alone} in one cell, ${both} in two: ${times(medianRatio(two, one, cpuMicroseconds))}.`;
 }
 
 export function writeMarkdown({ connections, rounds, roundMs, results }: WriteResult): string {

@@ -3,13 +3,19 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Bench, type BenchOptions, benchOfParts, BenchProblem, part, type ResultOf } from '../bench.ts';
 import { currentCommit } from '../commit.ts';
-import { measureOurPair, type PairResult } from '../delivery/our-pair.ts';
-import { pairMarkdown } from '../delivery/report.ts';
+import { measureOurPair } from '../delivery/our-pair.ts';
+import { createOurSystem } from '../delivery/ours/our-system.ts';
+import { connections, short } from '../delivery/parts/write.ts';
+import { pairMarkdown, ratioMarkdown, writeMarkdown } from '../delivery/report.ts';
+import { withServers } from '../delivery/stack.ts';
 import { ours } from '../delivery/workloads.ts';
+import { startOurContestants } from '../delivery/write/our-contestants.ts';
+import { runWriteRounds, type WriteContestant, writeResults } from '../delivery/write/rounds.ts';
 import { startOurs } from '../graphql/contestant.ts';
-import { withWorld } from '../graphql/load.ts';
+import { startLoad, withWorld } from '../graphql/load.ts';
 import { measureContestants, ratioResults, ratioTable } from '../graphql/rounds.ts';
 import { shapes } from '../graphql/shapes.ts';
+import { meanRatio, rateRatios } from '../rounds.ts';
 
 export const versions: Bench = benchOfParts({
   name: 'versions',
@@ -24,6 +30,7 @@ export const versions: Bench = benchOfParts({
   },
   parts: {
     deliveries: part('deliveries per second, in the workloads of `delivery`', measureDeliveries, pairMarkdown),
+    write: part('createReferral by 32 connections until its webhook arrives', measureWriting, writingMarkdown),
     queries: part('requests per second, with the queries of `graphql`', measureQueries, queriesMarkdown),
   },
 });
@@ -45,14 +52,31 @@ function readCheckout(path: string | undefined) {
   return { name: currentCommit(url), folder: url };
 }
 
-function measureDeliveries({
-  quick,
-  perRound = quick ? 200 : 16_000,
-  values,
-  progress,
-}: BenchOptions): Promise<PairResult> {
+function measureDeliveries({ quick, perRound = quick ? 200 : 16_000, values, progress }: BenchOptions) {
   const { name, folder } = readCheckout(values['beside']);
   return measureOurPair([{ name: ours }, { name, checkout: folder }], { quick, perRound, progress });
+}
+
+function measureWriting({ quick, values, progress }: BenchOptions) {
+  const { name: other, folder: checkout } = readCheckout(values['beside']);
+  const plan = quick ? short : { connections, rounds: 15, roundMs: 5_000, warmUpMs: 5_000 };
+  return withServers(2, async ({ postgres, receiver }, defer) => {
+    const contestants: WriteContestant[] = [];
+    for (const [name, options] of [[ours, {}] as const, [other, { checkout }] as const]) {
+      const system = await createOurSystem(postgres, `write-${contestants.length}`, defer);
+      const url = `${receiver.origins[contestants.length] ?? ''}/hooks`;
+      const { withoutKeys } = await startOurContestants(system, url, { built: false, defer, ...options });
+      contestants.push({ ...withoutKeys, name });
+    }
+    const load = await startLoad(defer);
+    const measured = await runWriteRounds(contestants, { load, receiver, postgres }, plan, progress);
+    const rateRatio = meanRatio(rateRatios(measured.get(ours) ?? [], measured.get(other) ?? []));
+    return { ...plan, results: writeResults(measured), rateRatio };
+  });
+}
+
+function writingMarkdown(result: ResultOf<typeof measureWriting>): string {
+  return `${writeMarkdown(result)}\n\n${ratioMarkdown(result.rateRatio)}`;
 }
 
 function measureQueries({ quick, values, progress }: BenchOptions) {

@@ -6,13 +6,13 @@ import { writePeerNames } from '../peer-names.ts';
 import { withStack } from '../stack.ts';
 import { startOurContestants } from '../write/our-contestants.ts';
 import { startWritePeer } from '../write/peer-contestant.ts';
-import { measureRound, runWriteRounds } from '../write/rounds.ts';
+import { measureRound, runWriteRounds, writeResults } from '../write/rounds.ts';
 
 export type WriteResult = Awaited<ReturnType<typeof measureWrite>>;
 
-const connections = 32;
+export const connections = 32;
 const full = { connections, rounds: 5, roundMs: 10_000, warmUpMs: 5_000 };
-const short = { connections, rounds: 1, roundMs: 1_000, warmUpMs: 500 };
+export const short = { connections, rounds: 1, roundMs: 1_000, warmUpMs: 500 };
 
 export function measureWrite({ quick, progress }: BenchOptions) {
   const plan = quick ? short : full;
@@ -26,7 +26,7 @@ export function measureWrite({ quick, progress }: BenchOptions) {
       contestants.push(await startWritePeer(name, databaseUrl, peerOrigins[index] ?? '', defer));
     }
     const servers = { load: await startLoad(defer), receiver, postgres };
-    return { ...plan, results: await runWriteRounds(contestants, servers, plan, progress) };
+    return { ...plan, results: writeResults(await runWriteRounds(contestants, servers, plan, progress)) };
   });
 }
 

@@ -46,12 +46,11 @@ export async function runWriteRounds(
     progress(`Warm-up: ${contestant.name}`);
     await measureRound(contestant, servers, { connections, durationMs: warmUpMs });
   }
-  const measured = await interleaved(contestants, rounds, async (contestant, round) => {
+  return interleaved(contestants, rounds, async (contestant, round) => {
     const measurement = await measureRound(contestant, servers, { connections, durationMs: roundMs });
     progress(`Round ${round} of ${rounds}: ${contestant.name} ${wholeNumber(perSecond(measurement))}/s`);
     return measurement;
   });
-  return writeResults(measured);
 }
 
 export async function measureRound(

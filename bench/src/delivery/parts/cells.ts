@@ -1,0 +1,41 @@
+import type { BenchOptions } from '../../bench.ts';
+import { startBenchPostgres } from '../../postgres.ts';
+import { interleaved, type Measurement } from '../../rounds.ts';
+import { paced } from '../latency.ts';
+import { createOurSystem } from '../ours/our-system.ts';
+import { withServers } from '../stack.ts';
+import { startOurContestants } from '../write/our-contestants.ts';
+
+/** The CPU time of one cell, and of two that share the same rate. A cell is an API, a worker and PostgreSQL. */
+export function measureCells({ quick }: BenchOptions) {
+  const [rounds, perSecond, seconds] = quick ? [1, 50, 2] : [5, 400, 20];
+  return withServers(2, async ({ postgres, receiver }, defer) => {
+    const cells: (typeof postgres & Awaited<ReturnType<typeof startOurContestants>>['withoutKeys'])[] = [];
+    for (const origin of receiver.origins) {
+      const server = cells.length === 0 ? postgres : await startBenchPostgres(defer);
+      const system = await createOurSystem(server, 'cell', defer);
+      const apps = await startOurContestants(system, `${origin}/hooks`, { built: false, defer });
+      cells.push({ ...server, ...apps.withoutKeys });
+    }
+    const measureRound = async (some: typeof cells, operations: number): Promise<Measurement> => {
+      const readCpuMs = async (): Promise<number> => {
+        const each = await Promise.all(some.map((cell) => Promise.all([cell.settledCpuMs(), cell.usage()])));
+        return each.reduce((sum, [{ api, worker }, { cpuMs }]) => sum + api + worker + (cpuMs ?? Number.NaN), 0);
+      };
+      await receiver.forget();
+      const [startCpuMs, startMs] = [await readCpuMs(), performance.now()];
+      await paced(operations, perSecond, async (index) => {
+        const { origin = '', path = '', headers = [], body = '' } = some[index % some.length]?.request ?? {};
+        const sent = { method: 'POST', headers: headers[0] ?? {}, body: body.replace('{n}', String(index)) };
+        const answer = await (await fetch(origin + path, sent)).text();
+        if (!answer.includes('"userErrors":[]')) throw new Error(answer);
+      });
+      await receiver.waitFor(operations);
+      return { operations, cpuMs: (await readCpuMs()) - startCpuMs, elapsedMs: performance.now() - startMs };
+    };
+    const contestants = [1, 2].map((count) => ({ name: String(count), of: cells.slice(0, count) }));
+    for (const { of } of contestants) await measureRound(of, (perSecond * seconds) / 2);
+    const measured = await interleaved(contestants, rounds, ({ of }) => measureRound(of, perSecond * seconds));
+    return { perSecond, one: measured.get('1') ?? [], two: measured.get('2') ?? [] };
+  });
+}
