@@ -60,7 +60,8 @@ export interface Received {
 }
 
 /** A browser with a page of the portal: it sends the headers of a browser, and keeps the cookie. */
-export function createBrowser(url: string, base: string, origin = portalOrigin) {
+export function createBrowser(firstUrl: string, base: string, origin = portalOrigin) {
+  let url = firstUrl;
   let cookie: string | undefined;
   let shown: string | undefined;
 
@@ -97,6 +98,8 @@ export function createBrowser(url: string, base: string, origin = portalOrigin) 
 
   return {
     send,
+    /** The proxy sends the next requests to another server. */
+    route: (to: string) => void (url = to),
     /** Exchanges a link, and keeps the cookie and the session. */
     async open(link: string, headers: Sent['headers'] = {}): Promise<Received> {
       const token = new URL(link).hash.slice('#link='.length);

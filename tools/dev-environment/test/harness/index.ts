@@ -1,5 +1,6 @@
 export { callOperator, callOperatorWith, type OperatorResult } from '../../src/call-operator.ts';
 export { otherKey } from '../../src/account-key.ts';
+export { createAppsInProcess } from './apps-in-process.ts';
 export { createMigratedDatabase } from './database.ts';
 export { createHarness, type Harness } from './harness.ts';
 export { createTestAccounts, raiseLimit } from './test-accounts.ts';
