@@ -71,7 +71,7 @@ describe.skipIf(isWithoutPostgres)('while a cell splits', () => {
     const createLink = () =>
       createPortalLinkOfAccount(
         { ...harness.operator, portalOrigin },
-        { accountId: partner.id, abilities: ['READ', 'CONFIGURE'], actor: 'ada', expiresInSeconds: 600 },
+        { accountId: partner.id, abilities: ['READ', 'READ_PAYLOAD', 'CONFIGURE'], actor: 'ada', expiresInSeconds: 600 },
       );
     const { id } = await harness.subscribe((await receiver()).url, ['referral.created']);
     const base = `${interfaces.partner.path}/portal/${numberOf(partner.credential.organizationId)}/`;

@@ -35,7 +35,7 @@ export interface CellServers {
 }
 
 const program = (name: string): string => join(postgresFolder, name);
-const settings = `jit = off\nmax_wal_size = '64MB'\nwal_keep_size = '256MB'\nunix_socket_directories = ''\n`;
+const settings = `max_wal_size = '64MB'\nwal_keep_size = '256MB'\nunix_socket_directories = ''\n`;
 
 export async function startCellServers(): Promise<CellServers> {
   const folder = await createOwnedFolder('deedwire-cells-');
