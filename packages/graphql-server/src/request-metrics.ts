@@ -6,10 +6,7 @@ import type { ErrorCode } from './errors/error-table.ts';
 export interface ServedRequest {
   /** Undefined when the request failed before a version was chosen. */
   schemaVersion: string | undefined;
-  /**
-   * The code of the request's error, or of its failed fields. Null when nothing failed. Clients see `ACCOUNT_AWAY` as
-   * `SERVICE_UNAVAILABLE`: the account is frozen or at home in another cell.
-   */
+  /** The code of the request's error, or of its failed fields. Null when nothing failed. Clients see ACCOUNT_AWAY as SERVICE_UNAVAILABLE. */
   code: ErrorCode | 'ACCOUNT_AWAY' | 'CLIENT_CLOSED_REQUEST' | null;
   durationMs: number;
 }

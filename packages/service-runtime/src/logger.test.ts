@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLogger, nameCell, withChosenFields } from './logger.ts';
+import { createLogger, logAt, nameCell, withChosenFields } from './logger.ts';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
@@ -18,8 +18,9 @@ test('names the cell in later lines, also of loggers that were derived before', 
     const derived = withChosenFields(logger);
     logger.info('starting');
     nameCell(logger, 5);
-    logger.info('ready');
-    derived.info({ status: 200 }, 'request');
+    // Lines of the same millisecond are formatted alike.
+    logAt(1, () => logger.info('ready'));
+    logAt(2, () => derived.info({ status: 200 }, 'request'));
   });
   const cells = text
     .trim()

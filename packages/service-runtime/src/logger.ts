@@ -55,31 +55,26 @@ export function logAt(atMs: number, write: () => void): void {
   }
 }
 
-const timestamps = new WeakMap<Logger, ReturnType<typeof createTimestamp>>();
+/** What lines of the loggers of `createLogger` say of their process. */
+const places = new WeakMap<Logger, { cell?: number }>();
 
 /** Adds the cell to the later lines of a logger and of its children. */
 export function nameCell(logger: Logger, cell: number): void {
-  timestamps.get(logger)?.nameCell(cell);
+  Object.assign(places.get(logger) ?? {}, { cell });
 }
 
 /** The time and the cell as members of the line. Many lines have the same millisecond, and formatting it costs more than the rest. */
-function createTimestamp() {
+function createTimestamp(place: { cell?: number }): () => string {
   let ms = Number.NaN;
-  let cellMember = '';
   let members = '';
-  return {
-    members(): string {
-      const nowMs = lineMs ?? Date.now();
-      if (nowMs !== ms) {
-        ms = nowMs;
-        members = `,"time":"${new Date(nowMs).toISOString()}"${cellMember}`;
-      }
-      return members;
-    },
-    nameCell(cell: number): void {
-      cellMember = `,"cell":${cell}`;
-      ms = Number.NaN;
-    },
+  return () => {
+    const nowMs = lineMs ?? Date.now();
+    if (nowMs !== ms) {
+      ms = nowMs;
+      const { cell } = place;
+      members = `,"time":"${new Date(nowMs).toISOString()}"${cell === undefined ? '' : `,"cell":${cell}`}`;
+    }
+    return members;
   };
 }
 
@@ -138,11 +133,11 @@ export function createLogger(
   { name, level }: { name: string; level: LogLevel },
   destination?: DestinationStream,
 ): Logger {
-  const timestamp = createTimestamp();
+  const place = {};
   const options = {
     name,
     level,
-    timestamp: timestamp.members,
+    timestamp: createTimestamp(place),
     formatters: { level: (label: string) => ({ level: label }) },
     redact: {
       paths: secretNames.flatMap((key) => [key, key.startsWith('[') ? `*${key}` : `*.${key}`]),
@@ -156,6 +151,6 @@ export function createLogger(
     logger.warn(counts, 'log lines were dropped because standard output was not read');
   };
   const logger: Logger = pino(options, destination ?? withLineKinds(openStandardOutput(onRecovered)));
-  timestamps.set(logger, timestamp);
+  places.set(logger, place);
   return logger;
 }

@@ -45,10 +45,7 @@ export interface ServiceOptions {
   logger: Logger;
   /** `startService` adds the process metrics to it. */
   metrics: Registry;
-  /**
-   * How the process registers its build, from the moment at which it is ready. From then on, its metrics, its log and its spans name
-   * the cell of the database: a database takes another number only while no app is connected.
-   */
+  /** How the process registers its build, from the moment at which it is ready. From then on, its metrics, log and spans name the cell. */
   registration?: Omit<Registration, 'version'>;
   tracing?: Tracing | null;
   /** The pools of connections to the database, by name, for the metrics. */
@@ -117,17 +114,17 @@ export async function startService(
   const readiness = watchReadiness({ check: options.readiness, failures, onReady, logger });
   async function onReady(): Promise<void> {
     const found = (await risks?.()) ?? [];
-    if (registration) await nameCellOf(registration);
+    if (registration) {
+      // Read once: a database takes another number only while no app is connected.
+      const cell = await drawCell(registration.database);
+      metrics.setDefaultLabels({ cell });
+      nameCell(logger, cell);
+      if (options.tracing) options.tracing.cell = cell;
+    }
     await options.onReady?.();
     if (registration) registered = startRegistration({ ...registration, version: options.version, logger });
     for (const { setting } of found) serverMetrics.onDatabaseRisk(setting);
     if (found.length > 0) logger.warn({ risks: found.map(describeRisk) }, 'the database can lose acknowledged changes');
-  }
-  async function nameCellOf({ database }: Pick<Registration, 'database'>): Promise<void> {
-    const cell = await drawCell(database);
-    metrics.setDefaultLabels({ cell });
-    nameCell(logger, cell);
-    if (options.tracing) options.tracing.cell = cell;
   }
   const serverMetrics = createServerMetrics(metrics, {
     build: { app: options.app, version: options.version, commit: config.DEEDWIRE_COMMIT },
