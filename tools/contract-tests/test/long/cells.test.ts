@@ -150,7 +150,7 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
       readOnly.push(...(await next.run('show default_transaction_read_only')));
       if (args === steps.promote) {
         const check = await callOperatorWith({ env: { DATABASE_URL: next.url } }, 'database', 'check');
-        expect(check.stdout).toContain('on the new side of a split, only `cell split activate` changes it');
+        expect(check.stdout + check.stderr).toContain('on the new side of a split, only `cell split activate` changes it');
       }
       await eventually(async () => expect(await take(args)).toMatch(/^(?:wait: \d+ ms|\w+: done before)\n/));
     }
