@@ -100,17 +100,8 @@ export function startService(options: ServiceOptions): Promise<RunningService>;
 export async function startService(
   options: ServiceOptions & { clients?: ClientServer },
 ): Promise<RunningService | RunningServer> {
-  const {
-    config,
-    logger,
-    metrics,
-    registration,
-    failures = () => [],
-    risks,
-    stopAcceptingWork,
-    drain,
-    close,
-  } = options;
+  const { config, logger, metrics, failures = () => [], risks, stopAcceptingWork, drain, close } = options;
+  const { registration, tracing } = options;
   const readiness = watchReadiness({ check: options.readiness, failures, onReady, logger });
   async function onReady(): Promise<void> {
     const found = (await risks?.()) ?? [];
@@ -119,7 +110,7 @@ export async function startService(
       const cell = await drawCell(registration.database);
       metrics.setDefaultLabels({ cell });
       nameCell(logger, cell);
-      if (options.tracing) options.tracing.cell = cell;
+      if (tracing) tracing.cell = cell;
     }
     await options.onReady?.();
     if (registration) registered = startRegistration({ ...registration, version: options.version, logger });

@@ -132,8 +132,7 @@ function settingProblems(name: string, [value, source]: Setting, { database, log
     'database user': `for the login in this database; run: alter role ${login} in database ${database} reset ${name}`,
     client: 'by PGOPTIONS or by `options` of the URL; remove it there',
   };
-  const ofSplit =
-    name === readOnly ? 'on the new side of a split, only `cell split activate` changes it; elsewhere, ' : '';
+  const ofSplit = name === readOnly ? 'on the new side of a split, run `cell split activate`; elsewhere, ' : '';
   const place =
     places[source] ?? `for the server; ${ofSplit}run: alter database ${database} set ${name} = '${wanted.value}'`;
   return [`the setting ${name} is "${value}", but must be "${wanted.value}"; it is set ${place}`];

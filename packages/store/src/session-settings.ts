@@ -26,11 +26,7 @@ export const resultSettings = {
  * read all of it once it is large, so they must not read whole tables. Where no index serves, the estimated cost is so high that
  * PostgreSQL would compile the plan, which takes a tenth of a second.
  */
-export const planOnceByIndexes: SessionSettings = {
-  plan_cache_mode: 'force_generic_plan',
-  enable_seqscan: 'off',
-  jit: 'off',
-};
+export const planOnceByIndexes = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' };
 
 /** The start-up options of a connection, with `resultSettings`. A transaction pooler rejects them. */
 export function startupOptions(settings: SessionSettings): string {

@@ -28,6 +28,12 @@ const steps = [['freeze', '--yes'], ['wait'], ['promote', '--yes'], ['activate',
 const refer = `mutation ($name: String!) {
   createReferral(input: { clientName: $name, idempotencyKey: $name }) { referral { id } userErrors { code } }
 }`;
+async function receiver() {
+  const started = await startReceiver();
+  onTestFinished(() => started.close());
+  return started;
+}
+
 const numberOf = (gid: string): string => gid.slice(gid.lastIndexOf('/') + 1);
 
 describe.skipIf(isWithoutPostgres)('while a cell splits', () => {
@@ -71,7 +77,12 @@ describe.skipIf(isWithoutPostgres)('while a cell splits', () => {
     const createLink = () =>
       createPortalLinkOfAccount(
         { ...harness.operator, portalOrigin },
-        { accountId: partner.id, abilities: ['READ', 'READ_PAYLOAD', 'CONFIGURE'], actor: 'ada', expiresInSeconds: 600 },
+        {
+          accountId: partner.id,
+          abilities: ['READ', 'READ_PAYLOAD', 'CONFIGURE'],
+          actor: 'ada',
+          expiresInSeconds: 600,
+        },
       );
     const { id } = await harness.subscribe((await receiver()).url, ['referral.created']);
     const base = `${interfaces.partner.path}/portal/${numberOf(partner.credential.organizationId)}/`;
@@ -104,12 +115,6 @@ describe.skipIf(isWithoutPostgres)('while a cell splits', () => {
     expect(await browser.run('rename', renaming)).toMatchObject({ status: 200, json: { data: expect.anything() } });
     expect(await createBrowser(newSide.url, base).open(unopened.url)).toMatchObject({ status: 200 });
   });
-
-  async function receiver() {
-    const started = await startReceiver();
-    onTestFinished(() => started.close());
-    return started;
-  }
 
   describe('with apps of the last release on one side', () => {
     let release: Release;
@@ -172,8 +177,8 @@ describe.skipIf(isWithoutPostgres)('while a cell splits', () => {
             const name = `R${(count += 1)}`;
             for (let status = 0; status !== 200;) {
               status = await send(account, name);
+              expect([200, 503]).toContain(status);
               if (status === 503) await sleep(20);
-              else expect(status).toBe(200);
             }
           }
         }),
