@@ -2,7 +2,7 @@ import type { AppName } from './app-process.ts';
 
 const prefixWidth = 'webhook-worker'.length;
 const levelWidth = 'error'.length;
-const hiddenFields = new Set(['level', 'time', 'name', 'msg', 'pid', 'hostname']);
+const hiddenFields = new Set(['level', 'time', 'cell', 'name', 'msg', 'pid', 'hostname']);
 
 /** Prefixes a text with its source. Further lines of the text are indented to the same column. */
 export function formatLine(source: string, text: string): string {
