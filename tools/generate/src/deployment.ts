@@ -31,7 +31,7 @@ const partsOfFiles: readonly Parts[] = [
   { path: 'deploy/kubernetes/apps/kustomization.yaml', part: '  - @-api\\.yaml\n' },
   { path: 'deploy/kubernetes/gke/backend-configs.yaml', part: 'apiVersion.*\n(?:(?!---).*\n)+', separator: '---\n' },
   { path: 'deploy/kubernetes/gke/services.yaml', part: 'apiVersion.*\n(?:(?!---).*\n)+', separator: '---\n' },
-  { path: 'deploy/prometheus/rules.yml', part: 'absent\\(.*"@-api".*\\)', separator: '\n          or ' },
+  { path: 'deploy/prometheus/rules.yml', part: '.*absent\\(.*"@-api".*\n' },
   { path: alarms, part: '.*deedwire_build_info{app="@-api".*\n +values: \'1.*\n', isKept: true },
   { path: alarms, part: ' +- {\n.*"DeedwireMissing".*app="@-api".*\n.*\n +}\n', isKept: true },
   { path: 'deploy/README.md', part: '`/[a-z-]+/` to `@-api`', separator: ', ' },
