@@ -162,6 +162,9 @@ export function interfaceChanges(root: string, { name, title, account }: NewInte
         `\n  ['${own.snake}', child(['${name}'], \`insert into ${own.snake} (account_id, name) values (\${account}, 'Name')\`)],`,
       ),
     ),
+    edit('tools/contract-tests/test/personal-columns.test.ts', (list) =>
+      list.replace(/(?=\n {2}'webhook_event\.request_id',)/, `\n  '${own.snake}.name',`),
+    ),
     edit('packages/store/test/migrate.test.ts', (list) =>
       list.replace(/(?=\n\];)/, `\n  '${growth}-value-of-${name}',\n  '${rights}-${name}',`),
     ),

@@ -1,4 +1,6 @@
 // What identifies a person in events, for `deedwire-operator person erase`. Its test has the columns of records.
+// A further type of record also belongs in `erase-person.ts` of `actions`, and in a migration that replaces person_addresses(),
+// person_row(), begin_person_erasure() and is_of_erased_person().
 
 import type { RecordId } from './record-id.ts';
 

@@ -1,4 +1,4 @@
-import { type AccountId, interfaceNames, toRecordId } from '@deedwire/domain';
+import { type AccountId, interfaceNames, roleOf, toRecordId } from '@deedwire/domain';
 import { connect, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { DatabaseError } from 'pg';
@@ -21,14 +21,15 @@ interface Operation {
 }
 
 /** What the roles of interfaces and operators may write, and whether check_home() sees it. */
-const operations = (await superuser.run(`
+const operations = (await superuser.run(
+  `
   with permitted as (
     select distinct c.oid, c.relname::text as name, op.operation, op.bit, case op.operation when 'update' then a.attname::text else '' end as column_name,
       case op.operation when 'update' then a.attnum end as attnum
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
     cross join (values ('insert', 4), ('delete', 8), ('update', 16)) as op (operation, bit)
-    cross join unnest(array['lender_api', 'partner_api', 'operator']) as role_name
+    cross join unnest($1::text[]) as role_name
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
       and case op.operation when 'delete' then has_table_privilege(role_name, c.oid, 'delete')
         else has_column_privilege(role_name, c.oid, a.attnum, op.operation) end
@@ -43,7 +44,9 @@ const operations = (await superuser.run(`
     ) as is_guarded
   ) guard
   group by 1, 2, 4
-  order by 2, 1`)) as unknown as Operation[];
+  order by 2, 1`,
+  [[...interfaceNames.map(roleOf), 'operator']],
+)) as unknown as Operation[];
 
 test('every write of an interface or an operator checks the home of the account, except for these', () => {
   const found = operations

@@ -17,7 +17,7 @@ export async function read{{account}}({ store, gidNamespace }: ActionContext, ca
   return { id, name: await select{{pascal}}Name(store, caller.accountId) };
 }
 
-// TODO: decide what clients of this interface change. This first action shows where the rules, the record and the event belong.
+// TODO: decide what clients of this interface change, and whether it identifies a person (packages/domain/src/personal-data.ts). This first action shows where the rules, the record and the event belong.
 /** Renames the caller. Appends `{{snake}}.updated`, unless the caller gave itself this name before. */
 export async function update{{pascal}}(
   { store, gidNamespace }: ActionContext,

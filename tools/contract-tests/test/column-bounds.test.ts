@@ -4,9 +4,11 @@ import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import {
   findReferralProblems,
   findTeamMemberProblems,
+  interfaceNames,
   isAccountName,
   isDeclineReason,
   isSubscriptionName,
+  roleOf,
 } from '@deedwire/domain';
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
@@ -121,16 +123,18 @@ afterAll(async () => {
   await sender.close();
 });
 
+const writers = [...interfaceNames.map(roleOf), 'operator'].map((role) => `'${role}'`).join();
+
 /** The columns that an app may write, apart from the worker. */
 const writtenColumns = (isWanted: string): Promise<string[]> =>
   columns(`(
       has_column_privilege(writer, c.oid, a.attnum, 'insert') or has_column_privilege(writer, c.oid, a.attnum, 'update')
     ) and ${isWanted}`);
 
-/** Those that another app may read. The two interfaces cannot read each other's rows. */
+/** Those that another app may read. Interfaces cannot read each other's rows. */
 const sharedColumns = (isWanted: string): Promise<string[]> =>
   writtenColumns(`${isWanted} and exists (
-      select from unnest(array['lender_api', 'partner_api', 'operator', 'webhook_worker']) as reader
+      select from unnest(array[${writers}, 'webhook_worker']) as reader
       where reader <> writer and not (reader like '%api' and writer like '%api')
         and has_column_privilege(reader, c.oid, a.attnum, 'select')
     )`);
@@ -138,7 +142,7 @@ const sharedColumns = (isWanted: string): Promise<string[]> =>
 async function columns(areWanted: string): Promise<string[]> {
   const rows = await superuser.run(
     `select distinct c.relname || '.' || a.attname as name
-     from unnest(array['lender_api', 'partner_api', 'operator']) as writer
+     from unnest(array[${writers}]) as writer
      join pg_class c on c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
      where ${areWanted}

@@ -50,6 +50,7 @@ async function copyTemplates(): Promise<void> {
     'packages/webhook-events/src/lender.updated',
     'packages/webhook-rendering/src/lender.updated',
     'tools/checks/src/layering.test.ts',
+    'tools/contract-tests/test/personal-columns.test.ts',
   ])
     cpSync(join(workspaceRoot, path), join(folder, path), {
       recursive: true,
