@@ -165,6 +165,7 @@ export function interfaceChanges(root: string, { name, title, account }: NewInte
     edit('tools/contract-tests/test/personal-columns.test.ts', (list) =>
       list.replace(/(?=\n {2}'webhook_event\.request_id',)/, `\n  '${own.snake}.name',`),
     ),
+    edit('docs/threats.md', (page) => page.replace(/(?=`webhook_event\.account_id`)/, `\`${own.snake}.account_id\`, `)),
     edit('packages/store/test/migrate.test.ts', (list) =>
       list.replace(/(?=\n\];)/, `\n  '${growth}-value-of-${name}',\n  '${rights}-${name}',`),
     ),

@@ -6,34 +6,37 @@ import { formsOf } from './forms.ts';
 
 const nameMaxLength = 32;
 
-/** Words of SQL, JavaScript, the SDL and the operator's commands, which a name must not be. Tables of the database are taken too. */
+/**
+ * Words of SQL, JavaScript, the SDL, the operator's commands and the files of `pnpm dev`, which a name must not be. Relations of the
+ * database are taken too.
+ */
 const reserved = new Set(
-  `all analyse analyze and any app arguments array as asc asymmetric async authorization await binary boolean both break case cast
-  catch check class code collate collation column concurrently const constraint continue create cross current current_catalog
-  current_date current_role current_schema current_time current_timestamp current_user date debugger default deferrable delete desc
-  directive distinct do else end enum error eval event except export extend extends false fetch field finally float for foreign
-  fragment freeze from full function goto grant group having id if ilike implements import in initially inner input instanceof int
-  interface intersect into is isnull join key lateral leading left let like limit localtime localtimestamp mutation name natural new
-  node not notnull null of offset on only operator or order outer overlaps package placing primary private protected public query
-  references repeatable return returning right scalar schema select service session session_user similar some static string
-  subscription super switch symmetric system system_user table tablesample test then this throw time to trailing true try type typeof
-  undefined union unique user using var variadic verbose version void webhook when where while window with worker yield`.split(
-    /\s+/,
-  ),
+  `admin all analyse analyze and any api app arguments array as asc asymmetric async authorization await binary boolean both
+  break case cast catch check class code collate collation column concurrently const constraint continue create cross current
+  current_catalog current_date current_role current_schema current_time current_timestamp current_user date debugger default
+  deferrable delete desc dev directive distinct do else end enum error eval event except export extend extends false fetch
+  field finally float for foreign fragment freeze from full function goto grant group having help id if ilike implements import
+  in initially inner input instanceof int interface intersect into is isnull join key lateral leading left let like limit
+  localtime localtimestamp mutation name natural new node not notnull null of offset on only operator or order outer overlaps
+  package pg placing primary private protected public query references repeatable return returning right scalar schema select
+  service session session_user similar some static string subscription super switch symmetric system system_user table
+  tablesample test then this throw time to trailing true try type typeof undefined union unique user using var variadic verbose
+  version void webhook when where while window with worker yield`.split(/\s+/),
 );
 
 /** What is wrong with the name of a new interface, or true. */
 export function checkName(root: string, name: string): string | true {
-  const snake = name.replaceAll('-', '_');
+  const { snake, camel } = formsOf(name, '', '');
   if (interfaceNames.some((known) => known === name))
     return `The ${name} interface exists. To add a version, run pnpm new interface-version ${name} <version>.`;
   if (!/^[a-z]+(?:-[a-z]+)*$/.test(name))
-    return `"${name}" is not a name of an interface. Write small letters, and hyphens between words, for example billing-statement.`;
+    return `${JSON.stringify(name)} is not a name of an interface. Write small letters, and hyphens between words, for example billing-statement.`;
   if (name.length > nameMaxLength)
     return `"${name}" has ${name.length} characters. The name of an interface has at most ${nameMaxLength}, because roles and tables contain it.`;
   const nouns = globSync('apps/operator-cli/src/commands/*.ts', { cwd: root }).map((file) => file.slice(31, -3));
-  if (reserved.has(snake) || nouns.includes(name) || /^(?:webhook|pg|portal)-/.test(name))
-    return `"${name}" is a word of SQL, JavaScript, GraphQL or the operator's commands. Choose another name.`;
+  const isAmbiguous = /^(?:webhook|pg|portal)-|-(?:api|interface|schema)$/.test(name) || camel in Object.prototype;
+  if (reserved.has(snake) || nouns.includes(name) || isAmbiguous)
+    return `"${name}" is a word of SQL, JavaScript, GraphQL, the operator's commands or this repository. Choose another name.`;
   const taken = [
     `apps/${name}-api/package.json`,
     `packages/${name}-schema/package.json`,
@@ -43,24 +46,45 @@ export function checkName(root: string, name: string): string | true {
     .concat(globSync(`packages/webhook-events/src/${snake}.*`, { cwd: root }))
     .find((path) => existsSync(join(root, path)));
   if (taken !== undefined) return `The name "${name}" is taken by ${taken}. Choose another name.`;
-  const tables = globSync('packages/store/migrations/*.sql', { cwd: root }).map((path) =>
-    readFileSync(join(root, path), 'utf8'),
+  // Indexes of constraints have the name of their table. All relations share one namespace, with the types.
+  const relation = new RegExp(
+    String.raw`^ *create (?:unlogged |unique )?(table|view|index|sequence|type) (?:${snake}|${snake.replace(/_p?key$/, '')})\b`,
+    'm',
   );
-  return tables.some((text) => new RegExp(`^create table ${snake} `, 'm').test(text))
-    ? `The name "${name}" is taken by the table ${snake}. Choose another name.`
-    : true;
+  for (const path of globSync('packages/store/migrations/*.sql', { cwd: root })) {
+    const [, kind] = relation.exec(readFileSync(join(root, path), 'utf8')) ?? [];
+    if (kind !== undefined) return `The name "${name}" is taken by the ${kind} ${snake}. Choose another name.`;
+  }
+  return true;
 }
 
 export function checkTitle(title: string): string | true {
+  if (Object.values(interfaces).some((known) => known.title === title))
+    return `The title "${title}" is that of another interface. Choose another one.`;
   return /^[A-Z][A-Za-z]*(?: [A-Za-z]+)*$/.test(title) && title.length <= nameMaxLength
     ? true
-    : `"${title}" is not a title. Write at most ${nameMaxLength} letters and spaces, the first one a capital, for example "Billing statement".`;
+    : `${JSON.stringify(title)} is not a title. Write at most ${nameMaxLength} letters and spaces, the first one a capital, for example "Billing statement".`;
 }
+
+/** Whether the code that new modules share a scope with has one of these identifiers. */
+function isNamed(root: string, identifiers: readonly string[]): boolean {
+  const files = ['domain/src/record-id.ts', 'actions/src/index.ts', 'graphql-server/src/index.ts'].map((file) =>
+    join(root, 'packages', file),
+  );
+  const templates = ['action.ts.tpl', 'schema.ts.tpl'].map((file) => join(import.meta.dirname, file));
+  const found = new RegExp(String.raw`\b(?:${identifiers.join('|')})\b`);
+  return [...files, ...templates].some((file) =>
+    found.test(readFileSync(file, 'utf8').replaceAll(/\/\*\*[^]*?\*\/|\/\/.*/g, '')),
+  );
+}
+
+/** Of SDL, the generated types of clients and the operator's commands. */
+const others = new Set(['Float', 'ID', 'InputMaybe', 'Int', 'Listener', 'Maybe', 'Scalars', 'Subscription']);
 
 /** What is wrong with the type of its accounts, or true. */
 export function checkAccount(root: string, account: string, name: string): string | true {
   if (!/^[A-Z][A-Za-z]*$/.test(account) || account.length > nameMaxLength)
-    return `"${account}" is not a type. Write at most ${nameMaxLength} letters, the first one a capital, for example VendorAccount.`;
+    return `${JSON.stringify(account)} is not a type. Write at most ${nameMaxLength} letters, the first one a capital, for example VendorAccount.`;
   const { pascal } = formsOf(name, account, '');
   const known = new Set(
     interfaceNames.flatMap((other) => [
@@ -69,12 +93,11 @@ export function checkAccount(root: string, account: string, name: string): strin
       interfaces[other].accountType,
     ]),
   );
-  const files = ['domain/src/record-id.ts', 'actions/src/index.ts', 'graphql-server/src/index.ts'];
-  const isNamed = files.some((file) =>
-    new RegExp(`\\b${account}\\b`).test(readFileSync(join(root, 'packages', file), 'utf8')),
-  );
   const isKnown =
-    known.has(account) || isNamed || account in globalThis || ['Float', 'ID', 'Int', 'Listener'].includes(account);
+    known.has(account) ||
+    isNamed(root, [account, `add${account}`, `read${account}`]) ||
+    account in globalThis ||
+    others.has(account);
   return isKnown || new RegExp(`^Update${pascal}(?:Input|Payload|UserError)`).test(account)
     ? `The type ${account} exists. Choose another one, for example ${pascal}Account.`
     : true;

@@ -4,6 +4,9 @@ import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { interfaceNames } from '@deedwire/domain';
+import { connect } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { succeed } from './support/command.ts';
 import { workspaceRoot } from './support/workspace-copy.ts';
@@ -24,15 +27,10 @@ async function copyTemplates(): Promise<void> {
     'packages/domain/src/event-snapshots.ts',
     'packages/domain/src/personal-data.ts',
     'packages/domain/src/sample-snapshots.ts',
-    'packages/partner-schema/versions.json',
-    'packages/partner-schema/versions',
-    'apps/partner-api/src/versions',
     'packages/webhook-rendering/src/referral.declined',
     // Of `new interface`.
-    'apps/lender-api/README.md',
-    'apps/lender-api/package.json',
-    'apps/lender-api/src',
-    'apps/lender-api/tsconfig.build.json',
+    'docs/threats.md',
+    ...interfaceNames.flatMap((name) => [`apps/${name}-api`, `packages/${name}-schema`]),
     'apps/operator-cli/src/commands',
     'packages/actions/package.json',
     'packages/actions/src/index.ts',
@@ -40,21 +38,19 @@ async function copyTemplates(): Promise<void> {
     'packages/domain/src/personal-data.test.ts',
     'packages/domain/src/record-id.ts',
     'packages/graphql-server/src/index.ts',
-    'packages/lender-schema',
-    'packages/partner-schema/examples',
     'packages/store/migrations',
     'packages/store/package.json',
     'packages/store/test/migrate.test.ts',
     'packages/store/test/support/row-fixtures.ts',
-    'packages/webhook-events/fixtures/lender.updated',
-    'packages/webhook-events/src/lender.updated',
-    'packages/webhook-rendering/src/lender.updated',
+    ...['events/fixtures', 'events/src', 'rendering/src'].flatMap((parent) =>
+      globSync(`packages/webhook-${parent}/*.updated`, { cwd: workspaceRoot }),
+    ),
     'tools/checks/src/layering.test.ts',
     'tools/contract-tests/test/personal-columns.test.ts',
   ])
     cpSync(join(workspaceRoot, path), join(folder, path), {
       recursive: true,
-      filter: (file) => !file.includes('node_modules'),
+      filter: (file) => !/node_modules|\/dist(?:\/|$)/.test(file),
     });
   await git('init', '--quiet');
   await git('config', 'user.name', 'Tester');
@@ -135,7 +131,7 @@ test.each([
   [
     'an unknown interface',
     ['interface-version', 'both', '2027-06-01'],
-    '"both" is not an interface. Use lender or partner.',
+    `"both" is not an interface. Use ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(interfaceNames)}.`,
   ],
   ...(
     [
@@ -164,13 +160,23 @@ test.each([
         'a'.repeat(33),
         `"${'a'.repeat(33)}" has 33 characters. The name of an interface has at most 32, because roles and tables contain it.`,
       ],
-      ...['user', 'class', 'mutation', 'scalar', 'current-user', 'organization', 'webhook-hook'].map(
-        (name): [string, string, string] => [
-          `a reserved word, ${name}`,
-          name,
-          `"${name}" is a word of SQL, JavaScript, GraphQL or the operator's commands. Choose another name.`,
-        ],
-      ),
+      ...[
+        'user',
+        'class',
+        'mutation',
+        'scalar',
+        'current-user',
+        'organization',
+        'webhook-hook',
+        'pg',
+        'dev',
+        'value-of',
+        'vendor-api',
+      ].map((name): [string, string, string] => [
+        `a reserved word, ${name}`,
+        name,
+        `"${name}" is a word of SQL, JavaScript, GraphQL, the operator's commands or this repository. Choose another name.`,
+      ]),
       [
         'the name of a table',
         'use-counting',
@@ -179,13 +185,18 @@ test.each([
     ] as const
   ).map(([what, name, line]): [string, string[], string] => [
     what,
-    ['interface', name, 'Vendor', 'VendorAccount'],
+    ['interface', name, 'Spare desk', 'SpareDesk'],
     line,
   ]),
   [
+    'the title of an interface that exists',
+    ['interface', 'spare-desk', 'Lender', 'SpareDesk'],
+    'The title "Lender" is that of another interface. Choose another one.',
+  ],
+  [
     'a title that is none',
-    ['interface', 'vendor', 'vendor!', 'VendorAccount'],
-    '"vendor!" is not a title. Write at most 32 letters and spaces, the first one a capital, for example "Billing statement".',
+    ['interface', 'spare-desk', 'Vendor "<b>\n', 'SpareDesk'],
+    '"Vendor \\"<b>\\n" is not a title. Write at most 32 letters and spaces, the first one a capital, for example "Billing statement".',
   ],
   ...(
     [
@@ -193,19 +204,46 @@ test.each([
         'vendor',
         '"vendor" is not a type. Write at most 32 letters, the first one a capital, for example VendorAccount.',
       ],
-      ['Lender', 'The type Lender exists. Choose another one, for example VendorAccount.'],
-      ['Organization', 'The type Organization exists. Choose another one, for example VendorAccount.'],
-      ['Promise', 'The type Promise exists. Choose another one, for example VendorAccount.'],
-      ['WebhookEvent', 'The type WebhookEvent exists. Choose another one, for example VendorAccount.'],
-      ['UpdateVendorInput', 'The type UpdateVendorInput exists. Choose another one, for example VendorAccount.'],
+      ['Lender', 'The type Lender exists. Choose another one, for example SpareDeskAccount.'],
+      ['Organization', 'The type Organization exists. Choose another one, for example SpareDeskAccount.'],
+      ['Promise', 'The type Promise exists. Choose another one, for example SpareDeskAccount.'],
+      ['WebhookEvent', 'The type WebhookEvent exists. Choose another one, for example SpareDeskAccount.'],
+      ...['UpdateSpareDeskInput', 'Subscription', 'Maybe', 'AccountType', 'LenderName', 'Connections'].map(
+        (account) =>
+          [account, `The type ${account} exists. Choose another one, for example SpareDeskAccount.`] as const,
+      ),
     ] as const
   ).map(([account, line]): [string, string[], string] => [
     `the type ${account}`,
-    ['interface', 'vendor', 'Vendor', account],
+    ['interface', 'spare-desk', 'Spare desk', account],
     line,
   ]),
 ])('refuses %s in one line', async (_, [kind = '', ...values], line) => {
   await expect(generators.getGenerator(kind).runPrompts(values)).rejects.toThrow(new Error(line));
+});
+
+test('refuses the name of each relation and type of the database, and of each word that PostgreSQL reserves', async () => {
+  const database = await createMigratedDatabase();
+  const superuser = await connect(database.databaseUrl);
+  onTestFinished(async () => {
+    await superuser.close();
+    await database.drop();
+  });
+  const names = await superuser.run(
+    `select replace(name, '_', '-') as name
+     from (
+       select relname from pg_class where relnamespace = 'public'::regnamespace
+       union select typname from pg_type where typnamespace = 'public'::regnamespace
+       union select word from pg_get_keywords() where catcode in ('R', 'T')
+     ) taken (name)
+     where name ~ '^[a-z]+(_[a-z]+)*$' and length(name) <= 32`,
+  );
+  expect(names.length).toBeGreaterThan(200);
+  const generator = generators.getGenerator('interface');
+  const answered = await Promise.allSettled(
+    names.map(({ name }) => generator.runPrompts([String(name), 'Spare desk', 'SpareDesk'])),
+  );
+  expect(names.filter((_, index) => answered[index]?.status === 'fulfilled')).toEqual([]);
 });
 
 test('refuses a dirty tree, and a second run with the same name', async () => {
@@ -238,28 +276,26 @@ test('prints what it wrote and what to do next', async () => {
 
 test('writes a name of two words in the case of each language', async () => {
   await copyTemplates();
-  const args = ['interface', 'billing-statement', '--title', 'Billing statement', '--account', 'BillingAccount'];
+  const args = ['interface', 'spare-desk', '--title', 'Spare desk', '--account', 'SpareAccount'];
   expect(await runNew(...args)).toMatchObject({ code: 0, stderr: '' });
-  expect(read('packages/domain/src/interfaces.ts')).toContain(
-    `  'billing-statement': {\n    title: 'Billing statement',`,
+  expect(read('packages/domain/src/interfaces.ts')).toContain(`  'spare-desk': {\n    title: 'Spare desk',`);
+  const sdl = read('packages/spare-desk-schema/versions/*.graphql');
+  expect(sdl).toContain('  spareDesk: SpareAccount!\n');
+  expect(sdl).toContain('  updateSpareDesk(\n');
+  expect(sdl).toContain('for example `spare_desk.updated`');
+  expect(read('packages/store/migrations/*-spare-desk.sql')).toMatch(
+    /add value 'spare-desk';[^]*create table spare_desk \([^]*to spare_desk_api using \(interface = 'spare-desk'\)/,
   );
-  const sdl = read('packages/billing-statement-schema/versions/*.graphql');
-  expect(sdl).toContain('  billingStatement: BillingAccount!\n');
-  expect(sdl).toContain('  updateBillingStatement(\n');
-  expect(sdl).toContain('for example `billing_statement.updated`');
-  expect(read('packages/store/migrations/*-billing-statement.sql')).toMatch(
-    /add value 'billing-statement';[^]*create table billing_statement \([^]*to billing_statement_api using \(interface = 'billing-statement'\)/,
-  );
-  const written = read('{apps,packages}/billing-statement-*/{README.md,package.json,src/**/*.ts,versions/*}') + sdl;
+  const written = read('{apps,packages}/spare-desk-*/{README.md,package.json,src/**/*.ts,versions/*}') + sdl;
   expect(written).not.toMatch(/lender|team ?member/i);
-  expect(written).not.toMatch(/billing-statement[A-Z]|Billing_/);
-  expect(await git('status', '--porcelain')).toContain('apps/billing-statement-api/');
+  expect(written).not.toMatch(/spare-desk[A-Z]|Spare_/);
+  expect(await git('status', '--porcelain')).toContain('apps/spare-desk-api/');
 
   await commitAll();
   const again = await runNew(...args);
   expect(again).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('is taken by apps/billing-statement-api/package.json.'),
+    stderr: expect.stringContaining('is taken by apps/spare-desk-api/package.json.'),
   });
   expect(await git('status', '--porcelain')).toBe('');
 });
@@ -292,7 +328,7 @@ function interrupted(signal: 'SIGINT' | 'SIGKILL', nth: number): string[] {
 
 test.each([1, 5, 40, 90])('is unfinished for `pnpm check` and a second run if it is killed at file %i', async (nth) => {
   await copyTemplates();
-  const args = ['interface', 'vendor', '--title', 'Vendor', '--account', 'VendorAccount'];
+  const args = ['interface', 'spare-desk', '--title', 'Spare desk', '--account', 'SpareAccount'];
   expect(await end(spawnNew(interrupted('SIGKILL', nth), args))).toEqual({ code: null, stdout: '', stderr: '' });
   const left = await git('status', '--porcelain', '--untracked-files=all');
   expect(left.split('\n').length).toBeGreaterThanOrEqual(nth);
