@@ -7,6 +7,7 @@ import {
   rotateWebhookSecret,
 } from '@deedwire/actions';
 import { createHarness, createTestAccounts, type Harness } from '@deedwire/dev-environment/harness';
+import { interfaceNames, interfaces } from '@deedwire/domain';
 import { eventually, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { freezeAtRequests } from './support/freeze-under-load.ts';
@@ -74,6 +75,30 @@ test('an account that leaves is read until it is at home elsewhere, and no reque
   expect(await send(refer)).toMatchObject({ status: 200 });
   expect(await send(read)).toMatchObject({ status: 200 });
 });
+
+test.each(interfaceNames)(
+  'the API of the %s interface reads an account that is frozen, and refuses its changes',
+  async (name) => {
+    const { harness } = await open();
+    const { accountId, credential } = harness.accounts[name];
+    const service = await harness.startApi(name);
+    await service.whenReady;
+    const send = async (query: string) => {
+      const { status, body } = await postGraphql(`${service.url}${interfaces[name].path}/graphql`, credential, {
+        query,
+      });
+      return [status, body.errors?.[0]?.extensions.code];
+    };
+    const read = '{ webhookListeners { id } }';
+    const change =
+      'mutation { createWebhookListener(input: { eventTypes: [{ type: "webhook.test" }] }) { userErrors { code } } }';
+    await freeze(harness, [accountId]);
+    expect(await send(change)).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(await send(read)).toEqual([200, undefined]);
+    await comeHome(harness, [accountId]);
+    expect(await send(change)).toEqual([200, undefined]);
+  },
+);
 
 test('a freeze at each request refuses only what comes after it, and loses and doubles nothing', async () => {
   const { harness, receiver } = await open();

@@ -1,4 +1,5 @@
 import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { groupRoles } from '@deedwire/store';
 import { connect, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
@@ -25,9 +26,7 @@ test('the printed SQL creates a login for each app, with which its commands work
        join pg_roles role on role.oid = roleid
        where member.rolname like 'o''Hara%' order by 1`,
     ),
-  ).toEqual(
-    ['lender_api', 'operator', 'partner_api', 'webhook_worker'].map((role) => ({ login: `o'Hara_${role}`, role })),
-  );
+  ).toEqual(groupRoles.toSorted().map((role) => ({ login: `o'Hara_${role}`, role })));
   const { logins } = JSON.parse((await callOperator(owner, 'database', 'logins', '--json')).stdout);
   expect(logins).toContainEqual({
     app: 'lender-api',
@@ -36,8 +35,7 @@ test('the printed SQL creates a login for each app, with which its commands work
     sql: expect.stringMatching(/^create role ".*_lender_api" login password '[\w-]{32}' in role lender_api;$/),
     databaseUrl: expect.stringContaining('_lender_api:'),
   });
-  for (const role of ['lender_api', 'operator', 'partner_api', 'webhook_worker'])
-    await superuser.run(`drop role "o'Hara_${role}"`);
+  for (const role of groupRoles) await superuser.run(`drop role "o'Hara_${role}"`);
   await superuser.close();
 });
 

@@ -1,4 +1,5 @@
 import { callOperator, callOperatorWith, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
+import { interfaces } from '@deedwire/domain';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -24,6 +25,10 @@ const [attempted, , third] = deliveries;
 if (attempted !== undefined) await insertAttempts(harness, subscription, attempted, [503, 200]);
 if (third !== undefined) await insertPending(harness, subscription, third, { attempts: 1, dueInSeconds: 3_600 });
 deliveries.push(await insertDelivery(harness, other, { eventType: 'team_member.removed', recordId: '4712' }));
+
+const oneOf = (types: readonly string[]): string =>
+  types.map((type) => `${/^[AEIOU]/.test(type) ? 'an' : 'a'} ${type}`).join(' or ');
+const anyAccount = oneOf(Object.values(interfaces).map(({ accountType }) => accountType));
 
 const operate = (...commandArguments: string[]): Promise<OperatorResult> => callOperator(env, ...commandArguments);
 
@@ -253,15 +258,19 @@ describe('delivery list', () => {
 
   test.each<[string[], number, string]>([
     [['--type', 'webhook.test'], 2, '--type needs --account, --subscription or --record'],
-    [['--record', 'Matter/1'], 2, 'This is a Matter; pass a Lender or a TeamMember or a Referral.'],
+    [
+      ['--record', 'Matter/1'],
+      2,
+      `This is a Matter; pass ${oneOf(Object.values(interfaces).flatMap(({ records }) => records))}.`,
+    ],
     [['--account', 'Partner/1', '--type', 'referral.craeted'], 1, 'Did you mean "referral.created"?'],
     [['--since', '2027-01-02', '--until', '2027-01-01'], 2, '--since must be before --until'],
     [['--limit', '10001'], 2, 'It must be a whole number from 1 to 10000.'],
     [['--status', 'LOST'], 2, 'Allowed choices are PENDING, DELIVERED, FAILED, EXPIRED.'],
     [['--account', 'gid://service/Partner/1'], 1, 'The partner gid://service/Partner/1 does not exist.'],
     [['--account', '1'], 1, 'The account 1 does not exist.'],
-    [['--account', 'nobody'], 2, 'Pass a Lender or a Partner, for example gid://service/Lender/4711, or its number.'],
-    [['--account', 'gid://service/Referral/1'], 2, 'This is a Referral; pass a Lender or a Partner.'],
+    [['--account', 'nobody'], 2, `Pass ${anyAccount}, for example gid://service/Lender/4711, or its number.`],
+    [['--account', 'gid://service/Referral/1'], 2, `This is a Referral; pass ${anyAccount}.`],
     [['--after', 'gid://service/Partner/1'], 2, 'This is a Partner; pass a WebhookDelivery.'],
     [
       ['--subscription', 'gid://other/WebhookSubscription/1'],
@@ -429,15 +438,15 @@ describe('in a terminal', () => {
 
 describe('an identifier', () => {
   test.each<[string[], string, string]>([
-    [['credential', 'issue'], '--account', 'a Lender or a Partner'],
-    [['credential', 'list'], '--account', 'a Lender or a Partner'],
-    [['client', 'list'], '--account', 'a Lender or a Partner'],
-    [['listener', 'list'], '--account', 'a Lender or a Partner'],
+    [['credential', 'issue'], '--account', anyAccount],
+    [['credential', 'list'], '--account', anyAccount],
+    [['client', 'list'], '--account', anyAccount],
+    [['listener', 'list'], '--account', anyAccount],
     [['listener', 'list'], '--after', 'a WebhookListener'],
     [['listener', 'delete'], '', 'a WebhookListener'],
-    [['listener', 'forbid'], '', 'a Lender or a Partner'],
-    [['listener', 'allow'], '', 'a Lender or a Partner'],
-    [['subscription', 'list'], '--account', 'a Lender or a Partner'],
+    [['listener', 'forbid'], '', anyAccount],
+    [['listener', 'allow'], '', anyAccount],
+    [['subscription', 'list'], '--account', anyAccount],
     [['subscription', 'list'], '--after', 'a WebhookSubscription'],
     [['subscription', 'show'], '', 'a WebhookSubscription'],
     [['subscription', 'replay'], '', 'a WebhookSubscription'],
@@ -450,14 +459,14 @@ describe('an identifier', () => {
     [['delivery', 'show'], '', 'a WebhookDelivery'],
     [['delivery', 'why'], '', 'a WebhookDelivery'],
     [['delivery', 'retry'], '', 'a WebhookDelivery'],
-    [['delivery', 'watch'], '--account', 'a Lender or a Partner'],
+    [['delivery', 'watch'], '--account', anyAccount],
     [['delivery', 'watch'], '--subscription', 'a WebhookSubscription'],
     [['delivery', 'replay'], '--subscription', 'a WebhookSubscription'],
     [['delivery', 'send-pending'], '--subscription', 'a WebhookSubscription'],
     [['webhook', 'verify'], '--delivery', 'a WebhookDelivery'],
     [['organization', 'list'], '--after', 'an Organization'],
     [['account', 'list'], '--organization', 'an Organization'],
-    [['account', 'list'], '--after', 'a Lender or a Partner'],
+    [['account', 'list'], '--after', anyAccount],
     [['lender', 'create'], '--organization', 'an Organization'],
     [['lender', 'update', '--name', 'x'], '', 'a Lender'],
     [['partner', 'create'], '--organization', 'an Organization'],
