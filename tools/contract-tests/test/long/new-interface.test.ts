@@ -10,6 +10,7 @@ import { type Credential, missing, postGraphql, startReceiver } from '@deedwire/
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { run } from '../../../../packages/contract-check/src/cli/run.ts';
 import setup from '../support/built-workspace.ts';
 import { succeed } from '../support/command.ts';
 import { subscribe } from '../support/subscribe.ts';
@@ -218,10 +219,10 @@ describe.each(added)('$name', ({ name, title, account, snake, camel }) => {
     };
     await refer(1);
 
-    const operator = ['--conditions=deedwire-source', 'apps/operator-cli/src/main.ts', 'database'];
-    const operate = async (command: string, url: string): Promise<string> =>
-      succeed(process.execPath, [...operator, command], { cwd: workspace.folder, env: { DATABASE_URL: url } });
-    await operate('migrate', server.url);
+    const operator = ['--conditions=deedwire-source', 'apps/operator-cli/src/main.ts'];
+    const operate = async (url: string, ...command: string[]): Promise<string> =>
+      succeed(process.execPath, [...operator, ...command], { cwd: workspace.folder, env: { DATABASE_URL: url } });
+    await operate(server.url, 'database', 'migrate');
     await refer(2);
     const old = t.system.apps['webhook-worker'];
     await t.system.apps['partner-api'].stop();
@@ -241,11 +242,26 @@ describe.each(added)('$name', ({ name, title, account, snake, camel }) => {
     const problem = `webhook-worker ${workerVersion} runs and does not know the ${name} interface; deploy the webhook-worker before ${app}`;
     await vi.waitFor(() => expect(lines.join('\n')).toContain(problem), { timeout: 60_000, interval: 200 });
     const operatorUrl = await createLogin(server.url, 'operator_login', 'operator');
-    await expect(operate('check', operatorUrl)).rejects.toThrow(problem);
+    await expect(operate(operatorUrl, 'database', 'check')).rejects.toThrow(problem);
     await old.stop();
     await t.system.add('webhook-worker', {}, workspace.folder, true);
     await starting;
     await refer(4);
+
+    // The old worker would leave its events waiting.
+    await t.sql(`update use_counting set counted_from = now() - interval '2 days'`);
+    const environment = join(await workspace.scratchFolder(), 'test.json');
+    const ask = async (root: string, build: string): Promise<string> => {
+      await operate(operatorUrl, 'environment', 'export', '--name', 'test', '--out', environment);
+      const question = ['--environment', environment, '--format', 'json', '--unused-for', '1d'];
+      const contracts = join(root, 'apps', build, 'dist/contracts.json');
+      const { stdout } = await run(['can-i-deploy', '--root', root, ...question, '--build', contracts]);
+      const { answer, findings } = JSON.parse(stdout);
+      return [answer, ...findings.map(({ rule }: { rule: string }) => rule)].join(' ');
+    };
+    await vi.waitFor(async () => expect(await ask(workspace.folder, app)).toBe('yes'), 60_000);
+    expect(await ask(workspace.folder, 'webhook-worker')).toBe('yes');
+    expect(await ask(workspaceRoot, 'webhook-worker')).toMatch(/^no deploy\/typeUnknown/);
   });
 
   test('it gets an event type and further versions as the others do', async () => {

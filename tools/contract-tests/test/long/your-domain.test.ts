@@ -65,7 +65,7 @@ test('the names can be changed in one place, with everything that contains them'
   expect(await workspace.git('grep', '-lE', '[Xx]-[Ss]ervice|X-SERVICE|Deedwire-Webhooks|gid://service/')).toMatch(
     /^(?:.+CHANGELOG\.md\n|packages\/store\/migrations\/0001-.+\n|packages\/webhook-signing\/test-vectors\.json\n)+$/,
   );
-  const files = ['vendor-api', 'partner-api', 'lender-api', 'foreign-deliveries'];
+  const files = ['vendor-api', 'partner-api.test', 'lender-api', 'foreign-deliveries'];
   await workspace.pnpm('exec', 'vitest', 'run', '--project', 'unit');
   await workspace.pnpm('exec', 'vitest', 'run', '--project', 'integration', ...files);
 });
