@@ -46,12 +46,14 @@ export function checkName(root: string, name: string): string | true {
     .concat(globSync(`packages/webhook-events/src/${snake}.*`, { cwd: root }))
     .find((path) => existsSync(join(root, path)));
   if (taken !== undefined) return `The name "${name}" is taken by ${taken}. Choose another name.`;
-  // Indexes of constraints have the name of their table. All relations share one namespace, with the types.
+  // Names of keys and sequences begin with that of their table. All relations share one namespace, with the types.
+  const parts = /_(?:p?key|seq)$/.test(snake) ? snake.split('_') : [];
+  const names = [snake, ...parts.map((_, index) => parts.slice(0, index + 1).join('_'))].join('|');
   const relation = new RegExp(
-    String.raw`^ *create (?:unlogged |unique )?(table|view|index|sequence|type) (?:${snake}|${snake.replace(/_p?key$/, '')})\b`,
+    String.raw`^ *create (?:unlogged |unique )?(table|view|index|sequence|type) (?:concurrently )?(?:if not exists )?(?:${names})\b`,
     'm',
   );
-  for (const path of globSync('packages/store/migrations/*.sql', { cwd: root })) {
+  for (const path of globSync('packages/store/{migrations/*.sql,src/migrate.ts}', { cwd: root })) {
     const [, kind] = relation.exec(readFileSync(join(root, path), 'utf8')) ?? [];
     if (kind !== undefined) return `The name "${name}" is taken by the ${kind} ${snake}. Choose another name.`;
   }

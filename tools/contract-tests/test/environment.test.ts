@@ -23,7 +23,7 @@ interface Environment {
   rowCounts: Record<string, number>;
 }
 
-const apps = [...interfaceNames.map(appOf), 'webhook-worker'];
+const apps = [...interfaceNames.map(appOf), 'webhook-worker'].toSorted();
 const t = await forFile(startTestSystem());
 const folder = await mkdtemp(join(tmpdir(), 'environment-'));
 afterAll(() => rm(folder, { recursive: true }));
