@@ -1,7 +1,5 @@
 import { terminateBackends } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
-import { sql } from 'drizzle-orm';
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { Pool, type PoolClient } from 'pg';
 import { beforeEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import {
@@ -15,6 +13,7 @@ import { WorkFailedError } from '../src/store.ts';
 import { nodeAdapter } from './support/adapters.ts';
 import { openDatabase } from './support/database.ts';
 import { deliveryOf, secret } from './support/delivery.ts';
+import { bothRefused, lateResults } from './support/late-results.ts';
 import { library } from './support/library.ts';
 import { logLinesTo } from './support/log.ts';
 import { Subject } from './support/subject.ts';
@@ -244,34 +243,14 @@ test.each(['commit', 'rollback'])('says so if the handler sends %s and then thro
   expect(await effects()).toBe((await isRemembered()) ? 1 : 0);
 });
 
-/** What a handler that has returned, and one that has thrown, get for a statement. */
-async function lateResults<Transaction>(
-  opened: PostgresStore<Transaction>,
-  use: (transaction: Transaction) => () => Promise<unknown>,
-): Promise<unknown[]> {
-  const uses: (() => Promise<unknown>)[] = [];
-  for (const end of [async () => {}, () => Promise.reject(new Error('The other branch failed.'))]) {
-    const ended = opened.once(`${id}_${uses.length}`, async (transaction) => {
-      uses.push(use(transaction));
-      await end();
-    });
-    await ended.catch(() => {});
-  }
-  return Promise.all(uses.map((late) => late().catch((error: unknown) => error)));
-}
-
 describe('a statement of a handler that has ended is refused', () => {
-  const refused = 'The transaction of this handler has ended';
-
-  const bothRefused = [1, 2].map(() => expect.objectContaining({ message: expect.stringContaining(refused) }));
-
   test('of a client of pg', async () => {
-    expect(await lateResults(store, (client) => async () => effect(client))).toEqual(bothRefused);
+    expect(await lateResults(store, id, (client) => async () => effect(client))).toEqual(bothRefused);
     expect(await effects()).toBe(0);
   });
 
   test('of a method that the handler has kept', async () => {
-    const results = await lateResults(store, (client) => {
+    const results = await lateResults(store, id, (client) => {
       const query = client.query.bind(client);
       return async () => query('insert into effect values ($1)', [id]);
     });
@@ -280,25 +259,16 @@ describe('a statement of a handler that has ended is refused', () => {
 
   test('with a rejected promise by query of pg, so that its catch is called', async () => {
     // Not an async function, which would turn an error that is thrown into a rejection.
-    const results = await lateResults(store, (client) => () => client.query('insert into effect values ($1)', [id]));
+    const results = await lateResults(
+      store,
+      id,
+      (client) => () => client.query('insert into effect values ($1)', [id]),
+    );
     expect([results, await effects()]).toEqual([bothRefused, 0]);
   });
 
   test('of a library', async () => {
-    const results = await lateResults(postgresStore(library(pool)), (opened) => async () => effect(opened.client));
-    expect([results, await effects()]).toEqual([bothRefused, 0]);
-  });
-
-  test('of Drizzle', async () => {
-    const results = await lateResults(drizzleStore(), (opened) => async () => drizzleEffect(opened));
-    expect([results, await effects()]).toEqual([bothRefused, 0]);
-  });
-
-  test('of a savepoint of Drizzle', async () => {
-    const results = await lateResults(drizzleStore(), (opened) => {
-      const savepoint = opened.transaction(async (inner) => inner);
-      return async () => drizzleEffect(await savepoint);
-    });
+    const results = await lateResults(postgresStore(library(pool)), id, (opened) => async () => effect(opened.client));
     expect([results, await effects()]).toEqual([bothRefused, 0]);
   });
 
@@ -308,29 +278,12 @@ describe('a statement of a handler that has ended is refused', () => {
     await small.once(`${id}_first`, async (transaction) => void clients.push(transaction));
     await small.once(id, async () => {
       expect(clients).toHaveLength(1);
-      for (const client of clients) await expect(effect(client)).rejects.toThrow(refused);
+      for (const client of clients)
+        await expect(effect(client)).rejects.toThrow('The transaction of this handler has ended');
     });
     expect(await effects()).toBe(0);
   });
 });
-
-type DrizzleTransaction = Parameters<Parameters<ReturnType<typeof drizzle>['transaction']>[0]>[0];
-
-function drizzleStore(): PostgresStore<DrizzleTransaction> {
-  const drizzled = drizzle(pool);
-  return postgresStore<DrizzleTransaction>({
-    transaction: (work) => drizzled.transaction(work),
-    async query(transaction, text, values) {
-      const parts = text
-        .split(/\$(\d+)/)
-        .map((part, index) => (index % 2 === 0 ? sql.raw(part) : sql`${sql.param(values[Number(part) - 1])}`));
-      return (await transaction.execute(sql.join(parts))).rows;
-    },
-  });
-}
-
-const drizzleEffect = (transaction: DrizzleTransaction): Promise<unknown> =>
-  transaction.execute(sql`insert into effect values (${id})`);
 
 /** As a helper that logs statements does. */
 async function logged(transaction: PoolClient, isRestored: boolean): Promise<void> {
@@ -369,14 +322,6 @@ test('refuses what is neither a pool nor functions, without showing it', async (
   const own = new OwnPool({ connectionString: database.databaseUrl });
   onTestFinished(() => own.end());
   expect(await postgresStore(own).once(id, effect)).toBe('processed');
-});
-
-test('a handler of Drizzle writes in its transaction and in a savepoint', async () => {
-  const result = await drizzleStore().once(id, async (transaction) => {
-    await drizzleEffect(transaction);
-    await transaction.transaction(drizzleEffect);
-  });
-  expect([result, await effects()]).toEqual(['processed', 2]);
 });
 
 test('responds only after the commit', async () => {

@@ -3,9 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { eventually, listen } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { createClient } from '@redis/client';
 import { Pool } from 'pg';
-import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HandlerContext } from '../src/handlers.ts';
 import { memoryStore } from '../src/memory.ts';
 import { nodeHandler } from '../src/node.ts';
@@ -20,7 +19,7 @@ import { openDatabase } from './support/database.ts';
 import { deliveryOf, secret, send } from './support/delivery.ts';
 import { logLinesTo } from './support/log.ts';
 import { credentials, PullServer, error, respondWith, subscriptionId } from './support/pull-server.ts';
-import { isWithoutRedis, startRedis } from './support/redis-server.ts';
+import { isWithoutRedis, type RedisServer, startRedis } from './support/redis-server.ts';
 
 let server: PullServer;
 let handled: string[];
@@ -28,13 +27,6 @@ let logged: string[];
 
 const { database, pool } = await openDatabase('');
 const redis = isWithoutRedis ? undefined : await forFile(startRedis());
-const nodeRedis = createClient({ socket: { port: redis?.client.options.port ?? 0 } });
-nodeRedis.on('error', () => {});
-if (redis !== undefined) await nodeRedis.connect();
-afterAll(() => {
-  if (redis !== undefined) nodeRedis.destroy();
-});
-
 beforeEach(async () => {
   handled = [];
   logged = [];
@@ -72,24 +64,19 @@ const idsOf = (events: readonly { deliveryId: string }[]): string[] => events.ma
 const stores: [name: string, create: () => WebhookStore<unknown>][] = [
   ['memory', () => memoryStore()],
   ['PostgreSQL', () => postgresStore(pool)],
-  ...(isWithoutRedis ? [] : redisStores()),
+  ...(redis === undefined ? [] : [redisStores(redis)]),
 ];
 
-let prefixes = 0;
-
-/** The same store by both clients. */
-function redisStores(): [string, () => WebhookStore][] {
-  const sends: Record<string, RedisStoreOptions['send']> = {
-    ioredis: async ([name, ...parameters]) => redis?.client.call(name, ...parameters),
-    'node-redis': async (command) => nodeRedis.sendCommand(command),
-  };
-  return Object.entries(sends).map(([name, sendCommand]) => [
-    `Redis with ${name}`,
+function redisStores({ client }: RedisServer): [string, () => WebhookStore] {
+  let prefixes = 0;
+  const sendCommand: RedisStoreOptions['send'] = ([name, ...parameters]) => client.call(name, ...parameters);
+  return [
+    'Redis',
     () => {
       prefixes += 1;
       return redisStore({ prefix: `reconcile${prefixes}`, send: sendCommand });
     },
-  ]);
+  ];
 }
 
 /** Lets the waits of runs take a hundredth of their time. Returns them. */

@@ -1,14 +1,13 @@
-import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually, listen } from '@deedwire/testing';
-import { createClient } from '@redis/client';
+import { eventually } from '@deedwire/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createWebhookReceiver } from '../src/receiver.ts';
-import { redisStore, type RedisStoreOptions } from '../src/redis.ts';
+import { redisStore } from '../src/redis.ts';
 import type { WebhookStore } from '../src/store.ts';
 import { nodeAdapter } from './support/adapters.ts';
 import { deliveryOf } from './support/delivery.ts';
+import { effectsAcrossHang, startRelay } from './support/redis-relay.ts';
 import { isWithoutRedis, type RedisServer, startRedis } from './support/redis-server.ts';
 import { Subject } from './support/subject.ts';
 
@@ -108,78 +107,16 @@ describe.skipIf(isWithoutRedis)('the Redis store', () => {
     expect(effects).toBe(1);
   });
 
-  /** Forwards connections to the server. */
-  async function startRelay(): Promise<{ port: number; hang: () => void; forwardTo: (server: RedisServer) => void }> {
-    const links = new Set<Socket>();
-    let target = redis;
-    const relay = await listen(
-      createServer((socket) => {
-        const upstream = connect(Number(target.client.options.port), '127.0.0.1');
-        for (const link of [socket, upstream]) {
-          links.add(link);
-          link.on('error', () => {}).on('close', () => links.delete(link));
-        }
-        socket.pipe(upstream).pipe(socket);
-      }),
-    );
-    onTestFinished(() => {
-      for (const link of links) link.destroy();
-      return relay.close();
-    });
-    return {
-      port: relay.port,
-      hang() {
-        for (const link of links) link.unpipe().resume();
-      },
-      forwardTo(server) {
-        target = server;
-      },
-    };
-  }
-
-  test.each([
-    [
-      'ioredis',
-      async (port: number): Promise<RedisStoreOptions['send']> => {
-        const client = new Redis({ port, maxRetriesPerRequest: 1, socketTimeout: 500 });
-        client.on('error', () => {});
-        onTestFinished(() => client.disconnect());
-        return ([name, ...parameters]) => client.call(name, ...parameters);
-      },
-    ],
-    [
-      'redis',
-      async (port: number): Promise<RedisStoreOptions['send']> => {
-        const client = createClient({
-          disableOfflineQueue: true,
-          socket: { port, socketTimeout: 500, reconnectStrategy: 100 },
-        });
-        client.on('error', () => {});
-        await client.connect();
-        onTestFinished(() => client.destroy());
-        return (command) => client.sendCommand(command);
-      },
-    ],
-  ])('replaces a connection that no longer responds, with the options of the README for %s', async (_, open) => {
-    const relay = await startRelay();
-    const half = redisStore({ send: await open(relay.port) });
-    expect(await half.once(id, effect)).toBe('processed');
-    relay.hang();
-    const results: string[] = [];
-    await expect
-      .poll(
-        async () => {
-          results.push(await half.once(`${id}_after`, effect).catch((error: Error) => error.message));
-          return results.at(-1);
-        },
-        { timeout: 20_000 },
-      )
-      .toMatch(/processed|duplicate/);
-    expect(effects).toBe(2);
+  test('replaces a connection that no longer responds, with the options of the README for ioredis', async () => {
+    const relay = await startRelay(redis);
+    const client = new Redis({ port: relay.port, maxRetriesPerRequest: 1, socketTimeout: 500 });
+    client.on('error', () => {});
+    onTestFinished(() => client.disconnect());
+    expect(await effectsAcrossHang(relay, ([name, ...parameters]) => client.call(name, ...parameters))).toBe(2);
   });
 
   test('finds the new primary after a failover, with the options of the README for ioredis', async () => {
-    const [relay, primary] = await Promise.all([startRelay(), startRedis()]);
+    const [relay, primary] = await Promise.all([startRelay(redis), startRedis()]);
     onTestFinished(() => primary.remove());
     const client = new Redis({
       port: relay.port,
@@ -219,7 +156,7 @@ describe.skipIf(isWithoutRedis)('the Redis store', () => {
   });
 
   test('keeps a connection that no longer responds with commandTimeout of ioredis alone', async () => {
-    const relay = await startRelay();
+    const relay = await startRelay(redis);
     const client = await impatientClient(relay.port);
     const impatient = redisStore({ send: ([name, ...parameters]) => client.call(name, ...parameters) });
     relay.hang();

@@ -8,12 +8,12 @@ import { promisify } from 'node:util';
 const workspace = fileURLToPath(new URL('../apart', import.meta.url));
 
 /**
- * Installs a copy of a folder of `tools/testing/apart`: packages that only one test uses, so the workspace does not install them.
+ * Installs a copy of a folder of `tools/testing/apart`: packages that few tests use, so the workspace does not install them.
  *
  * @returns the folder to resolve the packages from
  */
 export async function installApart(
-  name: 'asyncapi' | 'registry' | 'squawk',
+  name: 'asyncapi' | 'receiver' | 'registry' | 'squawk',
 ): Promise<{ folder: string; remove(): Promise<void> }> {
   const copy = await mkdtemp(join(tmpdir(), `deedwire-${name}-`));
   await cp(workspace, copy, { recursive: true, filter: (path) => !path.endsWith('node_modules') });

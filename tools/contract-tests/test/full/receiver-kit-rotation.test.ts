@@ -8,11 +8,15 @@ import { honoHandler } from '@deedwire/webhook-receiver/hono';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
-import { Webhook as StandardWebhook } from 'standardwebhooks';
-import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
-import { type LibraryReceiver, startLibraryReceiver, type Verify } from '../support/library-receiver.ts';
+import {
+  installSvix,
+  type LibraryReceiver,
+  standard,
+  startLibraryReceiver,
+  type Verify,
+} from '../support/library-receiver.ts';
 import { startInstances } from '../support/receiver-kit/instances.ts';
 import { createKitReceiver, startKitReceiver } from '../support/receiver-kit/kit-receiver.ts';
 import { type Observed, observe } from '../support/receiver-kit/observe.ts';
@@ -28,8 +32,7 @@ const pauseMs = 80;
 const receiverPath = '/webhooks';
 const [oldSecret, newSecret] = [generateWebhookSecret(), generateWebhookSecret()];
 
-const standard: Verify = (secret, body, headers) => new StandardWebhook(secret).verify(body, headers);
-const svix: Verify = (secret, body, headers) => new SvixWebhook(secret).verify(body, headers);
+const svix = await installSvix();
 
 let t: Harness;
 let client: Client;

@@ -3,13 +3,16 @@ import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harn
 import { terminateBackends } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
-import { Webhook as StandardWebhook } from 'standardwebhooks';
-import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { resetClock, setClockBack } from '../support/faults/database-clock.ts';
 import { createObserver } from '../support/faults/observer.ts';
-import { type LibraryReceiver, startLibraryReceiver } from '../support/library-receiver.ts';
+import {
+  installSvix,
+  type LibraryReceiver,
+  standard as verifyStandard,
+  startLibraryReceiver,
+} from '../support/library-receiver.ts';
 import { type KitReceiver, startKitReceiver } from '../support/receiver-kit/kit-receiver.ts';
 import { createReceiverDatabase, type ReceiverDatabase } from '../support/receiver-kit/receiver-database.ts';
 import { subscribe } from '../support/subscribe.ts';
@@ -21,6 +24,7 @@ const timeout = 600_000;
 /** Guards against hanging. */
 const waitMs = 180_000;
 const [oldSecret, newSecret] = [generateWebhookSecret(), generateWebhookSecret()];
+const verifySvix = await installSvix();
 
 let t: TestSystem;
 let standard: LibraryReceiver;
@@ -33,11 +37,8 @@ beforeAll(async () => {
   t = await startTestSystem();
   await t.system.add('webhook-worker');
   const secrets = [oldSecret, newSecret];
-  standard = await startLibraryReceiver(
-    (secret, ...request) => new StandardWebhook(secret).verify(...request),
-    secrets,
-  );
-  svix = await startLibraryReceiver((secret, ...request) => new SvixWebhook(secret).verify(...request), secrets);
+  standard = await startLibraryReceiver(verifyStandard, secrets);
+  svix = await startLibraryReceiver(verifySvix, secrets);
   kitDatabase = await createReceiverDatabase();
   kit = await startKitReceiver({ databaseUrl: kitDatabase.databaseUrl, secrets: () => kitSecrets });
 }, timeout);

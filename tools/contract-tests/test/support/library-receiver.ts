@@ -1,8 +1,21 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { listen } from '@deedwire/testing';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { installApart, listen } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
 
 /** Verifies a request as a library does: throws if it is not authentic. */
 export type Verify = (secret: string, body: string, headers: Record<string, string>) => unknown;
+
+export const standard: Verify = (secret, body, headers) => new StandardWebhook(secret).verify(body, headers);
+
+/** Installs the library for a test file. */
+export async function installSvix(): Promise<Verify> {
+  const { folder } = await forFile(installApart('receiver'));
+  const { Webhook }: { Webhook: typeof StandardWebhook } = createRequire(join(folder, 'package.json'))('svix');
+  return (secret, body, headers) => new Webhook(secret).verify(body, headers);
+}
 
 export interface LibraryReceiver {
   /** The callback URL. */
