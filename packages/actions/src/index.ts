@@ -191,3 +191,4 @@ export {
   type SplitStepOfTwo,
   waitForSplit,
 } from './split-cell.ts';
+export { pruneCell, type PruneReport } from './prune-cell.ts';

@@ -47,6 +47,8 @@ export interface CellOwner {
   accounts: string;
   frozenAccounts: string;
   frozenSince: Date | null;
+  /** The size of its rows in this cell, estimated, that `cell prune` deletes. */
+  bytesToPrune: string;
 }
 
 const openSplit = 'activated_at is null and aborted_at is null';
@@ -252,7 +254,7 @@ export async function activateOldSide(transaction: Database): Promise<void> {
   await run(transaction, 'update organization_home set frozen_at = null where frozen_at is not null');
 }
 
-/** Reads the tables of organizations and accounts as a whole. */
+/** Reads the tables of organizations and accounts as a whole, and some pages of the others. */
 export function selectCells(database: Database): Promise<CellOwner[]> {
   const text = `
     with own as (select cell from installation), home as (
@@ -263,10 +265,13 @@ export function selectCells(database: Database): Promise<CellOwner[]> {
       from own cross join account a left join account_home h on h.account_id = a.id
       union all
       select cell, 0, 0, null from own
+    ), foreign_rows as materialized (
+      select cell, sum(bytes) as bytes from foreign_bytes() group by cell
     )
     select home.cell, home.cell = own.cell as "isOwn", sum(organization) as organizations, sum(account) as accounts,
-      count(frozen_at) as "frozenAccounts", min(frozen_at) as "frozenSince"
-    from home cross join own
+      count(frozen_at) as "frozenAccounts", min(frozen_at) as "frozenSince",
+      coalesce(max(f.bytes), 0) as "bytesToPrune"
+    from home cross join own left join foreign_rows f on f.cell = home.cell
     group by home.cell, own.cell
     order by home.cell`;
   return run(database, text);

@@ -77,6 +77,7 @@ const allMigrations = [
   '0059-splits-of-cells',
   '0060-what-erasing-left',
   '0062-cell-by-its-index',
+  '0063-rows-of-other-cells',
 ];
 
 let database: TestDatabase;

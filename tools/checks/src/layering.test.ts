@@ -92,6 +92,7 @@ const storeParts: Record<string, readonly string[]> = {
     'cell-splits',
     'credentials',
     'environment',
+    'foreign-rows',
     'idempotency',
     'lenders',
     'matters',

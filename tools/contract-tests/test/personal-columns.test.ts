@@ -63,6 +63,7 @@ const withoutPersons = [
   'cell_split.freeze_lsn',
   'cell_split.id',
   'cell_split.standbys',
+  'foreign_partition.name',
   'idempotency_key.claim',
   'idempotency_key.mutation',
   'idempotency_key.secret_ciphertext',

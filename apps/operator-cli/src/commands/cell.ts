@@ -5,6 +5,7 @@ import {
   listCells,
   prepareSplit,
   promoteSplit,
+  pruneCell,
   readSplit,
   type SplitReport,
   type SplitStep,
@@ -15,11 +16,12 @@ import { parseGid, type RecordId } from '@deedwire/domain';
 import { StoreUnavailableError, withCellSession } from '@deedwire/store';
 import type { Command } from 'commander';
 import { findDatabaseUrl } from '../database-url.ts';
+import { createProgress } from '../progress.ts';
 import { readInput } from '../read-input.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { formatRecord } from '../table.ts';
-import { addVerb, print, tableFor, type OutputOptions } from '../verb.ts';
+import { addVerb, notes, print, tableFor, type OutputOptions } from '../verb.ts';
 import { cellMax, parseUpTo } from './database.ts';
 
 interface StepOptions extends OutputOptions {
@@ -54,9 +56,41 @@ export function addCellCommands(program: Command, shell: Shell): void {
         accounts: ({ accounts }) => accounts,
         frozen: ({ frozenAccounts }) => frozenAccounts,
         'frozen since': ({ frozenSince }) => frozenSince,
+        'MB to prune (estimate)': ({ bytesToPrune }) => megabytes(Number(bytesToPrune)),
       }),
     );
   });
+
+  addVerb(noun, 'prune', 'delete the rows of what is at home in other cells, after a split')
+    .option('--dry-run', 'estimate what would be deleted, and delete nothing')
+    .option('--yes', 'delete it, for good')
+    .addHelpText(
+      'after',
+      notes(`
+Run it on each side once the new one has backups and all requests go to its cell: a key of an account that left is then
+unknown. Accounts and organizations stay, with who owns them, and the audit log. It leaves the database to others for three
+quarters of the time. After an interruption, run it again.`),
+    )
+    .action(async (options: StepOptions, command: Command) => {
+      const isDryRun = requireChoice(options, command);
+      const progress = createProgress(shell, options);
+      const report = await withContext(shell, (context, config) =>
+        withCellSession(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), oldIsHeld, (session) =>
+          pruneCell({ context, session, isDryRun, onProgress: (done) => progress.report(done) }),
+        ),
+      ).finally(() => progress.end());
+      print(shell, options, report, ({ tables, kept, keptRows }) => {
+        if (tables.length === 0) return 'No rows of other cells were found';
+        const table = tableFor(shell, tables, {
+          table: (pruned) => pruned.table,
+          'MB (estimate)': ({ bytes }) => megabytes(bytes),
+          rows: ({ rows }) => (isDryRun ? '' : rows),
+          'partitions dropped': ({ partitions }) => (isDryRun ? '' : partitions),
+        });
+        const stays = keptRows === 0 ? [] : [`${keptRows} rows stay because others refer to them:`, ...kept];
+        return [table, ...stays].join('\n');
+      });
+    });
 
   addVerb(split, 'status', 'show the last split').action(async (options: OutputOptions) => {
     const found = await withContext(shell, readSplit);
@@ -122,10 +156,8 @@ export function addCellCommands(program: Command, shell: Shell): void {
       .option('--dry-run', 'check what can be checked, and change nothing')
       .option('--yes', 'take the step')
       .action(async (options: StepOptions, command: Command) => {
-        const { dryRun, yes } = options;
-        if ((dryRun === undefined) === (yes === undefined))
-          command.error('error: pass --dry-run to check the step, or --yes to take it');
-        await take(options, yes === undefined, (step) => work(step, options, command));
+        const isDryRun = requireChoice(options, command);
+        await take(options, isDryRun, (step) => work(step, options, command));
       });
   }
 
@@ -159,6 +191,15 @@ export function addCellCommands(program: Command, shell: Shell): void {
       return [`${step}${done.isDryRun ? ' (dry run)' : ''}: ${total} ms`, table, ...routes].join('\n');
     });
   }
+}
+
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
+
+/** Whether the command is a dry run. */
+function requireChoice({ dryRun, yes }: StepOptions, command: Command): boolean {
+  if ((dryRun === undefined) === (yes === undefined))
+    command.error('error: pass --dry-run to check the step, or --yes to take it');
+  return yes === undefined;
 }
 
 function addWait(verb: Command, seconds: number): void {

@@ -68,6 +68,10 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     },
   ],
   [
+    'foreign_partition',
+    { rowsOf: ['lender'], insert: `insert into foreign_partition (name, pages) select $1, 0`, isChild: false },
+  ],
+  [
     'team_member',
     child(
       ['lender'],

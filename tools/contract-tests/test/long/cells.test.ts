@@ -177,8 +177,24 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     expect(await next.run(audited)).toEqual(actions.filter(({ action }) => action !== 'cell.split-promote'));
     const listed = await callOperatorWith({ env }, 'cell', 'list', '--json');
     expect(JSON.parse(listed.stdout)).toEqual([
-      { cell: 0, isOwn: true, organizations: '1', accounts: '2', frozenAccounts: '0', frozenSince: null },
-      { cell: 5, isOwn: false, organizations: '2', accounts: '4', frozenAccounts: '0', frozenSince: null },
+      {
+        cell: 0,
+        isOwn: true,
+        organizations: '1',
+        accounts: '2',
+        frozenAccounts: '0',
+        frozenSince: null,
+        bytesToPrune: '0',
+      },
+      {
+        cell: 5,
+        isOwn: false,
+        organizations: '2',
+        accounts: '4',
+        frozenAccounts: '0',
+        frozenSince: null,
+        bytesToPrune: expect.stringMatching(/^[1-9]/),
+      },
     ]);
   });
 

@@ -23,7 +23,7 @@ test('a cell that was never split lists itself, and refuses to freeze', async ()
   expect(await callOperator(env, 'cell', 'list')).toEqual({
     exitCode: 0,
     stdout:
-      'cell          organizations  accounts  frozen  frozen since\n0 (this one)  0              0         0       -\n',
+      'cell          organizations  accounts  frozen  frozen since  MB to prune (estimate)\n0 (this one)  0              0         0       -             0.0\n',
     stderr: '',
   });
   expect(await callOperator(env, 'cell', 'split', 'status')).toMatchObject({ stdout: 'No split was prepared\n' });

@@ -9,8 +9,8 @@ import type { CellServer } from './cell-servers.ts';
 export async function killWaitingOperator(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  server: CellServer,
-  input: string,
+  server: Pick<CellServer, 'run'>,
+  input = '',
 ): Promise<void> {
   await killOperator(
     args,

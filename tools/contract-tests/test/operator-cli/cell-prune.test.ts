@@ -1,0 +1,213 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateApiKey } from '@deedwire/auth';
+import { callOperator, createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { interfaceNames, interfaces } from '@deedwire/domain';
+import { connect, type Credential, eventually, postGraphql, startReceiver } from '@deedwire/testing';
+import { expect, onTestFinished, test } from 'vitest';
+import { killWaitingOperator } from '../support/cells/operator-process.ts';
+import { freeze, hashTables, leave, untilQuiet } from '../support/homes.ts';
+
+// The accounts `lender` and `partner` belong to one organization, which leaves, and the others to another one.
+
+interface System {
+  harness: Harness;
+  env: Record<string, string>;
+  prune: (...options: string[]) => ReturnType<typeof callOperator>;
+  bytesToPrune: () => Promise<number[]>;
+  /** How many rows of the organization that left are in each table, apart from those that stay. */
+  countForeign: () => Promise<Record<string, unknown>>;
+}
+
+/** A cell whose accounts have events, deliveries and what waits. One organization is at home in another cell. */
+async function startCell(): Promise<System> {
+  const harness = await createHarness();
+  onTestFinished(() => harness.close());
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  const { accounts, sql } = harness;
+  for (const partner of [accounts.partner, accounts.otherPartner])
+    await harness.subscribe(receiver.url, ['referral.created'], partner);
+  const worker = await harness.startWorker();
+  for (const partner of [accounts.partner, accounts.otherPartner]) await harness.refer(20, partner);
+  await receiver.waitFor(40);
+  const ids = [accounts.lender, accounts.partner].map(({ accountId }) => accountId);
+  const frozenAt = await freeze(harness, ids);
+  await untilQuiet(harness, frozenAt);
+  await leave(harness, ids);
+  await harness.stopWorker(worker);
+  // As the freeze found it.
+  await sql(`alter table webhook_event_queue disable trigger check_home`);
+  await sql(
+    `insert into webhook_event_queue (account_id, interface, event_id)
+     select account_id, interface, id from webhook_event order by id`,
+  );
+  await sql(`alter table webhook_event_queue enable trigger check_home`);
+  const env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada' };
+  return {
+    harness,
+    env,
+    prune: (...options) => callOperator(env, 'cell', 'prune', ...options),
+    async bytesToPrune() {
+      const { stdout } = await callOperator(env, 'cell', 'list', '--json');
+      const cells: { bytesToPrune: string }[] = JSON.parse(stdout);
+      return cells.map(({ bytesToPrune }) => Number(bytesToPrune));
+    },
+    async countForeign() {
+      const tables = [
+        'webhook_event_queue',
+        'webhook_event',
+        'webhook_delivery',
+        'webhook_subscription',
+        'referral',
+        'api_client',
+      ];
+      const counts = tables.map(
+        (table) =>
+          `(select count(*)::int from ${table} where account_id in (select account_id from account_home)) as ${table}`,
+      );
+      const [counted = {}] = await sql(`select ${counts.join()}`);
+      return counted;
+    },
+  };
+}
+
+const none = {
+  webhook_event_queue: 0,
+  webhook_event: 0,
+  webhook_delivery: 0,
+  webhook_subscription: 0,
+  referral: 0,
+  api_client: 0,
+};
+
+test('requests of a pruned account get what strangers get, and those of others their data', async () => {
+  const { harness, env, prune, bytesToPrune, countForeign } = await startCell();
+  const { accounts, sql } = harness;
+  expect(await prune()).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('pass --dry-run') });
+  const before = await hashTables(harness);
+  expect(await bytesToPrune()).toEqual([0, expect.toSatisfy((bytes: number) => bytes > 100_000)]);
+  const dryRun = await prune('--dry-run');
+  expect(dryRun).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(dryRun.stdout).toMatch(/^webhook_delivery +0\.\d *$/m);
+  expect(await hashTables(harness)).toEqual(before);
+
+  const urls: Record<string, string> = {};
+  for (const name of interfaceNames) {
+    const api = await harness.startApi(name);
+    await api.whenReady;
+    urls[name] = `${api.url}${interfaces[name].path}/graphql`;
+  }
+  const send = async (name: string, credential: Credential) => {
+    const { status, body, headers } = await postGraphql(urls[name] ?? '', credential, { query: '{ __typename }' });
+    const compared = [...headers].filter(([header]) => !['date', 'x-request-id'].includes(header));
+    return {
+      status,
+      answer: JSON.stringify([body, compared]).replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, '<id>'),
+    };
+  };
+  for (const name of interfaceNames)
+    expect(await send(name, accounts[name].credential)).toMatchObject({
+      status: 503,
+      answer: expect.stringContaining('SERVICE_UNAVAILABLE'),
+    });
+  const left = await countForeign();
+  const [{ queued } = {}] = await sql('select count(*)::int as queued from webhook_event_queue');
+  const done = await prune('--yes');
+  expect(done).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(done.stdout).toMatch(
+    new RegExp(String.raw`^webhook_event_queue +\S+ +${left['webhook_event_queue']} +0$`, 'm'),
+  );
+  expect(await countForeign()).toEqual(none);
+  expect(await bytesToPrune()).toEqual([0, 0]);
+  for (const name of interfaceNames) {
+    const { credential } = accounts[name];
+    const stranger = { ...credential, clientId: 'stranger', apiKey: generateApiKey(name).apiKey };
+    // What is cached of a key is forgotten after some seconds.
+    await eventually(async () => expect((await send(name, credential)).status).toBe(401));
+    expect(await send(name, credential)).toEqual(await send(name, stranger));
+    // Of others.
+    const { credential: kept } = name === 'lender' ? accounts.otherLender : accounts.otherPartner;
+    expect(await send(name, kept)).toMatchObject({ status: 200 });
+  }
+  expect(await harness.deliveries(accounts.otherPartner)).toHaveLength(20);
+  expect(await sql('select count(*)::int as queued from webhook_event_queue')).toEqual([
+    { queued: Number(queued) - Number(left['webhook_event_queue']) },
+  ]);
+  expect(await prune('--yes')).toMatchObject({ exitCode: 0, stdout: 'No rows of other cells were found\n' });
+
+  const folder = await mkdtemp(join(tmpdir(), 'deedwire-prune-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const log = join(folder, 'audit.jsonl');
+  const exported = await callOperator(env, 'audit', 'export', '--json');
+  await writeFile(log, exported.stdout);
+  expect(await callOperator(env, 'audit', 'verify', log)).toMatchObject({ exitCode: 0 });
+  expect(exported.stdout).toContain('"action":"cell.prune"');
+  // Entries of what is gone stay.
+  expect(exported.stdout.split('\n').filter((line) => line.includes(accounts.partner.clientId)).length).toBeGreaterThan(
+    2,
+  );
+});
+
+test('goes on after it was killed, and lets one operator work at a time', async () => {
+  const { harness, env, prune, countForeign } = await startCell();
+  const { sql, database } = harness;
+  const blocker = await connect(database.databaseUrl);
+  onTestFinished(() => blocker.close());
+  // Others may read.
+  await blocker.run('begin; lock table referral in share mode');
+  await killWaitingOperator(['cell', 'prune', '--yes'], env, { run: sql });
+  const interrupted = await countForeign();
+  expect(interrupted).toMatchObject({ webhook_event_queue: 0, webhook_delivery: 0, referral: 20, api_client: 2 });
+  const first = prune('--yes');
+  await eventually(async () =>
+    expect(
+      await sql(`select from pg_stat_activity where application_name = 'deedwire-split' and wait_event_type = 'Lock'`),
+    ).toHaveLength(1),
+  );
+  expect(await prune('--yes')).toMatchObject({
+    exitCode: 1,
+    stderr: 'error: Another operator works on a split of this cell.\n',
+  });
+  await blocker.run('commit');
+  expect(await first).toMatchObject({ exitCode: 0 });
+  expect(await countForeign()).toEqual(none);
+});
+
+test('names a row that stays because a row of another account refers to it', async () => {
+  const { harness, prune, countForeign } = await startCell();
+  const { accounts, sql } = harness;
+  await sql(
+    `insert into portal_session (account_id, interface, key_id, abilities, actor, link_hash, expires_at)
+     select $1, c.interface, key_id, '{READ}', 'a', sha256('a'), now() + interval '5 minutes'
+     from api_key k join api_client c on c.id = api_client_id where c.account_id = $1`,
+    [accounts.otherLender.accountId],
+  );
+  const [{ key } = {}] = await sql(
+    'select key_id as key from api_key k join api_client c on c.id = api_client_id where c.account_id = $1',
+    [accounts.lender.accountId],
+  );
+  await sql('update portal_session set key_id = $1', [key]);
+  const { exitCode, stdout } = await prune('--yes');
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain(
+    `\n2 rows stay because others refer to them:\napi_key ${String(key)}, because of portal_session\n`,
+  );
+  expect(await countForeign()).toEqual({ ...none, api_client: 1 });
+});
+
+test('refuses while a split is open', async () => {
+  const { harness, prune, countForeign } = await startCell();
+  const before = await countForeign();
+  await harness.sql(
+    `insert into cell_split (from_cell, to_cell, organization_ids, standbys) values (0, 1, '{}', '{}')`,
+  );
+  for (const option of ['--dry-run', '--yes'])
+    expect(await prune(option)).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'error: A split is open. Finish it, or run `cell split abort`.\n',
+    });
+  expect(await countForeign()).toEqual(before);
+});
