@@ -32,6 +32,10 @@ export async function withCellSession<Result>(
     // The new side is read-only for all others until it is active.
     settings: {
       lock_timeout: lockMs,
+      // Without these, the session of an operator who cannot reach the server any more holds the lock for hours.
+      tcp_keepalives_idle: 5,
+      tcp_keepalives_interval: 5,
+      tcp_keepalives_count: 3,
       statement_timeout: 0,
       idle_in_transaction_session_timeout: 0,
       default_transaction_read_only: 'off',

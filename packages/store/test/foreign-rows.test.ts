@@ -17,7 +17,7 @@ beforeEach(async () => {
     await superuser.close();
     await database.drop();
   });
-  ({ run } = superuser);
+  run = (statement, values) => superuser.run(statement, values);
   for (const interfaceName of interfaceNames)
     for (const { rowsOf, insert } of rowFixtures.values())
       if (insert !== null && rowsOf.includes(interfaceName) && !/into (\w+_home|cell_split)/.test(insert))
@@ -221,7 +221,7 @@ describe('a partition', () => {
     const [{ today } = {}] = await run(`select to_char(now() at time zone 'UTC', 'YYYYMMDD') as today`);
     await run(`delete from webhook_event where interface = 'partner'`);
     await run(`delete from webhook_delivery where interface = 'partner'`);
-    for (const name of [`webhook_event_${today}`, `webhook_delivery_${today}`]) {
+    for (const name of [`webhook_event_${String(today)}`, `webhook_delivery_${String(today)}`]) {
       expect(await only(`check_foreign_partition('${name}', 1000)`)).toBe(true);
       expect(await only(`drop_foreign_partition('${name}')`)).toBe(false);
       expect(await run('select needed from foreign_tables() where name = $1', [name])).toEqual([{ needed: null }]);
