@@ -93,7 +93,7 @@ begin
         select c.relname::text
         from pg_inherits i
         join pg_class c on c.oid = i.inhrelid
-        where i.inhparent = own.oid and not i.inhdetachpending
+        where i.inhparent = own.oid and not i.inhdetachpending and pg_relation_size(c.oid) > 0
       ) leaf
       order by own.name <> 'webhook_event_queue', d.depth, own.name, leaf.name
     $$;
