@@ -13,11 +13,14 @@ import {
   insertSplit,
   knowsCell,
   type NewSplit,
+  type Patroni,
   selectCell,
   selectCells,
   selectEarlierProcesses,
   selectHomeReaders,
+  selectIdleSlots,
   selectOwnOrganizations,
+  selectPatroni,
   selectSplit,
   selectStandbys,
   selectStandbysBefore,
@@ -44,6 +47,8 @@ export interface SplitReport {
   parts: SplitPart[] | null;
   /** Changes of the map of the proxy, by `activate`. */
   routes: string[];
+  /** What to run before `promote` is run again. */
+  commands: string[];
 }
 
 export interface SplitStep {
@@ -112,15 +117,24 @@ export async function prepareSplit(step: SplitStepOfTwo, input: PrepareInput): P
   const lag = `${megabytes(lagBytes)} behind`;
   refuseIf(lagBytes > lagMaxBytes, `The standby is ${lag}. Wait until it is less than ${megabytes(lagMaxBytes)}.`);
   timer.note('standby', `${next.standbyName} streams, ${lag}`);
+  const patroni = await selectPatroni(newSide);
+  const isMember = patroni?.isStandbyCluster === false && patroni.cluster === (await selectPatroni(oldSide))?.cluster;
+  refuseIf(isMember, `Patroni runs ${next.standbyName} as a member of the old side. Start a standby cluster.`);
+  const waited = next.synchronousStandbyNames;
+  // Patroni writes the names of those that stream from a new primary, and waits for any of them before.
+  const isAlone = waited !== '' && (patroni === null || (await selectStandbys(newSide)).length === 0);
+  const remedy = patroni === null ? 'Reset synchronous_standby_names' : 'Start another member';
+  refuseIf(isAlone, `The new side would wait for ${waited}. ${remedy} there.`);
+  timer.note('Patroni', patroni === null ? 'does not run the new side' : `runs the new side as ${patroni.cluster}`);
 
   const connected = await selectStandbys(oldSide);
   const isWaitedFor = connected.some(({ name, isSynchronous }) => isSynchronous && name === next.standbyName);
   refuseIf(isWaitedFor, `Each commit waits for ${next.standbyName}. Take it out of synchronous_standby_names.`);
-  const waited = next.synchronousStandbyNames;
-  refuseIf(waited !== '', `The new side would wait for ${waited}. Reset synchronous_standby_names there.`);
   const standbys = connected.map(({ name }) => name);
   const missing = input.standbys.filter((name) => !standbys.includes(name));
   refuseIf(missing.length > 0, `These standbys of the old side do not stream: ${missing.join(', ')}.`);
+  const idle = await selectIdleSlots(oldSide);
+  refuseIf(idle.length > 0, `Standbys do not use their slots: ${idle.join(', ')}. Start them, or drop the slots.`);
   // The new side is one of `standbys`, because it could not be told from another standby of its name.
   const others = standbys.filter((_, index) => index !== standbys.indexOf(next.standbyName));
   timer.note('other standbys', others.length === 0 ? 'none' : others.join(', '));
@@ -245,33 +259,62 @@ async function findLag({ oldSide, newSide }: SplitStepOfTwo, split: FrozenSplit)
   if (copy?.id !== split.id || copy.freezeLsn !== split.freezeLsn)
     return 'The new side has not replayed the freeze. Run `cell split wait`.';
   const late = await selectStandbysBefore(oldSide, split.standbys, split.freezeLsn);
+  // Those of the new side, which could become its primary.
+  late.push(...(await selectStandbysBefore(newSide, [], split.freezeLsn)));
   if (late.length === 0) return undefined;
   return `A failover could forget the freeze: ${late.join(', ')} did not flush it. Run \`cell split wait\`, or abort.`;
 }
 
 /**
- * Promotes the new side. Until `activate`, all but this command find it read-only.
+ * Promotes the new side, or lets Patroni do it, between two calls. Until `activate`, all but this command find it read-only.
  *
+ * @param waitMs how long to wait for Patroni
  * @throws {Error} if the freeze is not on all standbys
  */
-export async function promoteSplit(step: SplitStepOfTwo): Promise<SplitReport> {
+export async function promoteSplit(step: SplitStepOfTwo, { waitMs }: { waitMs: number }): Promise<SplitReport> {
   const { oldSide, newSide, isDryRun } = step;
   const timer = createTimer();
-  const { next } = await describeSides(oldSide, newSide);
+  let { isStandby } = (await describeSides(oldSide, newSide)).next;
   const split = await requireFrozen(oldSide);
   if (split.promotedAt !== null) return report('promote', split, isDryRun, null);
-  if (next.isStandby) await poll(0, () => findLag(step, split));
-  else await requireCopy(newSide, split);
+  const patroni = await selectPatroni(newSide);
+  const deadlineMs = performance.now() + (patroni === null ? 0 : waitMs);
+  await poll(deadlineMs, async () => {
+    const lag = isStandby ? await findLag(step, split) : undefined;
+    // While Patroni promotes it, it does not stream.
+    ({ isStandby } = await describeServer(newSide));
+    return isStandby ? lag : undefined;
+  });
+  if (!isStandby) await requireCopy(newSide, split);
   timer.note('freeze', `${split.freezeLsn} is on all standbys`);
   if (isDryRun) return report('promote', split, true, timer.parts);
   await setReadOnly(newSide, true);
   timer.note('read-only', 'for all others');
-  if (next.isStandby) await newSide.run('select pg_promote(true, 600)');
-  const { isStandby } = await describeServer(newSide);
-  refuseIf(isStandby, 'PostgreSQL did not promote the standby in 10 minutes. Try again.');
+  if (patroni !== null && isStandby && !patroni.isReadOnly) {
+    timer.note('promoted', 'by Patroni, with this command. Then run the step again');
+    return { ...report('promote', split, false, timer.parts), commands: [promotionBy(patroni)] };
+  }
+  if (patroni === null && isStandby) await newSide.run('select pg_promote(true, 600)');
+  await poll(deadlineMs, () => findObstacle(newSide));
   timer.note('promoted', 'no longer a standby');
+  // From now on in the database, so that a failover does not forget it, and no server has it for ever.
+  await setDatabaseReadOnly(newSide, true);
+  await setReadOnly(newSide, false);
   await record(oldSide, step, 'promote', split);
   return report('promote', split, false, timer.parts);
+}
+
+const promotionBy = ({ cluster }: Patroni): string =>
+  `patronictl edit-config ${cluster} --force --set standby_cluster=null`;
+
+/** Why the new side is not a primary, or will not stay one. */
+async function findObstacle(newSide: CellSession): Promise<string | undefined> {
+  const { isStandby } = await describeServer(newSide);
+  const patroni = await selectPatroni(newSide);
+  if (!isStandby && patroni?.isStandbyCluster !== true) return undefined;
+  if (patroni === null) return `${newUrl} leads to a standby, which PostgreSQL did not promote. Try again.`;
+  const state = isStandby ? 'did not promote the standby' : 'would make the new side a standby again';
+  return `Patroni ${state}. Run \`${promotionBy(patroni)}\` there, and try again.`;
 }
 
 /**
@@ -287,27 +330,34 @@ export async function activateSplit(step: SplitStepOfTwo, { mapFile }: { mapFile
   refuseIf(split.abortedAt !== null, noSplit);
   refuseIf(split.promotedAt === null, 'The new side is not promoted. Run `cell split promote` first.');
   await requireCopy(newSide, split);
+  await poll(0, () => findObstacle(newSide));
   timer.note('new side', 'has the freeze');
   const routes = routesOf(split, mapFile);
   if (split.activatedAt !== null) return { ...report('activate', split, isDryRun, null), routes };
   if (isDryRun) return { ...report('activate', split, true, timer.parts), routes };
   if ((await selectCell(newSide)) !== split.toCell) {
-    // `abort` after a failover that forgot it would let both sides own what leaves. A standby that was lost must not block the end.
-    await poll(performance.now() + standbysMs, async () => {
-      const late = await selectStandbysBefore(oldSide, [], old.lsn);
-      return (
-        late[0] &&
-        `A failover could forget that the new side is promoted: ${late.join(', ')} did not flush it. Try again.`
-      );
-    });
+    // `abort` after a failover that forgot it would let both sides own what leaves.
+    await untilFlushed(oldSide, old.lsn, 'promoted');
     await record(newSide, step, 'activate', split, activateNewSide);
   }
   timer.note('new side', `cell ${split.toCell}`);
-  await setReadOnly(newSide, false);
+  await setDatabaseReadOnly(newSide, false);
   timer.note('read-only', 'no longer');
+  await untilFlushed(newSide, (await describeServer(newSide)).lsn, 'active');
   await record(oldSide, step, 'activate', split, activateOldSide);
   timer.note('old side', `${split.organizationIds.length} organizations left`);
   return { ...report('activate', split, false, timer.parts), routes };
+}
+
+/** Waits until the standbys of a side have what the new side is. One that was lost must not block the end. */
+async function untilFlushed(side: CellSession, lsn: string, state: string): Promise<void> {
+  await poll(performance.now() + standbysMs, async () => {
+    const late = await selectStandbysBefore(side, [], lsn);
+    return (
+      late[0] &&
+      `A failover could forget that the new side is ${state}: ${late.join(', ')} did not flush it. Try again.`
+    );
+  });
 }
 
 /** The commands that HAProxy takes at its socket. An organization whose id does not have the old number is in the map already. */
@@ -350,6 +400,15 @@ async function setReadOnly(newSide: CellSession, isReadOnly: boolean): Promise<v
   const change = isReadOnly ? 'set default_transaction_read_only = on' : 'reset default_transaction_read_only';
   await newSide.run(`alter system ${change}`);
   await newSide.run('select pg_reload_conf()');
+}
+
+/** Ends the sessions of apps, which would not notice it. */
+async function setDatabaseReadOnly(newSide: CellSession, isReadOnly: boolean): Promise<void> {
+  const change = isReadOnly ? 'set default_transaction_read_only = on' : 'reset default_transaction_read_only';
+  await newSide.run(`do $$ begin execute format('alter database %I ${change}', current_database()); end $$`);
+  await newSide.run(`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name like 'deedwire-%' and pid <> pg_backend_pid()`);
 }
 
 export const listCells = ({ store }: ActionContext) => selectCells(store);
@@ -420,7 +479,7 @@ async function record<Split extends NewSplit>(
 }
 
 function report(step: string, { toCell }: NewSplit, isDryRun: boolean, parts: SplitPart[] | null): SplitReport {
-  return { step, toCell, isDryRun, parts, routes: [] };
+  return { step, toCell, isDryRun, parts, routes: [], commands: [] };
 }
 
 function refuseIf(isWrong: boolean, problem: string): void {

@@ -39,6 +39,16 @@ export interface CellServer {
   maxWalBytes: string;
 }
 
+/** Patroni, as the server that it started knows it. */
+export interface Patroni {
+  /** The scope. */
+  cluster: string;
+  /** Whether it makes a primary a standby again. */
+  isStandbyCluster: boolean;
+  /** Whether the files of the server make it read-only. */
+  isReadOnly: boolean;
+}
+
 /** What this cell owns, or what another one owns of what this one has rows of. */
 export interface CellOwner {
   cell: number;
@@ -86,6 +96,17 @@ export async function describeServer(database: Database): Promise<CellServer> {
   return onlyRow(await run<CellServer>(database, text));
 }
 
+/** Null if Patroni did not start the server. Needs a superuser. */
+export async function selectPatroni(database: Database): Promise<Patroni | null> {
+  // Copies have the file, but they were not started with its options.
+  const text = `
+    select setting as cluster, file::jsonb ? 'standby_cluster' as "isStandbyCluster",
+      exists (select from pg_file_settings where name = 'default_transaction_read_only' and setting = 'on') as "isReadOnly"
+    from pg_settings, pg_read_file('patroni.dynamic.json', 0, 10000000, true) file
+    where name = 'cluster_name' and source = 'command line' and file is not null`;
+  return firstRow(await run<Patroni>(database, text));
+}
+
 export async function selectCell(database: Database): Promise<number> {
   return onlyRow(await run<{ cell: number }>(database, 'select cell from installation')).cell;
 }
@@ -101,6 +122,12 @@ export function selectStandbys(database: Database): Promise<{ name: string; isSy
     where state = 'streaming' and ${isStandby}
     order by application_name`;
   return run(database, text);
+}
+
+/** The slots that no standby uses at this moment. */
+export async function selectIdleSlots(database: Database): Promise<string[]> {
+  const text = `select slot_name as name from pg_replication_slots where slot_type = 'physical' and not active order by name`;
+  return (await run<{ name: string }>(database, text)).map(({ name }) => name);
 }
 
 /** The standbys on the list, and all others that are connected, that have not flushed `lsn`. */

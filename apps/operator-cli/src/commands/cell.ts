@@ -128,7 +128,12 @@ quarters of the time. After an interruption, run it again.`),
     60,
   );
 
-  addStep('promote', 'promote the new side', async (step) => step.withNewSide(promoteSplit));
+  addWait(
+    addStep('promote', 'promote the new side', async (step, { wait }) =>
+      step.withNewSide((both) => promoteSplit(both, { waitMs: wait * 1000 })),
+    ),
+    60,
+  );
 
   addStep('activate', 'give the new side its number, and both sides their homes', async (step, { map: mapFile }) =>
     step.withNewSide((both) => activateSplit(both, { mapFile })),
@@ -180,7 +185,7 @@ quarters of the time. After an interruption, run it again.`),
         });
       });
     });
-    print(shell, options, done, ({ step, parts, routes }) => {
+    print(shell, options, done, ({ step, parts, routes, commands }) => {
       if (parts === null) return [`${step}: done before`, ...routes].join('\n');
       const total = parts.reduce((sum, { ms }) => sum + ms, 0);
       const table = tableFor(shell, parts, {
@@ -188,7 +193,7 @@ quarters of the time. After an interruption, run it again.`),
         ms: ({ ms }) => ms,
         found: ({ found }) => found,
       });
-      return [`${step}${done.isDryRun ? ' (dry run)' : ''}: ${total} ms`, table, ...routes].join('\n');
+      return [`${step}${done.isDryRun ? ' (dry run)' : ''}: ${total} ms`, table, ...routes, ...commands].join('\n');
     });
   }
 }

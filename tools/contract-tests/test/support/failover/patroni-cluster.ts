@@ -7,13 +7,25 @@ import { findFreePort } from '@deedwire/embedded-postgres';
 import { connect, eventually, missing } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { startPrimaryProxy } from '../proxies/primary-proxy.ts';
-import { createOwnedFolder, killAll, processesOfServer } from './owned-programs.ts';
+import { createOwnedFolder, killAll, type OwnedFolder, processesOfServer } from './owned-programs.ts';
 import { postgresFolder } from './programs.ts';
 
-/** Three PostgreSQL servers with Patroni, an etcd, and an HAProxy that asks Patroni which server is the primary. */
+/** PostgreSQL servers with Patroni, an etcd, and an HAProxy that asks Patroni which server is the primary. */
 export interface PatroniCluster {
   /** The URL of the primary for a superuser, through HAProxy. */
   url: string;
+  /** The URL of each server for a superuser, by the name of its member. */
+  servers: Readonly<Record<string, string>>;
+  /** What a standby cluster shares with it. */
+  shared: Shared;
+  /** The name of the leader, or of the leader of the standby cluster. */
+  leader(): Promise<string>;
+  /** Kills the Patroni of the leader without warning, not its server. @returns starts it again */
+  killPatroni(): Promise<() => Promise<void>>;
+  /** Runs `patronictl` for this cluster. Rejects if it does not exit with 0. */
+  patronictl(...args: string[]): Promise<string>;
+  /** Makes another member the leader. */
+  switchOver(): Promise<void>;
   /** Resolves once all servers run, and a standby is synchronous if one has to be. */
   untilHealthy(): Promise<void>;
   /**
@@ -35,6 +47,18 @@ export interface PatroniCluster {
 export interface PatroniClusterOptions {
   /** `synchronous_mode` with `synchronous_mode_strict`. */
   synchronous: boolean;
+  /** Of its members. Defaults to three. */
+  names?: readonly string[];
+  /** Makes it a standby cluster of this one, which has to be stopped after it. */
+  standbyOf?: PatroniCluster;
+}
+
+interface Shared {
+  folder: OwnedFolder;
+  etcdPort: number;
+  passwords: { superuser: string; replication: string; rewind: string };
+  /** Kills etcd without warning. @returns starts it again */
+  killEtcd(): Promise<() => Promise<void>>;
 }
 
 interface Node {
@@ -54,16 +78,34 @@ interface Member {
   lag?: number | string;
 }
 
-const names = ['a', 'b', 'c'];
 // Guards against hanging only.
 const healthyWithinMs = 300_000;
 const lagMax = 64 * 1024;
 
-export async function startPatroniCluster({ synchronous }: PatroniClusterOptions): Promise<PatroniCluster> {
+async function startShared(): Promise<Shared> {
   const folder = await createOwnedFolder('deedwire-patroni-');
-  const [etcdPort, etcdPeerPort] = [await findFreePort(), await findFreePort()];
-  const etcd = await folder.start('etcd', 'etcd', etcdArguments(join(folder.path, 'etcd'), etcdPort, etcdPeerPort));
-  const passwords = { superuser: secret(), replication: secret(), rewind: secret() };
+  const [etcdPort, peerPort] = [await findFreePort(), await findFreePort()];
+  const args = etcdArguments(join(folder.path, 'etcd'), etcdPort, peerPort);
+  let etcd = await folder.start('etcd', 'etcd', args);
+  return {
+    folder,
+    etcdPort,
+    passwords: { superuser: secret(), replication: secret(), rewind: secret() },
+    async killEtcd() {
+      await killAll(etcd.pid === undefined ? [] : [etcd.pid]);
+      return async () => void (etcd = await folder.start('etcd', 'etcd', args));
+    },
+  };
+}
+
+export async function startPatroniCluster({
+  synchronous,
+  names = ['a', 'b', 'c'],
+  standbyOf,
+}: PatroniClusterOptions): Promise<PatroniCluster> {
+  const shared = standbyOf?.shared ?? (await startShared());
+  const { folder, passwords } = shared;
+  const scope = standbyOf === undefined ? 'deedwire' : 'deedwire-new';
   const nodes: Node[] = [];
   for (const name of names) {
     const node: Node = {
@@ -75,7 +117,7 @@ export async function startPatroniCluster({ synchronous }: PatroniClusterOptions
       patroni: null,
     };
     // Patroni reads YAML, of which JSON is a part.
-    const configuration = configurationOf(node, { folder: folder.path, etcdPort, passwords, synchronous });
+    const configuration = configurationOf(node, { shared, scope, synchronous, standbyOf });
     await writeFile(node.configuration, JSON.stringify(configuration, null, 2));
     nodes.push(node);
   }
@@ -98,7 +140,7 @@ export async function startPatroniCluster({ synchronous }: PatroniClusterOptions
   async function findLeader(): Promise<Node> {
     for (const node of nodes) {
       if (node.patroni === null) continue;
-      const response = await fetch(`http://127.0.0.1:${node.apiPort}/primary`).catch(() => null);
+      const response = await fetch(`http://127.0.0.1:${node.apiPort}/leader`).catch(() => null);
       if (response?.status === 200) return node;
     }
     throw new Error('The cluster has no leader.');
@@ -107,16 +149,17 @@ export async function startPatroniCluster({ synchronous }: PatroniClusterOptions
   async function untilHealthy(): Promise<void> {
     await eventually(async () => {
       const all = await members();
-      const leader = all.find(({ role }) => role === 'leader') ?? missing();
-      const replicas = all.filter(({ role }) => role !== 'leader');
-      expect(leader.state).toBe('running');
+      const leader = all.find(({ role }) => role.endsWith('leader')) ?? missing();
+      const replicas = all.filter((member) => member !== leader);
+      expect(['running', 'streaming']).toContain(leader.state);
       expect(replicas).toHaveLength(names.length - 1);
       for (const { state, timeline, lag } of replicas) {
         expect(['running', 'streaming']).toContain(state);
         expect(timeline).toBe(leader.timeline);
         expect(lag).toBeLessThan(lagMax);
       }
-      if (synchronous) expect(replicas.map(({ role }) => role)).toContain('sync_standby');
+      if (synchronous && leader.role === 'leader' && replicas.length > 0)
+        expect(replicas.map(({ role }) => role)).toContain('sync_standby');
     }, healthyWithinMs).catch(async (cause: unknown) => {
       const state = JSON.stringify(await members());
       throw new Error(`The cluster did not become healthy: ${state}\n${await folder.logs()}`, { cause });
@@ -129,9 +172,23 @@ export async function startPatroniCluster({ synchronous }: PatroniClusterOptions
     // First, so that none of them starts a server again.
     await killAll(patronis);
     for (const { dataDirectory } of nodes) await killAll(await processesOfServer(dataDirectory));
-    await killAll(etcd.pid === undefined ? [] : [etcd.pid]);
+    if (standbyOf !== undefined) return;
+    await shared.killEtcd();
     await folder.remove();
   }
+
+  async function killPatroni(leader: Node, servers: readonly number[]): Promise<() => Promise<void>> {
+    const { patroni } = leader;
+    if (patroni?.pid === undefined) throw new Error('Patroni does not run.');
+    const ended = once(patroni, 'exit');
+    leader.patroni = null;
+    await killAll([patroni.pid, ...servers]);
+    await ended;
+    return () => startNode(leader);
+  }
+
+  const patronictl = (...args: string[]): Promise<string> =>
+    folder.run('patronictl', ['-c', nodes[0]?.configuration ?? '', ...args]);
 
   let proxy: Awaited<ReturnType<typeof startPrimaryProxy>> | null = null;
   try {
@@ -140,8 +197,9 @@ export async function startPatroniCluster({ synchronous }: PatroniClusterOptions
     await eventually(async () => expect(await findLeader()).toBe(first), healthyWithinMs);
     for (const node of others) await startNode(node);
     await untilHealthy();
-    proxy = await startPrimaryProxy(nodes);
-    const url = `postgres://postgres:${passwords.superuser}@127.0.0.1:${proxy.port}/postgres`;
+    proxy = await startPrimaryProxy(nodes, standbyOf === undefined ? 1 : 0);
+    const urlAt = (port: number) => `postgres://postgres:${passwords.superuser}@127.0.0.1:${port}/postgres`;
+    const url = urlAt(proxy.port);
     const run = async (statement: string, values?: readonly unknown[]) => {
       const connection = await connect(url);
       try {
@@ -152,17 +210,20 @@ export async function startPatroniCluster({ synchronous }: PatroniClusterOptions
     };
     return {
       url,
+      servers: Object.fromEntries(nodes.map(({ name, port }) => [name, urlAt(port)])),
+      shared,
       untilHealthy,
+      leader: async () => (await findLeader()).name,
       async killLeader() {
         const leader = await findLeader();
-        const servers = await processesOfServer(leader.dataDirectory);
-        const { patroni } = leader;
-        if (patroni?.pid === undefined) throw new Error('Patroni does not run.');
-        const ended = once(patroni, 'exit');
-        leader.patroni = null;
-        await killAll([patroni.pid, ...servers]);
-        await ended;
-        return () => startNode(leader);
+        return killPatroni(leader, await processesOfServer(leader.dataDirectory));
+      },
+      killPatroni: async () => killPatroni(await findLeader(), []),
+      patronictl,
+      async switchOver() {
+        const { name } = await findLeader();
+        await patronictl('switchover', scope, '--force');
+        await eventually(async () => expect((await findLeader()).name).not.toBe(name), healthyWithinMs);
       },
       async isReplicated() {
         const [{ position } = {}] = await run('select pg_current_wal_lsn()::text as position');
@@ -200,17 +261,18 @@ function etcdArguments(dataDirectory: string, port: number, peerPort: number): s
 }
 
 interface Cluster {
-  folder: string;
-  etcdPort: number;
-  passwords: { superuser: string; replication: string; rewind: string };
+  shared: Shared;
+  scope: string;
   synchronous: boolean;
+  standbyOf: PatroniCluster | undefined;
 }
 
 /** The settings of `docs/operations.md`, and what lets three servers run on one machine. */
-function configurationOf(node: Node, { folder, etcdPort, passwords, synchronous }: Cluster): object {
+function configurationOf(node: Node, { shared, scope, synchronous, standbyOf }: Cluster): object {
+  const { folder, etcdPort, passwords } = shared;
   const hba = ['host all all 127.0.0.1/32 scram-sha-256', 'host replication replicator 127.0.0.1/32 scram-sha-256'];
   return {
-    scope: 'deedwire',
+    scope,
     name: node.name,
     restapi: { listen: `127.0.0.1:${node.apiPort}`, connect_address: `127.0.0.1:${node.apiPort}` },
     etcd3: { host: `127.0.0.1:${etcdPort}` },
@@ -222,6 +284,13 @@ function configurationOf(node: Node, { folder, etcdPort, passwords, synchronous 
         // A standby that lacks more is not promoted.
         maximum_lag_on_failover: synchronous ? 1_048_576 : 1_073_741_824,
         ...(synchronous && { synchronous_mode: true, synchronous_mode_strict: true }),
+        ...(standbyOf && {
+          standby_cluster: {
+            host: '127.0.0.1',
+            port: new URL(standbyOf.url).port,
+            create_replica_methods: ['basebackup'],
+          },
+        }),
         postgresql: {
           use_pg_rewind: true,
           use_slots: true,
@@ -244,7 +313,7 @@ function configurationOf(node: Node, { folder, etcdPort, passwords, synchronous 
       connect_address: `127.0.0.1:${node.port}`,
       data_dir: node.dataDirectory,
       bin_dir: postgresFolder,
-      pgpass: join(folder, `pgpass-${node.name}`),
+      pgpass: join(folder.path, `pgpass-${node.name}`),
       pg_hba: hba,
       parameters: { unix_socket_directories: '' },
       authentication: {

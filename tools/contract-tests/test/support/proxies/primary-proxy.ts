@@ -24,8 +24,10 @@ const checkedWithinMs = 60_000;
 /**
  * Starts HAProxy, which has to be on the PATH. It connects clients to the server that Patroni calls the primary, and ends their
  * connections as soon as Patroni no longer does.
+ *
+ * @param primaries how many it finds now: none in a standby cluster
  */
-export async function startPrimaryProxy(nodes: readonly PatroniNode[]): Promise<PrimaryProxy> {
+export async function startPrimaryProxy(nodes: readonly PatroniNode[], primaries = 1): Promise<PrimaryProxy> {
   const [port, statsPort] = [await findFreePort(), await findFreePort()];
   const { stop } = await startProxyProcess('haproxy', configuration(nodes, port, statsPort), () =>
     readServers(statsPort),
@@ -34,7 +36,7 @@ export async function startPrimaryProxy(nodes: readonly PatroniNode[]): Promise<
   const deadline = performance.now() + checkedWithinMs;
   for (;;) {
     const servers = [...(await readServers(statsPort)).values()];
-    if (servers.filter(({ isDown }) => isDown).length === nodes.length - 1) return { port, stop };
+    if (servers.filter(({ isDown }) => isDown).length === nodes.length - primaries) return { port, stop };
     if (performance.now() > deadline) {
       await stop();
       throw new Error(`HAProxy does not know the primary: ${JSON.stringify(servers)}`);
