@@ -150,6 +150,7 @@ describe.skipIf(isWithoutPatroni)('a split between clusters of Patroni', () => {
     await next.patronictl(...command);
     expect(await split.take(...promote)).toContain('no longer a standby');
     report('promoted');
+    await next.untilHealthy();
     await next.switchOver();
     await next.untilHealthy();
     const readOnly = async () => {

@@ -22,7 +22,7 @@ export interface PatroniCluster {
   leader(): Promise<string>;
   /** Kills the Patroni of the leader without warning, not its server. @returns starts it again */
   killPatroni(): Promise<() => Promise<void>>;
-  /** Runs `patronictl` for this cluster. Rejects if it does not exit with 0. */
+  /** Runs `patronictl` for this cluster. Rejects if it does not exit with 0 in 30 seconds: it waits for etcd. */
   patronictl(...args: string[]): Promise<string>;
   /** Makes another member the leader. */
   switchOver(): Promise<void>;
@@ -188,7 +188,7 @@ export async function startPatroniCluster({
   }
 
   const patronictl = (...args: string[]): Promise<string> =>
-    folder.run('patronictl', ['-c', nodes[0]?.configuration ?? '', ...args]);
+    folder.run('timeout', ['30', 'patronictl', '-c', nodes[0]?.configuration ?? '', ...args]);
 
   let proxy: Awaited<ReturnType<typeof startPrimaryProxy>> | null = null;
   try {
