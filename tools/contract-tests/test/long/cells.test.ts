@@ -447,6 +447,9 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
       await old.run('alter system reset synchronous_standby_names');
       await old.run('select pg_reload_conf()');
       await expectRefused(prepare('--standby', 'twin'), /do not stream: twin/);
+      await old.run(`select pg_create_physical_replication_slot('twin')`);
+      await expectRefused(prepare(), /Standbys do not use their slots: twin/);
+      await old.run(`select pg_drop_replication_slot('twin')`);
       await next.run(`alter system set synchronous_standby_names = 'twin'`);
       await next.run('select pg_reload_conf()');
       await eventually(async () => expect((await run(prepare())).stderr).toContain('would wait for twin'));
