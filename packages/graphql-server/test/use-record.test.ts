@@ -41,7 +41,7 @@ async function startRecord() {
   const count = (times: number, coordinate = ''): void => {
     for (let time = 0; time < times; time += 1) record.count('client', '2026-11-01', coordinate);
   };
-  return { proxy, record, lines, clock, count };
+  return { proxy, store, record, lines, clock, count };
 }
 
 const counted = async () => {
@@ -69,9 +69,11 @@ test('stores counts in one period, which ends with the process', async () => {
 });
 
 test('has a gap and not a smaller count while the database cannot be reached', async () => {
-  const { proxy, lines, count } = await startRecord();
+  const { proxy, store, lines, count } = await startRecord();
   count(3);
   await eventually(async () => expect(await counted()).toBe(3));
+  // What is stored without a response is counted twice.
+  await eventually(() => expect(store.poolState().inUse).toBe(0));
   await proxy.close();
   count(4);
   await eventually(() => expect(lines).toHaveLength(1));
