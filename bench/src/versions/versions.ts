@@ -19,7 +19,7 @@ import { meanRatio, rateRatios } from '../rounds.ts';
 
 export const versions: Bench = benchOfParts({
   name: 'versions',
-  summary: 'our apps beside those of another checkout, each on a database of its own with the migrations of this one',
+  summary: 'our apps beside those of another checkout: deliveries and write each on a database that it migrated',
   options: {
     'per-round': {
       value: 'number',
@@ -62,8 +62,8 @@ function measureWriting({ quick, values, progress }: BenchOptions) {
   const plan = quick ? short : { connections, rounds: 15, roundMs: 5_000, warmUpMs: 5_000 };
   return withServers(2, async ({ postgres, receiver }, defer) => {
     const contestants: WriteContestant[] = [];
-    for (const [name, options] of [[ours, {}] as const, [other, { checkout }] as const]) {
-      const system = await createOurSystem(postgres, `write-${contestants.length}`, defer);
+    for (const [name, options] of [[ours, { checkout: undefined }] as const, [other, { checkout }] as const]) {
+      const system = await createOurSystem(postgres, `write-${contestants.length}`, defer, options.checkout);
       const url = `${receiver.origins[contestants.length] ?? ''}/hooks`;
       const { withoutKeys } = await startOurContestants(system, url, { built: false, defer, ...options });
       contestants.push({ ...withoutKeys, name });

@@ -26,10 +26,15 @@ export async function until(condition: () => Promise<boolean>, problem: string):
   }
 }
 
-/** Our engine with a separate database. It has no worker at first. */
-export async function createOurSystem(postgres: BenchPostgres, database: string, defer: Defer) {
+/**
+ * Our engine with a separate database. It has no worker at first.
+ *
+ * @param checkout whose migrations the database has: this one by default
+ */
+export async function createOurSystem(postgres: BenchPostgres, database: string, defer: Defer, checkout?: URL) {
   const databaseUrl = await postgres.createDatabase(database);
-  await migrate(databaseUrl);
+  const other = checkout && (await import(new URL('packages/store/src/migrate.ts', checkout).href));
+  await ((other?.migrate ?? migrate) as typeof migrate)(databaseUrl);
   const store = createBenchStore(databaseUrl);
   defer(() => store.close());
   const key = randomBytes(32);

@@ -23,7 +23,7 @@ export async function startOurs(
   { postgres, receiver, defer }: { postgres: BenchPostgres; receiver: Receivers; defer: Defer },
   { name, database = 'ours', env = {}, checkout }: OursOptions,
 ): Promise<DeliveryContestant> {
-  const system = await createOurSystem(postgres, database, defer);
+  const system = await createOurSystem(postgres, database, defer, checkout);
   const accounts = new Map<string, AccountId[]>();
   for (const workload of workloads) {
     const first = firstReceiver(workload);
