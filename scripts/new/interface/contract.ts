@@ -27,9 +27,14 @@ function fieldsOf(definition: string): Map<string, string> {
 export function newSdl(root: string, base: string, from: Forms, own: Forms, version: string, data: object): string {
   const others = interfaceNames.map((name) => definitionsOf(newestSdl(root, name).text));
   const { text } = newestSdl(root, base);
+  const copied = (definition: string): string =>
+    rename(definition, from, own).replace(
+      /(?<=only deliveries of events about )[^]*?(?=The list is empty)/,
+      'the record with this global identifier. ',
+    );
   const kept = Array.from(definitionsOf(text)).flatMap(([name, definition]) => {
     if (!others.every((definitions) => definitions.has(name))) return [];
-    if (name !== 'Query' && name !== 'Mutation') return [definition];
+    if (name !== 'Query' && name !== 'Mutation') return [copied(definition)];
     const shared = Array.from(fieldsOf(definition)).flatMap(([field, declared]) =>
       others.every((definitions) => fieldsOf(definitions.get(name) ?? '').has(field)) ? [declared] : [],
     );
@@ -37,22 +42,15 @@ export function newSdl(root: string, base: string, from: Forms, own: Forms, vers
       name === 'Query'
         ? `  """\n  Your ${own.words} organization.\n  """\n  ${own.camel}: ${own.account}!\n`
         : `  """\n  Changes the name of your organization.\n  """\n  update${own.pascal}(\n    """\n    The change.\n    """\n    input: Update${own.pascal}Input!\n  ): Update${own.pascal}Payload!\n`;
-    return [
-      `${definition.slice(0, definition.indexOf(`type ${name} {\n`))}type ${name} {\n${first}${shared.join('')}}`,
-    ];
+    const before = definition.slice(0, definition.indexOf(`type ${name} {\n`));
+    return [`${copied(before)}type ${name} {\n${first}${copied(shared.join(''))}}`];
   });
   const afterMutation = kept.findIndex((definition) => /^type Mutation /m.test(definition)) + 1;
   const head = `# The ${own.words} interface at version ${version}. This file is the contract and is written by hand.`;
   const ownTypes = readFileSync(join(import.meta.dirname, 'types.graphql.tpl'), 'utf8')
     .replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => String(Reflect.get(data, key)))
     .trim();
-  const shared = kept.map((definition) =>
-    rename(definition, from, own).replace(
-      /(?<=only deliveries of events about )[^]*?(?=The list is empty)/,
-      'the record with this global identifier. ',
-    ),
-  );
-  return `${[head, ...shared.slice(0, afterMutation), ownTypes, ...shared.slice(afterMutation)].join('\n\n')}\n`;
+  return `${[head, ...kept.slice(0, afterMutation), ownTypes, ...kept.slice(afterMutation)].join('\n\n')}\n`;
 }
 
 /** The limits and the costs that all interfaces have, and those of the first mutation. */

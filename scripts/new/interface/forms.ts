@@ -24,11 +24,11 @@ export function formsOf(name: string, account: string, path: string): Forms {
   };
 }
 
-/** Puts the forms of the new name where a copied file has those of another interface. */
+/** Puts the forms of the new name, which can contain the other one, where a copied file has those of another interface. */
 export function rename(copied: string, from: Forms, own: Forms): string {
   const { kebab, snake, camel, pascal, words, account, path } = from;
-  return [
-    [`${path}/`, `${own.path}/`],
+  const forms: [pattern: string, replacement: string][] = [
+    [`${path}(?=/)`, own.path],
     [`\\b${account}\\b`, own.account],
     [`${pascal}(?=[A-Z])`, own.pascal],
     [`\\b${kebab}(?=-(?:api|schema|interface))`, own.kebab],
@@ -37,10 +37,9 @@ export function rename(copied: string, from: Forms, own: Forms): string {
     [`\\b${snake}(?=\\.updated|_api)`, own.snake],
     [`(?<=['"])${kebab}(?=['"])`, own.kebab],
     [`\\b${words}\\b`, own.words],
-  ].reduce(
-    (text, [pattern = '', replacement = '']) => text.replaceAll(new RegExp(pattern, 'g'), () => replacement),
-    copied,
-  );
+  ];
+  const any = new RegExp(forms.map(([pattern]) => `(${pattern})`).join('|'), 'g');
+  return copied.replaceAll(any, (...found) => forms[found.slice(1).findIndex((form) => form !== undefined)]?.[1] ?? '');
 }
 
 export function renamePath(path: string, from: Forms, own: Forms): string {

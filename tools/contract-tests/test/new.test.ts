@@ -14,6 +14,7 @@ import { workspaceRoot } from './support/workspace-copy.ts';
 // What `pnpm new` refuses. `long/recipes.test.ts` follows it to a tree that passes every check.
 
 let folder: string;
+const titled = ['--title', 'Spare desk', '--account', 'SpareAccount'];
 
 async function copyTemplates(): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), 'deedwire-new-'));
@@ -274,9 +275,17 @@ test('prints what it wrote and what to do next', async () => {
   expect(stdout).toContain('Next:\n  1. Replace each TODO; pnpm check lists them.');
 });
 
+test.each(interfaceNames)('writes a name that contains that of an interface that it may copy, %s', async (name) => {
+  await copyTemplates();
+  expect(await runNew('interface', `${name}-desk`, ...titled)).toMatchObject({ code: 0, stderr: '' });
+  const written = read(`{apps,packages}/${name}-desk-*/{README.md,package.json,src/**/*.ts,versions/*,examples/*/*}`);
+  expect(written).toContain(`"name": "@deedwire/${name}-desk-schema"`);
+  expect(written).not.toMatch(/desk[ _-]?desk/i);
+});
+
 test('writes a name of two words in the case of each language', async () => {
   await copyTemplates();
-  const args = ['interface', 'spare-desk', '--title', 'Spare desk', '--account', 'SpareAccount'];
+  const args = ['interface', 'spare-desk', ...titled];
   expect(await runNew(...args)).toMatchObject({ code: 0, stderr: '' });
   expect(read('packages/domain/src/interfaces.ts')).toContain(`  'spare-desk': {\n    title: 'Spare desk',`);
   const sdl = read('packages/spare-desk-schema/versions/*.graphql');
@@ -328,7 +337,7 @@ function interrupted(signal: 'SIGINT' | 'SIGKILL', nth: number): string[] {
 
 test.each([1, 5, 40, 90])('is unfinished for `pnpm check` and a second run if it is killed at file %i', async (nth) => {
   await copyTemplates();
-  const args = ['interface', 'spare-desk', '--title', 'Spare desk', '--account', 'SpareAccount'];
+  const args = ['interface', 'spare-desk', ...titled];
   expect(await end(spawnNew(interrupted('SIGKILL', nth), args))).toEqual({ code: null, stdout: '', stderr: '' });
   const left = await git('status', '--porcelain', '--untracked-files=all');
   expect(left.split('\n').length).toBeGreaterThanOrEqual(nth);
