@@ -1,5 +1,5 @@
 /** `pnpm new`: writes the files of a new interface, event type or version, with plop, from the templates in `scripts/new/`. */
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -28,11 +28,11 @@ const plop = await openPlop(root);
 
 const { name, values } = readArguments(process.argv.slice(2));
 const kinds = plop.getGeneratorList().map((generator) => generator.name);
-if (['--help', '-h', 'help'].includes(name)) {
+if (['--help', 'help'].includes(name)) {
   process.stdout.write(help);
 } else if (!kinds.includes(name) || !isUsage()) {
   const problem =
-    name === '' || kinds.includes(name) ? '' : `pnpm new makes no "${name}". Use ${kinds.join(', ')}.\n\n`;
+    name === '' || kinds.includes(name) ? '' : `pnpm new does not know "${name}". Use ${kinds.join(', ')}.\n\n`;
   process.stderr.write(problem + help);
   process.exitCode = 2;
 } else {
@@ -48,10 +48,13 @@ if (['--help', '-h', 'help'].includes(name)) {
 function readArguments(args: string[]): { name: string; values: string[] } {
   const options = { title: { type: 'string' }, account: { type: 'string' } } as const;
   const { values: flags, positionals } = parseArgs({ args, options, allowPositionals: true, strict: false });
-  const [kind = Object.keys(flags).length > 0 ? '--help' : '', ...given] = positionals;
-  if (kind !== 'interface') return { name: kind, values: [...given, ...Object.keys(flags)] };
-  const [interfaceName = '_', ...others] = given;
-  return { name: kind, values: [interfaceName, String(flags.title ?? '_'), String(flags.account ?? '_'), ...others] };
+  const { title = '_', account = '_', help: asked, h = asked, ...others } = flags;
+  const [kind = '', interfaceName = '_', ...rest] = positionals;
+  const [unknown] = Object.keys(kind === 'interface' ? others : flags);
+  if (h !== undefined) return { name: '--help', values: [] };
+  if (unknown !== undefined) return { name: `--${unknown}`, values: [] };
+  if (kind !== 'interface') return { name: kind, values: positionals.slice(1) };
+  return { name: kind, values: [interfaceName, String(title), String(account), ...rest] };
 }
 
 function isUsage(): boolean {
@@ -64,7 +67,12 @@ async function create(): Promise<string> {
   if (existsSync(unfinished)) throw new Error(readFileSync(unfinished, 'utf8').slice('TODO: '.length).trim());
   const generator = plop.getGenerator(name);
   const answers: Record<string, string> = await generator.runPrompts(values);
-  const [changed = ''] = execFileSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' }).split('\n');
+  const git = spawnSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' });
+  if (git.status !== 0) {
+    const [reason = ''] = String(git.error ?? git.stderr).split('\n');
+    throw new Error(`Git does not show what is changed: ${reason}. Run this in a clone.`);
+  }
+  const [changed = ''] = git.stdout.split('\n');
   if (changed !== '')
     throw new Error(
       `The working tree has changes, for example ${changed.slice(3)}. Commit or undo them, so that you see what is new.`,

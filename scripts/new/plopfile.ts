@@ -36,7 +36,7 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
 
   const versionPrompt = (validate: Validate): PromptQuestion =>
     prompt('version', 'Version, for example 2027-06-01:', (version, answers) =>
-      /^\d{4}-\d\d-\d\d$/.test(version) && !Number.isNaN(Date.parse(version))
+      /^\d{4}-\d\d-\d\d$/.test(version) && new Date(Date.parse(version) || 0).toISOString().startsWith(version)
         ? validate(version, answers)
         : `"${version}" is not a version. A version is a date, for example 2027-06-01.`,
     );

@@ -11,17 +11,20 @@ const nameMaxLength = 32;
  * database are taken too.
  */
 const reserved = new Set(
-  `admin all analyse analyze and any api app arguments array as asc asymmetric async authorization await binary boolean both
-  break case cast catch check class code collate collation column concurrently const constraint continue create cross current
-  current_catalog current_date current_role current_schema current_time current_timestamp current_user date debugger default
-  deferrable delete desc dev directive distinct do else end enum error eval event except export extend extends false fetch
-  field finally float for foreign fragment freeze from full function goto grant group having help id if ilike implements import
-  in initially inner input instanceof int interface intersect into is isnull join key lateral leading left let like limit
-  localtime localtimestamp mutation name natural new node not notnull null of offset on only operator or order outer overlaps
-  package pg placing primary private protected public query references repeatable return returning right scalar schema select
-  service session session_user similar some static string subscription super switch symmetric system system_user table
-  tablesample test then this throw time to trailing true try type typeof undefined union unique user using var variadic verbose
-  version void webhook when where while window with worker yield`.split(/\s+/),
+  `admin all analyse analyze and any api app arguments array as asc asymmetric async authorization await between bigint binary
+  bit boolean both break case cast catch char character check class coalesce code collate collation column concurrently const
+  constraint continue create cross current current_catalog current_date current_role current_schema current_time
+  current_timestamp current_user date debugger dec decimal default deferrable delete desc dev directive distinct do else end
+  enum error eval event except exists export extend extends extract false fetch field finally float for foreign fragment
+  freeze from full function get goto grant greatest group grouping having help id if ilike implements import in initially
+  inner inout input insert instanceof int integer interface intersect interval into is isnull join key lateral leading least
+  left let like limit localtime localtimestamp merge_action mutation name national natural nchar new node none normalize not
+  notnull null nullif numeric of offset on only operator or order out outer overlaps overlay package pg placing position
+  precision primary private protected public query real references repeatable return returning right row scalar schema select
+  service session session_user set setof similar smallint some static string subscription substring super switch symmetric
+  system system_user table tablesample test then this throw time timestamp to trailing treat trim true try type typeof
+  undefined union unique update user using values var varchar variadic verbose version void webhook webhooks when where while
+  window with worker yield`.split(/\s+/),
 );
 
 /** What is wrong with the name of a new interface, or true. */
@@ -34,8 +37,9 @@ export function checkName(root: string, name: string): string | true {
   if (name.length > nameMaxLength)
     return `"${name}" has ${name.length} characters. The name of an interface has at most ${nameMaxLength}, because roles and tables contain it.`;
   const nouns = globSync('apps/operator-cli/src/commands/*.ts', { cwd: root }).map((file) => file.slice(31, -3));
-  const isAmbiguous = /^(?:webhook|pg|portal)-|-(?:api|interface|schema)$/.test(name) || camel in Object.prototype;
-  if (reserved.has(snake) || nouns.includes(name) || isAmbiguous)
+  const isAmbiguous =
+    /^(?:(?:webhook|pg|portal)-|json|xml)|-(?:api|interface|schema)$/.test(name) || isCopied(root, name);
+  if (reserved.has(snake) || nouns.includes(name) || camel in Object.prototype || isAmbiguous)
     return `"${name}" is a word of SQL, JavaScript, GraphQL, the operator's commands or this repository. Choose another name.`;
   const taken = [
     `apps/${name}-api/package.json`,
@@ -60,8 +64,20 @@ export function checkName(root: string, name: string): string | true {
   return true;
 }
 
+/** Whether what all interfaces have contains the name as a word, which would be replaced when the interface is copied. */
+function isCopied(root: string, name: string): boolean {
+  const word = new RegExp(String.raw`\b${name.replaceAll('-', '[ -]')}\b`);
+  return interfaceNames.every((known) => {
+    const files = [
+      `packages/${known}-schema/{package.json,{versions,examples/*}/*}`,
+      `apps/${known}-api/{README.md,*.json,src/*.ts}`,
+    ];
+    return globSync(files, { cwd: root }).some((path) => word.test(readFileSync(join(root, path), 'utf8')));
+  });
+}
+
 export function checkTitle(title: string): string | true {
-  if (Object.values(interfaces).some((known) => known.title === title))
+  if (Object.values(interfaces).some((known) => known.title.toLowerCase() === title.toLowerCase()))
     return `The title "${title}" is that of another interface. Choose another one.`;
   return /^[A-Z][A-Za-z]*(?: [A-Za-z]+)*$/.test(title) && title.length <= nameMaxLength
     ? true
@@ -80,27 +96,30 @@ function isNamed(root: string, identifiers: readonly string[]): boolean {
   );
 }
 
-/** Of SDL, the generated types of clients and the operator's commands. */
-const others = new Set(['Float', 'ID', 'InputMaybe', 'Int', 'Listener', 'Maybe', 'Scalars', 'Subscription']);
+/** Of SDL, TypeScript, and the operator's commands. */
+const others =
+  `Awaited Exclude Extract Float ID Int Listener NonNullable Omit Parameters Partial Pick Readonly Record Required
+  ReturnType Subscription`.split(/\s+/);
 
 /** What is wrong with the type of its accounts, or true. */
 export function checkAccount(root: string, account: string, name: string): string | true {
   if (!/^[A-Z][A-Za-z]*$/.test(account) || account.length > nameMaxLength)
     return `${JSON.stringify(account)} is not a type. Write at most ${nameMaxLength} letters, the first one a capital, for example VendorAccount.`;
   const { pascal } = formsOf(name, account, '');
-  const known = new Set(
-    interfaceNames.flatMap((other) => [
-      ...definitionsOf(newestSdl(root, other).text).keys(),
-      ...interfaces[other].records,
-      interfaces[other].accountType,
-    ]),
-  );
+  const known = interfaceNames.flatMap((other) => [
+    ...definitionsOf(newestSdl(root, other).text).keys(),
+    ...interfaces[other].records,
+    interfaces[other].accountType,
+    ...globSync(`packages/${other}-schema/src/generated/*.ts`, { cwd: root }).flatMap(
+      (path) => readFileSync(join(root, path), 'utf8').match(/(?<=^export \w+ )\w+/gm) ?? [],
+    ),
+  ]);
   const isKnown =
-    known.has(account) ||
+    // Identifiers of both would differ in case only.
+    [...known, ...others].some((type) => type.toLowerCase() === account.toLowerCase()) ||
     isNamed(root, [account, `add${account}`, `read${account}`]) ||
-    account in globalThis ||
-    others.has(account);
-  return isKnown || new RegExp(`^Update${pascal}(?:Input|Payload|UserError)`).test(account)
+    account in globalThis;
+  return isKnown || new RegExp(`^(?:Mutation)?Update${pascal}(?:Args|Input|Payload|UserError)`).test(account)
     ? `The type ${account} exists. Choose another one, for example ${pascal}Account.`
     : true;
 }

@@ -115,6 +115,11 @@ test.each([
     '"2027-13-01" is not a version. A version is a date, for example 2027-06-01.',
   ],
   [
+    'a version that is no day of its month',
+    ['event', 'lender.renamed', '2027-02-30', 'lender'],
+    '"2027-02-30" is not a version. A version is a date, for example 2027-06-01.',
+  ],
+  [
     'a version of an unknown event type',
     ['event-version', 'lender.renamed', '2027-06-01'],
     'There is no event type lender.renamed. To add it, run pnpm new event lender.renamed <version> <interface>.',
@@ -173,6 +178,9 @@ test.each([
         'dev',
         'value-of',
         'vendor-api',
+        'update',
+        'webhooks',
+        'receiver',
       ].map((name): [string, string, string] => [
         `a reserved word, ${name}`,
         name,
@@ -191,8 +199,8 @@ test.each([
   ]),
   [
     'the title of an interface that exists',
-    ['interface', 'spare-desk', 'Lender', 'SpareDesk'],
-    'The title "Lender" is that of another interface. Choose another one.',
+    ['interface', 'spare-desk', 'LENDER', 'SpareDesk'],
+    'The title "LENDER" is that of another interface. Choose another one.',
   ],
   [
     'a title that is none',
@@ -209,7 +217,18 @@ test.each([
       ['Organization', 'The type Organization exists. Choose another one, for example SpareDeskAccount.'],
       ['Promise', 'The type Promise exists. Choose another one, for example SpareDeskAccount.'],
       ['WebhookEvent', 'The type WebhookEvent exists. Choose another one, for example SpareDeskAccount.'],
-      ...['UpdateSpareDeskInput', 'Subscription', 'Maybe', 'AccountType', 'LenderName', 'Connections'].map(
+      ...[
+        'UpdateSpareDeskInput',
+        'MutationUpdateSpareDeskArgs',
+        'LENDER',
+        'Subscription',
+        'Maybe',
+        'ErrorCode',
+        'Record',
+        'AccountType',
+        'LenderName',
+        'Connections',
+      ].map(
         (account) =>
           [account, `The type ${account} exists. Choose another one, for example SpareDeskAccount.`] as const,
       ),
@@ -235,7 +254,7 @@ test('refuses the name of each relation and type of the database, and of each wo
      from (
        select relname from pg_class where relnamespace = 'public'::regnamespace
        union select typname from pg_type where typnamespace = 'public'::regnamespace
-       union select word from pg_get_keywords() where catcode in ('R', 'T')
+       union select word from pg_get_keywords() where catcode <> 'U'
      ) taken (name)
      where name ~ '^[a-z]+(_[a-z]+)*$' and length(name) <= 32`,
   );
@@ -245,6 +264,19 @@ test('refuses the name of each relation and type of the database, and of each wo
     names.map(({ name }) => generator.runPrompts([String(name), 'Spare desk', 'SpareDesk'])),
   );
   expect(names.filter((_, index) => answered[index]?.status === 'fulfilled')).toEqual([]);
+});
+
+test('refuses a folder without Git in one line', async () => {
+  await copyTemplates();
+  rmSync(join(folder, '.git'), { recursive: true });
+  expect(await runNew('interface', 'spare-desk', ...titled)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^Git does not show what is changed: fatal: not a git repository.* Nothing was written\.\n$/,
+    ),
+  });
+  expect(read('.changeset/*')).toBe('');
 });
 
 test('refuses a dirty tree, and a second run with the same name', async () => {
@@ -320,10 +352,17 @@ test('explains its usage', async () => {
     code: 2,
     stdout: '',
     stderr: expect.stringMatching(
-      /^pnpm new makes no "frobnicate"\. Use event, event-version, interface, interface-version\.\n\nUsage: /,
+      /^pnpm new does not know "frobnicate"\. Use event, event-version, interface, interface-version\.\n\nUsage: /,
     ),
   });
-  expect(await runNew('--help')).toMatchObject({ code: 0, stderr: '' });
+  expect(await runNew('interface', 'spare-desk', ...titled, '--dry-run')).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/^pnpm new does not know "--dry-run"\..*\n\nUsage: /),
+  });
+  for (const args of [['--help'], ['interface', '--help'], ['interface', 'spare-desk', ...titled, '-h']])
+    expect(await runNew(...args)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Usage: /), stderr: '' });
+  expect(await git('status', '--porcelain')).toBe('');
 });
 
 /** Flags with which the process sends itself a signal at the nth file that it writes. */
