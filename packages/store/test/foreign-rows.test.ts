@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createMigratedDatabase } from './support/database.ts';
 import { rowFixtures } from './support/row-fixtures.ts';
 
-// Each test needs rows of one lender, which is at home in another cell, and of one partner, which is at home here.
+// Each test needs rows of an account of each interface, of which one is at home in another cell, and the others here.
 
 let run: (statement: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 let databaseUrl: string;
@@ -113,7 +113,7 @@ test.each(interfaceNames)('deletes every row of a %s of another cell, and no oth
     audit_entry: Number(before['audit_entry']) + 2,
   });
   expect(await rowsIn(['account', 'organization', 'account_home'])).toEqual({
-    account: 2,
+    account: interfaceNames.length,
     organization: 1,
     account_home: 1,
   });
@@ -148,7 +148,9 @@ test('keeps and names a foreign row that a row that stays refers to, and the par
     'api_key lender, because of portal_session',
     `api_client ${String(id)}, because of api_key`,
   ]);
-  expect(await run(`select key_id from api_key order by 1`)).toEqual([{ key_id: 'lender' }, { key_id: 'partner' }]);
+  expect(await run(`select key_id from api_key order by 1`)).toEqual(
+    interfaceNames.toSorted().map((name) => ({ key_id: name })),
+  );
 });
 
 describe('a partition', () => {
@@ -219,8 +221,8 @@ describe('a partition', () => {
     for (const root of ['webhook_event', 'webhook_delivery', 'webhook_attempt', 'webhook_payload', 'webhook_exchange'])
       expect([await check(root), await drop(root)]).toEqual([false, false]);
     const [{ today } = {}] = await run(`select to_char(now() at time zone 'UTC', 'YYYYMMDD') as today`);
-    await run(`delete from webhook_event where interface = 'partner'`);
-    await run(`delete from webhook_delivery where interface = 'partner'`);
+    await run(`delete from webhook_event where interface <> 'lender'`);
+    await run(`delete from webhook_delivery where interface <> 'lender'`);
     for (const name of [`webhook_event_${String(today)}`, `webhook_delivery_${String(today)}`]) {
       expect(await only(`check_foreign_partition('${name}', 1000)`)).toBe(true);
       expect(await only(`drop_foreign_partition('${name}')`)).toBe(false);
