@@ -211,8 +211,9 @@ export async function freezeSplit(step: SplitStep, { waitMs }: { waitMs: number 
       });
     }
     timer.note('transactions', 'none from before the freeze');
+    const frozenMs = performance.now();
     await poll(deadlineMs, async () => {
-      const [worker] = await selectUnquietWorkers(oldSide);
+      const [worker] = await selectUnquietWorkers(oldSide, performance.now() - frozenMs);
       return (
         worker && `Nothing is frozen, because a worker still has deliveries of it in flight: ${worker}. Try again.`
       );

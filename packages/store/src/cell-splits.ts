@@ -210,13 +210,32 @@ export async function freezeHomes(transaction: Database, { organizationIds, toCe
   return frozenAt;
 }
 
-/** The workers that may still send or record deliveries of what is frozen. Declares workers without a lease dead. */
-export async function selectUnquietWorkers(database: Database): Promise<string[]> {
+/** From the last read of a target to the last byte of a request: the greatest age of a target, the deadline of an attempt, a second. */
+const sendingMs = 11_000;
+
+/**
+ * The workers that may still send or record deliveries of what is frozen. Declares workers without a lease dead. These read no more
+ * targets, but what they have begun can go on, also after they were suspended.
+ *
+ * @param frozenForMs since no transaction from before the freeze is open
+ */
+export async function selectUnquietWorkers(database: Database, frozenForMs: number): Promise<string[]> {
+  // A worker that nobody had declared dead may have read targets until now.
+  const now = 'clock_timestamp()';
+  await run(
+    database,
+    `update webhook_worker set alive = false, leased_until = ${now} where alive and leased_until < ${now}`,
+  );
   const text = `
-    select w.name
-    from (select max(frozen_at) as at from account_home) f cross join webhook_unquiet_workers(f.at) w
+    select name
+    from (select max(frozen_at) as at from account_home) f cross join lateral (
+      select name from webhook_unquiet_workers(f.at)
+      union all
+      select name from webhook_worker
+      where not alive and coalesce(quiet_at < f.at, true) and $1 < ${sendingMs} and leased_until > ${now} - ${sendingMs} * interval '1 ms'
+    ) w
     where f.at is not null`;
-  return (await run<{ name: string }>(database, text)).map(({ name }) => name);
+  return (await run<{ name: string }>(database, text, [Math.round(frozenForMs)])).map(({ name }) => name);
 }
 
 /** The transactions of others that have read homes and are open. */

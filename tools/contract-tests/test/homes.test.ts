@@ -6,12 +6,20 @@ import {
   retryWebhookDelivery,
   rotateWebhookSecret,
 } from '@deedwire/actions';
-import { createHarness, createTestAccounts, type Harness } from '@deedwire/dev-environment/harness';
+import {
+  callOperatorWith,
+  createHarness,
+  createTestAccounts,
+  type Harness,
+  startTestSystem,
+} from '@deedwire/dev-environment/harness';
 import { interfaceNames, interfaces } from '@deedwire/domain';
-import { eventually, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
+import { eventually, postGraphql, type Receiver, startConnectProxy, startReceiver } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
+import { ReferDocument } from '../consumers/referral-portal/generated/2026-11-01.ts';
 import { freezeAtRequests } from './support/freeze-under-load.ts';
 import { comeHome, freeze, hashTables, leave, untilQuiet } from './support/homes.ts';
+import { subscribe } from './support/subscribe.ts';
 
 async function open(): Promise<{ harness: Harness; receiver: Receiver }> {
   const harness = await createHarness();
@@ -256,4 +264,41 @@ test('a worker whose lease has expired is declared dead by the freeze', async ()
   const frozenAt = await freeze(harness, [harness.accounts.partner.accountId]);
   expect(await sql('select name from webhook_unquiet_workers($1)', [frozenAt])).toEqual([{ name: 'live' }]);
   expect(await sql('select name from webhook_worker where alive')).toEqual([{ name: 'live' }]);
+});
+
+test('a freeze waits for the request of a worker that was suspended for longer than its lease', async () => {
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  const suspended = Promise.withResolvers<void>();
+  const proxy = await startConnectProxy({
+    status() {
+      system.apps['webhook-worker'].kill('SIGSTOP');
+      suspended.resolve();
+      // The worker finds the answer before its timers when it goes on.
+      return 200;
+    },
+  });
+  onTestFinished(() => proxy.close());
+  const worker = { WORKER_LEASE_MS: '500', WEBHOOK_PROXY_URL: proxy.url };
+  const t = await startTestSystem({ apps: ['partner-api', 'webhook-worker'], appEnv: { 'webhook-worker': worker } });
+  onTestFinished(() => t.close());
+  const { accounts, database, partner, sql, system } = t;
+  await subscribe(partner, { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] });
+  await sql(
+    `insert into cell_split (from_cell, to_cell, organization_ids, standbys)
+     select 0, 1, array[organization_id], '{}' from account where id = $1`,
+    [accounts.partner.accountId],
+  );
+  await partner.request(ReferDocument, { input: { clientName: 'Ada' } });
+  await suspended.promise;
+  const env = { DATABASE_URL: database.databaseUrl, OPERATOR_NAME: 'ops' };
+  const frozen = callOperatorWith({ env }, 'cell', 'split', 'freeze', '--yes').then(({ stderr }) => ({
+    stderr,
+    sent: receiver.deliveries.length,
+  }));
+  await sleep(3_000);
+  system.apps['webhook-worker'].kill('SIGCONT');
+  await sleep(2_000);
+  // On a slow machine, the deadline of the attempt is over, and nothing is sent.
+  expect(await frozen).toEqual({ stderr: '', sent: receiver.deliveries.length });
 });

@@ -111,7 +111,7 @@ export async function declareDead(database: Database, workerIds: readonly Worker
     name: 'declare-dead',
     // Index: the primary key.
     text: `
-      update webhook_worker set alive = false
+      update webhook_worker set alive = false, leased_until = clock_timestamp()
       where id = any ($1::bigint[]) and alive and leased_until < clock_timestamp()
       returning id`,
   };
