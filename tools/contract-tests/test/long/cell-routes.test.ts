@@ -1,66 +1,39 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { RunningApp } from '@deedwire/dev-environment';
 import { startTestSystem } from '@deedwire/dev-environment/harness';
-import { findFreePort } from '@deedwire/embedded-postgres';
 import { findProgram } from '@deedwire/testing';
 import { afterAll, describe, expect, test } from 'vitest';
-import { startProxyProcess } from '../support/proxies/proxy-process.ts';
+import { startCellProxy } from '../support/cells/cell-proxy.ts';
 import { startReads } from '../support/reads.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // The shipped configuration of HAProxy, with other addresses and paths. Both cells use one database, so that each answers all
 // organizations, and a request fails only by its route.
 
 const isWithoutHaproxy = process.env['CI'] !== 'true' && findProgram('haproxy') === undefined;
 
-/** As HAProxy takes it. */
-function addressOf({ url, adminUrl }: Pick<RunningApp, 'adminUrl' | 'url'>): string {
-  return `${new URL(url ?? '').host} port ${new URL(adminUrl).port}`;
-}
+const portsOf = ({ url, adminUrl }: Pick<RunningApp, 'adminUrl' | 'url'>) => ({
+  port: Number(new URL(url ?? '').port),
+  adminPort: Number(new URL(adminUrl).port),
+});
 
 async function startCells() {
   const t = await startTestSystem({ apps: ['lender-api', 'partner-api'], env: { TRUSTED_PROXIES: '127.0.0.1' } });
-  const others = { lenders: await t.system.add('lender-api'), partners: await t.system.add('partner-api') };
-  const folder = await mkdtemp(join(tmpdir(), 'cell-routes-'));
-  const [map, socket, port] = [join(folder, 'cells.map'), join(folder, 'admin.sock'), await findFreePort()];
-  await writeFile(map, '');
-  const addresses: Record<string, string> = {
-    'lenders-0': addressOf(t.system.apps['lender-api']),
-    'partners-0': addressOf(t.system.apps['partner-api']),
-    'lenders-5': addressOf(others.lenders),
-    'partners-5': addressOf(others.partners),
-  };
-  const shipped = await readFile(join(workspaceRoot, 'deploy/haproxy/cells.cfg'), 'utf8');
-  const configuration = shipped
-    .replaceAll('/etc/haproxy/cells.map', map)
-    .replace('/run/haproxy/admin.sock', socket)
-    .replace('bind :80', `bind 127.0.0.1:${port}\n  http-after-response set-header X-Test-Backend %b`)
-    .replaceAll(
-      /^backend (\S+)\n {2}server a .*$/gm,
-      (_, name: string) => `backend ${name}\n  server a ${addresses[name]}`,
-    );
-  const url = `http://127.0.0.1:${port}`;
-  const proxy = await startProxyProcess('haproxy', configuration, () => fetch(url));
+  const { apps } = t.system;
+  const proxy = await startCellProxy(
+    new Map([
+      [0, { lender: portsOf(apps['lender-api']), partner: portsOf(apps['partner-api']) }],
+      [5, { lender: portsOf(await t.system.add('lender-api')), partner: portsOf(await t.system.add('partner-api')) }],
+    ]),
+    'http-after-response set-header X-Test-Backend %b',
+  );
   return {
+    ...proxy,
     t,
-    url,
-    map,
-    /** Runs a command of HAProxy. Resolves with what it answers. */
-    async command(line: string): Promise<string> {
-      const connection = connect(socket);
-      connection.end(`${line}\n`);
-      return (await text(connection)).trim();
-    },
     async stop(): Promise<void> {
       await proxy.stop();
       await t.close();
-      await rm(folder, { recursive: true });
     },
   };
 }

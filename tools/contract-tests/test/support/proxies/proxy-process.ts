@@ -18,7 +18,7 @@ export async function startProxyProcess(
   program: keyof typeof commands,
   configuration: string,
   probe: () => Promise<unknown>,
-): Promise<{ stop: () => Promise<void> }> {
+): Promise<{ signal: (signal: NodeJS.Signals) => void; stop: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), `${program}-`));
   const file = join(folder, 'configuration');
   await writeFile(file, configuration);
@@ -52,5 +52,5 @@ export async function startProxyProcess(
     }
     await sleep(50);
   }
-  return { stop };
+  return { signal: (signal) => void child.kill(signal), stop };
 }
