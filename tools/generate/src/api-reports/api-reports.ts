@@ -50,7 +50,7 @@ const tsc = join(workspaceRoot, 'node_modules/.bin/tsc');
  * types of its exports (`isolatedDeclarations`).
  */
 export function emitDeclarations(packageFolder: string, outDir: string): string {
-  const options = ['--emitDeclarationOnly', '--noCheck', '--outDir', outDir];
+  const options = ['--emitDeclarationOnly', '--outDir', outDir];
   execFileSync(tsc, ['-p', join(packageFolder, 'tsconfig.build.json'), ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
