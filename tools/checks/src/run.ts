@@ -44,5 +44,7 @@ function toolEnvironment(): NodeJS.ProcessEnv {
     PATH: [join(workspaceRoot, 'node_modules/.bin'), inherited['PATH']].join(delimiter),
     TURBO_TELEMETRY_DISABLED: '1',
     DO_NOT_TRACK: '1',
+    // Of the compiler and the linter, which are written in Go: a seventh less CPU time, for half more memory.
+    GOGC: '200',
   };
 }
