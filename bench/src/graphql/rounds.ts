@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { meanRatio } from '@deedwire/testing';
 import { median } from 'simple-statistics';
 import { markdownTable, times, wholeNumber } from '../report.ts';
 import {
   cpuMicroseconds,
   interleaved,
-  meanRatio,
   type Measurement,
   medianRatio,
   perSecond,

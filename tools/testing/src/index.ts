@@ -12,6 +12,7 @@ export {
 } from './graphql-client.ts';
 export { listen, type Listening } from './listen.ts';
 export { commandsOf, findProgram, readReceiverKitPages, receiverKitBlock } from './page-commands.ts';
+export { meanRatio } from './mean-ratio.ts';
 export { type Choose, writeRandomDocument } from './random-document.ts';
 export { richSchema } from './rich-schema.ts';
 export { connect, type Connection } from './sql-connection.ts';

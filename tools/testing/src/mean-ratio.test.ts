@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { meanRatio } from './rounds.ts';
+import { meanRatio } from './mean-ratio.ts';
 
 test('twice as fast and half as fast cancel out', () => {
   expect(meanRatio([2, 0.5]).mean).toBeCloseTo(1);
