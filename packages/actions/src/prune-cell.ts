@@ -38,7 +38,7 @@ const pagesPerCheck = 128;
 const keptMax = 100;
 /** Every session plans its statements anew once a partition is dropped. */
 const dropPauseMs = 1_000;
-const lockTriesMax = 60;
+const locksMaxMs = 60_000;
 const lockPauseMs = 500;
 
 /**
@@ -74,6 +74,7 @@ export async function pruneCell({ context, session, isDryRun, onProgress }: Prun
   const checks = new Map<string, Promise<boolean>>();
   const hasForeignOnly = async (name: string): Promise<boolean> => {
     for (;;) {
+      onProgress(`Looking for rows that stay in ${name}`);
       const [isOver] = await withLocks(() =>
         unhurried(() => callPruning(session, 'check_foreign_partition', name, pagesPerCheck)),
       );
@@ -119,12 +120,13 @@ export async function pruneCell({ context, session, isDryRun, onProgress }: Prun
   return finish();
 }
 
-/** Calls until no lock is in the way. @throws {Error} after about a minute */
+/** Calls until no lock is in the way. @throws {Error} after a minute */
 async function withLocks<Result>(call: () => Promise<Result[] | null>): Promise<Result[]> {
-  for (let tries = 1; ; tries += 1) {
+  for (const startMs = performance.now(); ;) {
     const found = await call();
     if (found !== null) return found;
-    if (tries === lockTriesMax) throw new Error('Another session has locked what is to be deleted. Try again.');
+    if (performance.now() - startMs > locksMaxMs)
+      throw new Error('Another session has locked what is to be deleted. Try again.');
     await sleep(lockPauseMs);
   }
 }

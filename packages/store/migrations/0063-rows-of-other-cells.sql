@@ -105,9 +105,8 @@ begin
     set search_path = pg_catalog, pg_temp
     as $$
     declare
-      sampled_pages constant int := 16;
       part record;
-      leaf regclass;
+      leaf text;
     begin
       if not exists (
         select from {schema}.account_home h where h.frozen_at is null and h.cell <> (select i.cell from {schema}.installation i where i.only_row)
@@ -115,17 +114,21 @@ begin
         return;
       end if;
       for part in select t.name, t.root from {schema}.foreign_tables() t loop
-        leaf := to_regclass(format('%I.%I', {schema name}, part.name));
-        continue when coalesce(pg_relation_size(leaf), 0) = 0;
-        return query execute format(
-          'select cell, %1$L, (rows / sum(rows) over () * pg_total_relation_size(%2$L))::bigint
-           from (
-             select %3$s as cell, count(*) as rows
-             from %2$s t tablesample system (least(100, %4$s * 100.0 * current_setting(''block_size'')::int / pg_relation_size(%2$L)))
-               repeatable (0)
-             group by 1
-           ) sampled',
-          part.root, leaf, {schema}.foreign_cell_in(part.name), sampled_pages);
+        leaf := format('%I.%I', {schema name}, part.name);
+        begin
+          continue when pg_relation_size(leaf::regclass) = 0;
+          return query execute format(
+            'select cell, %1$L, (rows / sum(rows) over () * pg_total_relation_size(%2$L))::bigint
+             from (
+               select %3$s as cell, count(*) as rows
+               from %2$s t tablesample system (least(100, %4$s * 100.0 * current_setting(''block_size'')::int / pg_relation_size(%2$L)))
+                 repeatable (0)
+               group by 1
+             ) sampled',
+            part.root, leaf, {schema}.foreign_cell_in(part.name), case when part.name = part.root then 64 else 8 end);
+        exception when undefined_table then
+          -- The worker has dropped it.
+        end;
       end loop;
     end
     $$;
@@ -143,7 +146,7 @@ begin
     $$;
 
     -- Deletes the rows of accounts of other cells in some pages of a table. Returns how many, the number of pages of the table, and the
-    -- rows that stay because rows that stay refer to them. Null if the table has none, or does not exist any more.
+    -- rows that stay because rows that stay refer to them. Null if the table has none, or the worker has dropped it.
     create function delete_foreign_rows(of_table text, from_page bigint, page_count int) returns jsonb
     language plpgsql
     security definer
@@ -151,7 +154,7 @@ begin
     as $$
     declare
       pages_max constant int := 1000;
-      leaf constant regclass := to_regclass(format('%I.%I', {schema name}, of_table));
+      leaf constant text := format('%I.%I', {schema name}, of_table);
       cell_of constant text := {schema}.foreign_cell_in(of_table);
       rows_there text;
       one tid;
@@ -189,12 +192,14 @@ begin
       end;
       perform set_config('deedwire.pruning', '', true);
       return jsonb_build_object('deleted', deleted, 'kept', kept,
-        'pages', pg_relation_size(leaf) / current_setting('block_size')::int);
+        'pages', pg_relation_size(leaf::regclass) / current_setting('block_size')::int);
+    exception when undefined_table then
+      return null;
     end
     $$;
 
-    -- Looks for rows that stay in the next pages of a partition. Returns false if there is one, true if there is none in the whole
-    -- partition, and null if further pages are left.
+    -- Looks for rows that stay in the next pages of a partition. Returns false if there is one or the worker has dropped it, true if there
+    -- is none in the whole partition, and null if further pages are left.
     create function check_foreign_partition(of_table text, page_count int) returns boolean
     language plpgsql
     security definer
@@ -202,7 +207,7 @@ begin
     as $$
     declare
       pages_max constant int := 1000;
-      leaf constant regclass := to_regclass(format('%I.%I', {schema name}, of_table));
+      leaf constant text := format('%I.%I', {schema name}, of_table);
       cell_of constant text := {schema}.foreign_cell_in(of_table);
       checked bigint;
       next_page bigint;
@@ -223,9 +228,11 @@ begin
         delete from {schema}.foreign_partition where name = of_table;
         return false;
       end if;
-      checked := least(next_page, pg_relation_size(leaf) / current_setting('block_size')::int);
+      checked := least(next_page, pg_relation_size(leaf::regclass) / current_setting('block_size')::int);
       update {schema}.foreign_partition set pages = checked where name = of_table;
       return case when checked < next_page then true end;
+    exception when undefined_table then
+      return false;
     end
     $$;
 
@@ -262,6 +269,8 @@ begin
       execute format('drop table %I.%I', {schema name}, of_table);
       delete from {schema}.foreign_partition where to_regclass(format('%I.%I', {schema name}, name)) is null;
       return true;
+    exception when undefined_table then
+      return false;
     end
     $$;
   $schema$, '{schema}', quote_ident(current_schema())), '{schema name}', quote_literal(current_schema()));

@@ -1,5 +1,5 @@
 import { interfaceNames, type InterfaceName } from '@deedwire/domain';
-import { connect } from '@deedwire/testing';
+import { connect, untilBlocked } from '@deedwire/testing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createMigratedDatabase } from './support/database.ts';
 import { rowFixtures } from './support/row-fixtures.ts';
@@ -140,6 +140,25 @@ test('deletes nothing of an account that is frozen or at home, or while a split 
     await expect(only(call)).rejects.toThrow('A split is open');
 });
 
+test('lets an app that says it prunes delete nothing else', async () => {
+  const asApp = 'set local role lender_api; set local deedwire.pruning = on';
+  const inApp = async (statement: string): Promise<void> => {
+    await run(`begin; ${asApp}`);
+    try {
+      await run(statement);
+    } finally {
+      await run('rollback');
+    }
+  };
+  await run(`insert into account_home select id, 1, next_freeze() from account where interface = 'lender'`);
+  await expect(inApp('delete from webhook_subscription_event_type')).rejects.toThrow('is frozen, or at home');
+  await run('update account_home set frozen_at = null');
+  await expect(inApp('update webhook_subscription set deleted_at = now()')).rejects.toThrow('at home in another cell');
+  await expect(inApp(`select delete_foreign_rows('team_member', 0, 1)`)).rejects.toThrow('permission denied');
+  // What is foreign is deleted anyway.
+  await inApp('delete from webhook_subscription_event_type');
+});
+
 test('keeps and names a foreign row that a row that stays refers to, and the parents of such rows', async () => {
   await leave('lender');
   await run(`update portal_session set key_id = 'lender' where interface = 'partner'`);
@@ -212,6 +231,26 @@ describe('a partition', () => {
     expect(await run('table foreign_partition')).toEqual([]);
     expect(await run(`select relname from pg_class where relname ~ '_${day}$'`)).toEqual([]);
     expect(await drop('webhook_event')).toBe(false);
+  });
+
+  test('finds nothing in a partition that the worker drops meanwhile', async () => {
+    await leave('lender');
+    const worker = await connect(databaseUrl);
+    onTestFinished(() => worker.close());
+    for (const [call, found] of [
+      [`delete_foreign_rows('webhook_payload_${day}', 0, 1)`, null],
+      [`check_foreign_partition('webhook_payload_${day}', 1)`, false],
+      ['(select count(*) > 0 from foreign_bytes())', true],
+    ] as const) {
+      await addDay('lender', 1);
+      await worker.run(`begin; drop table webhook_payload_${day}`);
+      const waiting = only(call);
+      await untilBlocked(worker);
+      await worker.run(
+        `drop table webhook_event_${day}, webhook_delivery_${day}, webhook_attempt_${day}, webhook_exchange_${day}; commit`,
+      );
+      expect(await waiting).toBe(found);
+    }
   });
 
   test('drops no partition with a row that stays, and none of the day', async () => {

@@ -150,8 +150,8 @@ test('requests of a pruned account get what strangers get, and those of others t
   );
 });
 
-test('goes on after it was killed, and lets one operator work at a time', async () => {
-  const { harness, env, prune, countForeign } = await startCell();
+test('goes on after it was killed or lost the database, and lets one operator work at a time', async () => {
+  const { harness, env, prune, bytesToPrune, countForeign } = await startCell();
   const { sql, database } = harness;
   const blocker = await connect(database.databaseUrl);
   onTestFinished(() => blocker.close());
@@ -160,12 +160,23 @@ test('goes on after it was killed, and lets one operator work at a time', async 
   await killWaitingOperator(['cell', 'prune', '--yes'], env, { run: sql });
   const interrupted = await countForeign();
   expect(interrupted).toMatchObject({ webhook_event_queue: 0, webhook_delivery: 0, referral: 20, api_client: 2 });
+  expect(await bytesToPrune()).toEqual([0, expect.toSatisfy((bytes: number) => bytes > 100_000)]);
+  const waiting = `from pg_stat_activity where application_name = 'deedwire-split' and wait_event_type = 'Lock'`;
+  const untilItWaits = (sessions = 1) =>
+    eventually(async () => expect(await sql(`select ${waiting}`)).toHaveLength(sessions));
+  // The session of the killed command.
+  await untilItWaits(0);
+  const ended = prune('--yes');
+  await untilItWaits();
+  // As a restart of the server does.
+  await sql(`select pg_terminate_backend(pid) ${waiting}`);
+  expect(await ended).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^error: .*not available.*\n$/),
+  });
   const first = prune('--yes');
-  await eventually(async () =>
-    expect(
-      await sql(`select from pg_stat_activity where application_name = 'deedwire-split' and wait_event_type = 'Lock'`),
-    ).toHaveLength(1),
-  );
+  await untilItWaits();
   expect(await prune('--yes')).toMatchObject({
     exitCode: 1,
     stderr: 'error: Another operator works on a split of this cell.\n',
