@@ -210,6 +210,18 @@ describe.skipIf(isWithoutPatroni)('a split between clusters of Patroni', () => {
     const [organization] = await run(old.url, `insert into organization (name) values ('Ash') returning id`);
     const next = await startCluster({ synchronous: false, names: ['c'], standbyOf: old });
     const split = createSplit(old, next, `gid://service/Organization/${String(organization?.['id'])}`);
+    const setStrict = async (isStrict: boolean, waitsFor: string): Promise<void> => {
+      const modes = ['synchronous_mode', 'synchronous_mode_strict'].flatMap((mode) => ['--set', `${mode}=${isStrict}`]);
+      await next.patronictl('edit-config', 'deedwire-new', '--force', ...modes);
+      await eventually(async () =>
+        expect(await run(next.servers['c'] ?? '', 'show synchronous_standby_names')).toEqual([
+          { synchronous_standby_names: waitsFor },
+        ]),
+      );
+    };
+    await setStrict(true, '*');
+    await split.expectRefused(prepare, /The new side would wait for \*\. Start another member/);
+    await setStrict(false, '');
     await split.freeze();
 
     const startPatroni = await next.killPatroni();

@@ -346,6 +346,33 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     await expectSplit();
   });
 
+  test('waits for the standbys of the new side', async () => {
+    const cascaded = await servers.addStandby('cascaded', next);
+    await take(steps.prepare);
+    const suspend = async (): Promise<() => void> => {
+      const [receiver] = await cascaded.run('select pid from pg_stat_wal_receiver');
+      process.kill(Number(receiver?.['pid']), 'SIGSTOP');
+      return () => process.kill(Number(receiver?.['pid']), 'SIGCONT');
+    };
+    let resume = await suspend();
+    try {
+      await take(steps.freeze);
+      await expectRefused(['wait', '--wait', '1'], /A failover could forget the freeze: cascaded/);
+      await expectRefused(steps.promote, /A failover could forget the freeze: cascaded/);
+      resume();
+      await take(steps.wait);
+      await take(steps.promote);
+      await eventually(async () => expect(await cascaded.run('select from pg_stat_wal_receiver')).toHaveLength(1));
+      resume = await suspend();
+      const { exitCode, stderr } = await run(steps.activate);
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('forget that the new side is active: cascaded')]);
+    } finally {
+      resume();
+    }
+    await take(steps.activate);
+    await expectSplit();
+  });
+
   test('does not take the new side for another standby of its name', async () => {
     const twin = await servers.addStandby('twin');
     for (const server of [twin, next]) {
@@ -474,8 +501,9 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     await reader.run('begin; select from account_home');
     const first = run(steps.freeze);
     await eventually(async () => expect(await old.run('select from account_home')).toHaveLength(4));
-    for (const args of [steps.freeze, ['abort', '--yes']]) {
-      const { exitCode, stderr } = await run(args);
+    const prune = callOperatorWith({ env }, 'cell', 'prune', '--dry-run');
+    for (const refused of [run(steps.freeze), run(['abort', '--yes']), prune]) {
+      const { exitCode, stderr } = await refused;
       expect([exitCode, stderr]).toEqual([1, 'error: Another operator works on a split of this cell.\n']);
     }
     await reader.close();
@@ -485,7 +513,7 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
   test('works as the page prints it', async () => {
     const page = await readFile(join(workspaceRoot, 'docs/cells.md'), 'utf8');
     const scripts = Array.from(page.matchAll(/^```sh\n(.*?)^```$/gms), ([, script]) => script);
-    expect(scripts).toHaveLength(2);
+    expect(scripts).toHaveLength(3);
     const folder = `${old.dataDirectory}-page`;
     const main = join(workspaceRoot, 'apps/operator-cli/src/main.ts');
     const operator = `#!/bin/sh\nexec '${process.execPath}' --conditions=deedwire-source '${main}' "$@"\n`;
@@ -500,20 +528,39 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     );
     const newUrl = new URL(old.url);
     newUrl.port = String(port);
-    const printed = await servers.shell(`trap 'cat "$NEW_DATA.log" >&2' ERR; cd '${folder}'; ${scripts.join('\n')}`, {
+    const variables = {
       PATH: `${folder}:${postgresFolder}:${process.env['PATH']}`,
-      DATABASE_URL: old.url,
       NEW_CELL_DATABASE_URL: newUrl.href,
       NEW_DATA: data,
       NEW_PORT: String(port),
       NODE_ENV: 'test',
-    });
+    };
+    const type = (url: string, script: string) =>
+      servers.shell(`trap 'cat "$NEW_DATA.log" >&2' ERR; cd '${folder}'; ${script}`, {
+        ...variables,
+        DATABASE_URL: url,
+      });
+    await old.run(
+      `insert into referral (account_id, client_name) select id, name from account where interface = 'partner'`,
+    );
+    const printed = await type(old.url, scripts.slice(0, 2).join('\n'));
     try {
       for (const step of Object.keys(steps)) expect(printed).toMatch(new RegExp(`^${step}: `, 'm'));
-      const connection = await connect(newUrl.href);
-      expect(await connection.run(homesOf)).toEqual(split);
-      await connection.close();
-      expect(await old.run(homesOf)).toEqual(split);
+      for (const [url, own] of [
+        [old.url, ['Cedar']],
+        [newUrl.href, ['Ash', 'Birch']],
+      ] as const) {
+        expect(await type(url, scripts[2] ?? '')).toMatch(/^referral +\d\.\d +\d +0$/m);
+        const connection = await connect(url);
+        expect(await connection.run(homesOf)).toEqual(split);
+        const left = await connection.run('select client_name as name from referral order by 1');
+        expect(left.map(({ name }) => name)).toEqual(own);
+        await connection.close();
+        await type(
+          url,
+          'deedwire-operator audit export >log; deedwire-operator audit verify log; deedwire-operator database check',
+        );
+      }
     } finally {
       await killAll(await processesOfServer(data));
     }
