@@ -118,14 +118,24 @@ describe.skipIf(isWithoutNamespaces)('an old side that the operator cannot reach
       if (step !== 'wait') {
         const holder = await connect(network.old.url);
         await holder.run('begin; lock table audit_entry in access exclusive mode');
-        const interrupted = operate(step);
-        await eventually(async () =>
+        let interrupted = operate(step);
+        let refusal = '';
+        const noteRefusal = (run: OperatorRun) => void run.ended.then(({ stderr }) => (refusal = stderr));
+        noteRefusal(interrupted);
+        await eventually(async () => {
+          // Sessions of earlier commands end within seconds.
+          if (refusal !== '') {
+            process.stderr.write(`${step}: ${refusal}`);
+            refusal = '';
+            interrupted = operate(step);
+            noteRefusal(interrupted);
+          }
           expect(
             await network.old.run(
               `select from pg_stat_activity where application_name = 'deedwire-split' and wait_event_type = 'Lock'`,
             ),
-          ).toHaveLength(1),
-        );
+          ).toHaveLength(1);
+        });
         network.cut();
         await holder.close();
         interrupted.kill();

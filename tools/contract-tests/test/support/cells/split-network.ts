@@ -19,6 +19,8 @@ function canAddNamespaces(): boolean {
 
 /** Tests that need network namespaces are skipped, unless under CI. */
 export const isWithoutNamespaces = isWithoutPostgres || (process.env['CI'] !== 'true' && !canAddNamespaces());
+if (isWithoutNamespaces)
+  process.stderr.write('Skipped: network namespaces need root, postgresql-15 and iproute2 of Debian 12.\n');
 
 /** A PostgreSQL in a network namespace. */
 export interface ApartServer {
